@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmscape {
+
+// A text that messages can point into. `name` is what the user typed (a path, or "--set workload.rate=3").
+struct SourceText {
+  std::string name;
+  std::string text;
+};
+
+// A place in a source: line and column count from 1; `length` characters are underlined. Without a source it prints nothing.
+struct SourceRange {
+  std::shared_ptr<const SourceText> source;
+  int line = 0;
+  int column = 0;
+  int length = 1;
+};
+
+enum class Severity { error, warning };
+
+struct Diagnostic {
+  Severity severity = Severity::error;
+  SourceRange where;
+  std::string message;     // one sentence without a final stop: "unknown key 'hbm_bandwith' in device 'gpu0'"
+  std::string suggestion;  // "did you mean 'hbm_bandwidth'?", or empty
+  std::vector<std::string> notes;  // "included from scenario.yaml:11"
+};
+
+// Collects every mistake of a run, so that a user sees all of them at once.
+class Diagnostics {
+ public:
+  Diagnostic& error(SourceRange where, std::string message, std::string suggestion = {});
+  Diagnostic& warning(SourceRange where, std::string message, std::string suggestion = {});
+  [[nodiscard]] bool has_errors() const { return errors_ > 0; }
+  [[nodiscard]] int errors() const { return errors_; }
+  // In file order (by first appearance of the file, then line, then column); the same message at the same place once.
+  [[nodiscard]] std::vector<Diagnostic> sorted() const;
+
+  // "file:line:col: error: message", the line, a caret line with the suggestion, notes; then "2 errors. Nothing was run."
+  // plus `closing` (for example "See 'llmscape show fields device'.") when there is an error.
+  [[nodiscard]] std::string text(bool colour, std::string_view closing = {}) const;
+  // An array of {file, line, column, severity, message, suggestion, notes}.
+  [[nodiscard]] std::string json() const;
+
+ private:
+  std::vector<Diagnostic> all_;
+  int errors_ = 0;
+};
+
+// The candidate nearest to `word` by edit distance (transpositions count one) if it is near enough to be meant; else empty.
+std::string nearest(std::string_view word, std::span<const std::string> candidates);
+// "did you mean 'x'?" or, when nothing is near, an empty text.
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace llmscape

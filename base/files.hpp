@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace llmscape {
+
+// Reads lines from a plain, gzip or zstd file (recognised by its first bytes), streamed. Lines end at LF; a CR before it is
+// dropped; a byte-order mark at the start is skipped.
+class LineReader {
+ public:
+  explicit LineReader(const std::filesystem::path& path);
+  ~LineReader();
+  LineReader(LineReader&&) noexcept;
+  LineReader& operator=(LineReader&&) noexcept;
+
+  // The next line, valid until the next call; nothing at the end or on an error.
+  std::optional<std::string_view> next();
+  [[nodiscard]] int line() const;            // number of the line returned last, from 1
+  // What went wrong: "cannot open: No such file", "truncated gzip stream", "line longer than 64 MiB"; empty if nothing.
+  [[nodiscard]] const std::string& error() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The whole file, or nothing with `error` set.
+std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error);
+// Writes under a temporary name in the same folder, then renames: readers see the old file or the new one, never a part.
+// Creates the folder. Throws std::runtime_error with the reason.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// 128-bit content hash (own, stable across versions and platforms), as 32 hexadecimal digits.
+std::string content_hash(std::string_view bytes);
+// A 64-bit hash of bytes for tables and stream keys; stable too.
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
+
+}  // namespace llmscape

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/fields.hpp"
+
+namespace llmscape {
+
+// The catalogue entry of that name as a tree, or nothing after reporting (an unknown name lists the nearest and says how to
+// list them all). `where` is the place that names it.
+using PresetLoader = std::function<std::optional<YamlNode>(std::string_view catalog, std::string_view name,
+                                                           const SourceRange& where, Diagnostics& diagnostics)>;
+
+// Replaces each `preset: NAME` of fields that allow it by the catalogue's entry with the other keys laid over it; goes down
+// into groups, lists and families. Nodes from a preset carry `origin` "preset CATALOG/NAME".
+void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics);
+
+// Adds every default that the user left out, with origin "default": the complete configuration as a tree.
+void fill_defaults(YamlNode& node, const StructInfo& info);
+
+// JSON Schema (draft-07) of the struct, with descriptions, units as patterns, ranges, choices and presets as strings.
+std::string json_schema(const StructInfo& info, const std::string& id);
+
+// A table of the fields for terminals and docs: key, unit or choices, default, range, description.
+std::string fields_table(const StructInfo& info, int width);
+
+// The tree with, behind each value, where it comes from: file:line, preset, --set, default; and the source of sourced values.
+std::string annotated(const YamlNode& node);
+
+}  // namespace llmscape

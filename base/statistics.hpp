@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace llmscape {
+
+// Quantiles and mean of a stream of non-negative values with integer weights (a weight of n is n equal values). Exact up to
+// kExactEntries entries (a weighted value is one entry), after that a mergeable sketch of logarithmic buckets: then a
+// quantile's relative error is at most kSketchError. The mean, count, minimum and maximum are exact always (the sum is
+// compensated, in the order of the calls).
+class Distribution {
+ public:
+  static constexpr std::size_t kExactEntries = 1'000'000;
+  static constexpr double kSketchError = 0.005;
+
+  void add(double value, std::int64_t weight = 1);
+  void merge(const Distribution& other);
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  [[nodiscard]] bool exact() const;
+  [[nodiscard]] double mean() const;     // 0 when empty
+  [[nodiscard]] double sum() const;
+  [[nodiscard]] double minimum() const;  // 0 when empty
+  [[nodiscard]] double maximum() const;
+  // The value at rank ceil(q n) (nearest rank), q in [0, 1]; 0 when empty.
+  [[nodiscard]] double quantile(double q) const;
+  // Share of the values that are at most `limit`.
+  [[nodiscard]] double share_at_most(double limit) const;
+
+ private:
+  struct Entry { double value; std::int64_t weight; };
+  void into_sketch(double value, std::int64_t weight);
+  void sort() const;
+
+  mutable std::vector<Entry> entries_;  // weight-1 runs may be stored more compactly: see the source
+  mutable bool sorted_ = true;
+  std::map<int, std::int64_t> buckets_;
+  std::int64_t zeros_ = 0;
+  bool sketching_ = false;
+  std::int64_t count_ = 0;
+  double sum_ = 0, compensation_ = 0, minimum_ = 0, maximum_ = 0;
+};
+
+// Half-width of the 95 % confidence interval of the mean of `batches` batch means (Student's t); nothing below 2 batches.
+std::optional<double> confidence_half_width(std::span<const double> batch_means);
+
+// Slope of y over x by least squares, with its standard error.
+struct Slope { double slope = 0, standard_error = 0; };
+Slope slope(std::span<const double> x, std::span<const double> y);
+
+}  // namespace llmscape

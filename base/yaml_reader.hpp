@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+
+namespace llmscape {
+
+// A strict YAML tree (JSON is read by the same code). Scalars stay text: the typed fields decide what they mean.
+// Duplicate keys, several documents, merge keys, tags of foreign types and non-scalar keys are reported as errors.
+struct YamlNode {
+  enum class Kind { null, scalar, sequence, mapping };
+  struct Entry;
+
+  Kind kind = Kind::null;
+  std::string text;     // of a scalar
+  bool quoted = false;  // a quoted scalar is never a number
+  SourceRange where;
+  std::vector<YamlNode> items;   // of a sequence
+  std::vector<Entry> entries;    // of a mapping, in file order
+  std::string origin;            // "preset hardware/h100-sxm", "--set", or empty for the user's own file
+
+  [[nodiscard]] bool is_scalar() const { return kind == Kind::scalar; }
+  [[nodiscard]] bool is_mapping() const { return kind == Kind::mapping; }
+  [[nodiscard]] bool is_sequence() const { return kind == Kind::sequence; }
+  [[nodiscard]] const YamlNode* find(std::string_view key) const;  // nullptr if absent or not a mapping
+  YamlNode* find(std::string_view key);
+  YamlNode& set(std::string_view key, YamlNode value);  // replaces or appends; makes a null node a mapping
+  void erase(std::string_view key);
+  static YamlNode scalar(std::string text, bool quoted = false);
+};
+
+struct YamlNode::Entry {
+  std::string key;
+  SourceRange key_where;
+  YamlNode value;
+};
+
+// Parses the text; syntax errors and everything strictness refuses go to `diagnostics`, and what could be read is returned.
+YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics);
+// Reads the file; one that cannot be opened is an error without a line.
+YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnostics);
+
+// Lays `over` on `base`: mappings merge key by key, everything else is replaced. Places and origins stay with each node.
+YamlNode merge(YamlNode base, const YamlNode& over);
+
+// Applies "workload.rate=12 /s" or "hardware.devices[edge].count=4" ([name] finds the item of a sequence whose `name` is
+// that, [3] counts from 0). The value is parsed as YAML. A path that cannot exist is an error that names the deepest part
+// that does.
+void apply_override(YamlNode& root, std::string_view assignment, Diagnostics& diagnostics);
+
+// Writes the tree as YAML that read_yaml reads back to the same tree.
+std::string write_yaml(const YamlNode& node);
+
+}  // namespace llmscape

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every dependency comes from the system's packages: nothing is downloaded at configure time.
+find_package(yaml-cpp REQUIRED)
+find_package(fmt REQUIRED)
+find_package(Eigen3 REQUIRED NO_MODULE)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+
+find_package(SimGrid QUIET)  # found only where SimGrid was installed from source
+if(NOT TARGET SimGrid::SimGrid)
+  pkg_check_modules(SIMGRID REQUIRED IMPORTED_TARGET GLOBAL simgrid>=3.32)
+  add_library(SimGrid::SimGrid ALIAS PkgConfig::SIMGRID)
+endif()
+
+if(LLMSCAPE_TESTS)
+  find_package(doctest REQUIRED)
+endif()

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+# llmscape_library(NAME SOURCES... PUBLIC libs... PRIVATE libs...): one floor or room as a static library llmscape_NAME.
+function(llmscape_flags target)
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  # No fused multiply-add: the same input gives the same bytes on every machine.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off
+    $<$<BOOL:${LLMSCAPE_WERROR}>:-Werror>)
+endfunction()
+
+function(llmscape_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(llmscape_${name} STATIC ${ARG_SOURCES})
+  add_library(llmscape::${name} ALIAS llmscape_${name})
+  llmscape_flags(llmscape_${name})
+  target_link_libraries(llmscape_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+endfunction()
+
+# llmscape_test(NAME SOURCES... LIBS... LABELS...): one doctest program, registered with ctest under NAME.
+function(llmscape_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  add_executable(test_${name} ${ARG_SOURCES})
+  llmscape_flags(test_${name})
+  target_link_libraries(test_${name} PRIVATE llmscape_test_main ${ARG_LIBS})
+  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if(ARG_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  endif()
+endfunction()

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.hpp"
+#include "base/quantity.hpp"
+#include "models/memory.hpp"
+#include "models/step_work.hpp"
+
+namespace llmscape::hardware {
+
+// The parts that a step's time is divided into, for provenance and `explain`.
+enum class OperatorFamily { gemm, grouped_gemm, prefill_attention, decode_attention, elementwise, collective, sampling, host };
+inline constexpr int kOperatorFamilies = 8;
+inline constexpr std::array<std::string_view, kOperatorFamilies> kOperatorFamilyNames = {
+    "gemm", "grouped_gemm", "prefill_attention", "decode_attention", "elementwise", "collective", "sampling", "host"};
+
+// Where the joules go. Static power is charged by the run over elapsed time, not by the step.
+enum class EnergyComponent { compute, memory, interconnect, on_chip };
+inline constexpr int kEnergyComponents = 4;
+inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponentNames = {"compute", "memory", "interconnect", "on_chip"};
+
+// What one step costs one replica (energy: all its devices together).
+struct StepCost {
+  Seconds device;  // the device timeline
+  Seconds host;    // the host timeline of the same step (scheduling, launches)
+  std::array<Seconds, kOperatorFamilies> by_family{};        // sums to `device` + the host entry
+  std::array<Joules, kEnergyComponents> energy{};            // dynamic energy only
+  Flops flops;
+  Bytes bytes;     // device memory traffic
+};
+
+// Prices the steps of one replica: a device kind, a model and a parallel plan, bound together. Calls are not thread-safe:
+// results that depend on the token count alone are kept in tables.
+class StepModel {
+ public:
+  virtual ~StepModel() = default;
+  // Contract: deterministic; a batch with no work costs the host time of an empty step; O(chunks + KV laws) per call once
+  // the tables are warm; never less than the roofline where efficiencies are at most 1.
+  virtual StepCost step(const models::Batch&) = 0;
+  // One line per operator family that has left its device's measured range so far.
+  [[nodiscard]] virtual std::vector<std::string> range_warnings() const { return {}; }
+};
+
+// One kind of accelerator as described in a catalogue file, immutable.
+struct Device {
+  virtual ~Device() = default;
+  std::string name;         // the catalogue's name, or the user's
+  std::string description;
+  // Bytes of memory that one device offers to weights, KV and activations, before any utilisation factor.
+  [[nodiscard]] virtual Bytes memory() const = 0;
+  // Power drawn when idle, per device; what the run charges for the whole simulated time.
+  [[nodiscard]] virtual Watts idle_power() const = 0;
+  // Tokens of KV that fit where this is not simply memory() - weights - activations (CIM, dataflow); 0: use the formula.
+  [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const { return 0; }
+  // Why this model and plan cannot run on this device, one sentence each; empty: they can.
+  [[nodiscard]] virtual std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const { return {}; }
+  // Provenance of each operator family's parameters (the weakest that matters).
+  [[nodiscard]] virtual std::array<Tag, kOperatorFamilies> provenance() const = 0;
+  // How the host drives the device: overlapped with the device's work (asynchronous scheduling) or added to it is decided
+  // by the replica; `settings` are the serving choices that change the cost.
+  struct Settings {
+    bool cuda_graphs = true;             // decode batches are padded to captured sizes and launched as one graph
+    std::int64_t max_captured = 512;     // largest captured decode batch
+    std::int64_t max_batched_tokens = 8192;
+    std::int64_t max_sequences = 256;
+    models::ExpertCoverage coverage;
+  };
+  [[nodiscard]] virtual std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&, const Settings&) const = 0;
+};
+
+// The table of kinds (gpu, cim, dataflow, ...): key `kind` of a catalogue file.
+const Family<Device>& devices();
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <span>
+
+namespace llmscape::models {
+
+// One prompt's part of a step.
+struct PrefillChunk {
+  std::int64_t tokens = 0;   // new tokens computed
+  std::int64_t cached = 0;   // tokens already in the KV cache
+  bool ends_prompt = false;  // yields a token at the end of the step
+};
+
+// Sum and maximum of the entries that the decodes of a step attend to, under one KV law (full, or a window).
+struct Attended {
+  std::int64_t sum = 0;
+  std::int64_t max = 0;
+};
+
+// What one step computes, as aggregates that are kept up to date in O(1) per step. Spans point into the owner's storage.
+struct Batch {
+  std::span<const PrefillChunk> chunks;
+  std::int64_t decodes = 0;          // sequences that compute one token (or 1 + k with speculation) each
+  std::int64_t tokens_per_decode = 1;
+  // decode contexts, new token included, in the order of kv_laws(model): [0] full, then each distinct window.
+  std::span<const Attended> attended;
+
+  [[nodiscard]] std::int64_t prefill_tokens() const {
+    std::int64_t sum = 0;
+    for (const auto& c : chunks) sum += c.tokens;
+    return sum;
+  }
+  [[nodiscard]] std::int64_t tokens() const { return prefill_tokens() + decodes * tokens_per_decode; }
+  [[nodiscard]] std::int64_t logit_rows() const {
+    std::int64_t rows = decodes * tokens_per_decode;
+    for (const auto& c : chunks) rows += c.ends_prompt ? 1 : 0;
+    return rows;
+  }
+};
+
+}  // namespace llmscape::models

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+namespace llmscape::models {
+
+// How many distinct experts of a layer a step touches (cost-model 2.5). Both laws give k/E at one token, never fall as
+// tokens grow and never exceed the uniform router.
+struct ExpertCoverage {
+  enum class Law {
+    related,  // default: tokens of one text agree; published coverage of Qwen3-30B-A3B, by table for prompt chunks
+    uniform,  // independent uniform routing: random-token benchmarks
+  };
+  Law law = Law::related;
+  double beta = 0.70;  // decode batches under `related`: 1 - (1 - k/E)^(T^beta)
+};
+
+// Share of the experts touched by `chunk_tokens` of one prompt together with `decode_tokens` of unrelated requests:
+// 1 - (1 - chunk share)(1 - decode share). 0 when both are 0.
+double expert_share(const ExpertCoverage&, int experts, int experts_per_token, std::int64_t chunk_tokens,
+                    std::int64_t decode_tokens);
+
+// Rows of the fullest of `ranks` under balanced routing: m + sqrt(2 m ln ranks), m = rows / ranks.
+double fullest_rank(double rows, int ranks);
+// Mean number of distinct ranks that hold at least one of a token's experts: ranks (1 - C(E - E/ranks, k) / C(E, k)).
+double distinct_ranks(int experts, int experts_per_token, int ranks);
+
+}  // namespace llmscape::models

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmscape::models {
+
+// Width of one element and of the scales that go with a group of them.
+struct Format {
+  std::string name = "bf16";  // bf16, fp16, fp32, fp8, int8, int4, fp4, mxfp4: as written in YAML
+  double bytes = 2;           // per element, without scales
+  int group = 0;              // elements that share one scale; 0: no scales
+  double scale_bytes = 0;     // per scale
+  // Bytes of one element with its share of the scales.
+  [[nodiscard]] double bytes_with_scales() const { return bytes + (group > 0 ? scale_bytes / group : 0); }
+};
+
+struct Precision {
+  Format weights, activations, kv;
+};
+
+// Softmax attention of one layer. All widths are of the whole model, before tensor parallelism.
+struct Attention {
+  enum class Kind { gqa, mla };  // gqa covers multi-head and multi-query
+  Kind kind = Kind::gqa;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  std::int64_t window = 0;  // sliding window in tokens, the token itself included; 0: full
+  bool qkv_bias = false, output_bias = false;
+  bool qk_norm = false;     // a norm of head_dim weights each for queries and keys
+  bool qk_norm_full = false;  // qk_norm over all heads at once (OLMo style)
+  bool sinks = false;       // one learned sink per head (GPT-OSS)
+  // Multi-head latent attention (DeepSeek): ranks and widths; q_rank 0: queries are projected directly.
+  int q_rank = 0, kv_rank = 0, rope_dim = 0, nope_dim = 0, v_dim = 0;
+};
+
+struct FeedForward {
+  std::int64_t width = 0;   // dense width; 0 in a routed layer
+  bool gated = true;        // gate and up projections, or up alone
+  bool bias = false;
+  // Mixture of experts; experts 0: dense.
+  int experts = 0;
+  int experts_per_token = 0;
+  std::int64_t expert_width = 0;
+  std::int64_t shared_width = 0;  // all shared experts together
+  bool router_bias = false;
+  bool shared_gate = false;       // a gate of `hidden` weights on the shared expert (Qwen2-MoE)
+  [[nodiscard]] bool routed() const { return experts > 0; }
+};
+
+// Layers that are alike. The order of groups does not matter to any cost.
+struct LayerGroup {
+  int count = 0;
+  Attention attention;
+  FeedForward feed_forward;
+  int norms = 2;           // vectors of `hidden` weights per layer
+  bool norm_bias = false;  // each has a bias too (LayerNorm)
+};
+
+struct ModelSpec {
+  std::string name;
+  std::string family;  // "llama", "qwen2", ...
+  std::int64_t hidden = 0;
+  std::int64_t vocabulary = 0;
+  std::int64_t max_position = 0;      // longest context in tokens
+  bool tied_embeddings = false;       // the head uses the input embedding's table
+  std::int64_t position_table = 0;    // rows of a learned position embedding (OPT)
+  std::int64_t embedding_width = 0;   // narrower input embedding with projections (OPT-350M); 0: hidden
+  bool final_norm = true;
+  std::vector<LayerGroup> groups;
+  Precision precision;
+  std::string source;                 // where the figures come from
+  std::optional<double> published_parameters;  // as the authors state them
+
+  [[nodiscard]] int layers() const;
+};
+
+// Exact counts, without quantisation scales.
+std::int64_t parameters(const ModelSpec&);
+// Parameters that one token passes through: routed experts count experts_per_token of them; the input embedding table
+// is left out unless it is tied (then it is the head), as a token gathers one row of it.
+std::int64_t active_parameters(const ModelSpec&);
+// Bytes of KV cache that one token adds over all layers, windows ignored (cost-model 2.3), over `kv_shards` tensor-parallel
+// ranks: what one rank stores. MLA latents are not divided.
+double kv_bytes_per_token(const ModelSpec&, int tensor_parallel = 1);
+
+}  // namespace llmscape::models

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "models/batch.hpp"
+#include "models/model.hpp"
+
+namespace llmscape::models {
+
+// What one rank computes in a step. `count` repeats of the same operator (one per layer, say) are one entry.
+
+// C[m, n] = A[m, k] B[k, n], B being weights.
+struct Gemm {
+  std::int64_t m = 0, n = 0, k = 0;
+  Format weights, activations;
+};
+
+// The expert products of one routed layer on one rank: `tokens` x experts_per_token rows spread over the experts.
+struct GroupedGemm {
+  std::int64_t rows = 0;             // token-expert pairs on this rank
+  double experts_touched = 0;        // distinct experts of this rank whose weights are read
+  int experts_held = 0;              // experts on this rank
+  std::int64_t n = 0, k = 0;         // one expert's product
+  Format weights, activations;
+};
+
+// Attention of one layer group over the sequences of a step; prefill chunks and decodes are separate operators.
+struct PrefillAttention {
+  std::vector<PrefillChunk> chunks;
+  int heads = 0, kv_heads = 0, head_dim = 0;  // of this rank
+  std::int64_t window = 0;
+  Format kv;
+  bool mla = false;                           // head_dim is then nope + rope for scores, v_dim for values
+  int v_dim = 0;
+};
+struct DecodeAttention {
+  std::int64_t sequences = 0;
+  std::int64_t tokens_per_sequence = 1;
+  Attended attended;                          // entries under this layer's KV law
+  int heads = 0, kv_heads = 0, head_dim = 0;
+  std::int64_t window = 0;
+  Format kv;
+  bool mla = false;                           // absorbed: one KV head of kv_rank + rope_dim, values of kv_rank
+  int kv_rank = 0, rope_dim = 0;
+};
+
+// Reads and writes activations: bytes = what is moved, by the formulas of the kind.
+struct Elementwise {
+  enum class Kind { norm, activation, rope, add, embedding, router, permute, quantise };
+  Kind kind = Kind::norm;
+  double bytes = 0;
+};
+
+struct Collective {
+  enum class Kind { all_reduce, all_gather, reduce_scatter, all_to_all, send };
+  Kind kind = Kind::all_reduce;
+  double bytes = 0;   // of the tensor on one rank (all_gather: gathered size)
+  int ranks = 1;
+};
+
+// Copies bytes inside a device's memory (KV append of uncached layouts, cache copies).
+struct Copy {
+  double bytes = 0;
+};
+
+// Picks one token from each row of logits.
+struct Sample {
+  std::int64_t rows = 0;
+  std::int64_t vocabulary = 0;
+};
+
+using AnyOperator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, Elementwise, Collective, Copy, Sample>;
+
+struct Operator {
+  AnyOperator what;
+  int count = 1;
+};
+
+}  // namespace llmscape::models

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "models/expert_coverage.hpp"
+#include "models/operator.hpp"
+#include "models/parallel_plan.hpp"
+
+namespace llmscape::models {
+
+// The distinct KV laws of the model: 0 (full attention) first if any layer has it, then each distinct window, ascending.
+// Batch::attended has one entry for each, in this order.
+std::vector<std::int64_t> kv_laws(const ModelSpec&);
+
+// The operators that one rank of one pipeline stage runs, in three parts by what they depend on, so that a device can keep
+// the first two in a table. Stages are taken as equal: layer counts are divided by plan.pipeline, rounded up.
+//
+// token_work: everything that depends on the number of tokens alone: norms, projections, rope, feed-forward, embedding,
+// collectives of the layers. `chunk_tokens` of them belong to prompts (expert coverage differs); the rest are decodes.
+std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                 const ExpertCoverage&);
+// logit_work: final norm, head and sampling of `rows`.
+std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows);
+// attention_work: prefill and decode attention of every layer group.
+std::vector<Operator> attention_work(const ModelSpec&, const ParallelPlan&, const Batch&);
+
+// All three together: for devices that want the whole step, for tests and for `explain`.
+std::vector<Operator> step_work(const ModelSpec&, const ParallelPlan&, const Batch&, const ExpertCoverage&);
+
+}  // namespace llmscape::models
