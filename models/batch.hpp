@@ -10,12 +10,14 @@ struct PrefillChunk {
   std::int64_t tokens = 0;   // new tokens computed
   std::int64_t cached = 0;   // tokens already in the KV cache
   bool ends_prompt = false;  // yields a token at the end of the step
+  bool operator==(const PrefillChunk&) const = default;
 };
 
 // Sum and maximum of the entries that the decodes of a step attend to, under one KV law (full, or a window).
 struct Attended {
   std::int64_t sum = 0;
   std::int64_t max = 0;
+  bool operator==(const Attended&) const = default;
 };
 
 // What one step computes, as aggregates that are kept up to date in O(1) per step. Spans point into the owner's storage.

@@ -15,10 +15,15 @@ struct Format {
   double scale_bytes = 0;     // per scale
   // Bytes of one element with its share of the scales.
   [[nodiscard]] double bytes_with_scales() const { return bytes + (group > 0 ? scale_bytes / group : 0); }
+  bool operator==(const Format&) const = default;
 };
 
 struct Precision {
   Format weights, activations, kv;
+  std::optional<Format> experts;     // of routed experts where it is not `weights` (GPT-OSS: mxfp4)
+  std::optional<Format> embeddings;  // of embedding and head where it is not `weights`: most checkpoints leave them at 16 bits
+  [[nodiscard]] const Format& expert_weights() const { return experts ? *experts : weights; }
+  [[nodiscard]] const Format& embedding_weights() const { return embeddings ? *embeddings : weights; }
 };
 
 // Softmax attention of one layer. All widths are of the whole model, before tensor parallelism.
@@ -80,11 +85,15 @@ struct ModelSpec {
 
 // Exact counts, without quantisation scales.
 std::int64_t parameters(const ModelSpec&);
+// Of the input embedding's table; an untied head has as many again.
+std::int64_t table_parameters(const ModelSpec&);
 // Parameters that one token passes through: routed experts count experts_per_token of them; the input embedding table
 // is left out unless it is tied (then it is the head), as a token gathers one row of it.
 std::int64_t active_parameters(const ModelSpec&);
 // Bytes of KV cache that one token adds over all layers, windows ignored (cost-model 2.3), over `kv_shards` tensor-parallel
 // ranks: what one rank stores. MLA latents are not divided.
 double kv_bytes_per_token(const ModelSpec&, int tensor_parallel = 1);
+// The same for one layer.
+double kv_bytes_per_token(const Attention&, const Format& kv, int tensor_parallel = 1);
 
 }  // namespace llmscape::models

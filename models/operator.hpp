@@ -15,6 +15,7 @@ namespace llmscape::models {
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   Format weights, activations;
+  bool operator==(const Gemm&) const = default;
 };
 
 // The expert products of one routed layer on one rank: `tokens` x experts_per_token rows spread over the experts.
@@ -24,6 +25,7 @@ struct GroupedGemm {
   int experts_held = 0;              // experts on this rank
   std::int64_t n = 0, k = 0;         // one expert's product
   Format weights, activations;
+  bool operator==(const GroupedGemm&) const = default;
 };
 
 // Attention of one layer group over the sequences of a step; prefill chunks and decodes are separate operators.
@@ -32,8 +34,11 @@ struct PrefillAttention {
   int heads = 0, kv_heads = 0, head_dim = 0;  // of this rank
   std::int64_t window = 0;
   Format kv;
-  bool mla = false;                           // head_dim is then nope + rope for scores, v_dim for values
-  int v_dim = 0;
+  // Latent attention: head_dim is the width of the scores, v_dim that of the values. Expanded: kv_heads = heads, nope + rope
+  // and v. Absorbed: one KV head, kv_rank + rope_dim per key, of which the values are the first kv_rank.
+  bool mla = false;
+  int v_dim = 0;  // 0 unless mla: values are as wide as head_dim
+  bool operator==(const PrefillAttention&) const = default;
 };
 struct DecodeAttention {
   std::int64_t sequences = 0;
@@ -44,6 +49,7 @@ struct DecodeAttention {
   Format kv;
   bool mla = false;                           // absorbed: one KV head of kv_rank + rope_dim, values of kv_rank
   int kv_rank = 0, rope_dim = 0;
+  bool operator==(const DecodeAttention&) const = default;
 };
 
 // Reads and writes activations: bytes = what is moved, by the formulas of the kind.
@@ -51,6 +57,7 @@ struct Elementwise {
   enum class Kind { norm, activation, rope, add, embedding, router, permute, quantise };
   Kind kind = Kind::norm;
   double bytes = 0;
+  bool operator==(const Elementwise&) const = default;
 };
 
 struct Collective {
@@ -58,17 +65,20 @@ struct Collective {
   Kind kind = Kind::all_reduce;
   double bytes = 0;   // of the tensor on one rank (all_gather: gathered size)
   int ranks = 1;
+  bool operator==(const Collective&) const = default;
 };
 
 // Copies bytes inside a device's memory (KV append of uncached layouts, cache copies).
 struct Copy {
   double bytes = 0;
+  bool operator==(const Copy&) const = default;
 };
 
 // Picks one token from each row of logits.
 struct Sample {
   std::int64_t rows = 0;
   std::int64_t vocabulary = 0;
+  bool operator==(const Sample&) const = default;
 };
 
 using AnyOperator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, Elementwise, Collective, Copy, Sample>;

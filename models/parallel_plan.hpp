@@ -23,5 +23,9 @@ struct ParallelPlan {
 std::vector<std::string> problems(const ParallelPlan&, const ModelSpec&);
 // KV heads that one tensor rank holds: max(1, kv_heads / tensor).
 int kv_heads_per_rank(const Attention&, int tensor);
+// Ranks over which each routed expert is cut: tensor x data / expert.
+int expert_shards(const ParallelPlan&);
+// Layers of the group in one pipeline stage: stages are taken as equal, rounded up.
+int layers_per_stage(const LayerGroup&, const ParallelPlan&);
 
 }  // namespace llmscape::models

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/operator_list.hpp"
+
+#include <algorithm>
+
+namespace llmscape::models {
+
+void OperatorList::add(const AnyOperator& what, int count) {
+  if (count == 0) return;
+  const auto same = std::find_if(operators_.begin(), operators_.end(), [&](const Operator& o) { return o.what == what; });
+  if (same != operators_.end()) {
+    same->count += count;
+  } else {
+    operators_.push_back({what, count});
+  }
+}
+
+void OperatorList::add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights,
+                            const Format& activations, int count) {
+  if (rows == 0) return;
+  if (activations.bytes < kHiddenBytes)
+    add_elementwise(Elementwise::Kind::quantise, (kHiddenBytes + activations.bytes) * rows * k, count);
+  add(Gemm{rows, n, k, weights, activations}, count);
+}
+
+void OperatorList::add_elementwise(Elementwise::Kind kind, double bytes, int count) {
+  add(Elementwise{kind, bytes}, count);
+}
+
+double hidden_bytes(const Precision& precision) { return std::max(kHiddenBytes, precision.activations.bytes); }
+
+}  // namespace llmscape::models

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/step_work.hpp"
+
+#include <iterator>
+#include <set>
+
+#include "models/operator_list.hpp"
+
+namespace llmscape::models {
+
+std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
+  std::set<std::int64_t> windows;  // 0, full attention, sorts first
+  for (const LayerGroup& group : model.groups) windows.insert(group.attention.window);
+  return {windows.begin(), windows.end()};
+}
+
+std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t rows) {
+  if (rows == 0) return {};
+  const Precision& precision = model.precision;
+  const double width = hidden_bytes(precision);
+  OperatorList list;
+  if (model.final_norm) list.add_elementwise(Elementwise::Kind::norm, 2 * width * static_cast<double>(rows * model.hidden), 1);
+  std::int64_t into_head = model.hidden;
+  if (model.embedding_width > 0) {
+    list.add(Gemm{rows, model.embedding_width, model.hidden, precision.embedding_weights(), Format{}}, 1);
+    into_head = model.embedding_width;
+  }
+  list.add(Gemm{rows, model.vocabulary / plan.tensor, into_head, precision.embedding_weights(), Format{}}, 1);
+  if (plan.tensor > 1)
+    list.add(Collective{Collective::Kind::all_gather, width * static_cast<double>(rows * model.vocabulary), plan.tensor}, 1);
+  list.add(Sample{rows, model.vocabulary}, 1);
+  return list.take();
+}
+
+std::vector<Operator> step_work(const ModelSpec& model, const ParallelPlan& plan, const Batch& batch,
+                                const ExpertCoverage& coverage) {
+  const std::int64_t chunk_tokens = batch.prefill_tokens();
+  std::vector<Operator> all = token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage);
+  for (auto& part : {attention_work(model, plan, batch), logit_work(model, plan, batch.logit_rows())})
+    all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace llmscape::models

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layer_shapes.hpp"
+#include "models/operator_list.hpp"
+#include "models/step_work.hpp"
+
+#include <cmath>
+
+namespace llmscape::models {
+namespace {
+
+// Writes the work of `chunk_tokens_` + `decode_tokens_` tokens. Byte formulas of element-wise kernels: cost-model 3.3, there for
+// 16-bit elements (norm 4 T h, gated activation 6 T f, rope 4 T (n_q + n_kv) d, add 6 T h, embedding 4 T h).
+class TokenWork {
+ public:
+  TokenWork(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens, std::int64_t decode_tokens,
+            const ExpertCoverage& coverage)
+      : model_(model), plan_(plan), chunk_tokens_(chunk_tokens), decode_tokens_(decode_tokens),
+        tokens_(chunk_tokens + decode_tokens), width_(hidden_bytes(model.precision)), coverage_(coverage) {}
+
+  std::vector<Operator> operators() {
+    add_embedding();
+    for (const LayerGroup& group : model_.groups) add_layers(group);
+    if (plan_.pipeline > 1) list_.add(Collective{Collective::Kind::send, hidden_state(), 2}, 1);
+    return list_.take();
+  }
+
+ private:
+  // Bytes of all tokens' hidden states.
+  [[nodiscard]] double hidden_state() const { return elements(model_.hidden) * width_; }
+  [[nodiscard]] double elements(std::int64_t per_token) const {
+    return static_cast<double>(tokens_) * static_cast<double>(per_token);
+  }
+
+  void elementwise(Elementwise::Kind kind, double accesses, std::int64_t per_token, int count) {
+    list_.add_elementwise(kind, accesses * width_ * elements(per_token), count);
+  }
+
+  void linear(const Linear& shape, std::int64_t rows, const Format& weights, int count) {
+    list_.add_gemm(rows, shape.k, shape.n, weights, model_.precision.activations, count);
+  }
+
+  void add_embedding() {
+    const bool positions = model_.position_table > 0;
+    const std::int64_t row = model_.embedding_width > 0 ? model_.embedding_width : model_.hidden;
+    elementwise(Elementwise::Kind::embedding, 2, row, 1);
+    if (row != model_.hidden) linear({row, model_.hidden}, tokens_, model_.precision.embedding_weights(), 1);
+    if (!positions) return;
+    elementwise(Elementwise::Kind::embedding, 2, model_.hidden, 1);
+    elementwise(Elementwise::Kind::add, 3, model_.hidden, 1);
+  }
+
+  void add_layers(const LayerGroup& group) {
+    const int layers = layers_per_stage(group, plan_);
+    elementwise(Elementwise::Kind::norm, 2, model_.hidden, group.norms * layers);
+    add_projections(group.attention, layers);
+    if (group.feed_forward.routed()) {
+      add_routed(group.feed_forward, layers);
+    } else {
+      add_dense(group.feed_forward, group.feed_forward.width, layers);
+    }
+    elementwise(Elementwise::Kind::add, 3, model_.hidden, 2 * layers);
+    // Partial sums of the attention output and of the feed-forward.
+    if (plan_.tensor > 1)
+      list_.add(Collective{Collective::Kind::all_reduce, hidden_state(), plan_.tensor}, 2 * layers);
+  }
+
+  void add_projections(const Attention& a, int layers) {
+    for (const Linear& shape : projections(model_.hidden, a, plan_.tensor))
+      linear(shape, tokens_, model_.precision.weights, layers);
+    const std::int64_t heads = a.heads / plan_.tensor;
+    if (a.kind == Attention::Kind::mla) {
+      // Decodes absorb the expansion; that of prompts depends on their cached tokens and is part of attention_work.
+      linear(latent_expansion(a, plan_.tensor), decode_tokens_, model_.precision.weights, layers);
+      elementwise(Elementwise::Kind::norm, 2, a.q_rank + a.kv_rank, layers);
+      elementwise(Elementwise::Kind::rope, 2, (heads + 1) * a.rope_dim, layers);
+      return;
+    }
+    const std::int64_t rotated = (heads + kv_heads_per_rank(a, plan_.tensor)) * a.head_dim;
+    if (a.qk_norm || a.qk_norm_full) elementwise(Elementwise::Kind::norm, 2, rotated, layers);
+    if (model_.position_table == 0) elementwise(Elementwise::Kind::rope, 2, rotated, layers);
+  }
+
+  void add_dense(const FeedForward& kind, std::int64_t width, int layers) {
+    const auto [up, down] = feed_forward(model_.hidden, width, kind, plan_.tensor);
+    linear(up, tokens_, model_.precision.weights, layers);
+    elementwise(Elementwise::Kind::activation, kind.gated ? 3 : 2, down.k, layers);
+    linear(down, tokens_, model_.precision.weights, layers);
+  }
+
+  void add_routed(const FeedForward& kind, int layers) {
+    const Precision& precision = model_.precision;
+    // Routers stay at 16 bits in quantised checkpoints; their scores are read as 32-bit numbers.
+    list_.add(Gemm{tokens_, kind.experts, model_.hidden, Format{}, Format{}}, layers);
+    list_.add_elementwise(Elementwise::Kind::router, 4 * elements(kind.experts), layers);
+
+    // All attention groups route to the same experts; a step waits for the rank with the most rows.
+    const std::int64_t routed_tokens = tokens_ * plan_.data;
+    const double rows =
+        fullest_rank(static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
+    const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, chunk_tokens_ * plan_.data,
+                                      decode_tokens_ * plan_.data);
+    const auto [up, down] = feed_forward(model_.hidden, kind.expert_width, kind, expert_shards(plan_));
+    GroupedGemm product;
+    product.rows = static_cast<std::int64_t>(std::ceil(rows));
+    product.experts_held = kind.experts / plan_.expert;
+    product.experts_touched = std::min(share * product.experts_held, rows);
+    product.weights = precision.expert_weights();
+    product.activations = precision.activations;
+
+    exchange(kind, layers);
+    // Copies of the tokens are sorted by expert, and their outputs gathered again.
+    const double permuted = (rows + static_cast<double>(tokens_)) * static_cast<double>(model_.hidden) * width_;
+    list_.add_elementwise(Elementwise::Kind::permute, permuted, 2 * layers);
+    for (const Linear& shape : {up, down}) {
+      product.k = shape.k;
+      product.n = shape.n;
+      list_.add(product, layers);
+    }
+    list_.add_elementwise(Elementwise::Kind::activation, (kind.gated ? 3 : 2) * width_ * rows * static_cast<double>(down.k),
+                          layers);
+    if (kind.shared_width > 0) add_dense(kind, kind.shared_width, layers);
+  }
+
+  // Tokens travel to the ranks of their experts and back.
+  void exchange(const FeedForward& kind, int layers) {
+    if (plan_.expert > 1) {
+      // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
+      const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
+      const double sent = elements(model_.hidden) / plan_.tensor * copies;
+      list_.add(Collective{Collective::Kind::all_to_all, sent * model_.precision.activations.bytes, plan_.expert}, layers);
+      list_.add(Collective{Collective::Kind::all_to_all, sent * width_, plan_.expert}, layers);
+    } else if (plan_.data > 1) {
+      const double gathered = hidden_state() * plan_.data;
+      list_.add(Collective{Collective::Kind::all_gather, gathered, plan_.data}, layers);
+      list_.add(Collective{Collective::Kind::reduce_scatter, gathered, plan_.data}, layers);
+    }
+  }
+
+  const ModelSpec& model_;
+  const ParallelPlan& plan_;
+  const std::int64_t chunk_tokens_, decode_tokens_, tokens_;
+  const double width_;  // bytes of a hidden element
+  const ExpertCoverage& coverage_;
+  OperatorList list_;
+};
+
+}  // namespace
+
+std::vector<Operator> token_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens,
+                                 std::int64_t decode_tokens, const ExpertCoverage& coverage) {
+  if (chunk_tokens + decode_tokens == 0) return {};
+  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage).operators();
+}
+
+}  // namespace llmscape::models
