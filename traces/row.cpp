@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/row.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace llmscape::traces {
+namespace {
+
+constexpr std::int64_t kMaxTokens = std::numeric_limits<std::int32_t>::max();
+constexpr double kMaxNanoseconds = 9223372036854775808.0;  // 2^63
+
+// The whole of `text` as a number, or nothing.
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+void Row::error(Span where, std::string message, std::string suggestion) const {
+  auto source = std::make_shared<SourceText>(SourceText{*file_, std::string(text_), line_});
+  diagnostics_->error({std::move(source), line_, static_cast<int>(where.position) + 1, static_cast<int>(where.length)},
+                      std::move(message), std::move(suggestion));
+}
+
+std::optional<std::int64_t> Row::tokens(const Cell& cell) const {
+  const auto value = parse<std::int64_t>(text(cell.span));
+  if (value && *value >= 1 && *value <= kMaxTokens) return value;
+  error(cell.span, fmt::format("'{}' must be a whole number of tokens from 1 to {}; got {}", cell.name, kMaxTokens,
+                               in_quotes(text(cell.span))));
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> Row::id(const Cell& cell) const {
+  const auto value = parse<std::uint64_t>(text(cell.span));
+  if (!value)
+    error(cell.span, fmt::format("'{}' must hold whole numbers from 0 to 2^64 - 1; got {}", cell.name,
+                                 in_quotes(text(cell.span))));
+  return value;
+}
+
+std::optional<std::int64_t> Row::nanoseconds(const Cell& cell, std::int64_t unit) const {
+  const std::string_view digits = text(cell.span);
+  const auto whole = parse<std::int64_t>(digits);
+  if (whole && *whole >= 0 && *whole <= std::numeric_limits<std::int64_t>::max() / unit) return *whole * unit;
+  if (const auto value = parse<double>(digits)) {
+    const double scaled = std::round(*value * static_cast<double>(unit));
+    if (scaled >= 0 && scaled < kMaxNanoseconds) return static_cast<std::int64_t>(scaled);
+  }
+  error(cell.span, fmt::format("'{}' must be a time of at least 0; got {}", cell.name, in_quotes(digits)));
+  return std::nullopt;
+}
+
+std::optional<Row> RowFile::next(Diagnostics& diagnostics) {
+  while (const auto line = lines_.next())
+    if (line->find_first_not_of(" \t") != std::string_view::npos) return Row(*line, path_, lines_.line(), diagnostics);
+  if (!lines_.error().empty()) Row({}, path_, lines_.line() + 1, diagnostics).error({}, lines_.error());
+  return std::nullopt;
+}
+
+}  // namespace llmscape::traces

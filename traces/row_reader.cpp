@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/row_reader.hpp"
+
+#include <fmt/format.h>
+
+namespace llmscape::traces {
+
+std::optional<TraceRecord> RowReader::next(Diagnostics& diagnostics) {
+  if (ended_) return std::nullopt;
+  auto timed = read_next(diagnostics);
+  if (!timed) {
+    ended_ = true;
+    return std::nullopt;
+  }
+  timed->record.arrival = Seconds(static_cast<double>(timed->nanoseconds - *first_) * 1e-9);
+  return std::move(timed->record);
+}
+
+std::optional<TimedRecord> RowReader::read_next(Diagnostics& diagnostics) {
+  const int errors_before = diagnostics.errors();
+  auto row = rows_.next(diagnostics);
+  if (at_start_ && row && read_header(*row))
+    row = diagnostics.errors() == errors_before ? rows_.next(diagnostics) : std::nullopt;
+  at_start_ = false;
+  if (!row) {
+    if (!first_ && diagnostics.errors() == errors_before)
+      Row({}, rows_.path(), 0, diagnostics).error({}, "the trace has no records");
+    return std::nullopt;
+  }
+  auto timed = read(*row);
+  if (!timed) return std::nullopt;
+  if (first_ && timed->nanoseconds < last_) {
+    row->error(timed->time, fmt::format("time runs backwards: {} s before the record above",
+                                        static_cast<double>(last_ - timed->nanoseconds) * 1e-9));
+    return std::nullopt;
+  }
+  if (!first_) first_ = timed->nanoseconds;
+  last_ = timed->nanoseconds;
+  return timed;
+}
+
+Segment RowReader::unique_content(std::int64_t tokens) {
+  constexpr ContentId kUnique = ContentId{1} << 63;  // far from the small ids that files use
+  return {kUnique | unique_++, tokens};
+}
+
+}  // namespace llmscape::traces

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "traces/request_trace.hpp"
+#include "traces/row.hpp"
+
+namespace llmscape::traces {
+
+// A record with its time on the file's own clock.
+struct TimedRecord {
+  TraceRecord record;  // `arrival` is filled by RowReader
+  std::int64_t nanoseconds = 0;
+  Span time;  // where the time stands, for messages
+};
+
+// What all formats share: one record a row, an optional header, arrivals in order and counted from the first record.
+class RowReader : public TraceReader {
+ public:
+  RowReader(std::string_view format, const std::string& path) : format_(format), rows_(path) {}
+  std::optional<TraceRecord> next(Diagnostics& diagnostics) final;
+  [[nodiscard]] std::string_view format() const final { return format_; }
+
+ protected:
+  // Whether the first row is a header; it is then checked here and not read as a record.
+  virtual bool read_header([[maybe_unused]] const Row& row) { return false; }
+  // The record of a row, or nothing after reporting what is wrong with it.
+  virtual std::optional<TimedRecord> read(const Row& row) = 0;
+  // A segment that no other record of this trace has, for prompts without content ids.
+  Segment unique_content(std::int64_t tokens);
+
+ private:
+  std::optional<TimedRecord> read_next(Diagnostics& diagnostics);
+
+  std::string_view format_;
+  RowFile rows_;
+  bool at_start_ = true, ended_ = false;
+  std::optional<std::int64_t> first_;
+  std::int64_t last_ = 0;
+  std::uint64_t unique_ = 0;
+};
+
+}  // namespace llmscape::traces
