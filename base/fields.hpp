@@ -35,7 +35,7 @@ struct FieldInfo {
   bool map = false;       // a mapping from free names to `kind`
   bool sourced = false;   // may also be written {value, tag, source}
   bool required = false;
-  std::optional<std::string> default_text;  // as it would be written in YAML; absent: nothing is assumed
+  std::optional<std::string> default_text;  // as it would be written in YAML (families: a whole mapping); absent: nothing is assumed
   std::optional<double> minimum, maximum;   // SI units
   bool above_minimum = false;               // the minimum itself is refused
   bool power_of_two = false;
@@ -51,6 +51,14 @@ struct StructInfo {
   std::vector<FieldInfo> fields;
   [[nodiscard]] const FieldInfo* find(std::string_view key) const;
 };
+
+// The field's default_text as a tree; one that is not YAML is a mistake in the field table and throws.
+inline YamlNode default_of(const FieldInfo& info) {
+  Diagnostics mistakes;
+  YamlNode node = read_yaml(std::make_shared<SourceText>(SourceText{"default of '" + info.key + "'", *info.default_text}), mistakes);
+  if (mistakes.has_errors()) throw std::logic_error(mistakes.text(false));
+  return node;
+}
 
 // A choice of kinds with fields of their own: {kind: poisson, rate: 8 /s}. A bare scalar names a kind with all defaults.
 struct FamilyInfo {
@@ -205,6 +213,8 @@ class Fields {
       return *this;
     }
     Refine& preset_from(std::string catalog) { info_.catalog = std::move(catalog); return *this; }
+    // Of a family: the kind that is read when the key is absent, as YAML: "{kind: fixed, value: 128}".
+    Refine& otherwise(std::string yaml) { info_.default_text = std::move(yaml); return *this; }
 
    private:
     FieldInfo& info_;
@@ -293,6 +303,9 @@ class Fields {
   // Reads `node` over `out` (fields that are absent keep their value). False if anything was reported.
   bool read(T& out, const YamlNode& node, Diagnostics& diagnostics) const {
     const int before = diagnostics.errors();
+    for (std::size_t i = 0; i < read_.size(); ++i)
+      if (const FieldInfo& field = info_.fields[i]; field.kind == ValueKind::family && field.default_text && !node.find(field.key))
+        read_[i](&out, default_of(field), field, diagnostics);
     detail::read_struct(&out, node, info_, read_, diagnostics);
     if (diagnostics.errors() == before)
       for (const auto& check : checks_) check(out, node, diagnostics);
