@@ -16,14 +16,15 @@ function(llmscape_library name)
   target_link_libraries(llmscape_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
 
-# llmscape_test(NAME SOURCES... LIBS... LABELS...): one doctest program, registered with ctest under NAME.
+# llmscape_test(NAME SOURCES... LIBS... LABELS...): one doctest program, registered with ctest under NAME. Its suite, the
+# folder of tests/ that it stands in, is a label too.
 function(llmscape_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
   llmscape_flags(test_${name})
   target_link_libraries(test_${name} PRIVATE llmscape_test_main ${ARG_LIBS})
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  if(ARG_LABELS)
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
-  endif()
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests OUTPUT_VARIABLE suite)
+  string(REGEX REPLACE "/.*" "" suite ${suite})
+  set_tests_properties(${name} PROPERTIES LABELS "${suite};${ARG_LABELS}")
 endfunction()
