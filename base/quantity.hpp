@@ -72,19 +72,19 @@ using JoulesPerFlop = Quantity<0, 0, -1, 1>;
 namespace literals {
 constexpr Seconds operator""_s(long double v) { return Seconds(static_cast<double>(v)); }
 constexpr Seconds operator""_s(unsigned long long v) { return Seconds(static_cast<double>(v)); }
-constexpr Seconds operator""_ms(long double v) { return Seconds(static_cast<double>(v) * 1e-3); }
-constexpr Seconds operator""_ms(unsigned long long v) { return Seconds(static_cast<double>(v) * 1e-3); }
-constexpr Seconds operator""_us(long double v) { return Seconds(static_cast<double>(v) * 1e-6); }
-constexpr Seconds operator""_us(unsigned long long v) { return Seconds(static_cast<double>(v) * 1e-6); }
+constexpr Seconds operator""_ms(long double v) { return Seconds(static_cast<double>(v / 1e3L)); }
+constexpr Seconds operator""_ms(unsigned long long v) { return Seconds(static_cast<double>(v) / 1e3); }
+constexpr Seconds operator""_us(long double v) { return Seconds(static_cast<double>(v / 1e6L)); }
+constexpr Seconds operator""_us(unsigned long long v) { return Seconds(static_cast<double>(v) / 1e6); }
 constexpr Bytes operator""_B(unsigned long long v) { return Bytes(static_cast<double>(v)); }
-constexpr Bytes operator""_GB(long double v) { return Bytes(static_cast<double>(v) * 1e9); }
+constexpr Bytes operator""_GB(long double v) { return Bytes(static_cast<double>(v * 1e9L)); }
 constexpr Bytes operator""_GB(unsigned long long v) { return Bytes(static_cast<double>(v) * 1e9); }
 constexpr Bytes operator""_MiB(unsigned long long v) { return Bytes(static_cast<double>(v) * 1048576.0); }
 constexpr Bytes operator""_GiB(unsigned long long v) { return Bytes(static_cast<double>(v) * 1073741824.0); }
-constexpr BytesPerSecond operator""_GBps(long double v) { return BytesPerSecond(static_cast<double>(v) * 1e9); }
+constexpr BytesPerSecond operator""_GBps(long double v) { return BytesPerSecond(static_cast<double>(v * 1e9L)); }
 constexpr BytesPerSecond operator""_GBps(unsigned long long v) { return BytesPerSecond(static_cast<double>(v) * 1e9); }
-constexpr BytesPerSecond operator""_TBps(long double v) { return BytesPerSecond(static_cast<double>(v) * 1e12); }
-constexpr FlopsPerSecond operator""_Tflops(long double v) { return FlopsPerSecond(static_cast<double>(v) * 1e12); }
+constexpr BytesPerSecond operator""_TBps(long double v) { return BytesPerSecond(static_cast<double>(v * 1e12L)); }
+constexpr FlopsPerSecond operator""_Tflops(long double v) { return FlopsPerSecond(static_cast<double>(v * 1e12L)); }
 constexpr FlopsPerSecond operator""_Tflops(unsigned long long v) { return FlopsPerSecond(static_cast<double>(v) * 1e12); }
 constexpr Watts operator""_W(unsigned long long v) { return Watts(static_cast<double>(v)); }
 }  // namespace literals

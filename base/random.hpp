@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace llmscape {
+
+// The block function: 128 random bits of a counter and a key.
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
 // A counter-based stream of random numbers (Philox4x32-10; Salmon et al., SC'11): the n-th draw is a pure function of the
 // key and n, so a new consumer disturbs no other. The same numbers on every platform; distributions are our own because the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,28 +20,45 @@ class Distribution {
   void add(double value, std::int64_t weight = 1);
   void merge(const Distribution& other);
   [[nodiscard]] std::int64_t count() const { return count_; }
-  [[nodiscard]] bool exact() const;
+  [[nodiscard]] bool exact() const { return !sketching_; }
   [[nodiscard]] double mean() const;     // 0 when empty
-  [[nodiscard]] double sum() const;
-  [[nodiscard]] double minimum() const;  // 0 when empty
-  [[nodiscard]] double maximum() const;
+  [[nodiscard]] double sum() const { return sum_.sum + sum_.lost; }
+  [[nodiscard]] double minimum() const { return minimum_; }  // 0 when empty
+  [[nodiscard]] double maximum() const { return maximum_; }
   // The value at rank ceil(q n) (nearest rank), q in [0, 1]; 0 when empty.
   [[nodiscard]] double quantile(double q) const;
   // Share of the values that are at most `limit`.
   [[nodiscard]] double share_at_most(double limit) const;
 
  private:
-  struct Entry { double value; std::int64_t weight; };
-  void into_sketch(double value, std::int64_t weight);
-  void sort() const;
+  struct Entry {
+    double value;
+    std::int64_t weight;
+  };
+  struct CompensatedSum {  // Neumaier 1974
+    double sum = 0, lost = 0;
+    void add(double value);
+  };
 
-  mutable std::vector<Entry> entries_;  // weight-1 runs may be stored more compactly: see the source
+  void keep(double value, std::int64_t weight);
+  void start_sketch();
+  void into_bucket(double value, std::int64_t weight);
+  std::int64_t& bucket(int index);
+  void sort() const;
+  [[nodiscard]] double exact_quantile(std::int64_t rank) const;
+  [[nodiscard]] double sketched_quantile(std::int64_t rank) const;
+
+  // Deques, because they grow without a copy of everything: a million values cost 8 MB and never 24.
+  mutable std::deque<double> singles_;  // values of weight 1
+  mutable std::deque<Entry> weighted_;
   mutable bool sorted_ = true;
-  std::map<int, std::int64_t> buckets_;
-  std::int64_t zeros_ = 0;
   bool sketching_ = false;
+  std::vector<std::int64_t> buckets_;  // from first_bucket_ on
+  int first_bucket_ = 0;
+  std::int64_t zeros_ = 0;
   std::int64_t count_ = 0;
-  double sum_ = 0, compensation_ = 0, minimum_ = 0, maximum_ = 0;
+  CompensatedSum sum_;
+  double minimum_ = 0, maximum_ = 0;
 };
 
 // Half-width of the 95 % confidence interval of the mean of `batches` batch means (Student's t); nothing below 2 batches.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace llmscape {
+
+// The content of a file, a piece at a time, with gzip and zstd (recognised by their first bytes) already undone.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // The next bytes, valid until the next call; empty at the end or on an error.
+  virtual std::string_view next() = 0;
+  // What went wrong: "truncated gzip stream"; empty if nothing.
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ protected:
+  std::string error_;
+};
+
+// Never null: a file that cannot be opened gives a source without bytes and with an error.
+std::unique_ptr<ByteSource> open_bytes(const std::filesystem::path& path);
+
+}  // namespace llmscape

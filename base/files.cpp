@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/byte_source.hpp"
+
+namespace llmscape {
+
+struct LineReader::State {
+  static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
+
+  std::unique_ptr<ByteSource> source;
+  std::string_view unread;  // of the source's last piece
+  std::string carried;      // the start of a line that goes on in the next piece
+  int line = 0;
+  std::string error;
+
+  bool refill() {
+    unread = source->next();
+    error = source->error();
+    return !unread.empty();
+  }
+};
+
+LineReader::LineReader(const std::filesystem::path& path) : state_(std::make_unique<State>()) {
+  state_->source = open_bytes(path);
+  state_->refill();
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (state_->unread.starts_with(kByteOrderMark)) state_->unread.remove_prefix(kByteOrderMark.size());
+}
+LineReader::~LineReader() = default;
+LineReader::LineReader(LineReader&&) noexcept = default;
+LineReader& LineReader::operator=(LineReader&&) noexcept = default;
+
+std::optional<std::string_view> LineReader::next() {
+  State& s = *state_;
+  s.carried.clear();
+  std::string_view line;
+  while (true) {
+    if (!s.error.empty()) return {};
+    const std::size_t end = s.unread.find('\n');
+    const std::string_view piece = s.unread.substr(0, end);
+    if (s.carried.size() + piece.size() > State::kLongestLine) {
+      s.error = "line longer than 64 MiB";
+      return {};
+    }
+    if (end != std::string_view::npos && s.carried.empty()) {
+      line = piece;
+    } else {
+      s.carried += piece;
+      line = s.carried;
+    }
+    if (end != std::string_view::npos) {
+      s.unread.remove_prefix(end + 1);
+      break;
+    }
+    if (!s.refill()) {
+      if (!s.error.empty() || s.carried.empty()) return {};
+      break;
+    }
+  }
+  ++s.line;
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+int LineReader::line() const { return state_->line; }
+const std::string& LineReader::error() const { return state_->error; }
+
+std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error) {
+  std::string content;
+  const auto source = open_bytes(path);
+  for (std::string_view piece = source->next(); !piece.empty(); piece = source->next()) content += piece;
+  if (source->error().empty()) return content;
+  error = source->error();
+  return {};
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  const auto fail = [&path](const std::string& reason) {
+    throw std::runtime_error(fmt::format("cannot write {}: {}", path.string(), reason));
+  };
+  std::error_code failure;
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failure);
+  if (failure) fail(failure.message());
+  const std::filesystem::path temporary =
+      path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid());
+  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  if (!file) fail(std::generic_category().message(errno));
+  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+  const bool closed = std::fclose(file) == 0;
+  if (!written || !closed) failure = std::error_code(errno, std::generic_category());
+  if (!failure) std::filesystem::rename(temporary, path, failure);
+  if (!failure) return;
+  std::error_code ignored;
+  std::filesystem::remove(temporary, ignored);
+  fail(failure.message());
+}
+
+namespace {
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit of `x` changes every bit of the result.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+// Up to eight bytes as a little-endian number, whatever the machine.
+std::uint64_t word_of(std::string_view bytes) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    word |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  return word;
+}
+
+}  // namespace
+
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
+  constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15;
+  std::uint64_t hash = mixed(seed + kStep);
+  const std::uint64_t length = bytes.size();
+  for (; bytes.size() >= 8; bytes.remove_prefix(8)) hash = mixed(hash ^ word_of(bytes.substr(0, 8))) + kStep;
+  hash = mixed(hash ^ word_of(bytes)) + kStep;
+  return mixed(hash ^ length);
+}
+
+std::string content_hash(std::string_view bytes) {
+  return fmt::format("{:016x}{:016x}", hash64(bytes, 1), hash64(bytes, 2));
+}
+
+}  // namespace llmscape

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/statistics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace llmscape {
+namespace {
+
+// Bucket i of the sketch holds the values in (g^(i-1), g^i] (DDSketch; Masson, Rim and Lee, VLDB 2019).
+const double kLogG = std::log((1 + Distribution::kSketchError) / (1 - Distribution::kSketchError));
+
+int bucket_of(double value) { return static_cast<int>(std::ceil(std::log(value) / kLogG)); }
+// The value within a relative kSketchError of all in the bucket.
+double value_of_bucket(int bucket) { return std::exp(bucket * kLogG) * (1 - Distribution::kSketchError); }
+
+}  // namespace
+
+void Distribution::CompensatedSum::add(double value) {
+  const double next = sum + value;
+  lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+  sum = next;
+}
+
+void Distribution::add(double value, std::int64_t weight) {
+  if (!(value >= 0) || !std::isfinite(value)) throw std::invalid_argument("a distribution takes finite values from 0");
+  if (weight < 0) throw std::invalid_argument("a distribution takes weights from 0");
+  if (weight == 0) return;
+  minimum_ = count_ == 0 ? value : std::min(minimum_, value);
+  maximum_ = std::max(maximum_, value);
+  count_ += weight;
+  sum_.add(value * static_cast<double>(weight));
+  keep(value, weight);
+}
+
+void Distribution::keep(double value, std::int64_t weight) {
+  if (!sketching_ && singles_.size() + weighted_.size() == kExactEntries) start_sketch();
+  if (sketching_) {
+    into_bucket(value, weight);
+  } else if (weight == 1) {
+    singles_.push_back(value);
+    sorted_ = false;
+  } else {
+    weighted_.push_back({value, weight});
+    sorted_ = false;
+  }
+}
+
+void Distribution::start_sketch() {
+  sketching_ = true;
+  for (const double value : std::exchange(singles_, {})) into_bucket(value, 1);
+  for (const Entry& entry : std::exchange(weighted_, {})) into_bucket(entry.value, entry.weight);
+}
+
+void Distribution::into_bucket(double value, std::int64_t weight) {
+  if (value == 0) {
+    zeros_ += weight;
+    return;
+  }
+  bucket(bucket_of(value)) += weight;
+}
+
+std::int64_t& Distribution::bucket(int index) {
+  if (buckets_.empty()) first_bucket_ = index;
+  if (index < first_bucket_) {
+    buckets_.insert(buckets_.begin(), static_cast<std::size_t>(first_bucket_ - index), 0);
+    first_bucket_ = index;
+  }
+  const auto at = static_cast<std::size_t>(index - first_bucket_);
+  if (at >= buckets_.size()) buckets_.resize(at + 1);
+  return buckets_[at];
+}
+
+void Distribution::merge(const Distribution& other) {
+  if (&other == this) return merge(Distribution(other));
+  if (other.count_ == 0) return;
+  minimum_ = count_ == 0 ? other.minimum_ : std::min(minimum_, other.minimum_);
+  maximum_ = std::max(maximum_, other.maximum_);
+  count_ += other.count_;
+  sum_.add(other.sum_.sum);
+  sum_.add(other.sum_.lost);
+  for (const double value : other.singles_) keep(value, 1);
+  for (const Entry& entry : other.weighted_) keep(entry.value, entry.weight);
+  if (!other.sketching_) return;
+  if (!sketching_) start_sketch();
+  zeros_ += other.zeros_;
+  for (std::size_t i = 0; i < other.buckets_.size(); ++i)
+    if (other.buckets_[i] > 0) bucket(other.first_bucket_ + static_cast<int>(i)) += other.buckets_[i];
+}
+
+double Distribution::mean() const { return count_ == 0 ? 0 : sum() / static_cast<double>(count_); }
+
+void Distribution::sort() const {
+  if (sorted_) return;
+  std::sort(singles_.begin(), singles_.end());
+  std::sort(weighted_.begin(), weighted_.end(), [](const Entry& a, const Entry& b) { return a.value < b.value; });
+  sorted_ = true;
+}
+
+double Distribution::quantile(double q) const {
+  if (count_ == 0) return 0;
+  const double n = static_cast<double>(count_);
+  const auto rank = std::clamp(static_cast<std::int64_t>(std::ceil(q * n)), std::int64_t{1}, count_);
+  return sketching_ ? sketched_quantile(rank) : exact_quantile(rank);
+}
+
+double Distribution::exact_quantile(std::int64_t rank) const {
+  sort();
+  auto single = singles_.begin();
+  for (const Entry& entry : weighted_) {  // singles below the entry come before it
+    const auto up_to = std::upper_bound(single, singles_.end(), entry.value);
+    if (rank <= up_to - single) break;
+    rank -= up_to - single;
+    single = up_to;
+    if (rank <= entry.weight) return entry.value;
+    rank -= entry.weight;
+  }
+  return single[rank - 1];
+}
+
+double Distribution::sketched_quantile(std::int64_t rank) const {
+  std::int64_t seen = zeros_;
+  if (rank <= seen) return 0;
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    seen += buckets_[i];
+    if (rank <= seen) return std::clamp(value_of_bucket(first_bucket_ + static_cast<int>(i)), minimum_, maximum_);
+  }
+  return maximum_;
+}
+
+double Distribution::share_at_most(double limit) const {
+  if (count_ == 0 || limit < minimum_) return 0;
+  if (limit >= maximum_) return 1;
+  std::int64_t below = zeros_;
+  if (sketching_) {
+    for (std::size_t i = 0; i < buckets_.size() && value_of_bucket(first_bucket_ + static_cast<int>(i)) <= limit; ++i)
+      below += buckets_[i];
+  } else {
+    sort();
+    below += std::upper_bound(singles_.begin(), singles_.end(), limit) - singles_.begin();
+    for (const Entry& entry : weighted_)
+      if (entry.value <= limit) below += entry.weight;
+  }
+  return static_cast<double>(below) / static_cast<double>(count_);
+}
+
+namespace {
+
+// The 0.975 quantile of Student's t: tabulated for few degrees of freedom, beyond them the expansion of Abramowitz and
+// Stegun 26.7.5 (right to 1e-5).
+double student_t(std::size_t degrees) {
+  static constexpr std::array<double, 8> kTable = {12.706205, 4.302653, 3.182446, 2.776445,
+                                                   2.570582,  2.446912, 2.364624, 2.306004};
+  if (degrees <= kTable.size()) return kTable[degrees - 1];
+  constexpr double x = 1.959963985, x2 = x * x;
+  const double n = static_cast<double>(degrees);
+  const double g1 = x * (x2 + 1) / 4;
+  const double g2 = x * ((5 * x2 + 16) * x2 + 3) / 96;
+  const double g3 = x * (((3 * x2 + 19) * x2 + 17) * x2 - 15) / 384;
+  const double g4 = x * ((((79 * x2 + 776) * x2 + 1482) * x2 - 1920) * x2 - 945) / 92160;
+  return x + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n;
+}
+
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+std::optional<double> confidence_half_width(std::span<const double> batch_means) {
+  if (batch_means.size() < 2) return {};
+  const double mean = mean_of(batch_means);
+  const double n = static_cast<double>(batch_means.size());
+  double squares = 0;
+  for (const double value : batch_means) squares += (value - mean) * (value - mean);
+  return student_t(batch_means.size() - 1) * std::sqrt(squares / (n - 1) / n);
+}
+
+Slope slope(std::span<const double> x, std::span<const double> y) {
+  if (x.size() != y.size()) throw std::invalid_argument("a slope needs as many y as x");
+  if (x.size() < 2) return {};
+  const double x_mean = mean_of(x), y_mean = mean_of(y);
+  double xx = 0, xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - x_mean) * (x[i] - x_mean);
+    xy += (x[i] - x_mean) * (y[i] - y_mean);
+  }
+  if (xx == 0) return {};
+  Slope line{xy / xx, 0};
+  if (x.size() == 2) return line;
+  double residual = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double off = y[i] - y_mean - line.slope * (x[i] - x_mean);
+    residual += off * off;
+  }
+  line.standard_error = std::sqrt(residual / static_cast<double>(x.size() - 2) / xx);
+  return line;
+}
+
+}  // namespace llmscape
