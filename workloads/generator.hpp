@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <functional>
 #include <memory>
 #include <optional>
 
 #include "base/diagnostics.hpp"
 #include "base/fields.hpp"
 #include "base/random.hpp"
+#include "workloads/durations.hpp"
 #include "workloads/program.hpp"
 
 namespace llmscape::workloads {
@@ -33,9 +33,12 @@ class ArrivalClock {
 struct Arrivals {
   virtual ~Arrivals() = default;
   [[nodiscard]] virtual std::unique_ptr<ArrivalClock> clock(RandomStream stream) const = 0;
-  // Closed loop: users in the system, each starting a new program `think()` after the last finished. 0: open.
+  // The clock stops by itself: such a workload needs no other limit.
+  [[nodiscard]] virtual bool ends() const { return false; }
+  // Closed loop: users in the system, each starting a new program a while after the last finished. 0: open.
   [[nodiscard]] virtual int users() const { return 0; }
-  [[nodiscard]] virtual Seconds think(RandomStream&) const { return Seconds(0); }
+  // That while; nullptr: none.
+  [[nodiscard]] virtual const Durations* think() const { return nullptr; }
 };
 const Family<Arrivals>& arrivals();
 

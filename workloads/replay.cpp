@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/replay.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/files.hpp"
+
+namespace llmscape::workloads {
+namespace {
+
+Program program_of(traces::TraceRecord record, Seconds start) {
+  Program program;
+  program.start = start;
+  if (!record.session.empty()) program.session = std::max<std::uint64_t>(1, hash64(record.session));
+  Stage& call = program.stages.emplace_back();
+  call.prompt = std::move(record.prompt);
+  call.output_tokens = record.output_tokens;
+  return program;
+}
+
+}  // namespace
+
+Replay::Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, Limits limits,
+               Diagnostics& diagnostics)
+    : reader_(std::move(reader)), speedup_(config.speedup), limits_(limits) {
+  if (config.count) limits_.programs = std::min(limits_.programs, *config.count);
+  for (std::int64_t skipped = 0; skipped < config.first; ++skipped)
+    if (!reader_->next(diagnostics)) return;
+  advance(diagnostics);
+}
+
+void Replay::advance(Diagnostics& diagnostics) {
+  pending_.reset();
+  if (limits_.programs == 0) return;
+  auto record = reader_->next(diagnostics);
+  if (!record) return;
+  if (!first_arrival_) first_arrival_ = record->arrival;
+  const Seconds start = (record->arrival - *first_arrival_) / speedup_;
+  if (start <= limits_.duration) pending_ = program_of(std::move(*record), start);
+}
+
+std::optional<Program> Replay::next(Diagnostics& diagnostics) {
+  if (!pending_) return std::nullopt;
+  Program program = std::move(*pending_);
+  --limits_.programs;
+  advance(diagnostics);
+  return program;
+}
+
+}  // namespace llmscape::workloads

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/streams/kinds.hpp"
+
+namespace llmscape::workloads {
+
+const Family<Stream>& streams() {
+  static const Family<Stream> family("streams", "kind", {lengths_stream()});
+  return family;
+}
+
+}  // namespace llmscape::workloads

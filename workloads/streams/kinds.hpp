@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "workloads/generator.hpp"
+
+namespace llmscape::workloads {
+
+// The kinds of stream, one row of the table streams() each.
+FamilyMember<Stream> lengths_stream();
+
+}  // namespace llmscape::workloads

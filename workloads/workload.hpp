@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fields.hpp"
+#include "workloads/generator.hpp"
+
+namespace llmscape::workloads {
+
+// One part of a mixture. Its programs depend on its own fields and position only, never on the other parts.
+struct MixtureComponent {
+  double weight = 1;  // share of the starts, relative to the other components
+  std::optional<std::string> slo_class;
+  int priority = 0;
+  std::shared_ptr<const Stream> stream;
+};
+
+struct ReplayConfig {
+  std::string trace;
+  std::optional<std::string> format;
+  double speedup = 1;
+  std::int64_t first = 0;
+  std::optional<std::int64_t> count;
+};
+
+// The `workload` section of a scenario: arrivals with a stream or a mixture, or a recorded trace.
+struct WorkloadConfig {
+  std::optional<std::string> source;
+  std::shared_ptr<const Arrivals> arrivals;
+  std::shared_ptr<const Stream> stream;
+  std::vector<MixtureComponent> mixture;
+  std::optional<ReplayConfig> replay;
+  std::optional<Seconds> duration;
+  std::optional<std::int64_t> requests;
+};
+const Fields<WorkloadConfig>& workload_fields();
+
+// What the workload needs to know of the scenario around it.
+struct WorkloadContext {
+  std::filesystem::path base;            // folder that relative trace paths start from
+  std::vector<std::string> slo_classes;  // in the order of Program::slo_class; a component without a class has the first
+  SourceRange where;                     // of the workload section, for messages
+};
+
+// nullptr after reporting: a trace that cannot be opened, an SLO class that the scenario lacks.
+std::unique_ptr<Generator> make_generator(const WorkloadConfig& config, const WorkloadContext& context,
+                                          const RandomStreams& streams, Diagnostics& diagnostics);
+
+// Where a generator stops: no program starts after `duration`, and there are no more than `programs`.
+struct Limits {
+  Seconds duration = kNever;
+  std::int64_t programs = std::numeric_limits<std::int64_t>::max();
+};
+
+}  // namespace llmscape::workloads
