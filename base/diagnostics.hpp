@@ -8,13 +8,17 @@
 
 namespace llmscape {
 
-// A text that messages can point into. `name` is what the user typed (a path, or "--set workload.rate=3").
+// A text that messages can point into. `name` is what the user typed (a path, or "--set workload.rate=3"). Streamed files
+// give `text` the offending line alone, with its number as `first_line`, or leave it empty: then no line is shown.
 struct SourceText {
   std::string name;
   std::string text;
+  int first_line = 1;
+  std::string note{};  // printed below every message that points here: "included from scenario.yaml:11"
 };
 
-// A place in a source: line and column count from 1; `length` characters are underlined. Without a source it prints nothing.
+// A place in a source: line and column (in bytes, as compilers count) from 1; `length` bytes are underlined. Line 0 is the
+// source as a whole. Without a source no place is printed.
 struct SourceRange {
   std::shared_ptr<const SourceText> source;
   int line = 0;
@@ -39,6 +43,8 @@ class Diagnostics {
   Diagnostic& warning(SourceRange where, std::string message, std::string suggestion = {});
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] int errors() const { return errors_; }
+  // Counts a failure that follows from something already reported, so that nothing is said twice.
+  void already_reported() { ++errors_; }
   // In file order (by first appearance of the file, then line, then column); the same message at the same place once.
   [[nodiscard]] std::vector<Diagnostic> sorted() const;
 
@@ -57,5 +63,9 @@ class Diagnostics {
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 // "did you mean 'x'?" or, when nothing is near, an empty text.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
+// A user's text in quotes for a message: shortened to 60 characters, control characters and invalid UTF-8 shown as ' ' and '?'.
+std::string in_quotes(std::string_view text);
+// "scenario.yaml:11", or the name alone when there is no line; empty without a source.
+std::string place_of(const SourceRange& where);
 
 }  // namespace llmscape

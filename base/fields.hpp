@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,10 +77,11 @@ using ReadField = std::function<void(void* object, const YamlNode& node, const F
 
 // Readers of scalars: report to `diagnostics` and return nothing when the text is not what the field wants.
 std::optional<double> read_number(const YamlNode&, const FieldInfo&, Diagnostics&);          // quantities too, in SI units
-std::optional<std::int64_t> read_integer(const YamlNode&, const FieldInfo&, Diagnostics&);
+std::optional<std::int64_t> read_integer(const YamlNode&, const FieldInfo&, Diagnostics&, std::int64_t lowest,
+                                         std::int64_t highest);  // what the member's type can hold
 std::optional<bool> read_boolean(const YamlNode&, const FieldInfo&, Diagnostics&);
 std::optional<std::string> read_text(const YamlNode&, const FieldInfo&, Diagnostics&);       // choices are checked
-// Splits {value, tag, source}; returns the node of the value.
+// Splits {value, tag, source}; returns the node of the value, nullptr after reporting.
 const YamlNode* read_sourced(const YamlNode&, const FieldInfo&, Tag& tag, std::string& source, Diagnostics&);
 // Checks kind mapping, unknown and missing keys, and calls `read[i]` for each field that is present.
 bool read_struct(void* object, const YamlNode&, const StructInfo&, const std::vector<ReadField>& read, Diagnostics&);
@@ -98,15 +100,35 @@ template <class T> struct IsVector<std::vector<T>> : std::true_type { using Inne
 template <class T> struct IsSourced : std::false_type {};
 template <class T> struct IsSourced<Sourced<T>> : std::true_type { using Inner = T; };
 
+// `text` as a YAML scalar, in quotes where it needs them.
+std::string written(const std::string& text);
+// {value, tag, source} as YAML, or the value alone where nothing says where it comes from.
+std::string written(const std::string& value, Tag tag, const std::string& source);
+
+// How a member's value is written in YAML; nothing for an optional that is empty.
 template <class T>
-std::string text_of(const T& value) {
-  if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
-  else if constexpr (std::is_same_v<T, std::string>) return value;
-  else if constexpr (std::is_integral_v<T>) return std::to_string(value);
-  else if constexpr (std::is_same_v<T, double>) return format_quantity(value, Dimension::number);
-  else if constexpr (IsQuantity<T>::value) return format(value);
-  else if constexpr (IsSourced<T>::value) return text_of(value.value);
-  else static_assert(!sizeof(T), "no text for this type");
+std::optional<std::string> text_of(const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return written(value);
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return format_quantity(value, Dimension::number);
+  } else if constexpr (IsQuantity<T>::value) {
+    return format(value);
+  } else if constexpr (IsSourced<T>::value) {
+    return written(*text_of(value.value), value.tag, value.source);
+  } else if constexpr (IsOptional<T>::value) {
+    return value ? text_of(*value) : std::nullopt;
+  } else if constexpr (IsVector<T>::value) {
+    std::string items;
+    for (const auto& item : value) items += (items.empty() ? "" : ", ") + *text_of(item);
+    return "[" + items + "]";
+  } else {
+    static_assert(!sizeof(T), "no text for this type");
+  }
 }
 
 // Fills kind and dimension of `info` for the scalar type T.
@@ -130,7 +152,10 @@ std::optional<T> read_scalar(const YamlNode& node, const FieldInfo& info, Diagno
   } else if constexpr (std::is_same_v<T, std::string>) {
     return read_text(node, info, diagnostics);
   } else if constexpr (std::is_integral_v<T>) {
-    auto v = read_integer(node, info, diagnostics);
+    constexpr auto highest = std::in_range<std::int64_t>(std::numeric_limits<T>::max())
+                                 ? static_cast<std::int64_t>(std::numeric_limits<T>::max())
+                                 : std::numeric_limits<std::int64_t>::max();
+    auto v = read_integer(node, info, diagnostics, std::numeric_limits<T>::min(), highest);
     return v ? std::optional<T>(static_cast<T>(*v)) : std::nullopt;
   } else if constexpr (std::is_same_v<T, double>) {
     return read_number(node, info, diagnostics);
@@ -227,8 +252,7 @@ class Fields {
   Refine add(std::string key, M Owner::* member, std::string text) {
     FieldInfo& info = push(std::move(key), std::move(text));
     detail::describe<M>(info);
-    if constexpr (!detail::IsOptional<M>::value && !detail::IsVector<M>::value)
-      info.default_text = detail::text_of(T{}.*member);
+    info.default_text = detail::text_of(T{}.*member);
     read_.push_back([member](void* object, const YamlNode& node, [[maybe_unused]] const FieldInfo& field, Diagnostics& d) {
       detail::read_value(static_cast<T*>(object)->*member, node, field, d);
     });
@@ -260,6 +284,8 @@ class Fields {
     info.group = &fields.info();
     info.list = std::is_same_v<M, std::vector<U>>;
     info.map = std::is_same_v<M, std::map<std::string, U>>;
+    if (info.list) info.default_text = "[]";
+    else if (!std::is_same_v<M, std::optional<U>>) info.default_text = "{}";
     read_.push_back([member, &fields](void* object, const YamlNode& node, [[maybe_unused]] const FieldInfo& field, Diagnostics& d) {
       M& out = static_cast<T*>(object)->*member;
       if constexpr (std::is_same_v<M, std::vector<U>>) {

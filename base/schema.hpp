@@ -13,8 +13,13 @@ namespace llmscape {
 using PresetLoader = std::function<std::optional<YamlNode>(std::string_view catalog, std::string_view name,
                                                            const SourceRange& where, Diagnostics& diagnostics)>;
 
+// Writes each bare scalar that stands for a mapping as that mapping, in place: `batcher: vllm_v1` becomes
+// `batcher: {policy: vllm_v1}`, and NAME becomes `{preset: NAME}` where a catalogue is read. Overrides then find the mapping.
+void spell_out(YamlNode& node, const StructInfo& info);
+
 // Replaces each `preset: NAME` of fields that allow it by the catalogue's entry with the other keys laid over it; goes down
-// into groups, lists and families. Nodes from a preset carry `origin` "preset CATALOG/NAME".
+// into groups, lists and families. Nodes from a preset carry `origin` "preset CATALOG/NAME", and messages about them say
+// where it was asked for.
 void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics);
 
 // Adds every default that the user left out, with origin "default": the complete configuration as a tree.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
-#include <functional>
-#include <optional>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +14,8 @@ namespace llmscape {
 // A strict YAML tree (JSON is read by the same code). Scalars stay text: the typed fields decide what they mean.
 // Duplicate keys, several documents, merge keys, tags of foreign types and non-scalar keys are reported as errors.
 struct YamlNode {
-  enum class Kind { null, scalar, sequence, mapping };
+  // `invalid`: could not be read and was reported; readers say nothing more about it.
+  enum class Kind { null, scalar, sequence, mapping, invalid };
   struct Entry;
 
   Kind kind = Kind::null;
@@ -33,6 +34,7 @@ struct YamlNode {
   YamlNode& set(std::string_view key, YamlNode value);  // replaces or appends; makes a null node a mapping
   void erase(std::string_view key);
   static YamlNode scalar(std::string text, bool quoted = false);
+  static YamlNode mapping(SourceRange where);
 };
 
 struct YamlNode::Entry {
@@ -41,7 +43,12 @@ struct YamlNode::Entry {
   YamlNode value;
 };
 
+// Trees are no deeper than this and hold no more nodes than this, aliases counted as often as they are used.
+inline constexpr int kMaxYamlDepth = 64;
+inline constexpr std::size_t kMaxYamlNodes = 1'000'000;
+
 // Parses the text; syntax errors and everything strictness refuses go to `diagnostics`, and what could be read is returned.
+// An alias is a copy whose outermost place is that of the alias. An empty text is a null node.
 YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics);
 // Reads the file; one that cannot be opened is an error without a line.
 YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnostics);
@@ -50,11 +57,12 @@ YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnost
 YamlNode merge(YamlNode base, const YamlNode& over);
 
 // Applies "workload.rate=12 /s" or "hardware.devices[edge].count=4" ([name] finds the item of a sequence whose `name` is
-// that, [3] counts from 0). The value is parsed as YAML. A path that cannot exist is an error that names the deepest part
-// that does.
+// that or the key of a mapping, [3] counts from 0). The value is parsed as YAML; its nodes have origin "--set". Keys that a
+// mapping lacks are added. A path that cannot exist is an error that names the deepest part that does.
 void apply_override(YamlNode& root, std::string_view assignment, Diagnostics& diagnostics);
 
-// Writes the tree as YAML that read_yaml reads back to the same tree.
+// Writes the tree as YAML that read_yaml reads back to the same tree: block style, but mappings and sequences of scalars
+// on one line where they fit. Quotes stand where the tree has them and where plain text would be read as something else.
 std::string write_yaml(const YamlNode& node);
 
 }  // namespace llmscape

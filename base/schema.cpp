@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/schema.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace llmscape {
+namespace {
+
+// Calls `visit` for each value of the field: the items of a list, the values of a map, or the node itself.
+template <class Visit>
+void each_value(YamlNode& node, const FieldInfo& field, Visit visit) {
+  if (field.list) {
+    for (YamlNode& item : node.items) visit(item);
+  } else if (field.map) {
+    for (auto& entry : node.entries) visit(entry.value);
+  } else {
+    visit(node);
+  }
+}
+
+// The fields of a value of `field`; nullptr for scalars and for kinds that do not exist.
+const StructInfo* struct_of(const YamlNode& value, const FieldInfo& field) {
+  if (field.group) return field.group;
+  if (!field.family) return nullptr;
+  const YamlNode* tag = value.find(field.family->tag);
+  if (!tag) return nullptr;
+  const auto found = std::ranges::find(field.family->members, tag->text, &FamilyInfo::Member::name);
+  return found == field.family->members.end() ? nullptr : found->info;
+}
+
+// Calls `prepare` on each value of every field of the struct, then does the same one level down.
+template <class Prepare>
+void walk(YamlNode& node, const StructInfo& info, const Prepare& prepare) {
+  for (const FieldInfo& field : info.fields) {
+    YamlNode* present = node.find(field.key);
+    if (!present) continue;
+    each_value(*present, field, [&](YamlNode& value) {
+      prepare(value, field);
+      if (const StructInfo* inner = struct_of(value, field)) walk(value, *inner, prepare);
+    });
+  }
+}
+
+void spell_out_value(YamlNode& value, const FieldInfo& field) {
+  if (!value.is_scalar() || (!field.family && field.catalog.empty())) return;
+  YamlNode mapping = YamlNode::mapping(value.where);
+  mapping.origin = value.origin;
+  mapping.set(field.catalog.empty() ? field.family->tag : "preset", std::move(value));
+  value = std::move(mapping);
+}
+
+// Marks a tree as read from a preset that was asked for at `asked`.
+class Stamp {
+ public:
+  Stamp(std::string origin, const SourceRange& asked) : origin_(std::move(origin)), note_("included from " + place_of(asked)) {}
+
+  void put_on(YamlNode& node) {
+    if (node.origin.empty()) node.origin = origin_;
+    put_on(node.where);
+    for (YamlNode& item : node.items) put_on(item);
+    for (auto& entry : node.entries) {
+      put_on(entry.key_where);
+      put_on(entry.value);
+    }
+  }
+
+ private:
+  void put_on(SourceRange& where) {
+    if (!where.source) return;
+    auto& copy = copies_[where.source.get()];
+    if (!copy) {
+      SourceText noted = *where.source;
+      noted.note = note_;
+      copy = std::make_shared<const SourceText>(std::move(noted));
+    }
+    where.source = copy;
+  }
+
+  std::string origin_, note_;
+  std::map<const SourceText*, std::shared_ptr<const SourceText>> copies_;
+};
+
+// Replaces `preset` of the mapping by what it names; a preset may start from another one.
+void resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader& load, Diagnostics& diagnostics) {
+  std::vector<std::string> chain;
+  while (const YamlNode* named = value.find("preset")) {
+    const YamlNode preset = *named;
+    const auto fail = [&] { value.kind = YamlNode::Kind::invalid; };
+    if (!preset.is_scalar()) {
+      diagnostics.error(preset.where, fmt::format("'preset' must be a name from the catalogue {}", field.catalog));
+      return fail();
+    }
+    if (std::ranges::find(chain, preset.text) != chain.end()) {
+      diagnostics.error(preset.where, fmt::format("preset {} starts from itself", in_quotes(preset.text)));
+      return fail();
+    }
+    chain.push_back(preset.text);
+    auto entry = load(field.catalog, preset.text, preset.where, diagnostics);
+    if (!entry) return fail();
+    Stamp(fmt::format("preset {}/{}", field.catalog, preset.text), preset.where).put_on(*entry);
+    value.erase("preset");
+    value = merge(std::move(*entry), value);
+  }
+}
+
+}  // namespace
+
+void spell_out(YamlNode& node, const StructInfo& info) { walk(node, info, spell_out_value); }
+
+void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics) {
+  walk(node, info, [&](YamlNode& value, const FieldInfo& field) {
+    spell_out_value(value, field);
+    if (!field.catalog.empty()) resolve_preset(value, field, load, diagnostics);
+  });
+}
+
+void fill_defaults(YamlNode& node, const StructInfo& info) {
+  const auto fill = [](YamlNode& target, const StructInfo& fields) {
+    for (const FieldInfo& field : fields.fields) {
+      if (!field.default_text || target.find(field.key)) continue;
+      Diagnostics none;
+      YamlNode value = read_yaml(std::make_shared<const SourceText>(SourceText{"default", *field.default_text}), none);
+      value.origin = "default";
+      target.set(field.key, std::move(value));
+    }
+  };
+  if (node.kind == YamlNode::Kind::null) node.kind = YamlNode::Kind::mapping;
+  fill(node, info);
+  walk(node, info, [&](YamlNode& value, const FieldInfo& field) {
+    spell_out_value(value, field);
+    const StructInfo* inner = struct_of(value, field);
+    if (inner && value.is_mapping()) fill(value, *inner);
+  });
+}
+
+}  // namespace llmscape

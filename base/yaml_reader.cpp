@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/yaml_reader.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/utf8.hpp"
+
+namespace llmscape {
+namespace {
+
+struct Stop {};  // thrown by TreeBuilder after reporting what makes further reading pointless
+
+struct Size {
+  std::size_t nodes = 1;
+  int depth = 0;
+};
+
+Size size_of(const YamlNode& node) {
+  Size out;
+  const auto add = [&](const YamlNode& child) {
+    const Size inner = size_of(child);
+    out.nodes += inner.nodes;
+    out.depth = std::max(out.depth, inner.depth + 1);
+  };
+  for (const YamlNode& item : node.items) add(item);
+  for (const auto& entry : node.entries) add(entry.value);
+  out.nodes += node.text.size() / 1024;  // so that aliases of long texts count for what they hold
+  return out;
+}
+
+// Builds the tree from the parser's events and refuses what YAML allows and a strict file must not hold.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics)
+      : source_(std::move(source)), diagnostics_(diagnostics) {
+    for (std::size_t start = 0; start != std::string::npos;) {
+      lines_.push_back(start);
+      const auto end = source_->text.find('\n', start);
+      start = end == std::string::npos ? end : end + 1;
+    }
+  }
+
+  // The tree; containers that an error left open are closed.
+  YamlNode finish() {
+    while (!open_.empty()) close();
+    return std::move(root_);
+  }
+
+  [[nodiscard]] SourceRange at(const YAML::Mark& mark, std::size_t length = 1) const {
+    if (mark.is_null()) return {source_, 0, 0, 1};
+    return {source_, mark.line + source_->first_line, mark.column + 1, static_cast<int>(length)};
+  }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ == 1) return;
+    diagnostics_.error(at(mark), "a second document starts here; a file holds one");
+    throw Stop{};
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { finish_value(node_at(mark), anchor); }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    YamlNode node = node_at(mark);
+    if (found == anchors_.end()) {
+      diagnostics_.error(node.where, "an alias cannot stand inside what it names");
+      node.kind = YamlNode::Kind::invalid;
+    } else {
+      const Size size = size_of(found->second);
+      count(size.nodes, node.where);
+      check_depth(size.depth, node.where);
+      const SourceRange where = std::exchange(node, found->second).where;
+      node.where = where;
+    }
+    finish_value(std::move(node), 0);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    YamlNode node = YamlNode::scalar(value, tag == "!");
+    node.where = at(mark, written_length(mark, node));
+    refuse_tag(node.where, tag);
+    finish_value(std::move(node), anchor);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, YamlNode::Kind::sequence);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(mark, tag, anchor, YamlNode::Kind::mapping);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    YamlNode node;
+    YAML::anchor_t anchor;
+    std::optional<YamlNode::Entry> entry;  // of a mapping: has its key, waits for its value
+    bool dropped = false;                  // the entry was refused
+  };
+
+  YamlNode node_at(const YAML::Mark& mark) const {
+    YamlNode node;
+    node.where = at(mark);
+    return node;
+  }
+
+  void count(std::size_t nodes, const SourceRange& where) {
+    nodes_ += nodes;
+    if (nodes_ <= kMaxYamlNodes) return;
+    diagnostics_.error(where, fmt::format("more than {} values in one file", kMaxYamlNodes));
+    throw Stop{};
+  }
+
+  void check_depth(int below, const SourceRange& where) {
+    if (static_cast<int>(open_.size()) + below < kMaxYamlDepth) return;
+    diagnostics_.error(where, fmt::format("nested deeper than {} levels", kMaxYamlDepth));
+    throw Stop{};
+  }
+
+  void refuse_tag(const SourceRange& where, const std::string& tag) {
+    if (tag == "!" || tag == "?" || tag.empty()) return;
+    diagnostics_.error(where, fmt::format("the tag {} is not read here", in_quotes(tag)), "write the value alone");
+  }
+
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
+    YamlNode node = node_at(mark);
+    node.kind = kind;
+    refuse_tag(node.where, tag);
+    check_depth(0, node.where);
+    open_.push_back({std::move(node), anchor, {}, false});
+  }
+
+  void close() {
+    Open top = std::move(open_.back());
+    open_.pop_back();
+    finish_value(std::move(top.node), top.anchor);
+  }
+
+  void finish_value(YamlNode node, YAML::anchor_t anchor) {
+    count(1, node.where);
+    if (anchor != 0) anchors_[anchor] = node;
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& parent = open_.back();
+    if (parent.node.is_sequence()) {
+      parent.node.items.push_back(std::move(node));
+    } else if (!parent.entry) {
+      parent.dropped = !acceptable_key(parent.node, node);
+      parent.entry = YamlNode::Entry{std::move(node.text), std::move(node.where), {}};
+    } else {
+      parent.entry->value = std::move(node);
+      if (!parent.dropped) parent.node.entries.push_back(std::move(*parent.entry));
+      parent.entry.reset();
+    }
+  }
+
+  bool acceptable_key(const YamlNode& mapping, const YamlNode& key) {
+    if (!key.is_scalar()) {
+      diagnostics_.error(key.where, "a key must be a word");
+      return false;
+    }
+    if (key.text == "<<" && !key.quoted) {
+      diagnostics_.error(key.where, "merge keys '<<' are not read here", "write the keys out, or use an alias");
+      return false;
+    }
+    for (const auto& entry : mapping.entries) {
+      if (entry.key != key.text) continue;
+      diagnostics_.error(key.where, fmt::format("duplicate key {}", in_quotes(key.text)))
+          .notes.push_back("given first at " + place_of(entry.key_where));
+      return false;
+    }
+    return true;
+  }
+
+  // How many bytes of its line the scalar takes as it is written; 1 for what goes over lines.
+  std::size_t written_length(const YAML::Mark& mark, const YamlNode& node) const {
+    const auto line = static_cast<std::size_t>(mark.line);
+    if (line >= lines_.size()) return 1;
+    const auto start = std::min(lines_[line] + static_cast<std::size_t>(mark.column), source_->text.size());
+    const std::string_view rest = std::string_view(source_->text).substr(start);
+    if (rest.starts_with(node.text)) return std::max<std::size_t>(node.text.size(), 1);
+    if (rest.empty() || (rest.front() != '"' && rest.front() != '\'')) return 1;
+    for (std::size_t i = 1; i < rest.size() && rest[i] != '\n'; ++i) {
+      if (rest[i] == '\\' && rest.front() == '"') ++i;
+      else if (rest[i] == rest.front()) return i + 1;
+    }
+    return 1;
+  }
+
+  std::shared_ptr<const SourceText> source_;
+  Diagnostics& diagnostics_;
+  std::vector<std::size_t> lines_;  // where each line starts
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, YamlNode> anchors_;
+  YamlNode root_;
+  std::size_t nodes_ = 0;
+  int documents_ = 0;
+};
+
+// Refuses what is no text: bytes that are not UTF-8, control characters (yaml-cpp takes some for the end of the file).
+bool check_text(const std::shared_ptr<const SourceText>& source, Diagnostics& diagnostics) {
+  SourceRange where{source, source->first_line, 1, 1};
+  std::string_view rest = source->text;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  while (!rest.empty()) {
+    const std::size_t length = utf8_length(rest);
+    const auto first = static_cast<unsigned char>(rest.front());
+    const bool line_end = first == '\n' || rest.starts_with("\r\n");
+    if (length == 0) {
+      diagnostics.error(where, fmt::format("the byte 0x{:02x} is not UTF-8", first));
+      return false;
+    }
+    if ((first < 0x20 && first != '\t' && !line_end) || first == 0x7F) {
+      diagnostics.error(where, fmt::format("the control character 0x{:02x} does not belong in a text", first));
+      return false;
+    }
+    where.column += static_cast<int>(length);
+    if (first == '\n') {
+      ++where.line;
+      where.column = 1;
+    }
+    rest.remove_prefix(length);
+  }
+  return true;
+}
+
+// JSON may be indented with tabs, YAML may not: outside of strings they become spaces.
+std::string spaces_for_tabs(std::string text) {
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_string && text[i] == '\\') ++i;
+    else if (text[i] == '"') in_string = !in_string;
+    else if (text[i] == '\t' && !in_string) text[i] = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics) {
+  TreeBuilder builder(source, diagnostics);
+  YamlNode empty;
+  empty.where = {source, source->first_line, 1, 1};
+  if (!check_text(source, diagnostics)) {
+    empty.kind = YamlNode::Kind::invalid;
+    return empty;
+  }
+  std::istringstream in(source->name.ends_with(".json") ? spaces_for_tabs(source->text) : source->text);
+  bool failed = false;
+  try {
+    YAML::Parser parser(in);
+    while (parser.HandleNextDocument(builder)) continue;
+  } catch (const Stop&) {
+    failed = true;
+  } catch (const YAML::Exception& error) {
+    diagnostics.error(builder.at(error.mark), error.msg);
+    failed = true;
+  }
+  YamlNode root = builder.finish();
+  if (!root.where.source) root = empty;
+  if (failed && root.kind == YamlNode::Kind::null) root.kind = YamlNode::Kind::invalid;
+  return root;
+}
+
+YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnostics) {
+  std::string error;
+  std::optional<std::string> text = read_file(path, error);
+  auto source = std::make_shared<const SourceText>(SourceText{path.string(), text.value_or("")});
+  if (text) return read_yaml(std::move(source), diagnostics);
+  YamlNode node;
+  node.kind = YamlNode::Kind::invalid;
+  node.where = {std::move(source), 0, 0, 1};
+  diagnostics.error(node.where, error);
+  return node;
+}
+
+}  // namespace llmscape
