@@ -18,6 +18,14 @@ const FieldInfo* StructInfo::find(std::string_view key) const {
   return found == fields.end() ? nullptr : &*found;
 }
 
+YamlNode default_of(const FieldInfo& info) {
+  Diagnostics mistakes;
+  const SourceText text{fmt::format("default of '{}'", info.key), *info.default_text};
+  YamlNode node = read_yaml(std::make_shared<const SourceText>(text), mistakes);
+  if (mistakes.has_errors()) throw std::logic_error(mistakes.text(false));
+  return node;
+}
+
 namespace detail {
 namespace {
 

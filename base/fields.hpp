@@ -54,12 +54,7 @@ struct StructInfo {
 };
 
 // The field's default_text as a tree; one that is not YAML is a mistake in the field table and throws.
-inline YamlNode default_of(const FieldInfo& info) {
-  Diagnostics mistakes;
-  YamlNode node = read_yaml(std::make_shared<SourceText>(SourceText{"default of '" + info.key + "'", *info.default_text}), mistakes);
-  if (mistakes.has_errors()) throw std::logic_error(mistakes.text(false));
-  return node;
-}
+YamlNode default_of(const FieldInfo& info);
 
 // A choice of kinds with fields of their own: {kind: poisson, rate: 8 /s}. A bare scalar names a kind with all defaults.
 struct FamilyInfo {
@@ -315,6 +310,7 @@ class Fields {
       M& out = static_cast<T*>(object)->*member;
       if constexpr (std::is_same_v<M, std::vector<std::shared_ptr<const Base>>>) {
         if (!node.is_sequence()) return detail::report_not(node, field, "a list", d);
+        out.clear();
         for (const YamlNode& item : node.items) out.push_back(family.read(item, d));
       } else {
         out = family.read(node, d);

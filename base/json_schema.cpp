@@ -43,11 +43,6 @@ Json json_of(const YamlNode& node) {
   return parsed.is_discarded() ? Json(node.text) : parsed;
 }
 
-Json default_of(const std::string& text) {
-  Diagnostics none;
-  return json_of(read_yaml(std::make_shared<const SourceText>(SourceText{"default", text}), none));
-}
-
 class SchemaWriter {
  public:
   Json write(const StructInfo& info, const std::string& id) {
@@ -91,7 +86,7 @@ class SchemaWriter {
     if (field.map) value = {{"type", "object"}, {"additionalProperties", std::move(value)}};
     if (value.contains("$ref")) value = {{"allOf", Json::array({std::move(value)})}};  // siblings of $ref are ignored
     Json out = {{"description", description_of(field)}};
-    if (field.default_text) out["default"] = default_of(*field.default_text);
+    if (field.default_text) out["default"] = json_of(default_of(field));
     out.update(value);
     return out;
   }

@@ -122,8 +122,7 @@ void fill_defaults(YamlNode& node, const StructInfo& info) {
   const auto fill = [](YamlNode& target, const StructInfo& fields) {
     for (const FieldInfo& field : fields.fields) {
       if (!field.default_text || target.find(field.key)) continue;
-      Diagnostics none;
-      YamlNode value = read_yaml(std::make_shared<const SourceText>(SourceText{"default", *field.default_text}), none);
+      YamlNode value = default_of(field);
       value.origin = "default";
       target.set(field.key, std::move(value));
     }
