@@ -2,12 +2,14 @@
 #pragma once
 #include "traces/request_trace.hpp"
 
-// The formats of trace_formats(), one source file each.
+// The formats of trace_formats(), one source file each. A file's keys and columns are described at the head of its
+// source.
 namespace llmscape::traces {
 
-// Azure LLM inference traces: TIMESTAMP,ContextTokens,GeneratedTokens. Lengths and arrivals only.
 TraceFormat azure_csv();
-// Mooncake: timestamp (ms), input_length, output_length, hash_ids, one for each 512 prompt tokens.
 TraceFormat mooncake_jsonl();
+TraceFormat ragpulse_jsonl();
+TraceFormat vllm_jsonl();
+TraceFormat llmscape_jsonl();
 
 }  // namespace llmscape::traces

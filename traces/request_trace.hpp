@@ -15,22 +15,23 @@ namespace llmscape::traces {
 
 // One recorded model call.
 struct TraceRecord {
-  Seconds arrival;               // from the trace's first record (which is at 0)
-  Prompt prompt;                 // content ids where the format has them; else one segment of unique content
+  Seconds arrival;  // from the trace's first record (which is at 0)
+  Prompt prompt;    // content ids where the format has them; else one segment of unique content
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 0;
-  std::string session;           // conversation, empty if the format has none
-  bool known_content = false;    // the prompt's segments mean something to a prefix cache
+  std::string session;         // conversation, empty if the format has none
+  bool known_content = false;  // the prompt's segments mean something to a prefix cache
 };
 
 // Streams a file record by record; holds one record (and ids seen, where content must be mapped) in memory.
 class TraceReader {
  public:
   virtual ~TraceReader() = default;
-  // The next record, in order of arrival; nothing at the end. A broken record goes to `diagnostics` with file:line:col and
-  // ends the trace: records before it stand, has_errors() tells. Checked for every format: numbers finite and in range,
-  // prompt at least 1 token, output at least 1 (0 is read as a warning-free 1-token answer? no: error), at most 2^31
-  // tokens, time not running backwards, unknown columns or keys, truncated compression.
+  // The next record, in order of arrival; nothing at the end. A broken record goes to `diagnostics` with file:line:col
+  // and ends the trace: records before it stand, has_errors() tells. Checked for every format: numbers finite and in
+  // range, prompt and output from 1 to 2^31 - 1 tokens (an answer without tokens is an error: nothing can be
+  // simulated), time not running backwards, unknown, missing or repeated columns and keys, truncated compression, no
+  // record at all.
   virtual std::optional<TraceRecord> next(Diagnostics& diagnostics) = 0;
   // "azure-csv", "mooncake-jsonl", ...
   [[nodiscard]] virtual std::string_view format() const = 0;
@@ -42,8 +43,8 @@ struct TraceFormat {
   bool (*recognises)(std::string_view file_name, std::string_view first_line);
   std::unique_ptr<TraceReader> (*open)(const std::string& path, Diagnostics& diagnostics);
 };
-// azure-csv, mooncake-jsonl, ragpulse-jsonl, vllm-jsonl (input_toks/output_toks/arrival_time_ns with optional token ids, and
-// ShareGPT with lengths), llmscape-jsonl (our own).
+// azure-csv, mooncake-jsonl, ragpulse-jsonl, vllm-jsonl (input_toks/output_toks/arrival_time_ns with optional token
+// ids, and ShareGPT with lengths), llmscape-jsonl (our own).
 const std::vector<TraceFormat>& trace_formats();
 
 // Opens `path` (plain, .gz or .zst by content) in the format named, or recognised when `format` is empty. nullptr after

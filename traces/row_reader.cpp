@@ -12,7 +12,7 @@ std::optional<TraceRecord> RowReader::next(Diagnostics& diagnostics) {
     ended_ = true;
     return std::nullopt;
   }
-  timed->record.arrival = Seconds(static_cast<double>(timed->nanoseconds - *first_) * 1e-9);
+  timed->record.arrival = Seconds(static_cast<double>(timed->nanoseconds - *first_) / 1e9);
   return std::move(timed->record);
 }
 
@@ -31,7 +31,7 @@ std::optional<TimedRecord> RowReader::read_next(Diagnostics& diagnostics) {
   if (!timed) return std::nullopt;
   if (first_ && timed->nanoseconds < last_) {
     row->error(timed->time, fmt::format("time runs backwards: {} s before the record above",
-                                        static_cast<double>(last_ - timed->nanoseconds) * 1e-9));
+                                        static_cast<double>(last_ - timed->nanoseconds) / 1e9));
     return std::nullopt;
   }
   if (!first_) first_ = timed->nanoseconds;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "traces/formats.hpp"
+#include "traces/json_row.hpp"
+#include "traces/row_reader.hpp"
+
+// The project's own format, which convert() writes: {"arrival_s", "prompt": [[id, tokens], ...], "output_tokens",
+// "session"?}. A segment that does not begin at the start of its content has its offset as a third number; a prompt of
+// unknown content is "prompt_tokens" instead of "prompt". The first row may be {"schema": "trace/1"}.
+namespace llmscape::traces {
+namespace {
+
+constexpr std::string_view kFormat = "llmscape-jsonl";
+constexpr std::string_view kSchema = "trace/1";
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+const JsonKeys kHeaderKeys = {{"schema"}, {}};
+const JsonKeys kKeys = {{"arrival_s", "output_tokens"}, {"prompt", "prompt_tokens", "session"}};
+
+class LlmscapeReader final : public RowReader {
+ public:
+  explicit LlmscapeReader(const std::string& path) : RowReader(kFormat, path) {}
+
+ private:
+  bool read_header(const Row& row) override {
+    if (row.text().find("\"schema\"") == std::string_view::npos) return false;
+    const auto object = parse_object(row);
+    if (!object || !check_keys(*object, kHeaderKeys, row)) return true;
+    const JsonValue* schema = find_text(*object, "schema", row);
+    if (schema && schema->text != kSchema)
+      row.error(schema->span, fmt::format("this reads schema {}, not {}", kSchema, in_quotes(schema->text)));
+    return true;
+  }
+
+  std::optional<TimedRecord> read(const Row& row) override {
+    const auto object = parse_object(row);
+    if (!object || !check_keys(*object, kKeys, row)) return std::nullopt;
+    const JsonValue& stamp = *object->find("arrival_s");
+    const auto time = row.nanoseconds({"arrival_s", stamp.span}, kNanosecondsPerSecond);
+    const auto output = row.tokens({"output_tokens", object->find("output_tokens")->span});
+    const JsonValue* session = find_text(*object, "session", row);
+    if (!time || !output || (object->find("session") && !session)) return std::nullopt;
+    TimedRecord timed;
+    timed.nanoseconds = *time;
+    timed.time = stamp.span;
+    timed.record.output_tokens = *output;
+    if (session) timed.record.session = session->text;
+    if (!read_prompt(*object, row, timed.record)) return std::nullopt;
+    return timed;
+  }
+
+  bool read_prompt(const JsonValue& object, const Row& row, TraceRecord& record) {
+    const JsonValue* length = object.find("prompt_tokens");
+    if ((length != nullptr) == (object.find("prompt") != nullptr)) {
+      row.error({object.span.position}, "a row has either 'prompt' or 'prompt_tokens'");
+      return false;
+    }
+    if (length) {
+      const auto tokens = row.tokens({"prompt_tokens", length->span});
+      if (!tokens) return false;
+      record.prompt = {unique_content(*tokens)};
+      record.prompt_tokens = *tokens;
+      return true;
+    }
+    record.known_content = true;
+    const JsonValue* segments = find_list(object, "prompt", row);
+    if (!segments) return false;
+    for (const JsonValue& item : segments->items) {
+      const auto segment = read_segment(item, row);
+      if (!segment) return false;
+      record.prompt.push_back(*segment);
+      record.prompt_tokens += segment->tokens;
+    }
+    if (record.prompt_tokens >= 1 && record.prompt_tokens <= std::numeric_limits<std::int32_t>::max()) return true;
+    row.error(segments->span,
+              fmt::format("'prompt' has {} tokens; it must have from 1 to 2^31 - 1", record.prompt_tokens));
+    return false;
+  }
+
+  static std::optional<Segment> read_segment(const JsonValue& item, const Row& row) {
+    if (item.kind != JsonValue::Kind::list || item.items.size() < 2 || item.items.size() > 3) {
+      row.error(item.span, "a segment of 'prompt' must be [id, tokens] or [id, tokens, offset]");
+      return std::nullopt;
+    }
+    const auto id = row.id({"id", item.items[0].span});
+    const auto tokens = row.tokens({"tokens", item.items[1].span});
+    const bool has_offset = item.items.size() == 3;
+    const auto offset = has_offset ? row.tokens({"offset", item.items[2].span}) : 0;
+    if (!id || !tokens || !offset) return std::nullopt;
+    return Segment{*id, *tokens, *offset};
+  }
+};
+
+}  // namespace
+
+TraceFormat llmscape_jsonl() {
+  return {kFormat, "this project's format: arrival, content segments or length, output length, conversation",
+          [](std::string_view, std::string_view first_line) {
+            return first_line.find("\"trace/1\"") != first_line.npos ||
+                   first_line.find("\"output_tokens\"") != first_line.npos;
+          },
+          [](const std::string& path, Diagnostics&) -> std::unique_ptr<TraceReader> {
+            return std::make_unique<LlmscapeReader>(path);
+          }};
+}
+
+}  // namespace llmscape::traces

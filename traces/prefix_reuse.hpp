@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+
+#include "traces/content.hpp"
+
+namespace llmscape::traces {
+
+// What an unlimited prefix cache remembers, exact to the token: a radix tree whose edges are pieces of content.
+class PrefixTree {
+ public:
+  // Tokens of the longest prefix that `prompt` shares with any prompt added before; then `prompt` is remembered too.
+  std::int64_t add(const Prompt& prompt);
+
+ private:
+  using Node = std::uint64_t;
+  // Edges leave a node by the content and the position in it at which they begin.
+  struct Start {
+    Node node;
+    ContentId id;
+    std::int64_t offset;
+    bool operator==(const Start&) const = default;
+  };
+  struct StartHash {
+    std::size_t operator()(const Start& start) const;
+  };
+  struct Edge {
+    std::int64_t tokens;
+    Node to;
+  };
+
+  std::unordered_map<Start, Edge, StartHash> edges_;
+  Node last_node_ = 0;  // 0 is the root
+};
+
+// Counts the blocks that an unlimited prefix cache of whole blocks would reuse, starting empty.
+class PrefixReuse {
+ public:
+  // With `recompute_last_token` a prompt that is cached to its end still computes its last token, and with it the block
+  // that holds it, because an engine needs that token's logits: at most floor((n - 1) / block_tokens) of a prompt's
+  // blocks hit.
+  explicit PrefixReuse(int block_tokens, bool recompute_last_token = false)
+      : block_tokens_(block_tokens), recompute_last_token_(recompute_last_token) {}
+
+  // Leading whole blocks of `prompt` that some earlier prompt had too; then `prompt` is remembered.
+  std::int64_t add(const Prompt& prompt);
+
+ private:
+  PrefixTree tree_;
+  std::int64_t block_tokens_;
+  bool recompute_last_token_;
+};
+
+}  // namespace llmscape::traces
