@@ -28,8 +28,8 @@ std::vector<fs::path> broken_files() {
   return files;
 }
 
-// What the leading comments of a file promise: `# expect: 4:3 unknown key` (an error there, or, with a file's name before the
-// line, in that file) and `# shows: did you mean` (a text anywhere).
+// What the leading comments of a file promise: `# expect: 4:3 unknown key` (an error there, or, with a file's name
+// before the line, in that file) and `# shows: did you mean` (a text anywhere).
 struct Promise {
   struct Error {
     std::string place;  // "/name.yaml:4:3: error: "

@@ -117,7 +117,8 @@ TEST_CASE("what is no scenario at all is refused") {
       {"references that grow tenfold nine times", growing_aliases()},
       {"a reference to itself", "a: &a [*a]\n"},
       {"a key of a million letters", std::string(1'000'000, 'k') + ": 1\n"},
-      {"a thousand unknown keys", [] {
+      {"a thousand unknown keys",
+       [] {
          std::string text;
          for (int i = 0; i < 1000; ++i) text += "key" + std::to_string(i) + ": 1\n";
          return text;
