@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/hash.hpp"
 
 namespace llmscape {
 
@@ -29,15 +30,10 @@ class LineReader {
   std::unique_ptr<State> state_;
 };
 
-// The whole file, or nothing with `error` set.
+// The whole file, decompressed like lines are, or nothing with `error` set.
 std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error);
 // Writes under a temporary name in the same folder, then renames: readers see the old file or the new one, never a part.
 // Creates the folder. Throws std::runtime_error with the reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
-
-// 128-bit content hash (own, stable across versions and platforms), as 32 hexadecimal digits.
-std::string content_hash(std::string_view bytes);
-// A 64-bit hash of bytes for tables and stream keys; stable too.
-std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 
 }  // namespace llmscape

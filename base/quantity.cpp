@@ -1,102 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/quantity.hpp"
 
+#include "base/units.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
-#include <vector>
-
-#include "base/diagnostics.hpp"
+#include <cstdint>
+#include <optional>
+#include <utility>
 
 namespace llmscape {
 namespace {
-
-enum class Printed { yes, no };
-
-// A symbol with the prefixes that may stand before it (' ' is none). One unit without prefix is times / over SI units.
-struct UnitFamily {
-  Dimension dimension;
-  std::string_view prefixes;
-  std::string_view symbol;
-  Printed printed = Printed::yes;  // whether format_quantity may choose it
-  double times = 1, over = 1;
-  int decimal = 0;  // and times this power of ten
-};
-
-// The first of a dimension is its SI unit. Rates print as Hz only from MHz: 2000 requests a second are no 2 kHz.
-constexpr std::string_view kDecimalPrefixes = "fpnum kMGTPE";
-constexpr std::string_view kBinaryPrefixes = " KMGTPE";  // for symbols that begin with 'i'
-constexpr UnitFamily kUnitFamilies[] = {
-    {Dimension::time, " munp", "s"},
-    {Dimension::time, " ", "min", Printed::yes, 60},
-    {Dimension::time, " ", "h", Printed::yes, 3600},
-    {Dimension::time, " ", "d", Printed::yes, 86400},
-    {Dimension::rate, " ", "/s"},
-    {Dimension::rate, " ", "/min", Printed::yes, 1, 60},
-    {Dimension::rate, " ", "/h", Printed::yes, 1, 3600},
-    {Dimension::rate, "MG", "Hz"},
-    {Dimension::rate, " k", "Hz", Printed::no},
-    {Dimension::data, " kMGTPE", "B"},
-    {Dimension::data, "KMGTPE", "iB"},
-    {Dimension::bandwidth, " kMGTPE", "B/s"},
-    {Dimension::bandwidth, "KMGTPE", "iB/s"},
-    {Dimension::bandwidth, " kMGTPE", "bit/s", Printed::no, 1, 8},
-    {Dimension::work, " kMGTPE", "flop"},
-    {Dimension::work, " kMGTPE", "FLOP", Printed::no},
-    {Dimension::work, " kMGTPE", "op", Printed::no},
-    {Dimension::throughput, " kMGTPE", "flop/s"},
-    {Dimension::throughput, " kMGTPE", "FLOP/s", Printed::no},
-    {Dimension::throughput, " kMGTPE", "op/s", Printed::no},
-    {Dimension::energy, " fpnumkMG", "J"},
-    {Dimension::energy, " ", "kWh", Printed::no, 3.6e6},
-    {Dimension::power, " numkMG", "W"},
-    {Dimension::energy_per_byte, " fpnum", "J/B"},
-    {Dimension::energy_per_byte, " fpnum", "J/bit", Printed::no, 8},
-    {Dimension::energy_per_flop, " fpnum", "J/flop"},
-    {Dimension::energy_per_flop, " fpnum", "J/FLOP", Printed::no},
-    {Dimension::energy_per_flop, " fpnum", "J/op", Printed::no},
-    {Dimension::area, " ", "m2"},
-    {Dimension::area, " ", "mm2", Printed::yes, 1, 1, -6},
-};
-
-struct Unit {
-  std::string symbol;
-  const UnitFamily* family;
-  int decimal = 0;  // powers of ten and of two
-  int binary = 0;
-};
-
-int index(std::string_view text, char c) { return static_cast<int>(text.find(c)); }
-
-const std::vector<Unit>& units() {
-  static const std::vector<Unit> all = [] {
-    std::vector<Unit> list;
-    for (const UnitFamily& family : kUnitFamilies) {
-      for (const char prefix : family.prefixes) {
-        Unit unit{prefix == ' ' ? "" : std::string(1, prefix), &family};
-        unit.symbol += family.symbol;
-        if (family.symbol.front() == 'i') {
-          unit.binary = 10 * index(kBinaryPrefixes, prefix);
-        } else {
-          unit.decimal = family.decimal + 3 * (index(kDecimalPrefixes, prefix) - index(kDecimalPrefixes, ' '));
-        }
-        list.push_back(std::move(unit));
-      }
-    }
-    return list;
-  }();
-  return all;
-}
-
-const Unit* find_unit(std::string_view symbol, Dimension dimension) {
-  for (const Unit& unit : units())
-    if (unit.family->dimension == dimension && unit.symbol == symbol) return &unit;
-  return nullptr;
-}
 
 constexpr std::string_view kDigits = "0123456789";
 
@@ -120,8 +38,14 @@ std::size_t number_length(std::string_view text) {
   return end;
 }
 
-// number x 10^decimal, rounded once, so that "200 ms" and "0.2 s" are the same double; nothing if no double can hold it.
-std::optional<double> scaled(std::string number, int decimal) {
+bool has_leading_zero(std::string_view number) {
+  if (number.starts_with('-')) number.remove_prefix(1);
+  return number.starts_with('0') && std::min(number.find_first_not_of("0123456789_"), number.size()) > 1;
+}
+
+// number x 10^decimal, rounded once, so that "200 ms" and "0.2 s" are the same double; nothing if no double can hold
+// it.
+std::optional<double> scaled(std::string number, std::int64_t decimal) {
   std::erase(number, '_');
   const std::size_t e = number.find_first_of("eE");
   if (e != std::string::npos) {
@@ -140,65 +64,36 @@ std::optional<double> scaled(std::string number, int decimal) {
 std::optional<double> value_of(std::string_view number, const Unit& unit) {
   const auto value = scaled(std::string(number), unit.decimal);
   if (!value) return {};
-  const double si = std::ldexp(*value, unit.binary) * unit.family->times / unit.family->over;
+  const double si = std::ldexp(*value, unit.binary) * unit.times / unit.over;
   return std::isfinite(si) ? std::optional(si) : std::nullopt;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
-// Spellings from elsewhere, as endings: "TFLOPS" is meant as "Tflop/s".
-struct Ending {
-  std::string_view written, meant;
-};
-constexpr Ending kEndings[] = {
-    {"", ""},         {"flops", "flop/s"}, {"flops", "flop"}, {"ops", "flop/s"}, {"ops", "flop"},   {"Bps", "B/s"},
-    {"bps", "bit/s"}, {"b/s", "bit/s"},    {"bytes", "B"},    {"byte", "B"},     {"seconds", "s"},  {"second", "s"},
-    {"sec", "s"},     {"minutes", "min"},  {"minute", "min"}, {"hours", "h"},    {"hour", "h"},     {"days", "d"},
-    {"day", "d"},     {"µs", "us"},        {"rps", "/s"},     {"qps", "/s"},     {"req/s", "/s"},   {"1/s", "/s"},
-    {"joules", "J"},  {"watts", "W"},      {"mm^2", "mm2"},   {"mm²", "mm2"},
-};
-
-// The unit that was probably meant, or an empty text: the same letters in another case, a usual spelling, a typing mistake.
-std::string meant_unit(std::string_view written, Dimension dimension) {
-  std::vector<std::string> symbols;
-  for (const Unit& unit : units())
-    if (unit.family->dimension == dimension) symbols.push_back(unit.symbol);
-  for (const bool any_case : {false, true}) {
-    const auto folded = [any_case](std::string_view text) { return any_case ? lower(text) : std::string(text); };
-    const std::string text = folded(written);
-    for (const Ending& ending : kEndings) {
-      if (!text.ends_with(folded(ending.written))) continue;
-      const std::string meant = text.substr(0, text.size() - ending.written.size()) + folded(ending.meant);
-      for (const std::string& symbol : symbols)
-        if (folded(symbol) == meant) return symbol;
-    }
-  }
-  return nearest(written, symbols);
+std::string_view trim(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 QuantityError unit_missing(std::string_view number, Dimension dimension) {
   const std::string_view example = example_of(dimension);
   const auto si = scaled(std::string(number), 0);
   // Very large and very small numbers are meant in SI units; others rather in the unit that is usual.
-  const bool plain = !si || *si == 0 || (std::abs(*si) >= 1e-3 && std::abs(*si) < 1e6);
-  return {fmt::format("needs a unit, for example {}", plain ? fmt::format("{}{}", number, example.substr(example.find(' ')))
-                                                            : format_quantity(*si, dimension)),
-          ""};
+  const bool is_si = si && *si != 0 && (std::abs(*si) < 1e-3 || std::abs(*si) >= 1e6);
+  const std::string due =
+      is_si ? format_quantity(*si, dimension) : fmt::format("{}{}", number, example.substr(example.find(' ')));
+  return {fmt::format("needs a unit, for example {}", due), ""};
 }
 
 QuantityError unit_unknown(std::string_view number, std::string_view written, Dimension dimension) {
-  const std::string due = dimension == Dimension::number ? "a plain number" : fmt::format("a unit of {}", name_of(dimension));
-  for (const Unit& unit : units())
-    if (unit.symbol == written)
-      return {fmt::format("has a unit of {} where {} is due", name_of(unit.family->dimension), due), ""};
-  if (dimension == Dimension::number) return {fmt::format("has '{}' behind it where {} is due", written, due), ""};
+  const std::string_view due = dimension == Dimension::number ? "a plain number" : name_of(dimension);
+  for (const Dimension other : kDimensions)
+    if (find_unit(written, other)) return {fmt::format("has a unit of {} where {} is due", name_of(other), due), ""};
+  if (dimension == Dimension::number) {
+    const auto share = written == "%" ? scaled(std::string(number), -2) : std::nullopt;
+    return {fmt::format("has '{}' behind the number", written), share ? format_quantity(*share, dimension) : ""};
+  }
   const std::string meant = meant_unit(written, dimension);
-  return {fmt::format("has the unknown unit '{}'; {} is written like {}", written, name_of(dimension), example_of(dimension)),
+  return {fmt::format("has the unknown unit '{}'; {} is written like {}", written, due, example_of(dimension)),
           meant.empty() ? "" : fmt::format("{} {}", number, meant)};
 }
 
@@ -217,9 +112,10 @@ std::string plain_digits(double si, int decimal) {
   return digits.insert(static_cast<std::size_t>(point), ".");
 }
 
+// Nothing (an empty text) if it is beyond the range of a double in that unit.
 std::string text_in(double si, const Unit& unit) {
-  const UnitFamily& family = *unit.family;
-  const double in_unit = std::ldexp(si * family.over / family.times, -unit.binary);
+  const double in_unit = std::ldexp(si * unit.over / unit.times, -unit.binary);
+  if (!std::isfinite(in_unit)) return {};
   return fmt::format("{}{} {}", si < 0 ? "-" : "", plain_digits(in_unit, unit.decimal), unit.symbol);
 }
 
@@ -232,17 +128,14 @@ std::pair<std::size_t, bool> untidiness(std::string_view text) {
 }  // namespace
 
 std::variant<double, QuantityError> parse_quantity(std::string_view text, Dimension dimension) {
-  const auto trim = [](std::string_view t) {
-    const std::size_t first = t.find_first_not_of(" \t");
-    return first == std::string_view::npos ? std::string_view() : t.substr(first, t.find_last_not_of(" \t") - first + 1);
-  };
   text = trim(text);
   const std::size_t length = number_length(text);
   const std::string_view number = text.substr(0, length), symbol = trim(text.substr(length));
-  if (length == 0) return QuantityError{fmt::format("is no {}; write it like {}", name_of(dimension), example_of(dimension)), ""};
-  const std::size_t first = number.starts_with('-') ? 1 : 0;
-  if (number.size() > first + 1 && number[first] == '0' && kDigits.find(number[first + 1]) != kDigits.npos)
-    return QuantityError{"has a leading zero", ""};
+  if (length == 0)
+    return QuantityError{fmt::format("is no {}; write it like {}", name_of(dimension), example_of(dimension)), ""};
+  if (has_leading_zero(number)) return QuantityError{"has a leading zero", ""};
+  if (symbol.starts_with('x') || symbol.starts_with('X'))
+    return QuantityError{"is hexadecimal; write it in decimal digits", ""};
 
   std::optional<double> value;
   if (dimension == Dimension::number) {
@@ -259,71 +152,19 @@ std::variant<double, QuantityError> parse_quantity(std::string_view text, Dimens
 }
 
 std::string format_quantity(double si, Dimension dimension) {
-  constexpr std::size_t kLongestPlain = 24;  // longer texts are mostly zeros
-  if (dimension == Dimension::number) return fmt::format("{}", si);
-  std::string best;
-  const Unit* si_unit = nullptr;
-  for (const Unit& unit : units()) {
-    if (unit.family->dimension != dimension || unit.family->printed == Printed::no) continue;
-    if (!si_unit) si_unit = &unit;
-    if (si == 0 || !std::isfinite(si)) break;
+  std::string best = fmt::format("{}", si);
+  if (dimension == Dimension::number) return best;
+  const std::span<const Unit> units = units_of(dimension);
+  best += ' ' + units.front().symbol;  // the number perhaps with an exponent
+  if (si == 0 || !std::isfinite(si)) return best;
+  for (const Unit& unit : units) {
+    if (!unit.printed) continue;
     std::string text = text_in(si, unit);
-    if (!best.empty() && untidiness(text) >= untidiness(best)) continue;
+    if (untidiness(text) >= untidiness(best)) continue;
     const auto read = parse_quantity(text, dimension);
     if (const double* again = std::get_if<double>(&read); again && *again == si) best = std::move(text);
   }
-  if (!best.empty() && best.size() <= kLongestPlain) return best;
-  return fmt::format("{} {}", si, si_unit->symbol);
-}
-
-std::string_view example_of(Dimension dimension) {
-  switch (dimension) {
-    case Dimension::number: return "0.5";
-    case Dimension::time: return "200 ms";
-    case Dimension::rate: return "12 /s";
-    case Dimension::data: return "80 GiB";
-    case Dimension::bandwidth: return "3.35 TB/s";
-    case Dimension::work: return "2 Gflop";
-    case Dimension::throughput: return "989 Tflop/s";
-    case Dimension::energy: return "3 mJ";
-    case Dimension::power: return "700 W";
-    case Dimension::energy_per_byte: return "3.9 pJ/bit";
-    case Dimension::energy_per_flop: return "0.5 pJ/flop";
-    case Dimension::area: return "814 mm2";
-  }
-  return {};
-}
-
-std::string_view name_of(Dimension dimension) {
-  switch (dimension) {
-    case Dimension::number: return "number";
-    case Dimension::time: return "time";
-    case Dimension::rate: return "rate";
-    case Dimension::data: return "data";
-    case Dimension::bandwidth: return "bandwidth";
-    case Dimension::work: return "work";
-    case Dimension::throughput: return "throughput";
-    case Dimension::energy: return "energy";
-    case Dimension::power: return "power";
-    case Dimension::energy_per_byte: return "energy per byte";
-    case Dimension::energy_per_flop: return "energy per flop";
-    case Dimension::area: return "area";
-  }
-  return {};
-}
-
-std::string pattern_of(Dimension dimension) {
-  if (dimension == Dimension::number) return {};
-  std::string symbols;
-  for (const UnitFamily& family : kUnitFamilies) {
-    if (family.dimension != dimension) continue;
-    if (!symbols.empty()) symbols += '|';
-    std::string prefixes(family.prefixes);
-    const bool bare = std::erase(prefixes, ' ') > 0;
-    if (!prefixes.empty()) symbols += fmt::format("[{}]{}", prefixes, bare ? "?" : "");
-    symbols += family.symbol;
-  }
-  return fmt::format(R"(^ *-?(0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(_[0-9]{{3}})+)(\.[0-9]+)?([eE][+-]?[0-9]+)? *({}) *$)", symbols);
+  return best;
 }
 
 }  // namespace llmscape

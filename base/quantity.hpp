@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <compare>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -92,6 +92,11 @@ constexpr Watts operator""_W(unsigned long long v) { return Watts(static_cast<do
 // The kinds of quantity a text can name. `number` is a plain number without a unit.
 enum class Dimension {
   number, time, rate, data, bandwidth, work, throughput, energy, power, energy_per_byte, energy_per_flop, area
+};
+inline constexpr std::array kDimensions = {
+    Dimension::number,     Dimension::time,   Dimension::rate,  Dimension::data,
+    Dimension::bandwidth,  Dimension::work,   Dimension::throughput, Dimension::energy,
+    Dimension::power, Dimension::energy_per_byte, Dimension::energy_per_flop, Dimension::area,
 };
 
 template <class Q> struct DimensionOf;

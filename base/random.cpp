@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/random.hpp"
 
+#include "base/hash.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <stdexcept>
 #include <string>
-
-#include "base/files.hpp"
 
 namespace llmscape {
 namespace {
@@ -113,7 +113,9 @@ Zipf::Zipf(std::int64_t n, double exponent) {
   cumulative_ = cumulative(std::move(weights));
 }
 
-std::int64_t Zipf::draw(RandomStream& random) const { return static_cast<std::int64_t>(draw_index(cumulative_, random)); }
+std::int64_t Zipf::draw(RandomStream& random) const {
+  return static_cast<std::int64_t>(draw_index(cumulative_, random));
+}
 
 Empirical::Empirical(std::vector<double> values, std::vector<double> weights) : values_(std::move(values)) {
   if (weights.empty()) weights.assign(values_.size(), 1);

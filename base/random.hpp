@@ -11,22 +11,22 @@ namespace llmscape {
 // The block function: 128 random bits of a counter and a key.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
-// A counter-based stream of random numbers (Philox4x32-10; Salmon et al., SC'11): the n-th draw is a pure function of the
-// key and n, so a new consumer disturbs no other. The same numbers on every platform; distributions are our own because the
-// standard library's differ between implementations.
+// A counter-based stream of random numbers (Philox4x32-10; Salmon et al., SC'11): the n-th draw is a pure function of
+// the key and n, so a new consumer disturbs no other. The same numbers on every platform; distributions are our own
+// because the standard library's differ between implementations.
 class RandomStream {
  public:
   explicit RandomStream(std::uint64_t key) : key_(key) {}
 
-  std::uint64_t bits();                                  // 64 uniform bits
-  double uniform();                                      // in (0, 1), never the ends
-  std::uint64_t below(std::uint64_t n);                  // in [0, n), unbiased; n >= 1
+  std::uint64_t bits();                                       // 64 uniform bits
+  double uniform();                                           // in (0, 1), never the ends
+  std::uint64_t below(std::uint64_t n);                       // in [0, n), unbiased; n >= 1
   std::int64_t integer(std::int64_t low, std::int64_t high);  // both ends included
   double exponential(double mean);
-  double normal();                                       // standard
-  double gamma(double shape, double scale);              // Marsaglia and Tsang 2000; shape > 0
+  double normal();                           // standard
+  double gamma(double shape, double scale);  // Marsaglia and Tsang 2000; shape > 0
   double weibull(double shape, double scale);
-  double log_normal(double log_mean, double log_sd);     // parameters of the logarithm
+  double log_normal(double log_mean, double log_sd);  // parameters of the logarithm
   double pareto(double minimum, double shape);
   bool chance(double probability) { return uniform() < probability; }
 

@@ -8,10 +8,10 @@
 
 namespace llmscape {
 
-// Quantiles and mean of a stream of non-negative values with integer weights (a weight of n is n equal values). Exact up to
-// kExactEntries entries (a weighted value is one entry), after that a mergeable sketch of logarithmic buckets: then a
-// quantile's relative error is at most kSketchError. The mean, count, minimum and maximum are exact always (the sum is
-// compensated, in the order of the calls).
+// Quantiles and mean of a stream of non-negative values with integer weights (a weight of n is n equal values). Exact
+// up to kExactEntries entries (a weighted value is one entry), after that a mergeable sketch of logarithmic buckets:
+// then a quantile's relative error is at most kSketchError. The mean, count, minimum and maximum are exact always (the
+// sum is compensated, in the order of the calls).
 class Distribution {
  public:
   static constexpr std::size_t kExactEntries = 1'000'000;
@@ -21,7 +21,7 @@ class Distribution {
   void merge(const Distribution& other);
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] bool exact() const { return !sketching_; }
-  [[nodiscard]] double mean() const;     // 0 when empty
+  [[nodiscard]] double mean() const;  // 0 when empty
   [[nodiscard]] double sum() const { return sum_.sum + sum_.lost; }
   [[nodiscard]] double minimum() const { return minimum_; }  // 0 when empty
   [[nodiscard]] double maximum() const { return maximum_; }
@@ -61,11 +61,14 @@ class Distribution {
   double minimum_ = 0, maximum_ = 0;
 };
 
-// Half-width of the 95 % confidence interval of the mean of `batches` batch means (Student's t); nothing below 2 batches.
+// Half-width of the 95 % confidence interval of the mean of `batches` batch means (Student's t); nothing below 2
+// batches.
 std::optional<double> confidence_half_width(std::span<const double> batch_means);
 
 // Slope of y over x by least squares, with its standard error.
-struct Slope { double slope = 0, standard_error = 0; };
+struct Slope {
+  double slope = 0, standard_error = 0;
+};
 Slope slope(std::span<const double> x, std::span<const double> y);
 
 }  // namespace llmscape

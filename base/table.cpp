@@ -159,7 +159,8 @@ void Progress::update(double share) {
   const std::string left = share > 0 ? fmt::format(", {:.0f} s left", elapsed / share * (1 - share)) : "";
   if (terminal_) {
     const int filled = static_cast<int>(share * 30);
-    fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {:3.0f} %{}", label_, "", filled, "", 30 - filled, share * 100, left);
+    fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {:3.0f} %{}", label_, "", filled, "", 30 - filled, share * 100,
+               left);
     std::fflush(stderr);
   } else {
     fmt::print(stderr, "{}: {:.0f} %{}\n", label_, std::floor(share * steps) * 10, left);
