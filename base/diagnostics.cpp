@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kShownColumns = 100;  // longer source lines are cut around the place
 constexpr int kColumnsBefore = 60;
+constexpr int kShownMessages = 100;
 
 const std::string& name_of(const SourceRange& where) {
   static const std::string nowhere;
@@ -124,19 +125,22 @@ std::string Diagnostics::text(bool colour, std::string_view closing) const {
   const Palette& palette = colour ? kColours : kPlain;
   std::string out;
   int errors = 0;
+  int shown = 0;
   for (const Diagnostic& d : sorted()) {
     const bool is_error = d.severity == Severity::error;
     errors += is_error;
+    if (++shown > kShownMessages) continue;
     std::string place = place_of(d.where);
     if (!place.empty() && d.where.line > 0) place += fmt::format(":{}", d.where.column);
     if (!place.empty()) out += fmt::format("{}{}:{} ", palette.bold, place, palette.off);
     out += fmt::format("{}{}:{} {}", is_error ? palette.error : palette.warning, is_error ? "error" : "warning",
                        palette.off, d.message);
-    const std::string shown = excerpt(d, palette);
-    if (shown.empty() && !d.suggestion.empty()) out += "; " + d.suggestion;
-    out += '\n' + shown;
+    const std::string lines = excerpt(d, palette);
+    if (lines.empty() && !d.suggestion.empty()) out += "; " + d.suggestion;
+    out += '\n' + lines;
     for (const std::string& note : d.notes) out += "note: " + note + '\n';
   }
+  if (shown > kShownMessages) out += fmt::format("{} more messages are not shown.\n", shown - kShownMessages);
   if (errors > 0) {
     out += fmt::format("{} error{}. Nothing was run.", errors, errors == 1 ? "" : "s");
     if (!closing.empty()) out += fmt::format(" {}", closing);

@@ -35,7 +35,7 @@ Size size_of(const YamlNode& node) {
   };
   for (const YamlNode& item : node.items) add(item);
   for (const auto& entry : node.entries) add(entry.value);
-  out.nodes += node.text.size() / 1024;  // so that aliases of long texts count for what they hold
+  out.nodes += node.text.size() / 64;  // so that aliases of long texts count for what they hold
   return out;
 }
 
@@ -51,15 +51,16 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
 
-  // The tree; containers that an error left open are closed.
-  YamlNode finish() {
-    while (!open_.empty()) close();
-    return std::move(root_);
-  }
+  YamlNode take_root() { return std::move(root_); }
 
   [[nodiscard]] SourceRange at(const YAML::Mark& mark, std::size_t length = 1) const {
     if (mark.is_null()) return {source_, 0, 0, 1};
     return {source_, mark.line + source_->first_line, mark.column + 1, static_cast<int>(length)};
+  }
+
+  [[nodiscard]] std::string_view line(const YAML::Mark& mark) const {
+    if (mark.line < 0 || static_cast<std::size_t>(mark.line) >= lines_.size()) return {};
+    return std::string_view(source_->text).substr(lines_[static_cast<std::size_t>(mark.line)]);
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -69,14 +70,15 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { finish_value(node_at(mark), anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    finish_value(new_node(mark, YamlNode::Kind::null), anchor);
+  }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
-    YamlNode node = node_at(mark);
+    YamlNode node = new_node(mark, YamlNode::Kind::invalid);
     if (found == anchors_.end()) {
       diagnostics_.error(node.where, "an alias cannot stand inside what it names");
-      node.kind = YamlNode::Kind::invalid;
     } else {
       const Size size = size_of(found->second);
       count(size.nodes, node.where);
@@ -89,9 +91,11 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
-    YamlNode node = YamlNode::scalar(value, tag == "!");
-    node.where = at(mark, written_length(mark, node));
+    YamlNode node = new_node(mark, YamlNode::Kind::scalar);
+    node.text = value;
+    node.quoted = tag == "!";
     refuse_tag(node.where, tag);
+    measure(mark, node);
     finish_value(std::move(node), anchor);
   }
 
@@ -109,14 +113,17 @@ class TreeBuilder : public YAML::EventHandler {
  private:
   struct Open {
     YamlNode node;
-    YAML::anchor_t anchor;
-    std::optional<YamlNode::Entry> entry;  // of a mapping: has its key, waits for its value
-    bool dropped = false;                  // the entry was refused
+    YAML::anchor_t anchor = 0;
+    std::map<std::string, int> keys{};       // of a mapping, with their lines
+    std::optional<YamlNode::Entry> entry{};  // has its key, waits for its value
+    bool dropped = false;                    // the entry was refused
   };
 
-  YamlNode node_at(const YAML::Mark& mark) const {
+  YamlNode new_node(const YAML::Mark& mark, YamlNode::Kind kind) {
     YamlNode node;
+    node.kind = kind;
     node.where = at(mark);
+    count(1, node.where);
     return node;
   }
 
@@ -139,11 +146,10 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
-    YamlNode node = node_at(mark);
-    node.kind = kind;
+    YamlNode node = new_node(mark, kind);
     refuse_tag(node.where, tag);
     check_depth(0, node.where);
-    open_.push_back({std::move(node), anchor, {}, false});
+    open_.push_back({std::move(node), anchor});
   }
 
   void close() {
@@ -153,7 +159,6 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void finish_value(YamlNode node, YAML::anchor_t anchor) {
-    count(1, node.where);
     if (anchor != 0) anchors_[anchor] = node;
     if (open_.empty()) {
       root_ = std::move(node);
@@ -163,16 +168,18 @@ class TreeBuilder : public YAML::EventHandler {
     if (parent.node.is_sequence()) {
       parent.node.items.push_back(std::move(node));
     } else if (!parent.entry) {
-      parent.dropped = !acceptable_key(parent.node, node);
+      parent.dropped = !acceptable_key(parent.keys, node);
       parent.entry = YamlNode::Entry{std::move(node.text), std::move(node.where), {}};
     } else {
+      const bool absent = node.kind == YamlNode::Kind::null && node.where.line != parent.entry->key_where.line;
+      if (absent) node.where = parent.entry->key_where;  // rather than wherever the next key stands
       parent.entry->value = std::move(node);
       if (!parent.dropped) parent.node.entries.push_back(std::move(*parent.entry));
       parent.entry.reset();
     }
   }
 
-  bool acceptable_key(const YamlNode& mapping, const YamlNode& key) {
+  bool acceptable_key(std::map<std::string, int>& keys, const YamlNode& key) {
     if (!key.is_scalar()) {
       diagnostics_.error(key.where, "a key must be a word");
       return false;
@@ -181,28 +188,39 @@ class TreeBuilder : public YAML::EventHandler {
       diagnostics_.error(key.where, "merge keys '<<' are not read here", "write the keys out, or use an alias");
       return false;
     }
-    for (const auto& entry : mapping.entries) {
-      if (entry.key != key.text) continue;
-      diagnostics_.error(key.where, fmt::format("duplicate key {}", in_quotes(key.text)))
-          .notes.push_back("given first at " + place_of(entry.key_where));
-      return false;
-    }
-    return true;
+    const auto [first, is_new] = keys.emplace(key.text, key.where.line);
+    if (is_new) return true;
+    diagnostics_.error(key.where, fmt::format("duplicate key {}", in_quotes(key.text)))
+        .notes.push_back(fmt::format("given first at {}:{}", source_->name, first->second));
+    return false;
   }
 
-  // How many bytes of its line the scalar takes as it is written; 1 for what goes over lines.
-  std::size_t written_length(const YAML::Mark& mark, const YamlNode& node) const {
-    const auto line = static_cast<std::size_t>(mark.line);
-    if (line >= lines_.size()) return 1;
-    const auto start = std::min(lines_[line] + static_cast<std::size_t>(mark.column), source_->text.size());
-    const std::string_view rest = std::string_view(source_->text).substr(start);
-    if (rest.starts_with(node.text)) return std::max<std::size_t>(node.text.size(), 1);
-    if (rest.empty() || (rest.front() != '"' && rest.front() != '\'')) return 1;
-    for (std::size_t i = 1; i < rest.size() && rest[i] != '\n'; ++i) {
-      if (rest[i] == '\\' && rest.front() == '"') ++i;
-      else if (rest[i] == rest.front()) return i + 1;
+  // Sets how many bytes of its line the scalar takes as it is written (1 for what goes over lines). yaml-cpp takes the end of
+  // the file for the end of a quoted text; here it is an error.
+  void measure(const YAML::Mark& mark, YamlNode& node) {
+    std::string_view rest = line(mark);
+    rest.remove_prefix(std::min(rest.size(), static_cast<std::size_t>(mark.column)));
+    if (!node.quoted) {
+      if (rest.starts_with(node.text)) node.where.length = std::max(1, static_cast<int>(node.text.size()));
+      return;
     }
-    return 1;
+    std::size_t opening = 0;
+    while (opening < rest.size() && (rest[opening] == '&' || rest[opening] == '!'))  // an anchor may stand before the quote
+      opening = std::min(rest.find_first_not_of(" \t\r\n", rest.find_first_of(" \t\r\n", opening)), rest.size());
+    const char quote = opening < rest.size() ? rest[opening] : '|';
+    if (quote != '"' && quote != '\'') return;  // a block of text
+    for (std::size_t i = opening + 1; i < rest.size(); ++i) {
+      if (rest[i] == '\\' && quote == '"') {
+        ++i;
+      } else if (rest.substr(i).starts_with("''") && quote == '\'') {
+        ++i;
+      } else if (rest[i] == quote) {
+        if (rest.substr(0, i).find('\n') == std::string_view::npos) node.where.length = static_cast<int>(i) + 1;
+        return;
+      }
+    }
+    diagnostics_.error(node.where, "this quote is never closed");
+    throw Stop{};
   }
 
   std::shared_ptr<const SourceText> source_;
@@ -253,30 +271,32 @@ std::string spaces_for_tabs(std::string text) {
   return text;
 }
 
+// What to say about a syntax error if tabs may be the reason.
+std::string tab_hint(const std::string_view line) {
+  const std::size_t tab = line.substr(0, line.find_first_not_of(" \t")).find('\t');
+  return tab == std::string_view::npos ? "" : "indent with spaces, not with tabs";
+}
+
 }  // namespace
 
 YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics) {
-  TreeBuilder builder(source, diagnostics);
-  YamlNode empty;
-  empty.where = {source, source->first_line, 1, 1};
-  if (!check_text(source, diagnostics)) {
-    empty.kind = YamlNode::Kind::invalid;
-    return empty;
-  }
+  YamlNode invalid;
+  invalid.kind = YamlNode::Kind::invalid;
+  invalid.where = {source, source->first_line, 1, 1};
+  if (!check_text(source, diagnostics)) return invalid;
   std::istringstream in(source->name.ends_with(".json") ? spaces_for_tabs(source->text) : source->text);
-  bool failed = false;
+  TreeBuilder builder(source, diagnostics);
   try {
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(builder)) continue;
   } catch (const Stop&) {
-    failed = true;
+    return invalid;
   } catch (const YAML::Exception& error) {
-    diagnostics.error(builder.at(error.mark), error.msg);
-    failed = true;
+    diagnostics.error(builder.at(error.mark), error.msg, tab_hint(builder.line(error.mark)));
+    return invalid;
   }
-  YamlNode root = builder.finish();
-  if (!root.where.source) root = empty;
-  if (failed && root.kind == YamlNode::Kind::null) root.kind = YamlNode::Kind::invalid;
+  YamlNode root = builder.take_root();
+  if (!root.where.source) root.where = invalid.where;
   return root;
 }
 

@@ -47,7 +47,7 @@ struct YamlNode::Entry {
 inline constexpr int kMaxYamlDepth = 64;
 inline constexpr std::size_t kMaxYamlNodes = 1'000'000;
 
-// Parses the text; syntax errors and everything strictness refuses go to `diagnostics`, and what could be read is returned.
+// Parses the text. What strictness refuses is reported and left out of the tree; after a syntax error the root is invalid.
 // An alias is a copy whose outermost place is that of the alias. An empty text is a null node.
 YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics);
 // Reads the file; one that cannot be opened is an error without a line.
