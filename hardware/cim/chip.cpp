@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/cim/chip.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "hardware/cim/step_model.hpp"
+#include "models/memory.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+const Fields<CimEnergy>& energy_fields() {
+  static const Fields<CimEnergy> fields = [] {
+    using E = CimEnergy;
+    Fields<E> f("cim_energy", "dynamic energy of a chip that computes in memory");
+    f.add("memory", &E::memory, "of weights and KV read from or written to the memory").required().at_least(0);
+    f.add("write", &E::write, "of weights written into macros").required().at_least(0);
+    f.add("activation", &E::activation, "of activations in and out of the macros").required().at_least(0);
+    f.add("multiply_add", &E::multiply_add, "of a multiply-add in the cells and a digital adder tree").required().at_least(0);
+    f.add("conversion", &E::conversion, "of a conversion at 8 bits in an analogue macro").at_least(0);
+    f.add("vector", &E::vector, "of an operation of the vector unit").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
+void check_formats(const CimDevice& chip, const YamlNode& node, Diagnostics& diagnostics) {
+  if (chip.weight_formats.empty()) diagnostics.error(node.where, "'weight_formats' names no format");
+  if (*chip.macro.adc_bits > 0 && chip.energy.conversion.value.si() == 0)
+    diagnostics.error(node.where, "an analogue macro needs the energy of a conversion: 'energy.conversion'");
+}
+
+}  // namespace
+
+std::int64_t CimDevice::pinnable_macros() const {
+  return static_cast<std::int64_t>(std::floor(*pinned_share * static_cast<double>(macros())));
+}
+
+std::int64_t CimDevice::computing_macros(std::int64_t pinned) const {
+  const auto streaming = static_cast<double>(macros() - pinned);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::floor(*active_share * streaming)));
+}
+
+Bytes CimDevice::weight_capacity(const models::Format& weights) const {
+  const auto columns = weight_columns(macro, static_cast<int>(std::lround(8 * weights.bytes)));
+  return Bytes(static_cast<double>(macros() * *macro.rows * columns) * weights.bytes);
+}
+
+std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  std::vector<std::string> found;
+  if (plan.devices() > 1 || plan.expert > 1)
+    found.push_back(fmt::format("{} runs a model on one chip: every degree of parallelism must be 1", name));
+  for (const auto& format : {model.precision.weights, model.precision.expert_weights(), model.precision.embedding_weights()}) {
+    if (std::find(weight_formats.begin(), weight_formats.end(), format.name) == weight_formats.end())
+      found.push_back(fmt::format("the macros of {} hold weights in {}, not in {}", name, fmt::join(weight_formats, " or "),
+                                  format.name));
+    else if (weight_columns(macro, static_cast<int>(std::lround(8 * format.bytes))) == 0)
+      found.push_back(fmt::format("a weight in {} is wider than a row of a macro of {}", format.name, name));
+  }
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  if (!found.empty()) return found;
+
+  const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
+  if (weights > memory())
+    found.push_back(fmt::format("{} of weights exceed the {} of memory of {}", format(weights), format(memory()), name));
+  const Mapping mapping(StepShape(model, plan, {}), macro, pinnable_macros());
+  if (mapping.streams() && mapping.pinned_macros == macros())
+    found.push_back(fmt::format("pinned layers fill all macros of {} and the rest has none to stream through", name));
+  return found;
+}
+
+std::array<Tag, kOperatorFamilies> CimDevice::provenance() const {
+  const Tag transfer = weaker(memory_bandwidth.tag, memory_efficiency.tag);
+  const Tag linear = weaker(transfer, weaker(clock.tag, weaker(macro.rows.tag, macros_per_tile.tag)));
+  const Tag attention = weaker(transfer, vector_throughput.tag);
+  return {linear, linear, attention, attention, vector_throughput.tag, Tag::assumed, vector_throughput.tag, Tag::assumed};
+}
+
+std::unique_ptr<StepModel> CimDevice::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                           const Settings& settings) const {
+  return std::make_unique<CimStepModel>(*this, model, plan, settings.coverage);
+}
+
+const Fields<CimDevice>& cim_fields() {
+  static const Fields<CimDevice> fields = [] {
+    using D = CimDevice;
+    Fields<D> f("cim", "a chip that multiplies weights where they are stored");
+    f.add("name", &D::name, "the name of the device").required();
+    f.add("description", &D::description, "what it is, in a line");
+    f.add_group("macro", &D::macro, macro_fields(), "one array of cells").required();
+    f.add("clock", &D::clock, "clock of the macros").required().above(0);
+    f.add("clusters", &D::clusters, "clusters of the chip").at_least(1);
+    f.add("tiles_per_cluster", &D::tiles_per_cluster, "tiles of a cluster").at_least(1);
+    f.add("macros_per_tile", &D::macros_per_tile, "macros of a tile").required().at_least(1);
+    f.add_enum("packing", &D::packing, {{"packed", Packing::packed}, {"by_matrix", Packing::by_matrix}},
+               "whether tiles of different matrices share a round of the macros");
+    f.add_enum("overlap", &D::overlap,
+               {{"none", Overlap::none}, {"staged", Overlap::staged}, {"rotating", Overlap::rotating}},
+               "how weights arrive: after computing, into a buffer meanwhile, or into macros that are not active");
+    f.add("active_share", &D::active_share, "share of the streaming macros that computes while the others are written")
+        .above(0).at_most(1);
+    f.add("pinned_share", &D::pinned_share, "share of the macros that keeps whole layers for good").between(0, 1);
+    f.add("weight_formats", &D::weight_formats, "formats of weights that the macros multiply").required();
+    f.add("memory_capacity", &D::memory_capacity, "memory beside the macros").required().above(0);
+    f.add("memory_bandwidth", &D::memory_bandwidth, "bandwidth of that memory").required().above(0);
+    f.add("memory_efficiency", &D::memory_efficiency, "share of the bandwidth that streaming reaches").above(0).at_most(1);
+    f.add("streams_embedding", &D::streams_embedding,
+          "a step reads the whole input embedding with the weights, not one row per token");
+    f.add("vector_throughput", &D::vector_throughput, "operations on pairs of activations: attention, norms").required().above(0);
+    f.add("fill", &D::fill, "time at the start of a step that nothing overlaps").at_least(0);
+    f.add("static_power", &D::static_power, "power of the chip and its memory at rest").required().at_least(0);
+    f.add_group("energy", &D::energy, energy_fields(), "dynamic energy").required();
+    f.check(check_formats);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

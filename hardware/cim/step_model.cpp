@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/cim/step_model.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr std::size_t index(OperatorFamily family) { return static_cast<std::size_t>(family); }
+
+// How much of the step a family's load accounts for: its share of whatever the step waits for.
+double share(const CimTimes& part, const CimTimes& whole, bool overlaps) {
+  if (!overlaps) return (part.memory + part.macros + part.vector) / (whole.memory + whole.macros + whole.vector);
+  if (whole.memory >= whole.macros && whole.memory >= whole.vector) return part.memory / whole.memory;
+  return whole.macros >= whole.vector ? part.macros / whole.macros : part.vector / whole.vector;
+}
+
+}  // namespace
+
+CimStepModel::CimStepModel(CimDevice chip, const models::ModelSpec& model, const models::ParallelPlan& plan,
+                           const models::ExpertCoverage& coverage)
+    : chip_(std::move(chip)),
+      weights_(model.precision.weights),
+      shape_(model, plan, coverage),
+      mapping_(shape_, chip_.macro, chip_.pinnable_macros()),
+      computing_macros_(chip_.computing_macros(mapping_.pinned_macros)) {}
+
+CimLoad CimStepModel::products(const MatrixSet& set, const TiledSet& tiled, double pinned, double streamed,
+                               double vectors) const {
+  CimLoad load;
+  load.write_rounds = tiled.rounds(streamed, chip_.packing, computing_macros_);
+  // A pinned matrix computes in one round, as all its tiles have macros of their own.
+  load.vector_passes = (load.write_rounds + pinned * static_cast<double>(tiled.matrices())) * vectors;
+  load.weights = Bytes(streamed * set.bytes());
+  const double uses = (pinned + streamed) * vectors;
+  load.multiply_adds = uses * set.weights();
+  load.additions = uses * tiled.partial_sums();
+  load.activations = Bytes(uses * set.elements() * static_cast<double>(*chip_.macro.input_bits) / 8);
+  return load;
+}
+
+CimLoad CimStepModel::attention(const LayerShape& layer, const LayerLoad::AttentionLoad& work) const {
+  CimLoad load;
+  // Five operations of the softmax on each pair (cost-model 5).
+  load.vector = Flops(layer.count * (work.flops + 5.0 * layer.heads * work.pairs));
+  load.kv = Bytes(layer.count * (work.keys + work.tokens) * layer.kv_bytes);
+  return load;
+}
+
+CimStepModel::Loads CimStepModel::loads(const models::Batch& batch) const {
+  const auto tokens = static_cast<double>(batch.tokens());
+  Loads loads;
+  CimLoad& gemm = loads[index(OperatorFamily::gemm)];
+  for (std::size_t i = 0; i < shape_.layers.size(); ++i) {
+    const LayerShape& layer = shape_.layers[i];
+    const Mapping::Layers& mapped = mapping_.layers[i];
+    const LayerLoad work = shape_.load(layer, batch);
+    gemm += products(layer.common, mapped.common, mapped.pinned, mapped.streamed, tokens);
+    if (work.experts_touched > 0)
+      loads[index(OperatorFamily::grouped_gemm)] +=
+          products(layer.expert, mapped.expert, mapped.pinned * work.experts_touched,
+                   mapped.streamed * work.experts_touched, work.expert_rows / work.experts_touched);
+    loads[index(OperatorFamily::prefill_attention)] += attention(layer, work.prefill);
+    loads[index(OperatorFamily::decode_attention)] += attention(layer, work.decode);
+  }
+  if (const auto rows = batch.logit_rows(); rows > 0)
+    gemm += products(shape_.head, mapping_.head, mapping_.head_pinned, !mapping_.head_pinned, static_cast<double>(rows));
+  if (chip_.streams_embedding) gemm.weights += Bytes(shape_.embedding_bytes);
+  // Norms, rope and activations do about one operation for each byte they move as 16-bit numbers (assumed).
+  loads[index(OperatorFamily::elementwise)].vector = Flops(tokens * shape_.elementwise_bytes);
+  return loads;
+}
+
+StepCost CimStepModel::step(const models::Batch& batch) {
+  StepCost cost;
+  if (batch.tokens() == 0) return cost;
+  const Loads parts = loads(batch);
+  CimLoad whole;
+  for (const CimLoad& part : parts) whole += part;
+  const CimTimes t = step_times(chip_, whole);
+
+  std::array<double, kOperatorFamilies> shares{};
+  double sum = 0;
+  for (std::size_t f = 0; f < shares.size(); ++f)
+    sum += shares[f] = share(step_times(chip_, parts[f]), t, chip_.overlaps());
+  for (std::size_t f = 0; f < shares.size(); ++f) cost.by_family[f] = t.step * (shares[f] / sum);
+
+  cost.device = t.step;
+  cost.energy = step_energy(chip_, whole, weights_);
+  cost.flops = Flops(2 * whole.multiply_adds) + whole.vector;
+  cost.bytes = whole.weights + whole.kv;
+  return cost;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/cim/step.hpp"
+
+namespace llmscape::hardware {
+
+// Prices the steps of one model on one chip. Where the weights lie is worked out once.
+class CimStepModel final : public StepModel {
+ public:
+  CimStepModel(CimDevice, const models::ModelSpec&, const models::ParallelPlan&, const models::ExpertCoverage&);
+  StepCost step(const models::Batch&) override;
+
+ private:
+  using Loads = std::array<CimLoad, kOperatorFamilies>;
+  [[nodiscard]] Loads loads(const models::Batch&) const;
+  // `sets` matrix sets of which `pinned` stay in macros of their own, each seeing `vectors` vectors.
+  [[nodiscard]] CimLoad products(const MatrixSet&, const TiledSet&, double pinned, double streamed, double vectors) const;
+  [[nodiscard]] CimLoad attention(const LayerShape&, const LayerLoad::AttentionLoad&) const;
+
+  CimDevice chip_;
+  models::Format weights_;
+  StepShape shape_;
+  Mapping mapping_;
+  std::int64_t computing_macros_;
+};
+
+}  // namespace llmscape::hardware

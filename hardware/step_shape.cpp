@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/step_shape.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "hardware/collectives.hpp"
+#include "models/attention_pairs.hpp"
+#include "models/step_work.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+using models::Attention;
+
+void append(std::vector<models::Linear>& to, const std::array<models::Linear, 2>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void describe_attention(LayerShape& layer, const Attention& a, const models::ModelSpec& spec, int tensor) {
+  const auto laws = models::kv_laws(spec);
+  layer.law = static_cast<std::size_t>(std::find(laws.begin(), laws.end(), a.window) - laws.begin());
+  layer.window = a.window;
+  layer.heads = a.heads / tensor;
+  layer.kv_bytes = models::kv_bytes_per_token(a, spec.precision.kv, tensor);
+  if (a.kind == Attention::Kind::gqa) {
+    layer.prefill_pair_flops = layer.decode_pair_flops = 4.0 * layer.heads * a.head_dim;
+    return;
+  }
+  // Latent attention: prompts expand the latents to heads, decodes work on the latents themselves (cost-model 2.4).
+  layer.prefill_pair_flops = 2.0 * layer.heads * (a.nope_dim + a.rope_dim + a.v_dim);
+  layer.decode_pair_flops = 2.0 * layer.heads * (2 * a.kv_rank + a.rope_dim);
+  layer.expansion_flops = 2.0 * static_cast<double>(models::latent_expansion(a, tensor).parameters());
+}
+
+LayerShape describe(const models::LayerGroup& group, const models::ModelSpec& spec, const models::ParallelPlan& plan) {
+  LayerShape layer;
+  layer.count = group.count;
+  layer.common.format = spec.precision.weights;
+  layer.common.matrices = models::projections(spec.hidden, group.attention, plan.tensor);
+  if (group.attention.kind == Attention::Kind::mla)
+    layer.common.matrices.push_back(models::latent_expansion(group.attention, plan.tensor));
+  const models::FeedForward& kind = group.feed_forward;
+  if (kind.routed()) {
+    layer.common.matrices.push_back(models::router(spec.hidden, kind));
+    if (kind.shared_width > 0)
+      append(layer.common.matrices, models::feed_forward(spec.hidden, kind.shared_width, kind, plan.tensor));
+    layer.expert.format = spec.precision.expert_weights();
+    append(layer.expert.matrices, models::feed_forward(spec.hidden, kind.expert_width, kind, expert_shards(plan)));
+    layer.experts = kind.experts;
+    layer.experts_per_token = kind.experts_per_token;
+    layer.experts_held = kind.experts / plan.expert;
+  } else {
+    append(layer.common.matrices, models::feed_forward(spec.hidden, kind.width, kind, plan.tensor));
+  }
+  describe_attention(layer, group.attention, spec, plan.tensor);
+  return layer;
+}
+
+}  // namespace
+
+double MatrixSet::weights() const {
+  double sum = 0;
+  for (const auto& matrix : matrices) sum += static_cast<double>(matrix.k) * static_cast<double>(matrix.n);
+  return sum;
+}
+
+double MatrixSet::bytes() const { return weights() * format.bytes_with_scales(); }
+
+double MatrixSet::elements() const {
+  double sum = 0;
+  for (const auto& matrix : matrices) sum += static_cast<double>(matrix.k + matrix.n);
+  return sum;
+}
+
+StepShape::StepShape(const models::ModelSpec& spec, const models::ParallelPlan& plan,
+                     const models::ExpertCoverage& expert_coverage)
+    : expert_ranks(plan.expert), coverage(expert_coverage) {
+  for (const auto& group : spec.groups) layers.push_back(describe(group, spec, plan));
+  head = {{{spec.hidden, spec.vocabulary / plan.tensor}}, spec.precision.embedding_weights()};
+  if (!spec.tied_embeddings)
+    embedding_bytes = static_cast<double>(models::table_parameters(spec)) / plan.tensor * head.format.bytes_with_scales();
+  for (const auto& op : models::token_work(spec, plan, 0, 1, coverage)) {
+    if (const auto* moved = std::get_if<models::Elementwise>(&op.what)) elementwise_bytes += op.count * moved->bytes;
+    if (const auto* collective = std::get_if<models::Collective>(&op.what))
+      collective_bytes += op.count * moved(*collective).si();
+  }
+}
+
+LayerLoad StepShape::load(const LayerShape& layer, const models::Batch& batch) const {
+  LayerLoad load;
+  if (layer.experts > 0) {
+    const auto prompts = batch.prefill_tokens();
+    load.experts_touched = layer.experts_held * models::expert_share(coverage, layer.experts, layer.experts_per_token,
+                                                                     prompts, batch.tokens() - prompts);
+    load.expert_rows =
+        models::fullest_rank(static_cast<double>(batch.tokens()) * layer.experts_per_token, expert_ranks);
+  }
+  for (const auto& chunk : batch.chunks) {
+    const double pairs = models::windowed_pairs(chunk.tokens, chunk.cached, layer.window);
+    load.prefill.pairs += pairs;
+    load.prefill.flops += pairs * layer.prefill_pair_flops + static_cast<double>(chunk.cached) * layer.expansion_flops;
+    load.prefill.keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, layer.window));
+    load.prefill.tokens += static_cast<double>(chunk.tokens);
+  }
+  if (batch.decodes > 0) {
+    // Sum over decodes of q s - q (q - 1) / 2 (cost-model 2.2).
+    const auto q = static_cast<double>(batch.tokens_per_decode);
+    const auto sequences = static_cast<double>(batch.decodes);
+    load.decode.keys = static_cast<double>(batch.attended[layer.law].sum);
+    load.decode.pairs = q * load.decode.keys - sequences * q * (q - 1) / 2;
+    load.decode.flops = load.decode.pairs * layer.decode_pair_flops;
+    load.decode.tokens = sequences * q;
+  }
+  return load;
+}
+
+}  // namespace llmscape::hardware

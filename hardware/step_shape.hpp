@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "models/batch.hpp"
+#include "models/expert_coverage.hpp"
+#include "models/layer_shapes.hpp"
+#include "models/parallel_plan.hpp"
+
+namespace llmscape::hardware {
+
+// Matrices that are read together.
+struct MatrixSet {
+  std::vector<models::Linear> matrices;
+  models::Format format;
+  [[nodiscard]] double weights() const;   // also the multiply-adds of one token
+  [[nodiscard]] double bytes() const;     // with quantisation scales, without biases
+  [[nodiscard]] double elements() const;  // activations in and out, of one token
+};
+
+// The layers of one group as one rank holds them, for devices that are priced by closed forms.
+struct LayerShape {
+  int count = 0;
+  MatrixSet common;  // every token passes through these
+  MatrixSet expert;  // one routed expert; no matrices in a dense layer
+  int experts_held = 0;
+  int experts = 0, experts_per_token = 0;
+  std::size_t law = 0;                  // index into kv_laws(model)
+  std::int64_t window = 0;              // 0: full attention
+  int heads = 0;                        // of this rank
+  double kv_bytes = 0;                  // of one token in this layer
+  double prefill_pair_flops = 0;        // per query-key pair: scores and values
+  double decode_pair_flops = 0;
+  double expansion_flops = 0;           // per cached token of a prefill chunk (latent attention expands it)
+};
+
+// What one layer of a group does in a step.
+struct LayerLoad {
+  double experts_touched = 0;  // whose weights are read
+  double expert_rows = 0;      // token-expert pairs of this rank, the fullest
+  struct AttentionLoad {
+    double pairs = 0;   // of queries and keys, for one head
+    double flops = 0;
+    double keys = 0;    // KV entries read
+    double tokens = 0;  // KV entries written
+  };
+  AttentionLoad prefill, decode;
+};
+
+// A model cut by a plan, reduced to what closed forms need, so that pricing a step neither lists operators nor allocates.
+// Pipeline stages and data-parallel groups are not cut here: the plan's `pipeline` and `data` are 1.
+struct StepShape {
+  StepShape(const models::ModelSpec&, const models::ParallelPlan&, const models::ExpertCoverage&);
+
+  std::vector<LayerShape> layers;
+  MatrixSet head;
+  double embedding_bytes = 0;    // of an input embedding that is not the head too
+  double elementwise_bytes = 0;  // per token, all layers
+  double collective_bytes = 0;   // per token, what one rank sends, all layers
+  int expert_ranks = 1;
+  models::ExpertCoverage coverage;
+
+  [[nodiscard]] LayerLoad load(const LayerShape&, const models::Batch&) const;
+};
+
+}  // namespace llmscape::hardware
