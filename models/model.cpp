@@ -39,9 +39,9 @@ std::int64_t active_parameters(const ModelSpec& model) {
 }
 
 double kv_bytes_per_token(const Attention& attention, const Format& kv, int tensor_parallel) {
-  const int elements = attention.kind == Attention::Kind::mla
-                           ? attention.kv_rank + attention.rope_dim
-                           : 2 * kv_heads_per_rank(attention, tensor_parallel) * attention.head_dim;
+  const double elements = attention.kind == Attention::Kind::mla
+                              ? attention.kv_rank + attention.rope_dim
+                              : 2.0 * kv_heads_per_rank(attention, tensor_parallel) * attention.head_dim;
   return elements * kv.bytes_with_scales();
 }
 

@@ -40,6 +40,7 @@ struct Attention {
   bool sinks = false;       // one learned sink per head (GPT-OSS)
   // Multi-head latent attention (DeepSeek): ranks and widths; q_rank 0: queries are projected directly.
   int q_rank = 0, kv_rank = 0, rope_dim = 0, nope_dim = 0, v_dim = 0;
+  bool operator==(const Attention&) const = default;
 };
 
 struct FeedForward {
@@ -54,6 +55,7 @@ struct FeedForward {
   bool router_bias = false;
   bool shared_gate = false;       // a gate of `hidden` weights on the shared expert (Qwen2-MoE)
   [[nodiscard]] bool routed() const { return experts > 0; }
+  bool operator==(const FeedForward&) const = default;
 };
 
 // Layers that are alike. The order of groups does not matter to any cost.

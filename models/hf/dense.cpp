@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dense families. Biases, norms and defaults that config.json does not spell out are those of the family's modelling file
+// in huggingface/transformers (models/<family>/modeling_<family>.py and configuration_<family>.py).
+#include "models/hf/families.hpp"
+#include "models/hf/layers.hpp"
+
+namespace llmscape::models::hf {
+namespace {
+
+FeedForward dense(ConfigReader& config, bool bias = false) {
+  FeedForward kind;
+  kind.width = config.integer("intermediate_size");
+  kind.bias = bias;
+  return kind;
+}
+
+// All layers alike but for the window.
+void add_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer, std::int64_t layers, std::int64_t window,
+                const std::function<bool(std::int64_t)>& slides) {
+  const auto windows = windows_of(config, layers, window, model.max_position, slides);
+  model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
+}
+
+constexpr auto kEveryLayer = [](std::int64_t) { return true; };
+
+// The layers from max_window_layers on have the window, and only if use_sliding_window is set.
+void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer) {
+  const std::int64_t window = config.flag("use_sliding_window", false) ? config.count("sliding_window", 4096) : 0;
+  const std::int64_t first = config.count("max_window_layers", 28);
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), window, [&](std::int64_t i) { return i >= first; });
+}
+
+}  // namespace
+
+ModelSpec read_llama(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden);
+  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.feed_forward = dense(config, config.flag("mlp_bias", false));
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 0), kEveryLayer);
+  return model;
+}
+
+ModelSpec read_smollm3(ConfigReader& config) {
+  ModelSpec model = read_llama(config);
+  model.tied_embeddings = config.flag("tie_word_embeddings", true);
+  return model;
+}
+
+ModelSpec read_qwen2(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden);
+  layer.attention.qkv_bias = true;
+  layer.feed_forward = dense(config);
+  add_qwen_layers(config, model, layer);
+  return model;
+}
+
+ModelSpec read_qwen3(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden, {.head_dim = 128});
+  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.attention.qk_norm = true;
+  layer.feed_forward = dense(config);
+  add_qwen_layers(config, model, layer);
+  return model;
+}
+
+ModelSpec read_phi3(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden);
+  layer.feed_forward = dense(config);
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 0), kEveryLayer);
+  return model;
+}
+
+ModelSpec read_gemma2(ConfigReader& config) {
+  ModelSpec model = frame_of(config, true);
+  LayerGroup layer;
+  layer.norms = 4;  // before and after both attention and feed-forward
+  layer.attention = heads_of(config, model.hidden, {.head_dim = 256});
+  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.feed_forward = dense(config);
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 4096), [](std::int64_t i) { return i % 2 == 0; });
+  return model;
+}
+
+// Published files leave out what equals the default of Gemma3TextConfig.
+ModelSpec read_gemma3(ConfigReader& config) {
+  ModelSpec model;
+  model.hidden = config.integer("hidden_size", 2304);
+  model.vocabulary = config.integer("vocab_size", 262208);
+  model.max_position = config.integer("max_position_embeddings", 131072);
+  model.tied_embeddings = config.flag("tie_word_embeddings", true);
+  LayerGroup layer;
+  layer.norms = 4;
+  layer.attention = heads_of(config, model.hidden, {.heads = 8, .kv_heads = 4, .head_dim = 256});
+  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.attention.qk_norm = true;
+  layer.feed_forward.width = config.integer("intermediate_size", 9216);
+  const std::int64_t pattern = config.integer("sliding_window_pattern", 6);  // the last of each so many layers is full
+  add_layers(config, model, layer, config.integer("num_hidden_layers", 26), config.count("sliding_window", 4096),
+             [&](std::int64_t i) { return (i + 1) % pattern != 0; });
+  return model;
+}
+
+ModelSpec read_opt(ConfigReader& config) {
+  ModelSpec model = frame_of(config, true);
+  model.position_table = model.max_position + 2;  // OPTLearnedPositionalEmbedding: two rows of offset
+  const std::int64_t embedding = config.integer("word_embed_proj_dim", model.hidden);
+  if (embedding != model.hidden) model.embedding_width = embedding;
+  model.final_norm = config.flag("do_layer_norm_before", true) && !config.flag("_remove_final_layer_norm", false);
+  const bool bias = config.flag("enable_bias", true);
+  LayerGroup layer;
+  layer.norm_bias = true;
+  layer.attention = heads_of(config, model.hidden);
+  layer.attention.qkv_bias = layer.attention.output_bias = bias;
+  layer.feed_forward.width = config.integer("ffn_dim");
+  layer.feed_forward.gated = false;
+  layer.feed_forward.bias = bias;
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), 0, kEveryLayer);
+  return model;
+}
+
+}  // namespace llmscape::models::hf

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "models/hf/config_reader.hpp"
+#include "models/model.hpp"
+
+namespace llmscape::models::hf {
+
+// One entry of `architectures` in config.json and what reads the file. Readers give layers and widths; name, family and
+// precision are filled by read_hf_config.
+struct Architecture {
+  std::string_view name, family;
+  ModelSpec (*read)(ConfigReader&);
+  std::string_view nested = {};        // key that holds the text model's configuration, if the file has it
+  std::string_view unnamed_type = {};  // data type of files without torch_dtype, where the family publishes such
+};
+std::span<const Architecture> architectures();
+
+// Dense families.
+ModelSpec read_llama(ConfigReader&);  // and Mistral
+ModelSpec read_smollm3(ConfigReader&);
+ModelSpec read_qwen2(ConfigReader&);
+ModelSpec read_qwen3(ConfigReader&);
+ModelSpec read_phi3(ConfigReader&);
+ModelSpec read_gemma2(ConfigReader&);
+ModelSpec read_gemma3(ConfigReader&);
+ModelSpec read_opt(ConfigReader&);
+
+// Families with routed experts.
+ModelSpec read_mixtral(ConfigReader&);
+ModelSpec read_qwen2_moe(ConfigReader&);
+ModelSpec read_qwen3_moe(ConfigReader&);
+ModelSpec read_deepseek(ConfigReader&);  // V2, V2-Lite, V3, R1
+ModelSpec read_gpt_oss(ConfigReader&);
+
+}  // namespace llmscape::models::hf

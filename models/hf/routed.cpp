@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Families with routed experts; what config.json does not spell out is as in the family's modelling file in
+// huggingface/transformers.
+#include <fmt/format.h>
+
+#include "models/hf/families.hpp"
+#include "models/hf/layers.hpp"
+
+namespace llmscape::models::hf {
+namespace {
+
+constexpr auto kEveryLayer = [](std::int64_t) { return true; };
+
+FeedForward experts_of(ConfigReader& config, std::string_view experts, std::string_view per_token, std::string_view width) {
+  FeedForward kind;
+  kind.experts = static_cast<int>(config.integer(experts));
+  kind.experts_per_token = static_cast<int>(config.integer(per_token));
+  kind.expert_width = config.integer(width);
+  check_experts(config, kind, per_token);
+  return kind;
+}
+
+FeedForward dense(ConfigReader& config) {
+  FeedForward kind;
+  kind.width = config.integer("intermediate_size");
+  return kind;
+}
+
+// Qwen: a layer is routed if its number, counted from 1, is a multiple of decoder_sparse_step and it is not in mlp_only_layers.
+void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer) {
+  const std::int64_t layers = config.integer("num_hidden_layers");
+  const std::int64_t step = config.integer("decoder_sparse_step", 1);
+  const std::int64_t window = config.flag("use_sliding_window", false) ? config.count("sliding_window", 4096) : 0;
+  const std::int64_t first = config.count("max_window_layers", 28);
+  const YamlNode* dense_layers = config.find("mlp_only_layers");
+  const auto routed = [&](std::int64_t i) {
+    if ((i + 1) % step != 0) return false;
+    if (!dense_layers) return true;
+    for (const YamlNode& number : dense_layers->items)
+      if (number.text == fmt::to_string(i)) return false;
+    return true;
+  };
+  const FeedForward unrouted = dense(config);
+  const auto windows = windows_of(config, layers, window, model.max_position, [&](std::int64_t i) { return i >= first; });
+  model.groups = groups_of(layer, windows, [&](std::int64_t i) { return routed(i) ? layer.feed_forward : unrouted; });
+}
+
+Attention latent_attention_of(ConfigReader& config) {
+  Attention attention;
+  attention.kind = Attention::Kind::mla;
+  attention.heads = static_cast<int>(config.integer("num_attention_heads"));
+  attention.kv_heads = attention.heads;
+  attention.q_rank = static_cast<int>(config.integer("q_lora_rank", 0));  // null in V2-Lite: no query compression
+  attention.kv_rank = static_cast<int>(config.integer("kv_lora_rank"));
+  attention.rope_dim = static_cast<int>(config.integer("qk_rope_head_dim"));
+  attention.nope_dim = static_cast<int>(config.integer("qk_nope_head_dim"));
+  attention.v_dim = static_cast<int>(config.integer("v_head_dim"));
+  attention.head_dim = attention.nope_dim + attention.rope_dim;
+  return attention;
+}
+
+}  // namespace
+
+ModelSpec read_mixtral(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden);
+  layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 0),
+                                  model.max_position, kEveryLayer);
+  model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
+  return model;
+}
+
+ModelSpec read_qwen2_moe(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden);
+  layer.attention.qkv_bias = true;
+  layer.feed_forward = experts_of(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
+  layer.feed_forward.shared_width = config.integer("shared_expert_intermediate_size");
+  layer.feed_forward.shared_gate = true;
+  add_qwen_layers(config, model, layer);
+  return model;
+}
+
+ModelSpec read_qwen3_moe(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden);
+  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.attention.qk_norm = true;
+  layer.feed_forward = experts_of(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
+  add_qwen_layers(config, model, layer);
+  return model;
+}
+
+ModelSpec read_deepseek(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = latent_attention_of(config);
+  FeedForward routed = experts_of(config, "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size");
+  routed.shared_width = config.count("n_shared_experts", 0) * routed.expert_width;
+  routed.router_bias = config.text("topk_method") == "noaux_tc";  // e_score_correction_bias
+  const std::int64_t first_routed = config.count("first_k_dense_replace", 0);
+  const std::int64_t every = config.integer("moe_layer_freq", 1);
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, kEveryLayer);
+  const FeedForward unrouted = dense(config);
+  model.groups = groups_of(layer, windows, [&](std::int64_t i) { return i >= first_routed && i % every == 0 ? routed : unrouted; });
+  return model;
+}
+
+ModelSpec read_gpt_oss(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden, {.head_dim = 64});
+  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", true);
+  layer.attention.sinks = true;
+  layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
+  layer.feed_forward.bias = true;
+  layer.feed_forward.router_bias = true;
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 128),
+                                  model.max_position, [](std::int64_t i) { return i % 2 == 0; });
+  model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
+  return model;
+}
+
+}  // namespace llmscape::models::hf

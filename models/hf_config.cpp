@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/hf_config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/hf/families.hpp"
+#include "models/hf/quantization.hpp"
+#include "models/model_check.hpp"
+
+namespace llmscape::models {
+namespace hf {
+
+std::span<const Architecture> architectures() {
+  static constexpr Architecture table[] = {
+      {"LlamaForCausalLM", "llama", read_llama},
+      {"MistralForCausalLM", "mistral", read_llama},
+      {"SmolLM3ForCausalLM", "smollm3", read_smollm3},
+      {"Qwen2ForCausalLM", "qwen2", read_qwen2},
+      {"Qwen3ForCausalLM", "qwen3", read_qwen3},
+      {"Phi3ForCausalLM", "phi3", read_phi3},
+      {"Gemma2ForCausalLM", "gemma2", read_gemma2},
+      {"Gemma3ForCausalLM", "gemma3", read_gemma3},
+      {"Gemma3ForConditionalGeneration", "gemma3", read_gemma3, "text_config"},
+      {"OPTForCausalLM", "opt", read_opt},
+      {"MixtralForCausalLM", "mixtral", read_mixtral},
+      {"Qwen2MoeForCausalLM", "qwen2_moe", read_qwen2_moe},
+      {"Qwen3MoeForCausalLM", "qwen3_moe", read_qwen3_moe},
+      {"DeepseekV2ForCausalLM", "deepseek_v2", read_deepseek},
+      {"DeepseekV3ForCausalLM", "deepseek_v3", read_deepseek},
+      {"GptOssForCausalLM", "gpt_oss", read_gpt_oss, {}, "bfloat16"},
+  };
+  return table;
+}
+
+}  // namespace hf
+
+namespace {
+
+// nullptr after reporting.
+const hf::Architecture* architecture_of(const YamlNode& root, Diagnostics& diagnostics) {
+  const YamlNode* names = root.find("architectures");
+  if (!names || !names->is_sequence() || names->items.empty()) {
+    diagnostics.error(names ? names->where : root.where,
+                      "'architectures' must name the model's class: this does not look like a config.json of Hugging Face");
+    return nullptr;
+  }
+  const YamlNode& name = names->items.front();
+  const auto table = hf::architectures();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name.text; });
+  if (found != table.end()) return &*found;
+  const auto known = hf_architectures();
+  diagnostics.error(name.where, fmt::format("architecture '{}' is not known; known: {}", name.text, fmt::join(known, ", ")),
+                    did_you_mean(name.text, known));
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::string> hf_architectures() {
+  std::vector<std::string> names;
+  for (const auto& entry : hf::architectures()) names.emplace_back(entry.name);
+  return names;
+}
+
+std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, Diagnostics& diagnostics) {
+  const int before = diagnostics.errors();
+  const hf::Architecture* architecture = architecture_of(root, diagnostics);
+  if (!architecture) return std::nullopt;
+  const YamlNode* nested = architecture->nested.empty() ? nullptr : root.find(architecture->nested);
+  hf::ConfigReader whole(root, diagnostics), text(nested ? *nested : root, diagnostics);
+  ModelSpec model = architecture->read(text);
+  model.name = std::move(name);
+  model.family = architecture->family;
+  model.precision = hf::precision_of(whole, architecture->unnamed_type);
+  if (diagnostics.errors() == before) check_size(model, root.where, diagnostics);
+  if (diagnostics.errors() != before) return std::nullopt;
+  return model;
+}
+
+}  // namespace llmscape::models

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/native.hpp"
+
+#include <fmt/format.h>
+
+#include "models/format.hpp"
+#include "models/model_check.hpp"
+
+namespace llmscape::models {
+namespace {
+
+constexpr double kWidest = 1e7;  // no width, count or length of a model comes near it
+
+void check_attention(const Attention& attention, const YamlNode& node, Diagnostics& diagnostics) {
+  const auto need = [&](bool present, std::string_view key) {
+    if (!present) diagnostics.error(node.where, fmt::format("'{}' is required for this kind of attention", key));
+  };
+  if (attention.kind == Attention::Kind::mla) {
+    need(attention.kv_rank > 0, "kv_rank");
+    need(attention.rope_dim > 0, "rope_dim");
+    need(attention.nope_dim > 0, "nope_dim");
+    need(attention.v_dim > 0, "v_dim");
+    return;
+  }
+  need(attention.kv_heads > 0, "kv_heads");
+  need(attention.head_dim > 0, "head_dim");
+  if (attention.kv_heads > 0 && attention.heads % attention.kv_heads != 0)
+    diagnostics.error(node.where, fmt::format("{} KV heads do not divide {} heads", attention.kv_heads, attention.heads));
+}
+
+void check_feed_forward(const FeedForward& kind, const YamlNode& node, Diagnostics& diagnostics) {
+  if (!kind.routed()) {
+    if (kind.width == 0) diagnostics.error(node.where, "'width' is required in a dense layer, 'experts' in a routed one");
+    return;
+  }
+  if (kind.width > 0) diagnostics.error(node.where, "a routed layer has no 'width'; shared experts are 'shared_width'");
+  if (kind.expert_width == 0) diagnostics.error(node.where, "'expert_width' is required in a routed layer");
+  if (kind.experts_per_token < 1 || kind.experts_per_token > kind.experts)
+    diagnostics.error(node.where, fmt::format("'experts_per_token' must be from 1 to the {} experts", kind.experts));
+}
+
+const Fields<Attention>& attention_fields() {
+  static const Fields<Attention> fields = [] {
+    Fields<Attention> f("attention", "Softmax attention of a layer; widths are those of the whole model.");
+    f.add_enum("kind", &Attention::kind, {{"gqa", Attention::Kind::gqa}, {"mla", Attention::Kind::mla}},
+               "gqa (also multi-head and multi-query) or mla (latent attention)");
+    f.add("heads", &Attention::heads, "query heads").between(1, kWidest).required();
+    f.add("kv_heads", &Attention::kv_heads, "key-value heads; gqa needs them").between(0, kWidest);
+    f.add("head_dim", &Attention::head_dim, "width of a head; gqa needs it").between(0, kWidest);
+    f.add("window", &Attention::window, "sliding window in tokens, the token itself included; 0: full").between(0, kWidest);
+    f.add("qkv_bias", &Attention::qkv_bias, "the projections to queries, keys and values have biases");
+    f.add("output_bias", &Attention::output_bias, "the output projection has a bias");
+    f.add("qk_norm", &Attention::qk_norm, "a norm over each head of queries and keys");
+    f.add("qk_norm_full", &Attention::qk_norm_full, "a norm over all heads of queries and keys at once");
+    f.add("sinks", &Attention::sinks, "one learned sink per head");
+    f.add("q_rank", &Attention::q_rank, "mla: rank of the queries; 0: projected directly").between(0, kWidest);
+    f.add("kv_rank", &Attention::kv_rank, "mla: rank of the latent that is cached").between(0, kWidest);
+    f.add("rope_dim", &Attention::rope_dim, "mla: width of the rotated part of keys and queries").between(0, kWidest);
+    f.add("nope_dim", &Attention::nope_dim, "mla: width of the other part, per head").between(0, kWidest);
+    f.add("v_dim", &Attention::v_dim, "mla: width of the values, per head").between(0, kWidest);
+    f.check(check_attention);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<FeedForward>& feed_forward_fields() {
+  static const Fields<FeedForward> fields = [] {
+    Fields<FeedForward> f("feed_forward", "Feed-forward of a layer, dense or routed to experts.");
+    f.add("width", &FeedForward::width, "width of a dense layer").between(0, kWidest);
+    f.add("gated", &FeedForward::gated, "gate and up projections, or up alone");
+    f.add("bias", &FeedForward::bias, "the projections have biases");
+    f.add("experts", &FeedForward::experts, "routed experts; 0: dense").between(0, kWidest);
+    f.add("experts_per_token", &FeedForward::experts_per_token, "experts that each token takes").between(0, kWidest);
+    f.add("expert_width", &FeedForward::expert_width, "width of one expert").between(0, kWidest);
+    f.add("shared_width", &FeedForward::shared_width, "width of all shared experts together").between(0, kWidest);
+    f.add("router_bias", &FeedForward::router_bias, "the router has a bias per expert");
+    f.add("shared_gate", &FeedForward::shared_gate, "a gate of `hidden` weights on the shared expert");
+    f.check(check_feed_forward);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<LayerGroup>& group_fields() {
+  static const Fields<LayerGroup> fields = [] {
+    Fields<LayerGroup> f("layer_group", "Layers that are alike.");
+    f.add("count", &LayerGroup::count, "how many layers").between(1, 1e5).required();
+    f.add_group("attention", &LayerGroup::attention, attention_fields(), "the layers' attention").required();
+    f.add_group("feed_forward", &LayerGroup::feed_forward, feed_forward_fields(), "the layers' feed-forward").required();
+    f.add("norms", &LayerGroup::norms, "norms of `hidden` weights per layer").between(0, 16);
+    f.add("norm_bias", &LayerGroup::norm_bias, "the norms have biases (LayerNorm)");
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace
+
+const Fields<NativeModel>& native_model_fields() {
+  static const Fields<NativeModel> fields = [] {
+    Fields<NativeModel> f("model", "A transformer as groups of like layers.");
+    f.add("schema", &NativeModel::schema, "always model/1").one_of({"model/1"}).required();
+    f.add("source", &NativeModel::source, "where the figures come from");
+    f.add("parameters", &NativeModel::parameters, "the published number of parameters").above(0);
+    f.add("hidden", &NativeModel::hidden, "width of the residual stream").between(1, kWidest).required();
+    f.add("vocabulary", &NativeModel::vocabulary, "tokens of the vocabulary").between(1, kWidest).required();
+    f.add("max_position", &NativeModel::max_position, "longest context in tokens").between(1, 1e9).required();
+    f.add("tied_embeddings", &NativeModel::tied_embeddings, "the head uses the embedding's table");
+    f.add("position_table", &NativeModel::position_table, "rows of a learned position embedding; 0: rotary").between(0, kWidest);
+    f.add("embedding_width", &NativeModel::embedding_width, "narrower input embedding; 0: hidden").between(0, kWidest);
+    f.add("final_norm", &NativeModel::final_norm, "a norm before the head");
+    f.add("weights", &NativeModel::weights, "number format of the weights").one_of(format_names());
+    f.add("activations", &NativeModel::activations, "number format of the inputs of matrix products").one_of(format_names());
+    f.add("kv", &NativeModel::kv, "number format of the KV cache").one_of(format_names());
+    f.add_group("groups", &NativeModel::groups, group_fields(), "the layers; their order does not matter").required();
+    f.check([](const NativeModel& model, const YamlNode& node, Diagnostics& diagnostics) {
+      if (model.groups.empty()) diagnostics.error(node.find("groups")->where, "a model needs at least one layer group");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+std::optional<ModelSpec> read_native_model(const YamlNode& root, std::string name, Diagnostics& diagnostics) {
+  const int before = diagnostics.errors();
+  NativeModel native;
+  if (!native_model_fields().read(native, root, diagnostics)) return std::nullopt;
+  ModelSpec model;
+  model.name = std::move(name);
+  model.family = "native";
+  model.hidden = native.hidden;
+  model.vocabulary = native.vocabulary;
+  model.max_position = native.max_position;
+  model.tied_embeddings = native.tied_embeddings;
+  model.position_table = native.position_table;
+  model.embedding_width = native.embedding_width;
+  model.final_norm = native.final_norm;
+  model.groups = std::move(native.groups);
+  model.precision = {*format_named(native.weights), *format_named(native.activations), *format_named(native.kv), {}, {}};
+  model.source = std::move(native.source);
+  model.published_parameters = native.parameters;
+  check_size(model, root.where, diagnostics);
+  if (diagnostics.errors() != before) return std::nullopt;
+  return model;
+}
+
+}  // namespace llmscape::models
