@@ -81,6 +81,7 @@ const YamlNode* read_sourced(const YamlNode&, const FieldInfo&, Tag& tag, std::s
 // Checks kind mapping, unknown and missing keys, and calls `read[i]` for each field that is present.
 bool read_struct(void* object, const YamlNode&, const StructInfo&, const std::vector<ReadField>& read, Diagnostics&);
 void report_not(const YamlNode&, const FieldInfo&, std::string_view wanted, Diagnostics&);
+void report_not(const YamlNode&, const std::string& subject, std::string_view wanted, Diagnostics&);
 // Finds the member that the node names; nullptr after reporting.
 const FamilyInfo::Member* read_tag(const YamlNode&, const FamilyInfo&, Diagnostics&);
 // The node without its tag key (and an empty mapping for a bare scalar).
