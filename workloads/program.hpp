@@ -22,12 +22,12 @@ struct Stage {
     pause,       // a person thinks or types; nothing waits for it but what comes after
   };
   Kind kind = Kind::model_call;
-  std::vector<int> after;  // indices of earlier stages
-  Seconds delay;           // >= 0
-  Seconds service;         // of tool and retrieval
+  std::vector<int> after{};  // indices of earlier stages
+  Seconds delay{};           // >= 0; of a pause, its whole length
+  Seconds service{};         // of tool and retrieval
 
   // model_call:
-  Prompt prompt;
+  Prompt prompt{};
   std::int64_t output_tokens = 1;
   ContentId output = 0;        // content id of the answer, so that later prompts can hold it; 0: nobody will
   Seconds give_up = kNever;    // the caller abandons the call this long after it started (an edited suggestion); the

@@ -4,7 +4,8 @@
 namespace llmscape::workloads {
 
 const Family<Stream>& streams() {
-  static const Family<Stream> family("streams", "kind", {lengths_stream()});
+  static const Family<Stream> family(
+      "streams", "kind", {lengths_stream(), chat_stream(), infilling_stream(), rag_stream(), agents_stream()});
   return family;
 }
 

@@ -6,5 +6,9 @@ namespace llmscape::workloads {
 
 // The kinds of stream, one row of the table streams() each.
 FamilyMember<Stream> lengths_stream();
+FamilyMember<Stream> chat_stream();
+FamilyMember<Stream> infilling_stream();
+FamilyMember<Stream> rag_stream();
+FamilyMember<Stream> agents_stream();
 
 }  // namespace llmscape::workloads

@@ -28,8 +28,8 @@ class SingleCallMaker : public ProgramMaker {
     program.start = start;
     Stage& call = program.stages.emplace_back();
     call.prompt.reserve(2);
-    append(call.prompt, system_, system_tokens_);
-    append(call.prompt, ids_.fresh(), std::max<std::int64_t>(1, prompt_.next()));
+    append(call.prompt, {system_, system_tokens_});
+    append(call.prompt, {ids_.fresh(), std::max<std::int64_t>(1, prompt_.next())});
     call.output_tokens = std::max<std::int64_t>(1, output_.next());
     return program;
   }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+
+#include "workloads/durations.hpp"
+#include "workloads/lengths.hpp"
+#include "workloads/streams/kinds.hpp"
+#include "workloads/streams/prompts.hpp"
+
+namespace llmscape::workloads {
+namespace {
+
+struct Agents : Stream {
+  std::int64_t system_prompt = 0;
+  std::shared_ptr<const Lengths> task, calls, output, tool_result, fan_out, subtask;
+  std::shared_ptr<const Durations> tool_time;
+  Stage::Kind tool = Stage::Kind::tool;
+  double fan_out_chance = 1;
+  std::optional<std::int64_t> context;
+  std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
+};
+
+// A loop of model calls with a step between each two: a tool, or parallel sub-calls that are joined. The context only grows:
+// every prompt of the main line begins with the prompt before it and its answer.
+class AgentMaker : public ProgramMaker {
+ public:
+  AgentMaker(const Agents& config, const RandomStreams& streams, std::uint64_t range)
+      : tool_(config.tool),
+        fan_out_chance_(config.fan_out_chance),
+        context_limit_(config.context.value_or(std::numeric_limits<std::int64_t>::max())),
+        ids_(range),
+        system_{ids_.fresh(), config.system_prompt},
+        task_(*config.task, streams.stream("task")),
+        calls_(*config.calls, streams.stream("calls")),
+        output_(*config.output, streams.stream("output")),
+        tool_result_(*config.tool_result, streams.stream("tool_result")),
+        subtask_(*config.subtask, streams.stream("subtask")),
+        tool_time_(*config.tool_time, streams.stream("tool_time")),
+        branch_(streams.stream("branch")) {
+    if (config.fan_out) fan_out_.emplace(*config.fan_out, streams.stream("fan_out"));
+  }
+
+  Program make(Seconds start) override {
+    Program program;
+    program.start = start;
+    program.session = ids_.fresh();
+    Prompt context;
+    append(context, system_);
+    append(context, {ids_.fresh(), std::max<std::int64_t>(1, task_.next())});
+    const std::int64_t calls = std::max<std::int64_t>(1, calls_.next());
+    std::vector<int> before;  // what the next call waits for
+    for (std::int64_t i = 0; i < calls; ++i) {
+      const std::size_t stages = program.stages.size();
+      if (i > 0) before = take_step(program, context, before);
+      const std::int64_t answer = next_answer();
+      if (i > 0 && tokens_of(context) + answer > context_limit_) {
+        program.stages.resize(stages);  // a step that no call follows is not taken
+        break;
+      }
+      before = {add_call(program, context, answer, before)};
+      append(context, {program.stages.back().output, answer});
+    }
+    return program;
+  }
+
+ private:
+  std::int64_t next_answer() { return std::max<std::int64_t>(1, output_.next()); }
+
+  int add_call(Program& program, const Prompt& prompt, std::int64_t answer, const std::vector<int>& after) {
+    program.stages.push_back({.after = after, .prompt = prompt, .output_tokens = answer, .output = ids_.fresh()});
+    return static_cast<int>(program.stages.size()) - 1;
+  }
+
+  // What happens between two calls: adds its stages and, to the context, what they bring. Returns the last stages.
+  std::vector<int> take_step(Program& program, Prompt& context, const std::vector<int>& after) {
+    if (fan_out_ && branch_.chance(fan_out_chance_)) return ask_in_parallel(program, context, after);
+    program.stages.push_back({.kind = tool_, .after = after, .service = tool_time_.next()});
+    append(context, {ids_.fresh(), tool_result_.next()});
+    return {static_cast<int>(program.stages.size()) - 1};
+  }
+
+  // Each sub-call sees the context and a subtask of its own; all answers join the context.
+  std::vector<int> ask_in_parallel(Program& program, Prompt& context, const std::vector<int>& after) {
+    const std::int64_t branches = std::max<std::int64_t>(1, fan_out_->next());
+    std::vector<int> calls;
+    Prompt answers;
+    for (std::int64_t i = 0; i < branches; ++i) {
+      Prompt prompt = context;
+      append(prompt, {ids_.fresh(), subtask_.next()});
+      calls.push_back(add_call(program, prompt, next_answer(), after));
+      append(answers, {program.stages.back().output, program.stages.back().output_tokens});
+    }
+    append(context, answers);
+    return calls;
+  }
+
+  Stage::Kind tool_;
+  double fan_out_chance_;
+  std::int64_t context_limit_;
+  ContentIds ids_;
+  Segment system_;
+  LengthDraws task_, calls_, output_, tool_result_, subtask_;
+  DurationDraws tool_time_;
+  std::optional<LengthDraws> fan_out_;
+  RandomStream branch_;
+};
+
+std::unique_ptr<ProgramMaker> Agents::maker(const RandomStreams& streams, std::uint64_t range) const {
+  return std::make_unique<AgentMaker>(*this, streams, range);
+}
+
+}  // namespace
+
+FamilyMember<Stream> agents_stream() {
+  static const Fields<Agents> fields = [] {
+    Fields<Agents> f("streams/agents", "tasks of an agent: model calls with tools in between and a growing context");
+    f.add("system_prompt", &Agents::system_prompt, "tokens at the head of every task, the same for all")
+        .between(0, kLongestText);
+    // Defaults, unless noted: mini-swe-agent runs 1 to 12 of the LMCache agent trace, at 4 characters a token.
+    f.add_family("task", &Agents::task, lengths(), "tokens of the task behind the system prompt")
+        .otherwise("{kind: log_normal, mean: 1557, cv: 0.2}");
+    f.add_family("calls", &Agents::calls, lengths(), "model calls of a task, without sub-calls")
+        .otherwise("{kind: empirical, values: [6, 9, 13, 30], weights: [1, 2, 2, 7]}");
+    f.add_family("output", &Agents::output, lengths(), "tokens of an answer or a tool call")
+        .otherwise("{kind: log_normal, mean: 118, cv: 0.54}");
+    f.add_family("tool_result", &Agents::tool_result, lengths(), "tokens that a tool adds to the context")
+        .otherwise("{kind: quantiles, shares: [0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1], "
+                   "values: [12, 12, 29, 55, 137, 278, 650, 691, 2654, 2654]}");
+    // Assumed: the trace's gaps (mean 1.2 s) join model and tool.
+    f.add_family("tool_time", &Agents::tool_time, durations(), "service time of a tool")
+        .otherwise("{kind: exponential, mean: 500 ms}");
+    f.add_enum("tool", &Agents::tool, {{"tool", Stage::Kind::tool}, {"retrieval", Stage::Kind::retrieval}},
+               "whether tools run unqueued, or are searches in the retrieval station");
+    f.add_family("fan_out", &Agents::fan_out, lengths(), "parallel sub-calls of a step that fans out; no step if absent");
+    f.add("fan_out_chance", &Agents::fan_out_chance, "chance that a step fans out instead of using a tool").between(0, 1);
+    f.add_family("subtask", &Agents::subtask, lengths(), "tokens behind the context in a sub-call's prompt")
+        .otherwise("{kind: fixed, value: 64}");  // assumed
+    f.add("context", &Agents::context, "a task ends before its prompt and answer exceed this many tokens")
+        .between(1, kLongestText);
+    return f;
+  }();
+  return member<Agents, Stream>("agents", fields.info().text, fields);
+}
+
+}  // namespace llmscape::workloads

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+
+#include "workloads/durations.hpp"
+#include "workloads/lengths.hpp"
+#include "workloads/streams/kinds.hpp"
+#include "workloads/streams/prompts.hpp"
+
+namespace llmscape::workloads {
+namespace {
+
+struct Chat : Stream {
+  std::int64_t system_prompt = 0;
+  std::shared_ptr<const Lengths> turns, message, output;
+  std::shared_ptr<const Durations> think;
+  std::optional<std::int64_t> context;
+  std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
+};
+
+// A conversation: every prompt is the whole conversation so far and a new message.
+class ChatMaker : public ProgramMaker {
+ public:
+  ChatMaker(const Chat& config, const RandomStreams& streams, std::uint64_t range)
+      : ids_(range),
+        system_{ids_.fresh(), config.system_prompt},
+        context_(config.context.value_or(std::numeric_limits<std::int64_t>::max())),
+        turns_(*config.turns, streams.stream("turns")),
+        message_(*config.message, streams.stream("message")),
+        output_(*config.output, streams.stream("output")),
+        think_(*config.think, streams.stream("think")) {}
+
+  Program make(Seconds start) override {
+    Program program;
+    program.start = start;
+    program.session = ids_.fresh();
+    Prompt conversation;
+    append(conversation, system_);
+    const std::int64_t turns = std::max<std::int64_t>(1, turns_.next());
+    for (int turn = 0; turn < turns; ++turn) {
+      append(conversation, {ids_.fresh(), std::max<std::int64_t>(1, message_.next())});
+      const std::int64_t answer = std::max<std::int64_t>(1, output_.next());
+      if (turn > 0 && tokens_of(conversation) + answer > context_) break;
+      Stage call{.prompt = conversation, .output_tokens = answer, .output = ids_.fresh()};
+      if (turn > 0) {
+        call.after = {turn - 1};
+        call.delay = think_.next();
+      }
+      append(conversation, {call.output, answer});
+      program.stages.push_back(std::move(call));
+    }
+    return program;
+  }
+
+ private:
+  ContentIds ids_;
+  Segment system_;
+  std::int64_t context_;
+  LengthDraws turns_, message_, output_;
+  DurationDraws think_;
+};
+
+std::unique_ptr<ProgramMaker> Chat::maker(const RandomStreams& streams, std::uint64_t range) const {
+  return std::make_unique<ChatMaker>(*this, streams, range);
+}
+
+}  // namespace
+
+FamilyMember<Stream> chat_stream() {
+  static const Fields<Chat> fields = [] {
+    Fields<Chat> f("streams/chat", "conversations: each prompt is all that was said and a new message");
+    f.add("system_prompt", &Chat::system_prompt, "tokens at the head of every conversation, the same for all")
+        .between(0, kLongestText);
+    // Mean turns, tokens of a message and of an answer: LMSYS-Chat-1M (Zheng et al., ICLR 2024, table 1). The spread of the
+    // answers is that of the Azure 2023 conversation trace (mean 201, median 114); the spread of the messages is assumed
+    // to be the same. Think time is assumed: no public trace has it.
+    f.add_family("turns", &Chat::turns, lengths(), "messages of a conversation").otherwise("{kind: geometric, mean: 2}");
+    f.add_family("message", &Chat::message, lengths(), "tokens of a user's message")
+        .otherwise("{kind: log_normal, mean: 69.5, cv: 1.45}");
+    f.add_family("output", &Chat::output, lengths(), "tokens of an answer")
+        .otherwise("{kind: log_normal, mean: 214.5, cv: 1.45}");
+    f.add_family("think", &Chat::think, durations(), "time between an answer and the next message")
+        .otherwise("{kind: log_normal, mean: 30 s, cv: 1}");
+    f.add("context", &Chat::context, "a conversation ends before its prompt and answer exceed this many tokens")
+        .between(1, kLongestText);
+    return f;
+  }();
+  return member<Chat, Stream>("chat", fields.info().text, fields);
+}
+
+}  // namespace llmscape::workloads

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "workloads/durations.hpp"
+#include "workloads/lengths.hpp"
+#include "workloads/streams/kinds.hpp"
+#include "workloads/streams/prompts.hpp"
+
+namespace llmscape::workloads {
+namespace {
+
+struct Rag : Stream {
+  std::int64_t system_prompt = 453;  // RAGPulse, mean
+  // RAGPulse: passages that occur in the requests, and the exponent that gives the most popular 1 % of those of week 1 their
+  // 14.4 % of the references (their ten most popular then have 9.7 %; recorded are 8.5 %).
+  std::int64_t corpus = 2737;
+  double popularity = 0.65;
+  std::shared_ptr<const Lengths> passage, passages, question, output;
+  std::shared_ptr<const Durations> embedding, retrieval;
+  std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
+};
+
+std::vector<Segment> draw_corpus(std::int64_t size, LengthDraws passage, ContentIds& ids) {
+  std::vector<Segment> corpus;
+  for (std::int64_t i = 0; i < size; ++i) corpus.push_back({ids.fresh(), passage.next()});
+  return corpus;
+}
+
+class RagMaker : public ProgramMaker {
+ public:
+  RagMaker(const Rag& config, const RandomStreams& streams, std::uint64_t range)
+      : ids_(range),
+        system_{ids_.fresh(), config.system_prompt},
+        corpus_(draw_corpus(config.corpus, LengthDraws(*config.passage, streams.stream("passage")), ids_)),
+        popularity_(config.corpus, config.popularity),
+        rank_(streams.stream("rank")),
+        passages_(*config.passages, streams.stream("passages")),
+        question_(*config.question, streams.stream("question")),
+        output_(*config.output, streams.stream("output")) {
+    if (config.embedding) embedding_.emplace(*config.embedding, streams.stream("embedding"));
+    if (config.retrieval) retrieval_.emplace(*config.retrieval, streams.stream("retrieval"));
+  }
+
+  Program make(Seconds start) override {
+    Program program;
+    program.start = start;
+    if (embedding_) wait(program, Stage::Kind::tool, embedding_->next());
+    if (retrieval_) wait(program, Stage::Kind::retrieval, retrieval_->next());
+    Stage call;
+    if (!program.stages.empty()) call.after = {static_cast<int>(program.stages.size()) - 1};
+    append(call.prompt, system_);
+    for (const std::int64_t rank : retrieved()) append(call.prompt, corpus_[static_cast<std::size_t>(rank)]);
+    append(call.prompt, {ids_.fresh(), std::max<std::int64_t>(1, question_.next())});
+    call.output_tokens = std::max<std::int64_t>(1, output_.next());
+    program.stages.push_back(std::move(call));
+    return program;
+  }
+
+ private:
+  static void wait(Program& program, Stage::Kind kind, Seconds service) {
+    Stage stage{.kind = kind, .service = service};
+    if (!program.stages.empty()) stage.after = {static_cast<int>(program.stages.size()) - 1};
+    program.stages.push_back(std::move(stage));
+  }
+
+  // Different passages, drawn by popularity.
+  std::vector<std::int64_t> retrieved() {
+    const auto size = static_cast<std::int64_t>(corpus_.size());
+    const std::int64_t wanted = std::min(passages_.next(), size);
+    std::vector<std::int64_t> ranks;
+    const auto is_new = [&ranks](std::int64_t rank) { return std::find(ranks.begin(), ranks.end(), rank) == ranks.end(); };
+    while (static_cast<std::int64_t>(ranks.size()) < wanted) {
+      std::int64_t rank = popularity_.draw(rank_);
+      while (!is_new(rank)) rank = (rank + 1) % size;  // one that is there already counts for the next less popular
+      ranks.push_back(rank);
+    }
+    return ranks;
+  }
+
+  ContentIds ids_;
+  Segment system_;
+  std::vector<Segment> corpus_;  // by popularity
+  Zipf popularity_;
+  RandomStream rank_;
+  LengthDraws passages_, question_, output_;
+  std::optional<DurationDraws> embedding_, retrieval_;
+};
+
+std::unique_ptr<ProgramMaker> Rag::maker(const RandomStreams& streams, std::uint64_t range) const {
+  return std::make_unique<RagMaker>(*this, streams, range);
+}
+
+}  // namespace
+
+FamilyMember<Stream> rag_stream() {
+  static const Fields<Rag> fields = [] {
+    Fields<Rag> f("streams/rag", "questions answered from passages that a search found");
+    f.add("system_prompt", &Rag::system_prompt, "tokens at the head of every prompt, the same for all")
+        .between(0, kLongestText);
+    f.add("corpus", &Rag::corpus, "passages that can be found").between(1, 1 << 24);
+    f.add("popularity", &Rag::popularity, "Zipf exponent of the passages; 0: all alike").between(0, 10);
+    // Lengths and counts: RAGPulse, week 1, and its passage table.
+    f.add_family("passage", &Rag::passage, lengths(), "tokens of a passage, drawn once for each")
+        .otherwise("{kind: quantiles, shares: [0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1], "
+                   "values: [3, 126, 181, 255, 312, 337, 387, 512]}");
+    f.add_family("passages", &Rag::passages, lengths(), "different passages in a prompt")
+        .otherwise("{kind: empirical, values: [0, 1, 3, 6], weights: [16, 1, 2, 81], min: 0}");
+    f.add_family("question", &Rag::question, lengths(), "tokens of the question, behind the passages")
+        .otherwise("{kind: log_normal, mean: 7.5, cv: 0.87}");
+    f.add_family("output", &Rag::output, lengths(), "tokens of the answer")
+        .otherwise("{kind: log_normal, mean: 251, cv: 0.71}");
+    f.add_family("embedding", &Rag::embedding, durations(), "time to embed the question as a tool; none if absent");
+    f.add_family("retrieval", &Rag::retrieval, durations(), "service time of the search; no search if absent");
+    return f;
+  }();
+  return member<Rag, Stream>("rag", fields.info().text, fields);
+}
+
+}  // namespace llmscape::workloads
