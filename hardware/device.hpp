@@ -27,12 +27,12 @@ inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponen
 
 // What one step costs one replica (energy: all its devices together).
 struct StepCost {
-  Seconds device;  // the device timeline
+  Seconds device;  // the device timeline (of one stage under pipeline parallelism)
   Seconds host;    // the host timeline of the same step (scheduling, launches)
   std::array<Seconds, kOperatorFamilies> by_family{};        // sums to `device` + the host entry
   std::array<Joules, kEnergyComponents> energy{};            // dynamic energy only
-  Flops flops;
-  Bytes bytes;     // device memory traffic
+  Flops flops;     // of one device
+  Bytes bytes;     // memory traffic of one device
 };
 
 // Prices the steps of one replica: a device kind, a model and a parallel plan, bound together. Calls are not thread-safe:
@@ -54,6 +54,8 @@ struct Device {
   std::string description;
   // Bytes of memory that one device offers to weights, KV and activations, before any utilisation factor.
   [[nodiscard]] virtual Bytes memory() const = 0;
+  // What contexts, communicators and captured graphs take of it.
+  [[nodiscard]] virtual Bytes runtime_memory() const { return Bytes(); }
   // Power drawn when idle, per device; what the run charges for the whole simulated time.
   [[nodiscard]] virtual Watts idle_power() const = 0;
   // Tokens of KV that fit where this is not simply memory() - weights - activations (CIM, dataflow); 0: use the formula.

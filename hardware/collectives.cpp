@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/collectives.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace llmscape::hardware {
+namespace {
+
+using Kind = models::Collective::Kind;
+
+// The smallest measured number of ranks that is not below `ranks`; 0 if there is none.
+int measured_ranks(const Links& links, Kind kind, int ranks) {
+  int best = 0;
+  for (const CollectiveFit& fit : links.collectives)
+    if (fit.kind == kind && fit.ranks >= ranks && (best == 0 || fit.ranks < best)) best = fit.ranks;
+  return best;
+}
+
+// The kind whose rows stand for `c`, and the ranks of those rows (0: the table has none).
+std::pair<Kind, int> rows_for(const Links& links, const models::Collective& c) {
+  const int own = measured_ranks(links, c.kind, c.ranks);
+  if (own == c.ranks || c.kind == Kind::send) return {c.kind, own};
+  const int reduce = measured_ranks(links, Kind::all_reduce, c.ranks);
+  const bool nearer = own > 0 && (reduce == 0 || own <= reduce);
+  return nearer ? std::pair(c.kind, own) : std::pair(Kind::all_reduce, reduce);
+}
+
+double ring_hops(const models::Collective& c) {
+  switch (c.kind) {
+    case Kind::all_reduce: return 2.0 * (c.ranks - 1);
+    case Kind::send: return 1;
+    case Kind::all_gather:
+    case Kind::reduce_scatter:
+    case Kind::all_to_all: break;
+  }
+  return c.ranks - 1;
+}
+
+}  // namespace
+
+Bytes moved(const models::Collective& c) {
+  if (c.ranks <= 1) return Bytes();
+  if (c.kind == Kind::send) return Bytes(c.bytes);
+  return Bytes((c.kind == Kind::all_reduce ? 2.0 : 1.0) * (c.ranks - 1) / c.ranks * c.bytes);
+}
+
+bool measured(const Links& links, const models::Collective& c) { return c.ranks <= 1 || rows_for(links, c).second > 0; }
+
+Seconds collective_time(const Links& links, const models::Collective& c) {
+  if (c.ranks <= 1) return Seconds();
+  const Bytes x = moved(c);
+  const auto [kind, ranks] = rows_for(links, c);
+  if (ranks == 0) return ring_hops(c) * *links.latency + x / *links.bandwidth;
+  Seconds best(std::numeric_limits<double>::infinity());
+  for (const CollectiveFit& fit : links.collectives)
+    if (fit.kind == kind && fit.ranks == ranks)
+      best = std::min(best, fit.latency + x / fit.bandwidth + std::sqrt(x.si()) * fit.root_term);
+  return best;
+}
+
+const Fields<Links>& links_fields() {
+  static const Fields<CollectiveFit> row = [] {
+    using P = CollectiveFit;
+    Fields<P> f("collective", "a measured collective: latency + x / bandwidth + root_term sqrt(x), x bytes through each rank");
+    f.add_enum("kind", &P::kind, {{"all_reduce", Kind::all_reduce}, {"all_gather", Kind::all_gather},
+                                  {"reduce_scatter", Kind::reduce_scatter}, {"all_to_all", Kind::all_to_all},
+                                  {"send", Kind::send}}, "which collective").required();
+    f.add("ranks", &P::ranks, "number of devices").required().at_least(2);
+    f.add("latency", &P::latency, "time of an empty message").required().at_least(0);
+    f.add("bandwidth", &P::bandwidth, "bytes through each rank per second, large messages").required().above(0);
+    f.add("root_term", &P::root_term, "time per square root of a byte").at_least(0);
+    add_fit_fields(f);
+    return f;
+  }();
+  static const Fields<Links> fields = [] {
+    Fields<Links> f("links", "how the devices of a replica are joined");
+    f.add("bandwidth", &Links::bandwidth, "of one device, one direction").required().above(0);
+    f.add("latency", &Links::latency, "of one hop").required().at_least(0);
+    f.add_group("collectives", &Links::collectives, row, "measured collectives; the fastest row of the ranks counts");
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

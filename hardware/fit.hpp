@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "base/fields.hpp"
+#include "base/sourced.hpp"
+
+namespace llmscape::hardware {
+
+// Where a group of parameters that were fitted or assumed together comes from.
+struct Fit {
+  Tag tag = Tag::assumed;
+  std::string source;
+};
+
+template <class T>
+void add_fit_fields(Fields<T>& fields) {
+  fields.add_enum("tag", &T::tag,
+                  {{"measured", Tag::measured}, {"fitted", Tag::fitted}, {"datasheet", Tag::datasheet}, {"assumed", Tag::assumed}},
+                  "how much these parameters are worth");
+  fields.add("source", &T::source, "where they come from: data, software, error of the fit");
+}
+
+}  // namespace llmscape::hardware

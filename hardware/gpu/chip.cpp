@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/chip.hpp"
+
+namespace llmscape::hardware {
+
+FlopsPerSecond Chip::peak(const models::Format& weights, const models::Format& activations) const {
+  const models::Format& wider = weights.bytes > activations.bytes ? weights : activations;
+  if (wider.bytes > 2) return *peak_bf16 / 2;
+  if (wider.bytes < 1 && peak_fp4) return **peak_fp4;
+  const auto& peak_8bit = wider.name == "int8" || wider.name == "int4" ? peak_int8 : peak_fp8;
+  if (wider.bytes <= 1 && peak_8bit) return **peak_8bit;
+  return *peak_bf16;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/elementwise.hpp"
+
+#include <algorithm>
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr double kLogitBytes = 4;
+constexpr double kLogitPasses = 3;
+
+KernelCost stream(const Chip& chip, const StreamParameters& p, double bytes) {
+  if (bytes <= 0) return {};
+  // An efficiency above 1 is a cache hit, so what exceeds L2 moves at the memory's own bandwidth.
+  const double near = std::min(bytes, chip.l2.value.si()), far = bytes - near;
+  const double bandwidth = chip.hbm_bandwidth.value.si();
+  const double seconds = p.launch.si() + near / (p.efficiency * bandwidth) + far / (std::min(p.efficiency, 1.0) * bandwidth);
+  return {Seconds(seconds), Flops(), Flops(), Bytes(bytes)};
+}
+
+const StreamParameters& row_of(const ElementwiseParameters& p, models::Elementwise::Kind kind) {
+  using Kind = models::Elementwise::Kind;
+  switch (kind) {
+    case Kind::norm: return p.norm;
+    case Kind::rope: return p.rope;
+    case Kind::embedding: return p.embedding;
+    case Kind::add:
+    case Kind::permute: return p.add;
+    case Kind::activation:
+    case Kind::router:
+    case Kind::quantise: break;
+  }
+  return p.activation;
+}
+
+}  // namespace
+
+KernelCost elementwise_cost(const Chip& chip, const ElementwiseParameters& p, const models::Elementwise& e) {
+  return stream(chip, row_of(p, e.kind), e.bytes);
+}
+
+KernelCost copy_cost(const Chip& chip, const ElementwiseParameters& p, const models::Copy& copy) {
+  return stream(chip, p.add, copy.bytes);
+}
+
+KernelCost sample_cost(const Chip& chip, const ElementwiseParameters& p, const models::Sample& s) {
+  return stream(chip, p.sampling, kLogitPasses * kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
+}
+
+const Fields<ElementwiseParameters>& elementwise_fields() {
+  static const Fields<StreamParameters> row = [] {
+    Fields<StreamParameters> f("stream", "a kernel that streams its operands");
+    f.add("launch", &StreamParameters::launch, "fixed time of the kernel").required().at_least(0);
+    f.add("efficiency", &StreamParameters::efficiency, "share of the memory bandwidth; above 1 inside L2").required().above(0).at_most(3);
+    return f;
+  }();
+  static const Fields<ElementwiseParameters> fields = [] {
+    using P = ElementwiseParameters;
+    Fields<P> f("elementwise", "kernels that stream activations");
+    f.add_group("norm", &P::norm, row, "layer norms").required();
+    f.add_group("activation", &P::activation, row, "gated activations; also routers and quantisation").required();
+    f.add_group("rope", &P::rope, row, "rotary embedding").required();
+    f.add_group("add", &P::add, row, "residual additions; also permutes and copies").required();
+    f.add_group("embedding", &P::embedding, row, "rows of the input embedding").required();
+    f.add_group("sampling", &P::sampling, row, "softmax, top-k and the draw").required();
+    add_fit_fields(f);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

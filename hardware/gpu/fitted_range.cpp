@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/fitted_range.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llmscape::hardware {
+
+void FittedRange::check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
+                                std::int64_t k) {
+  const bool inside = rows <= fit.most_rows && std::min(n, k) >= fit.least_width;
+  if (inside || !first(family).empty()) return;
+  first(family) = fmt::format("a product of {} rows, N {}, K {} (fitted: rows to {}, N and K from {})", rows, n, k,
+                              fit.most_rows, fit.least_width);
+}
+
+void FittedRange::check(const models::DecodeAttention& a) {
+  const auto& fit = gpu_.decode_attention;
+  if (a.sequences <= fit.most_sequences && a.attended.max <= fit.longest_context) return;
+  std::string& text = first(OperatorFamily::decode_attention);
+  if (text.empty())
+    text = fmt::format("{} decodes, the longest over {} tokens (fitted: {} decodes, {} tokens)", a.sequences,
+                       a.attended.max, fit.most_sequences, fit.longest_context);
+}
+
+void FittedRange::check(const models::AnyOperator& op) {
+  if (const auto* g = std::get_if<models::Gemm>(&op)) check_product(OperatorFamily::gemm, gpu_.gemm, g->m, g->n, g->k);
+  if (const auto* g = std::get_if<models::GroupedGemm>(&op))
+    check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm, g->rows, g->n, g->k);
+  if (const auto* a = std::get_if<models::DecodeAttention>(&op)) check(*a);
+  if (const auto* a = std::get_if<models::PrefillAttention>(&op)) {
+    const auto& fit = gpu_.prefill_attention;
+    std::string& text = first(OperatorFamily::prefill_attention);
+    for (const auto& chunk : a->chunks)
+      if (text.empty() && (chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context))
+        text = fmt::format("a chunk of {} tokens behind {} cached ones (fitted: chunks to {}, contexts to {})",
+                           chunk.tokens, chunk.cached, fit.most_tokens, fit.longest_context);
+  }
+  if (const auto* c = std::get_if<models::Collective>(&op))
+    if (std::string& text = first(OperatorFamily::collective); text.empty() && !measured(gpu_.links, *c))
+      text = fmt::format("a collective over {} devices that was not measured", c->ranks);
+}
+
+std::vector<std::string> FittedRange::warnings() const {
+  std::vector<std::string> out;
+  for (std::size_t family = 0; family < first_.size(); ++family)
+    if (!first_[family].empty())
+      out.push_back(fmt::format("{} of {} left its fitted range: {}", kOperatorFamilyNames[family], gpu_.name, first_[family]));
+  return out;
+}
+
+}  // namespace llmscape::hardware

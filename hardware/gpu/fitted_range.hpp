@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "hardware/gpu/gpu.hpp"
+
+namespace llmscape::hardware {
+
+// Remembers the first operator of each family that lay outside the range its parameters were fitted on.
+class FittedRange {
+ public:
+  explicit FittedRange(const Gpu& gpu) : gpu_(gpu) {}
+  void check(const models::AnyOperator& op);
+  void check(const models::DecodeAttention& attention);
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  std::string& first(OperatorFamily family) { return first_[static_cast<std::size_t>(family)]; }
+  void check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n, std::int64_t k);
+
+  const Gpu& gpu_;
+  std::array<std::string, kOperatorFamilies> first_;  // what left the range; empty: nothing has
+};
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/gemm.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace llmscape::hardware {
+namespace {
+
+struct Tile {
+  int rows, columns;
+};
+constexpr std::array kTiles = {Tile{64, 32},   Tile{64, 64},   Tile{64, 128}, Tile{128, 64},
+                               Tile{128, 128}, Tile{128, 256}, Tile{256, 128}};
+// Fused expert kernels also have short tiles, because an expert sees few tokens.
+constexpr std::array kExpertTiles = {Tile{16, 64},  Tile{16, 128}, Tile{32, 64},   Tile{32, 128},
+                                     Tile{64, 128}, Tile{128, 64}, Tile{128, 128}, Tile{128, 256}};
+constexpr std::array kSplits = {1, 2, 4, 8, 16};
+constexpr int kDepthStep = 64;          // a tile walks K in steps of 64
+constexpr double kLeastSplitDepth = 256;  // K is not split into shorter pieces
+constexpr double kBlocksPerMultiprocessor = 2;  // that draw from memory at a time
+
+double ceil_div(double a, double b) { return std::ceil(a / b); }
+
+// (a^4 + b^4 + c^4)^(1/4), scaled by the largest so that nothing overflows.
+double blend(double a, double b, double c) {
+  const double top = std::max({a, b, c});
+  if (top <= 0) return 0;
+  const auto fourth = [top](double x) {
+    const double square = (x / top) * (x / top);
+    return square * square;
+  };
+  return top * std::sqrt(std::sqrt(fourth(a) + fourth(b) + fourth(c)));
+}
+
+// A product cut into `blocks` thread blocks of one tile over a depth of K / split.
+struct Grid {
+  double blocks, depth;
+  Tile tile;
+};
+
+// Time of the main kernel without launch; `bytes` is the traffic of the whole product.
+double kernel_seconds(const Chip& chip, const GemmParameters& p, FlopsPerSecond peak, const Grid& grid, double bytes,
+                      double weight_bytes, double activation_bytes) {
+  const double sms = static_cast<double>(*chip.multiprocessors);
+  const double full = grid.blocks / sms;
+  const double waves = std::max(1.0, full + p.wave_quantisation * (std::ceil(full) - full));
+  const double tile_flops = 2.0 * grid.tile.rows * grid.tile.columns * grid.depth;
+  const double compute = waves * (tile_flops / (p.compute_efficiency * peak.si() / sms) + p.tile.si());
+  const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms) * p.cta_bandwidth.si();
+  const double memory = bytes / std::min(p.memory_efficiency * chip.hbm_bandwidth.value.si(), drawn);
+  const double through_l2 =
+      grid.blocks * grid.depth * (grid.tile.rows * activation_bytes + grid.tile.columns * weight_bytes);
+  return blend(compute, memory, through_l2 / p.l2_bandwidth.si());
+}
+
+KernelCost cost_of(const Chip& chip, FlopsPerSecond peak, double seconds, double flops, double bytes) {
+  return {Seconds(seconds), Flops(flops), Flops(flops * (*chip.peak_bf16 / peak)), Bytes(bytes)};
+}
+
+}  // namespace
+
+KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Gemm& g) {
+  const double m = static_cast<double>(g.m), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+  if (m <= 0 || n <= 0 || k <= 0) return {};
+  const FlopsPerSecond peak = chip.peak(g.weights, g.activations);
+  const double weight_bytes = g.weights.bytes_with_scales(), activation_bytes = g.activations.bytes;
+  const double bytes = k * n * weight_bytes + (m * k + m * n) * activation_bytes;
+
+  double best = std::numeric_limits<double>::infinity();
+  for (const Tile tile : kTiles) {
+    for (const int split : kSplits) {
+      if (split > 1 && k / split < kLeastSplitDepth) continue;
+      const Grid grid{ceil_div(m, tile.rows) * ceil_div(n, tile.columns) * split,
+                      kDepthStep * ceil_div(k / split, kDepthStep), tile};
+      double seconds = kernel_seconds(chip, p, peak, grid, bytes, weight_bytes, activation_bytes);
+      // Partial sums in 4 bytes are written and read once through L2.
+      if (split > 1) seconds += p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si();
+      best = std::min(best, seconds);
+    }
+  }
+  return cost_of(chip, peak, p.launch.si() + best, 2 * m * n * k, bytes);
+}
+
+KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const models::GroupedGemm& g) {
+  const double rows = static_cast<double>(g.rows), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+  if (rows <= 0 || n <= 0 || k <= 0) return {};
+  const FlopsPerSecond peak = chip.peak(g.weights, g.activations);
+  const double weight_bytes = g.weights.bytes_with_scales(), activation_bytes = g.activations.bytes;
+  const double experts = std::max(1.0, g.experts_touched);
+  const double bytes = experts * k * n * weight_bytes + rows * (k + n) * activation_bytes;
+
+  double best = std::numeric_limits<double>::infinity();
+  for (const Tile tile : kExpertTiles) {
+    const Grid grid{experts * ceil_div(rows / experts, tile.rows) * ceil_div(n, tile.columns),
+                    kDepthStep * ceil_div(k, kDepthStep), tile};
+    best = std::min(best, kernel_seconds(chip, p, peak, grid, bytes, weight_bytes, activation_bytes));
+  }
+  return cost_of(chip, peak, p.launch.si() + best, 2 * rows * n * k, bytes);
+}
+
+const Fields<GemmParameters>& gemm_fields() {
+  static const Fields<GemmParameters> fields = [] {
+    using P = GemmParameters;
+    Fields<P> f("gemm", "matrix products in tiles (docs: kernel model, form b)");
+    f.add("compute_efficiency", &P::compute_efficiency, "share of the peak inside full tiles").required().above(0).at_most(1.3);
+    f.add("memory_efficiency", &P::memory_efficiency, "share of the memory bandwidth").required().above(0).at_most(1.3);
+    f.add("launch", &P::launch, "launch gap, prologue and epilogue inside a graph").required().at_least(0);
+    f.add("tile", &P::tile, "fixed cost of a tile").required().at_least(0);
+    f.add("cta_bandwidth", &P::cta_bandwidth, "memory bandwidth that one thread block can draw").required().above(0);
+    f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for persistent kernels").required().between(0, 1);
+    f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
+    f.add("split", &P::split, "second pass of split-K").required().at_least(0);
+    f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
+    f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
+    add_fit_fields(f);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/fit.hpp"
+#include "hardware/gpu/chip.hpp"
+#include "models/operator.hpp"
+
+namespace llmscape::hardware {
+
+// Parameters of a dense matrix product in tiles: form (b) of the kernel model, fitted per device and software.
+struct GemmParameters : Fit {
+  double compute_efficiency = 0;   // share of the peak inside full tiles
+  double memory_efficiency = 0;    // share of the memory bandwidth
+  Seconds launch;                  // launch gap, prologue and epilogue inside a graph
+  Seconds tile;                    // fixed cost of a tile
+  BytesPerSecond cta_bandwidth;    // what one thread block can draw from memory
+  double wave_quantisation = 0;    // 1: classic waves; 0: persistent kernels or stream-K
+  BytesPerSecond l2_bandwidth;     // L2 to the multiprocessors
+  Seconds split;                   // second pass of split-K
+  // Range of the fit: tokens, and the narrower side of the weights (wider ones run at the rate that is reached there).
+  std::int64_t most_rows = 0, least_width = 0;
+};
+const Fields<GemmParameters>& gemm_fields();
+
+// The fastest over tile shapes and split-K degrees of
+//   launch + (t_compute^4 + t_memory^4 + t_l2^4)^(1/4) + [split > 1] second pass.
+KernelCost gemm_cost(const Chip&, const GemmParameters&, const models::Gemm&);
+
+// The products of a routed layer: thread blocks are counted over the touched experts, whose weights are read once.
+KernelCost grouped_gemm_cost(const Chip&, const GemmParameters&, const models::GroupedGemm&);
+
+}  // namespace llmscape::hardware

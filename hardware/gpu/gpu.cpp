@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/gpu.hpp"
+
+#include <fmt/format.h>
+
+#include "hardware/gpu/gpu_step_model.hpp"
+#include "models/memory.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+// A fit times a figure of the data sheet is worth the fit, unless the figure is assumed.
+Tag worth(Tag fit, Tag figure) { return figure == Tag::assumed ? Tag::assumed : fit; }
+
+const Fields<EnergyParameters>& energy_fields() {
+  static const Fields<EnergyParameters> fields = [] {
+    using P = EnergyParameters;
+    Fields<P> f("energy", "dynamic energy of work and traffic");
+    f.add("compute", &P::compute, "of bf16 work; narrower formats take less as their peak is higher").required().at_least(0);
+    f.add("memory", &P::memory, "of device memory traffic").required().at_least(0);
+    f.add("link", &P::link, "of bytes moved between devices").required().at_least(0);
+    add_fit_fields(f);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace
+
+std::vector<std::string> Gpu::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
+  if (weights <= memory()) return {};
+  return {fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9, name,
+                      memory().si() / 1e9)};
+}
+
+std::array<Tag, kOperatorFamilies> Gpu::provenance() const {
+  Tag collective = links.collectives.empty() ? Tag::assumed : Tag::measured;
+  for (const CollectiveFit& fit : links.collectives) collective = weaker(collective, fit.tag);
+  const Tag chip = weaker(peak_bf16.tag, weaker(hbm_bandwidth.tag, multiprocessors.tag));
+  return {worth(gemm.tag, chip),
+          worth(grouped_gemm.tag, chip),
+          worth(prefill_attention.tag, chip),
+          worth(decode_attention.tag, chip),
+          worth(elementwise.tag, hbm_bandwidth.tag),
+          collective,
+          worth(elementwise.tag, hbm_bandwidth.tag),
+          host.tag};
+}
+
+std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                     const Settings& settings) const {
+  return std::make_unique<GpuStepModel>(*this, model, plan, settings);
+}
+
+const Fields<Gpu>& gpu_fields() {
+  static const Fields<Gpu> fields = [] {
+    Fields<Gpu> f("gpu", "a GPU: data sheet figures and fitted kernel parameters");
+    f.add("name", &Gpu::name, "the name of the device").required();
+    f.add("description", &Gpu::description, "what it is, in a line");
+    f.add("peak_bf16", &Gpu::peak_bf16, "dense peak of bf16 and fp16 products").required().above(0);
+    f.add("peak_fp8", &Gpu::peak_fp8, "dense peak of fp8 products; absent: none").above(0);
+    f.add("peak_int8", &Gpu::peak_int8, "dense peak of int8 products; absent: none").above(0);
+    f.add("peak_fp4", &Gpu::peak_fp4, "dense peak of fp4 products; absent: none").above(0);
+    f.add("hbm_bandwidth", &Gpu::hbm_bandwidth, "bandwidth of the device memory").required().above(0);
+    f.add("hbm_capacity", &Gpu::hbm_capacity, "device memory as the driver reports it").required().above(0);
+    f.add("multiprocessors", &Gpu::multiprocessors, "streaming multiprocessors or compute units").required().at_least(1);
+    f.add("l2", &Gpu::l2, "last-level cache").required().above(0);
+    f.add("tdp", &Gpu::tdp, "power limit: a step that would draw more is stretched").required().above(0);
+    f.add("idle_power", &Gpu::idle, "power when idle").required().at_least(0);
+    f.add("runtime_reserve", &Gpu::runtime_reserve, "memory of contexts, communicators and captured graphs").required().at_least(0);
+    f.add_group("gemm", &Gpu::gemm, gemm_fields(), "dense matrix products").required();
+    f.add_group("grouped_gemm", &Gpu::grouped_gemm, gemm_fields(), "matrix products of routed experts").required();
+    f.add_group("prefill_attention", &Gpu::prefill_attention, prefill_attention_fields(), "attention of prompt chunks").required();
+    f.add_group("decode_attention", &Gpu::decode_attention, decode_attention_fields(), "attention of decodes").required();
+    f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
+    f.add_group("links", &Gpu::links, links_fields(), "how the devices of a replica are joined").required();
+    f.add_group("host", &Gpu::host, host_fields(), "the host's time of a step").required();
+    f.add_group("energy", &Gpu::energy, energy_fields(), "dynamic energy").required();
+    f.check([](const Gpu& gpu, const YamlNode& node, Diagnostics& diagnostics) {
+      if (*gpu.idle >= *gpu.tdp) diagnostics.error(node.where, "idle_power is not below tdp");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/collectives.hpp"
+#include "hardware/device.hpp"
+#include "hardware/gpu/attention_decode.hpp"
+#include "hardware/gpu/attention_prefill.hpp"
+#include "hardware/gpu/chip.hpp"
+#include "hardware/gpu/elementwise.hpp"
+#include "hardware/gpu/gemm.hpp"
+#include "hardware/gpu/timeline.hpp"
+
+namespace llmscape::hardware {
+
+// Dynamic energy; static power is the device's idle power.
+struct EnergyParameters : Fit {
+  JoulesPerFlop compute;  // of bf16 work; narrower formats take as much less as their peak is higher
+  JoulesPerByte memory;
+  JoulesPerByte link;     // moved between devices
+};
+
+// A GPU: the figures of its data sheet, and for each operator family the parameters of a physical kernel model that were
+// fitted with a serving engine's kernels.
+struct Gpu final : Device, Chip {
+  Sourced<Watts> tdp, idle;
+  Sourced<Bytes> runtime_reserve;  // contexts, communicators, captured graphs: memory that the KV pool does not get
+  GemmParameters gemm, grouped_gemm;
+  PrefillAttentionParameters prefill_attention;
+  DecodeAttentionParameters decode_attention;
+  ElementwiseParameters elementwise;
+  Links links;
+  HostParameters host;
+  EnergyParameters energy;
+
+  [[nodiscard]] Bytes memory() const override { return *hbm_capacity; }
+  [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
+  [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
+  [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
+  [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
+                                                const Settings&) const override;
+};
+
+const Fields<Gpu>& gpu_fields();
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/pricing.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+// Adds an operator of each kind to a part.
+struct Pricer {
+  const Gpu& gpu;
+  PartCost& part;
+  int count;
+
+  void operator()(const models::Gemm& g) const { part.add(OperatorFamily::gemm, gemm_cost(gpu, gpu.gemm, g), count); }
+  void operator()(const models::GroupedGemm& g) const {
+    part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm, g), count);
+  }
+  void operator()(const models::PrefillAttention& a) const {
+    part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention, a, a.chunks), count);
+  }
+  void operator()(const models::DecodeAttention& a) const {
+    part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention, a), count);
+  }
+  void operator()(const models::Elementwise& e) const {
+    part.add(OperatorFamily::elementwise, elementwise_cost(gpu, gpu.elementwise, e), count);
+  }
+  void operator()(const models::Copy& c) const {
+    part.add(OperatorFamily::elementwise, copy_cost(gpu, gpu.elementwise, c), count);
+  }
+  void operator()(const models::Sample& s) const {
+    part.add(OperatorFamily::sampling, sample_cost(gpu, gpu.elementwise, s), count);
+  }
+  void operator()(const models::Collective& c) const {
+    part.add(OperatorFamily::collective, {collective_time(gpu.links, c), Flops(), Flops(), Bytes()}, count);
+    part.link_bytes += count * moved(c);
+  }
+};
+
+}  // namespace
+
+void PartCost::add(OperatorFamily family, const KernelCost& cost, int count) {
+  by_family[static_cast<std::size_t>(family)] += count * cost.time;
+  flops += count * cost.flops;
+  bf16_flops += count * cost.bf16_flops;
+  bytes += count * cost.bytes;
+}
+
+PartCost& PartCost::operator+=(const PartCost& other) {
+  for (std::size_t i = 0; i < by_family.size(); ++i) by_family[i] += other.by_family[i];
+  flops += other.flops;
+  bf16_flops += other.bf16_flops;
+  bytes += other.bytes;
+  link_bytes += other.link_bytes;
+  return *this;
+}
+
+PartCost price(const Gpu& gpu, std::span<const models::Operator> operators) {
+  PartCost part;
+  for (const models::Operator& op : operators) std::visit(Pricer{gpu, part, op.count}, op.what);
+  return part;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "hardware_fixtures.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+doctest::Approx printed(double value) { return doctest::Approx(value).epsilon(5e-5); }
+
+models::DecodeAttention decode(std::int64_t sequences, std::int64_t context) {
+  models::DecodeAttention a;
+  a.sequences = sequences;
+  a.attended = equal_contexts(sequences, context);
+  a.heads = 32, a.kv_heads = 8, a.head_dim = 128;
+  return a;
+}
+double decode_micros(const Gpu& gpu, const models::DecodeAttention& a) {
+  return decode_attention_cost(gpu, gpu.decode_attention, a).time.si() * 1e6;
+}
+
+models::PrefillAttention prefill_shape(std::int64_t window = 0) {
+  models::PrefillAttention a;
+  a.heads = 32, a.kv_heads = 8, a.head_dim = 128;
+  a.window = window;
+  return a;
+}
+double prefill_micros(const Gpu& gpu, std::int64_t tokens, std::int64_t cached, std::int64_t window = 0) {
+  const std::array chunks = {models::PrefillChunk{tokens, cached, true}};
+  return prefill_attention_cost(gpu, gpu.prefill_attention, prefill_shape(window), chunks).time.si() * 1e6;
+}
+
+TEST_CASE("decode attention on an H100 costs what the published form gives") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  CHECK(decode_micros(gpu, decode(1, 1024)) == printed(11.992));
+  CHECK(decode_micros(gpu, decode(1, 8192)) == printed(22.243));
+  CHECK(decode_micros(gpu, decode(1, 131072)) == printed(198.607));
+  CHECK(decode_micros(gpu, decode(32, 1024)) == printed(56.465));
+  CHECK(decode_micros(gpu, decode(64, 4096)) == printed(385.751));
+  CHECK(decode_micros(gpu, decode(2048, 64)) == printed(490.497));
+}
+
+TEST_CASE("prefill attention on an H100 costs what the published form gives") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  CHECK(prefill_micros(gpu, 512, 0) == printed(18.722));
+  CHECK(prefill_micros(gpu, 2048, 0) == printed(75.303));
+  CHECK(prefill_micros(gpu, 8192, 0) == printed(824.161));
+  CHECK(prefill_micros(gpu, 512, 7680) == printed(113.911));
+}
+
+TEST_CASE("long decodes read the cache at the fitted share of the bandwidth") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention, decode(64, 131072));
+  CHECK(cost.bytes / cost.time / *gpu.hbm_bandwidth == doctest::Approx(0.855).epsilon(0.01));
+}
+
+TEST_CASE("decode attention grows with sequences and contexts, but for a few percent where the split changes") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  for (const std::int64_t context : {128, 1024, 16384}) {
+    CAPTURE(context);
+    double longest = 0;
+    for (std::int64_t sequences = 1; sequences <= 512; ++sequences) {
+      const double t = decode_micros(gpu, decode(sequences, context));
+      CHECK(t >= 0.94 * longest);
+      longest = std::max(longest, t);
+    }
+  }
+}
+
+TEST_CASE("one long context among short ones holds the kernel open, equal contexts do not") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  models::DecodeAttention equal = decode(64, 2048), skewed = equal;
+  skewed.attended.max = 65536;
+  const double sum_only = decode_micros(gpu, equal), with_tail = decode_micros(gpu, skewed);
+  // One block reads 65,536 entries of 2 x 128 x 2 bytes at 150 GB/s: 223.7 us, against 194 us for all bytes together.
+  CHECK(with_tail > sum_only);
+  CHECK(with_tail == doctest::Approx(9.26 + 65536 * 512 / 150e9 * 1e6 + 2.0 * 64 * 32 * 128 * 2 / (0.855 * 3.35e12) * 1e6));
+  skewed.attended.max = 2100;
+  CHECK(decode_micros(gpu, skewed) == sum_only);
+}
+
+TEST_CASE("several tokens a pass share one reading of the cache") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  models::DecodeAttention speculative = decode(32, 4096);
+  speculative.tokens_per_sequence = 4;
+  const KernelCost four = decode_attention_cost(gpu, gpu.decode_attention, speculative);
+  const KernelCost one = decode_attention_cost(gpu, gpu.decode_attention, decode(32, 4096));
+  CHECK(four.time < 1.1 * one.time);
+  // 4 s - 6 pairs a sequence instead of s, 4 x 32 x 128 FLOP each
+  CHECK(four.flops.si() == doctest::Approx(32 * (4.0 * 4096 - 6) * 4 * 32 * 128));
+}
+
+TEST_CASE("absorbed latent attention is bound by compute and memory alike") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  models::DecodeAttention latent;
+  latent.sequences = 64;
+  latent.attended = equal_contexts(64, 8192);
+  latent.heads = 128, latent.kv_heads = 1, latent.head_dim = 576, latent.mla = true, latent.kv_rank = 512, latent.rope_dim = 64;
+  const KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention, latent);
+  const double entries = 64.0 * 8192;
+  CHECK(cost.flops.si() == doctest::Approx(entries * 278528));  // 2 x 128 heads x (2 x 512 + 64)
+  CHECK(cost.bytes.si() == doctest::Approx(entries * 1152 + 64.0 * 128 * 1088 * 2));
+  CHECK(cost.time >= cost.flops / *gpu.peak_bf16);
+  CHECK(cost.time >= cost.bytes / *gpu.hbm_bandwidth);
+}
+
+TEST_CASE("prefill attention never gets faster with more tokens or a longer cache") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  double longest = 0;
+  for (std::int64_t tokens = 1; tokens <= 8192; tokens += 37) {
+    const double t = prefill_micros(gpu, tokens, 1024);
+    CHECK(t >= longest);
+    longest = t;
+  }
+  CHECK(prefill_micros(gpu, 512, 4096) > prefill_micros(gpu, 512, 2048));
+}
+
+TEST_CASE("a window bounds the cost of a long prompt") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const double full = prefill_micros(gpu, 16384, 0), windowed = prefill_micros(gpu, 16384, 0, 1024);
+  CHECK(windowed < 0.25 * full);  // 9 key blocks for each tile instead of 64.5
+  CHECK(prefill_micros(gpu, 1024, 65536, 1024) == doctest::Approx(prefill_micros(gpu, 1024, 8192, 1024)));
+}
+
+TEST_CASE("two chunks in one kernel cost less than in two, and more than either") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const std::array both = {models::PrefillChunk{512, 0, true}, models::PrefillChunk{700, 2048, false}};
+  const double together =
+      prefill_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), both).time.si() * 1e6;
+  CHECK(together < prefill_micros(gpu, 512, 0) + prefill_micros(gpu, 700, 2048));
+  CHECK(together > prefill_micros(gpu, 700, 2048));
+}
+
+}  // namespace
+}  // namespace llmscape::hardware

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/gemm.hpp"
+
+#include <algorithm>
+
+#include "hardware_fixtures.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+double micros(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return gemm_cost(gpu, gpu.gemm, {m, n, k, {}, {}}).time.si() * 1e6;
+}
+
+// The figure as printed in the design's table, to its last digit.
+doctest::Approx printed(double value) { return doctest::Approx(value).epsilon(5e-5); }
+
+TEST_CASE("matrix products on an H100 cost what the published form gives") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  CHECK(micros(gpu, 1, 4096, 4096) == printed(14.500));
+  CHECK(micros(gpu, 32, 28672, 4096) == printed(85.030));
+  CHECK(micros(gpu, 161, 6144, 4096) == printed(23.090));
+  CHECK(micros(gpu, 1, 1024, 16384) == printed(16.320));  // K split 16 ways
+  CHECK(micros(gpu, 4096, 4096, 4096) == printed(171.755));
+  CHECK(micros(gpu, 8192, 8192, 8192) == printed(1344.06));
+}
+
+TEST_CASE("matrix products on an A100 come in whole waves") {
+  const Gpu gpu = catalog_gpu("a100-80");
+  CHECK(micros(gpu, 1, 4096, 4096) == printed(27.740));
+  CHECK(micros(gpu, 161, 6144, 4096) == printed(64.736));
+  CHECK(micros(gpu, 4096, 4096, 4096) == printed(561.044));
+}
+
+TEST_CASE("a large product runs at the fitted share of the peak, a small one at that of the bandwidth") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const double big = 16384;
+  const double compute_bound = 2 * big * big * big / (0.86 * 989.5e12) * 1e6;
+  CHECK(micros(gpu, 16384, 16384, 16384) > compute_bound);
+  CHECK(micros(gpu, 16384, 16384, 16384) < 1.15 * compute_bound);
+  const double memory_bound = 8192.0 * 28672 * 2 / (0.86 * 3.35e12) * 1e6;
+  CHECK(micros(gpu, 1, 28672, 8192) > memory_bound);
+  CHECK(micros(gpu, 1, 28672, 8192) < 1.1 * memory_bound);
+}
+
+TEST_CASE("no product beats the roofline") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  for (const std::int64_t m : {1, 7, 64, 300, 2048, 16384}) {
+    for (const std::int64_t n : {512, 4096, 28672}) {
+      for (const std::int64_t k : {512, 4096, 14336}) {
+        CAPTURE(m);
+        CAPTURE(n);
+        CAPTURE(k);
+        const KernelCost cost = gemm_cost(gpu, gpu.gemm, {m, n, k, {}, {}});
+        CHECK(cost.time >= cost.flops / *gpu.peak_bf16);
+        CHECK(cost.time >= cost.bytes / *gpu.hbm_bandwidth);
+      }
+    }
+  }
+}
+
+TEST_CASE("products of wide layers never get faster as they grow; narrow ones only where a tile edge is crossed") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  for (const std::int64_t n : {512, 2048, 8192}) {
+    CAPTURE(n);
+    const double slack = n >= 2048 ? 1 : 0.8;
+    double longest = 0;
+    for (std::int64_t m = 1; m <= 4096; m += m < 300 ? 1 : 61) {
+      const double t = micros(gpu, m, n, 4096);
+      CHECK(t >= slack * longest);
+      longest = std::max(longest, t);
+    }
+  }
+}
+
+TEST_CASE("8-bit operands double the peak and halve the bytes") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const models::Format fp8{"fp8", 1, 0, 0};
+  const KernelCost wide = gemm_cost(gpu, gpu.gemm, {8192, 8192, 8192, {}, {}});
+  const KernelCost narrow = gemm_cost(gpu, gpu.gemm, {8192, 8192, 8192, fp8, fp8});
+  CHECK(narrow.time.si() < 0.6 * wide.time.si());
+  CHECK(narrow.time.si() > 0.5 * wide.time.si());
+  CHECK(narrow.flops == wide.flops);
+  CHECK(narrow.bf16_flops.si() == doctest::Approx(wide.flops.si() / 2));
+}
+
+TEST_CASE("4-bit weights with 16-bit activations read a quarter of the weights at the 16-bit peak") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const models::Format int4{"int4", 0.5, 128, 2};
+  CHECK(gpu.peak(int4, {}) == *gpu.peak_bf16);
+  const KernelCost cost = gemm_cost(gpu, gpu.gemm, {1, 4096, 4096, int4, {}});
+  CHECK(cost.bytes.si() == doctest::Approx(4096.0 * 4096 * (0.5 + 2.0 / 128) + 2 * 4096 * 2));
+}
+
+TEST_CASE("a grouped product reads the weights of the touched experts and pads each expert's rows to a tile") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  models::GroupedGemm grouped{256, 64, 128, 1536, 2048, {}, {}};
+  const KernelCost some = grouped_gemm_cost(gpu, gpu.grouped_gemm, grouped);
+  CHECK(some.bytes.si() == doctest::Approx(64.0 * 1536 * 2048 * 2 + 256 * (1536 + 2048) * 2));
+  CHECK(some.flops.si() == doctest::Approx(2.0 * 256 * 1536 * 2048));
+  grouped.experts_touched = 128;
+  const KernelCost all = grouped_gemm_cost(gpu, gpu.grouped_gemm, grouped);
+  CHECK(all.time > 1.5 * some.time);
+  CHECK(all.time >= all.bytes / *gpu.hbm_bandwidth);
+}
+
+}  // namespace
+}  // namespace llmscape::hardware

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "hardware/catalog.hpp"
+#include "hardware/gpu/gpu.hpp"
+#include "models/model.hpp"
+
+namespace llmscape::hardware {
+
+inline const std::filesystem::path kCatalog = "hardware/catalog";
+
+// A device of the shipped catalogue; the tests run in the repository's root.
+inline std::shared_ptr<const Device> catalog_device(const std::string& name) {
+  Diagnostics diagnostics;
+  const auto tree = load_device_tree(kCatalog, name, {}, diagnostics);
+  auto device = tree ? devices().read(*tree, diagnostics) : nullptr;
+  REQUIRE_MESSAGE(device, diagnostics.text(false));
+  return device;
+}
+
+inline Gpu catalog_gpu(const std::string& name) {
+  const auto device = catalog_device(name);
+  const auto* gpu = dynamic_cast<const Gpu*>(device.get());
+  REQUIRE(gpu);
+  return *gpu;
+}
+
+// A decoder of the Llama 3 family, bf16.
+inline models::ModelSpec llama(std::string name, int layers, int hidden, int heads, int kv_heads, int head_dim, int width,
+                               bool tied) {
+  models::LayerGroup group;
+  group.count = layers;
+  group.attention.heads = heads;
+  group.attention.kv_heads = kv_heads;
+  group.attention.head_dim = head_dim;
+  group.feed_forward.width = width;
+  models::ModelSpec model;
+  model.name = std::move(name);
+  model.family = "llama";
+  model.hidden = hidden;
+  model.vocabulary = 128256;
+  model.max_position = 131072;
+  model.tied_embeddings = tied;
+  model.groups = {group};
+  return model;
+}
+inline models::ModelSpec llama_1b() { return llama("llama-3.2-1b", 16, 2048, 32, 8, 64, 8192, true); }
+inline models::ModelSpec llama_8b() { return llama("llama-3.1-8b", 32, 4096, 32, 8, 128, 14336, false); }
+
+// All sequences alike.
+inline models::Attended equal_contexts(std::int64_t sequences, std::int64_t context) { return {sequences * context, context}; }
+
+}  // namespace llmscape::hardware

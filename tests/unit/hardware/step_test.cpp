@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <numeric>
+
+#include "hardware_fixtures.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+Seconds family(const StepCost& cost, OperatorFamily f) { return cost.by_family[static_cast<std::size_t>(f)]; }
+
+// `decodes` sequences over `context` tokens each.
+struct DecodeBatch {
+  std::array<models::Attended, 1> attended;
+  models::Batch batch;
+  DecodeBatch(std::int64_t decodes, std::int64_t context) : attended{equal_contexts(decodes, context)} {
+    batch.decodes = decodes;
+    batch.attended = attended;
+  }
+};
+
+StepCost decode_step(const Device& device, const models::ModelSpec& model, std::int64_t decodes, std::int64_t context,
+                     const models::ParallelPlan& plan = {}, const Device::Settings& settings = {}) {
+  const DecodeBatch decode(decodes, context);
+  return device.bind(model, plan, settings)->step(decode.batch);
+}
+
+TEST_CASE("a decode step of Llama-3.1-8B on an H100 adds up to the published parts") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const StepCost cost = decode_step(gpu, llama_8b(), 32, 1024);
+  const double layers = 32, micro = 1e-6;
+  const double head = 370.91 * micro;
+  CHECK(family(cost, OperatorFamily::gemm).si() ==
+        doctest::Approx(layers * (20.44 + 14.67 + 85.03 + 44.51) * micro + head).epsilon(1e-4));
+  CHECK(family(cost, OperatorFamily::decode_attention).si() == doctest::Approx(layers * 56.465 * micro).epsilon(1e-4));
+  // The published 7.893 ms leave out the embedding, the final norm and sampling.
+  const double embedding = 2.4 * micro + 4.0 * 32 * 4096 / (0.19 * 3.35e12);
+  const double final_norm = 2.7 * micro + 4.0 * 32 * 4096 / (0.44 * 3.35e12);
+  CHECK(family(cost, OperatorFamily::elementwise).si() ==
+        doctest::Approx(layers * 13.93 * micro + embedding + final_norm).epsilon(5e-4));
+  CHECK((cost.device - family(cost, OperatorFamily::sampling)).si() - embedding - final_norm ==
+        doctest::Approx(7.893e-3).epsilon(1e-4));
+}
+
+TEST_CASE("the families of a step sum to the device's time and the host's") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const StepCost cost = decode_step(gpu, llama_8b(), 17, 700, {2, 1, 1, 1});
+  const Seconds sum = std::accumulate(cost.by_family.begin(), cost.by_family.end(), Seconds());
+  CHECK(sum.si() == doctest::Approx((cost.device + cost.host).si()).epsilon(1e-12));
+  CHECK(family(cost, OperatorFamily::collective) > Seconds());
+}
+
+TEST_CASE("no step is faster than its bytes and its work at the data sheet's rates") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  for (const std::int64_t decodes : {1, 32, 200}) {
+    const StepCost cost = decode_step(gpu, llama_8b(), decodes, 1024);
+    CHECK(cost.device >= cost.bytes / *gpu.hbm_bandwidth);
+    CHECK(cost.device >= cost.flops / *gpu.peak_bf16);
+  }
+  // 7.5049e9 parameters and 32 x 1,024 tokens of 131,072 bytes at 3.35 TB/s
+  CHECK(decode_step(gpu, llama_8b(), 32, 1024).device.si() > 5.763e-3);
+}
+
+TEST_CASE("captured graphs pad a decode batch to the next size, mixed batches are not padded") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const StepCost nine = decode_step(gpu, llama_8b(), 9, 1000), sixteen = decode_step(gpu, llama_8b(), 16, 1000);
+  CHECK(family(nine, OperatorFamily::elementwise).si() ==
+        doctest::Approx(family(sixteen, OperatorFamily::elementwise).si()).epsilon(1e-3));
+  Device::Settings eager;
+  eager.cuda_graphs = false;
+  const StepCost unpadded = decode_step(gpu, llama_8b(), 9, 1000, {}, eager);
+  CHECK(family(unpadded, OperatorFamily::gemm) < family(nine, OperatorFamily::gemm));
+}
+
+TEST_CASE("the next captured size is 1, 2, 4, a multiple of 8 to 256 or of 16 to 512") {
+  const Device::Settings graphs;
+  const std::array<std::array<std::int64_t, 2>, 10> expected = {
+      {{1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {32, 32}, {255, 256}, {257, 272}, {512, 512}, {513, 513}}};
+  for (const auto& [tokens, padded] : expected) CHECK(padded_tokens(tokens, graphs) == padded);
+}
+
+TEST_CASE("the host pays per step, per request and once per graph, or per layer without graphs") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  CHECK(decode_step(gpu, llama_8b(), 32, 1024).host.si() == doctest::Approx((126 + 32 * 4 + 10) * 1e-6));
+  Device::Settings eager;
+  eager.cuda_graphs = false;
+  CHECK(decode_step(gpu, llama_8b(), 32, 1024, {}, eager).host.si() == doctest::Approx((126 + 32 * 4 + 32 * 32) * 1e-6));
+}
+
+TEST_CASE("a step without work costs the host alone") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const StepCost cost = gpu.bind(llama_8b(), {}, {})->step({});
+  CHECK(cost.device == Seconds());
+  CHECK(cost.host.si() == doctest::Approx((126 + 10) * 1e-6));
+}
+
+TEST_CASE("a prompt chunk beside decodes costs less than two steps and more than either") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const auto model = gpu.bind(llama_8b(), {}, {});
+  DecodeBatch both(32, 1024);
+  const Seconds decode = model->step(both.batch).device;
+  const std::array chunks = {models::PrefillChunk{512, 1024, true}};
+  const Seconds prefill = model->step({chunks, 0, 1, {}}).device;
+  both.batch.chunks = chunks;
+  const Seconds mixed = model->step(both.batch).device;
+  CHECK(mixed > decode);
+  CHECK(mixed > prefill);
+  CHECK(mixed < decode + prefill);
+}
+
+TEST_CASE("the same step costs the same however often it is asked for") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const auto model = gpu.bind(llama_8b(), {}, {});
+  const DecodeBatch decode(48, 900);
+  const StepCost cold = model->step(decode.batch), warm = model->step(decode.batch);
+  CHECK(cold.device == warm.device);
+  CHECK(cold.energy == warm.energy);
+  CHECK(cold.bytes == warm.bytes);
+}
+
+TEST_CASE("doubling the memory bandwidth never slows a step") {
+  Gpu gpu = catalog_gpu("h100-sxm");
+  for (const std::int64_t decodes : {1, 8, 64, 256}) {
+    const Seconds before = decode_step(gpu, llama_8b(), decodes, 2048).device;
+    Gpu faster = gpu;
+    faster.hbm_bandwidth.value *= 2;
+    CHECK(decode_step(faster, llama_8b(), decodes, 2048).device <= before);
+  }
+}
+
+TEST_CASE("two tensor-parallel ranks split a step's bytes and pay for its collectives") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const StepCost one = decode_step(gpu, llama_8b(), 32, 4096), two = decode_step(gpu, llama_8b(), 32, 4096, {2, 1, 1, 1});
+  CHECK(two.bytes.si() == doctest::Approx(one.bytes.si() / 2).epsilon(0.02));
+  CHECK(two.device < one.device);
+  CHECK(two.device > 0.5 * one.device);
+}
+
+TEST_CASE("energy follows work and bytes of all devices") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const StepCost cost = decode_step(gpu, llama_8b(), 32, 1024, {2, 1, 1, 1});
+  CHECK(cost.energy[0].si() == doctest::Approx(2 * cost.flops.si() * 0.51e-12));
+  CHECK(cost.energy[1].si() == doctest::Approx(2 * cost.bytes.si() * 10.6e-12 * 8));
+  CHECK(cost.energy[2] > Joules());
+}
+
+TEST_CASE("a step that would draw more than the power limit is stretched by the ratio") {
+  Gpu gpu = catalog_gpu("h100-sxm");
+  const StepCost free = decode_step(gpu, llama_8b(), 32, 1024);
+  const double dynamic = free.energy[0].si() + free.energy[1].si();
+  gpu.tdp.value = *gpu.idle + Watts(dynamic / free.device.si() / 1.25);
+  const StepCost capped = decode_step(gpu, llama_8b(), 32, 1024);
+  CHECK(capped.device.si() == doctest::Approx(1.25 * free.device.si()));
+  CHECK(capped.energy == free.energy);
+}
+
+TEST_CASE("leaving the fitted range warns once per family, naming the device") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const auto model = gpu.bind(llama_8b(), {}, {});
+  model->step(DecodeBatch(1, 1024).batch);
+  CHECK(model->range_warnings().empty());
+  model->step(DecodeBatch(1, 200000).batch);
+  model->step(DecodeBatch(1, 300000).batch);
+  REQUIRE(model->range_warnings().size() == 1);
+  CHECK(model->range_warnings()[0] ==
+        "decode_attention of h100-sxm left its fitted range: 1 decodes, the longest over 200000 tokens (fitted: 2048 "
+        "decodes, 131072 tokens)");
+}
+
+}  // namespace
+}  // namespace llmscape::hardware
