@@ -52,6 +52,7 @@ struct Device {
   virtual ~Device() = default;
   std::string name;         // the catalogue's name, or the user's
   std::string description;
+  std::int64_t count = 1;   // how many of them a scenario has
   // Bytes of memory that one device offers to weights, KV and activations, before any utilisation factor.
   [[nodiscard]] virtual Bytes memory() const = 0;
   // What contexts, communicators and captured graphs take of it.
@@ -75,6 +76,14 @@ struct Device {
   };
   [[nodiscard]] virtual std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&, const Settings&) const = 0;
 };
+
+// The fields that every kind begins with.
+template <class D>
+void add_common_fields(Fields<D>& fields) {
+  fields.add("name", &D::name, "the name of the device").required();
+  fields.add("description", &D::description, "what it is, in a line");
+  fields.add("count", &D::count, "how many of them there are").between(1, 1e6);
+}
 
 // The table of kinds (gpu, cim, dataflow, ...): key `kind` of a catalogue file.
 const Family<Device>& devices();

@@ -89,8 +89,7 @@ const Fields<CimDevice>& cim_fields() {
   static const Fields<CimDevice> fields = [] {
     using D = CimDevice;
     Fields<D> f("cim", "a chip that multiplies weights where they are stored");
-    f.add("name", &D::name, "the name of the device").required();
-    f.add("description", &D::description, "what it is, in a line");
+    add_common_fields(f);
     f.add_group("macro", &D::macro, macro_fields(), "one array of cells").required();
     f.add("clock", &D::clock, "clock of the macros").required().above(0);
     f.add("clusters", &D::clusters, "clusters of the chip").at_least(1);
