@@ -56,6 +56,10 @@ const Fields<WorkloadConfig>& workload_fields() {
     f.add_group("mixture", &WorkloadConfig::mixture, component_fields(), "several streams that share the arrivals");
     f.add_group("replay", &WorkloadConfig::replay, replay_fields(), "a recorded trace instead of arrivals and stream");
     f.add("duration", &WorkloadConfig::duration, "no program starts after this time").above(0).at_most(1e9);
+    f.add("warmup", &WorkloadConfig::warmup, "what arrives before this time is served but not measured").between(0, 1e9);
+    f.add("timeout", &WorkloadConfig::timeout, "a model call that is not answered this long after its arrival is given up")
+        .above(0)
+        .at_most(1e9);
     f.add("requests", &WorkloadConfig::requests, "programs in all; of single calls, that is requests")
         .between(1, kMostPrograms);
     f.check(&check_workload);

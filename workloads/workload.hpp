@@ -38,6 +38,8 @@ struct WorkloadConfig {
   std::optional<ReplayConfig> replay;
   std::optional<Seconds> duration;
   std::optional<std::int64_t> requests;
+  Seconds warmup;                  // what arrives before is served but not measured
+  std::optional<Seconds> timeout;  // of one model call
 };
 const Fields<WorkloadConfig>& workload_fields();
 
