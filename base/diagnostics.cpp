@@ -65,8 +65,9 @@ std::string excerpt(const Diagnostic& d, const Palette& palette) {
     cells.back() = "…";
   }
   const int underlined = std::max(1, std::min(under, static_cast<int>(cells.size()) - before));
-  std::string out = fmt::format("{:5} | {}\n      | {:{}}{}^{:~<{}}{}", d.where.line, fmt::join(cells, ""), "", before,
-                                palette.caret, "", underlined - 1, palette.off);
+  const std::string number = fmt::format("{:5}", d.where.line);
+  std::string out = fmt::format("{} | {}\n{:{}} | {:{}}{}^{:~<{}}{}", number, fmt::join(cells, ""), "", number.size(), "",
+                                before, palette.caret, "", underlined - 1, palette.off);
   if (!d.suggestion.empty()) out += ' ' + d.suggestion;
   return out + '\n';
 }
