@@ -131,8 +131,11 @@ std::variant<double, QuantityError> parse_quantity(std::string_view text, Dimens
   text = trim(text);
   const std::size_t length = number_length(text);
   const std::string_view number = text.substr(0, length), symbol = trim(text.substr(length));
-  if (length == 0)
-    return QuantityError{fmt::format("is no {}; write it like {}", name_of(dimension), example_of(dimension)), ""};
+  if (length == 0) {
+    const bool begins_with_point = text.starts_with('.') && digits_at(text, 1) > 0;
+    return QuantityError{fmt::format("is no {}; write it like {}", name_of(dimension), example_of(dimension)),
+                         begins_with_point ? fmt::format("0{}", text) : ""};
+  }
   if (has_leading_zero(number)) return QuantityError{"has a leading zero", ""};
   if (symbol.starts_with('x') || symbol.starts_with('X'))
     return QuantityError{"is hexadecimal; write it in decimal digits", ""};

@@ -102,8 +102,9 @@ void Distribution::sort() const {
 
 double Distribution::quantile(double q) const {
   if (count_ == 0) return 0;
-  const double n = static_cast<double>(count_);
-  const auto rank = std::clamp(static_cast<std::int64_t>(std::ceil(q * n)), std::int64_t{1}, count_);
+  // A hair less than q n: 0.07 * 1000 is 70.00000000000001 in doubles, and still means rank 70.
+  const double position = q * static_cast<double>(count_) * (1 - 1e-15);
+  const auto rank = std::clamp(static_cast<std::int64_t>(std::ceil(position)), std::int64_t{1}, count_);
   return sketching_ ? sketched_quantile(rank) : exact_quantile(rank);
 }
 
