@@ -152,6 +152,7 @@ Progress::~Progress() {
 }
 
 void Progress::update(double share) {
+  share = std::clamp(share, 0.0, 1.0);
   const double steps = terminal_ ? 100 : 10;
   if (quiet_ || std::floor(share * steps) <= std::floor(last_ * steps)) return;
   last_ = share;
