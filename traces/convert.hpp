@@ -12,14 +12,14 @@ namespace llmscape::traces {
 
 // A part of a trace: the records that are in the row range and in the time window.
 struct TraceSlice {
-  std::int64_t first = 0;             // record, from 0
-  std::optional<std::int64_t> count;  // to the end if absent
-  Seconds from;                       // arrivals at or after ...
-  std::optional<Seconds> to;          // ... and before; to the end if absent
+  std::int64_t first = 0;               // record, from 0
+  std::optional<std::int64_t> count{};  // to the end if absent
+  Seconds from{};                       // arrivals at or after ...
+  std::optional<Seconds> to{};          // ... and before; to the end if absent
 };
 
 struct Conversion {
-  TraceSlice slice;
+  TraceSlice slice{};
   bool rebase = false;     // count arrivals from the first record kept
   double time_factor = 1;  // of the arrivals, after that: 0.1 is ten times the load; above 0
 };

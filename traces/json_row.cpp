@@ -73,19 +73,23 @@ class TreeBuilder {
     object.members.push_back({std::move(name), span, {}});
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const json::exception& error) {
+  bool parse_error(std::size_t read, const std::string&, const json::exception& error) {
     // "[json.exception.parse_error.101] parse error at line 1, column 9: syntax error ...": the place is ours to tell.
     std::string_view what = error.what();
     if (const auto column = what.find("column "); column != what.npos) what.remove_prefix(what.find(": ", column) + 2);
-    row_.error({position == 0 ? 0 : position - 1}, fmt::format("not JSON: {}", what));
+    const std::size_t begin = std::min(begin_of_next_token(), std::max<std::size_t>(read, 1) - 1);
+    row_.error({begin, std::max<std::size_t>(read, begin + 1) - begin}, fmt::format("not JSON: {}", what));
     return false;
   }
 
  private:
-  // The token that was just read: it begins behind the one before, and what separates them.
+  // Behind the token before, and what separates them.
+  [[nodiscard]] std::size_t begin_of_next_token() const { return row_.text().find_first_not_of(" \t\r\n,:", end_); }
+
+  // The token that was just read.
   Span next_token() {
     const std::string_view text = row_.text();
-    const std::size_t begin = text.find_first_not_of(" \t\r\n,:", end_);
+    const std::size_t begin = begin_of_next_token();
     end_ = static_cast<std::size_t>(consumed_ - text.data());
     // The lexer ends a number by reading one character more.
     if (text[begin] == '-' || (text[begin] >= '0' && text[begin] <= '9'))

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/convert.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "tests/unit/traces/trace_folder.hpp"
+
+using namespace llmscape;
+using namespace llmscape::traces;
+
+namespace {
+
+// Five requests, 10 s apart: contents 0 to 4 with 100 tokens and a tail.
+std::string five_rows() {
+  std::string content;
+  for (int i = 0; i < 5; ++i)
+    content += fmt::format(
+        "{{\"arrival_s\": {}, \"prompt\": [[{}, 100], [9, 5, 3]], \"output_tokens\": {}, \"session\": \"s\\\"{}\"}}\n",
+        10 * i, i, i + 1, i);
+  return content;
+}
+
+std::vector<TraceRecord> converted(const Conversion& conversion) {
+  const TraceFolder folder;
+  Diagnostics diagnostics;
+  const auto trace = open_trace(folder.write("in.jsonl", five_rows()), "", {}, diagnostics);
+  REQUIRE(trace);
+  const auto content = to_llmscape_jsonl(*trace, conversion, {}, diagnostics);
+  REQUIRE(content);
+  // Readers count from the first record: put one at 0 in front to see the arrivals as they are written.
+  const std::string header = content->substr(0, content->find('\n') + 1);
+  const std::string zero = "{\"arrival_s\": 0, \"prompt_tokens\": 1, \"output_tokens\": 1}\n";
+  auto records = read_all(folder.write("out.jsonl", header + zero + content->substr(header.size())), "", diagnostics);
+  INFO(diagnostics.text(false));
+  CHECK_FALSE(diagnostics.has_errors());
+  records.erase(records.begin());
+  return records;
+}
+
+std::vector<double> arrivals(const std::vector<TraceRecord>& records) {
+  std::vector<double> out;
+  for (const TraceRecord& record : records) out.push_back(record.arrival.si());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a converted trace reads back as the same records") {
+  const auto records = converted({});
+  REQUIRE(records.size() == 5);
+  CHECK(arrivals(records) == std::vector<double>{0, 10, 20, 30, 40});
+  CHECK(records[3].prompt == Prompt{{3, 100}, {9, 5, 3}});
+  CHECK(records[3].output_tokens == 4);
+  CHECK(records[3].session == "s\"3");
+  CHECK(records[3].known_content);
+}
+
+TEST_CASE("prompts without content stay without it, and nanoseconds survive") {
+  const TraceFolder folder;
+  Diagnostics diagnostics;
+  const std::string in = folder.write("in.csv",
+                                      "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+                                      "2023-11-16 18:17:03,4808,10\n2023-11-16 18:17:03.123456789,3180,8\n");
+  const auto trace = open_trace(in, "", {}, diagnostics);
+  REQUIRE(trace);
+  const std::string out = folder.path_of("new/folder/out.jsonl.gz");
+  REQUIRE(convert(*trace, out, {}, {}, diagnostics));
+  const auto records = read_all(out, "", diagnostics);
+  REQUIRE(records.size() == 2);
+  CHECK(records[1].arrival == Seconds(0.123456789));
+  CHECK(records[1].prompt_tokens == 3180);
+  CHECK_FALSE(records[1].known_content);
+}
+
+TEST_CASE("slices keep rows by number and by time, and end the reading there") {
+  CHECK(arrivals(converted({.slice = {.first = 1, .count = 2}})) == std::vector<double>{10, 20});
+  CHECK(arrivals(converted({.slice = {.from = Seconds(10), .to = Seconds(30)}})) == std::vector<double>{10, 20});
+  CHECK(arrivals(converted({.slice = {.first = 2, .from = Seconds(10)}})) == std::vector<double>{20, 30, 40});
+}
+
+TEST_CASE("arrivals are re-based first and scaled then") {
+  CHECK(arrivals(converted({.slice = {.first = 2}, .rebase = true})) == std::vector<double>{0, 10, 20});
+  CHECK(arrivals(converted({.slice = {.first = 3}, .time_factor = 0.5})) == std::vector<double>{15, 20});
+  CHECK(arrivals(converted({.slice = {.first = 3}, .rebase = true, .time_factor = 0.5})) == std::vector<double>{0, 5});
+}
+
+TEST_CASE("the same trace gives the same bytes, and each ending its compression") {
+  const TraceFolder folder;
+  Diagnostics diagnostics;
+  const std::string in = folder.write("in.jsonl", five_rows());
+  const auto bytes = [&](const std::string& name) {
+    const auto trace = open_trace(in, "", {}, diagnostics);
+    REQUIRE(convert(*trace, folder.path_of(name), {}, {}, diagnostics));
+    std::string error;
+    const auto path = folder.path_of(name);
+    return std::string(static_cast<std::size_t>(std::filesystem::file_size(path)), ' ') + *read_file(path, error);
+  };
+  CHECK(bytes("a.jsonl").ends_with(five_rows().substr(five_rows().rfind("{\"arrival_s\""))));
+  CHECK(bytes("a.jsonl.gz") == bytes("b.jsonl.gz"));
+  CHECK(bytes("a.jsonl.zst") == bytes("b.jsonl.zst"));
+}
+
+TEST_CASE("what makes no sense is reported and nothing is written") {
+  const TraceFolder folder;
+  struct Case {
+    Conversion conversion;
+    std::string fragment;
+  };
+  const std::vector<Case> cases = {
+      {{.slice = {.first = -1}}, "cannot begin at record -1"},
+      {{.slice = {.count = 0}}, "cannot have 0 records"},
+      {{.slice = {.from = Seconds(-2)}}, "cannot begin at -2 s"},
+      {{.slice = {.from = Seconds(9), .to = Seconds(9)}}, "from 9 s to 9 s is empty"},
+      {{.slice = {.first = 5}}, "holds no record"},
+      {{.slice = {.from = Seconds(11), .to = Seconds(19)}}, "holds no record"},
+      {{.time_factor = 0}, "must be above 0; got 0"},
+      {{.time_factor = std::numeric_limits<double>::quiet_NaN()}, "must be above 0; got nan"},
+      {{.time_factor = 1e12}, "beyond"},
+  };
+  const std::string out = folder.path_of("out.jsonl");
+  for (const Case& c : cases) {
+    CAPTURE(c.fragment);
+    Diagnostics diagnostics;
+    const auto trace = open_trace(folder.write("in.jsonl", five_rows()), "", {}, diagnostics);
+    CHECK_FALSE(convert(*trace, out, c.conversion, {}, diagnostics));
+    REQUIRE(diagnostics.errors() == 1);
+    CHECK(diagnostics.sorted().front().message.find(c.fragment) != std::string::npos);
+  }
+  Diagnostics diagnostics;
+  const auto broken = open_trace(folder.write("in.jsonl", five_rows() + "{}"), "", {}, diagnostics);
+  CHECK_FALSE(convert(*broken, out, {}, {}, diagnostics));
+  CHECK_FALSE(std::filesystem::exists(out));
+}
+
+TEST_CASE("a file that cannot be written is a reported mistake") {
+  const TraceFolder folder;
+  Diagnostics diagnostics;
+  const std::string in = folder.write("in.jsonl", five_rows());
+  const auto trace = open_trace(in, "", {}, diagnostics);
+  CHECK_FALSE(convert(*trace, in + "/out.jsonl", {}, {}, diagnostics));  // below a file
+  REQUIRE(diagnostics.errors() == 1);
+  CHECK(diagnostics.sorted().front().message.find("cannot write") != std::string::npos);
+}
