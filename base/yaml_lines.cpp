@@ -17,7 +17,7 @@ bool is_plain(std::string_view text) {
   if (text.empty() || is_null_word(text) || text == "<<" || text.front() == ' ' || text.back() == ' ') return false;
   if (text.starts_with("---") || text.starts_with("...") || text == "-" || text.starts_with("- ")) return false;
   if (std::string_view("?:#&*!|>'\"%@`=").find(text.front()) != std::string_view::npos || text.back() == ':') return false;
-  if (text.find_first_of(",[]{}") != std::string_view::npos) return false;
+  if (text.find_first_of(",[]{}?") != std::string_view::npos) return false;
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return false;
   return std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "base/yaml_reader.hpp"
 
@@ -20,13 +20,24 @@ inline YamlNode tree(const std::string& text) {
   return out;
 }
 
-// Each message in file order as "line:column message; suggestion".
-inline std::vector<std::string> messages(const Diagnostics& diagnostics) {
-  std::vector<std::string> out;
+// The messages in file order, each a line "line:column message; suggestion".
+inline std::string messages(const Diagnostics& diagnostics) {
+  std::string out;
   for (const Diagnostic& d : diagnostics.sorted())
-    out.push_back(std::to_string(d.where.line) + ':' + std::to_string(d.where.column) + ' ' + d.message +
-                  (d.suggestion.empty() ? "" : "; " + d.suggestion));
+    out += (out.empty() ? "" : "\n") + std::to_string(d.where.line) + ':' + std::to_string(d.where.column) + ' ' +
+           d.message + (d.suggestion.empty() ? "" : "; " + d.suggestion);
   return out;
+}
+
+// Kinds, texts and children; not the places.
+inline bool same(const YamlNode& a, const YamlNode& b) {
+  if (a.kind != b.kind || a.text != b.text || a.items.size() != b.items.size() || a.entries.size() != b.entries.size())
+    return false;
+  for (std::size_t i = 0; i < a.items.size(); ++i)
+    if (!same(a.items[i], b.items[i])) return false;
+  for (std::size_t i = 0; i < a.entries.size(); ++i)
+    if (a.entries[i].key != b.entries[i].key || !same(a.entries[i].value, b.entries[i].value)) return false;
+  return true;
 }
 
 }  // namespace llmscape::test
