@@ -41,7 +41,7 @@ void report_quantity(const YamlNode& node, const FieldInfo& info, const Quantity
 // The number that a plain scalar is, without unit.
 std::optional<double> plain_number(const YamlNode& node, const FieldInfo& info, std::string_view wanted,
                                    Diagnostics& diagnostics) {
-  if (!node.is_scalar()) {
+  if (!node.is_scalar() || (!node.quoted && node.text.find_first_of("0123456789") == std::string::npos)) {
     report_not(node, info, wanted, diagnostics);
     return std::nullopt;
   }
