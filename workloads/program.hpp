@@ -32,6 +32,7 @@ struct Stage {
   ContentId output = 0;        // content id of the answer, so that later prompts can hold it; 0: nobody will
   Seconds give_up = kNever;    // the caller abandons the call this long after it started (an edited suggestion); the
                                // stages after it go on all the same
+  bool operator==(const Stage&) const = default;
 };
 
 // What one user task does: a small graph of stages, in topological order.
@@ -43,6 +44,7 @@ struct Program {
   int priority = 0;             // smaller is served first
   std::uint64_t session = 0;    // programs of one session share it (routers keep them together); 0: none
   int user = -1;                // closed loop: the user who waits for it
+  bool operator==(const Program&) const = default;
 };
 
 }  // namespace llmscape::workloads

@@ -10,12 +10,12 @@ namespace llmscape::workloads {
 namespace {
 
 struct Rag : Stream {
-  std::int64_t system_prompt = 453;  // RAGPulse, mean
+  std::int64_t system_prompt = 1024;  // RAGPulse: the two texts of 512 tokens that begin a prompt and hardly vary
   // RAGPulse: passages that occur in the requests, and the exponent that gives the most popular 1 % of those of week 1 their
   // 14.4 % of the references (their ten most popular then have 9.7 %; recorded are 8.5 %).
   std::int64_t corpus = 2737;
   double popularity = 0.65;
-  std::shared_ptr<const Lengths> passage, passages, question, output;
+  std::shared_ptr<const Lengths> preamble, passage, passages, question, output;
   std::shared_ptr<const Durations> embedding, retrieval;
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
 };
@@ -37,6 +37,7 @@ class RagMaker : public ProgramMaker {
         passages_(*config.passages, streams.stream("passages")),
         question_(*config.question, streams.stream("question")),
         output_(*config.output, streams.stream("output")) {
+    if (config.preamble) preamble_.emplace(*config.preamble, streams.stream("preamble"));
     if (config.embedding) embedding_.emplace(*config.embedding, streams.stream("embedding"));
     if (config.retrieval) retrieval_.emplace(*config.retrieval, streams.stream("retrieval"));
   }
@@ -49,6 +50,7 @@ class RagMaker : public ProgramMaker {
     Stage call;
     if (!program.stages.empty()) call.after = {static_cast<int>(program.stages.size()) - 1};
     append(call.prompt, system_);
+    if (preamble_) append(call.prompt, {ids_.fresh(), preamble_->next()});
     for (const std::int64_t rank : retrieved()) append(call.prompt, corpus_[static_cast<std::size_t>(rank)]);
     append(call.prompt, {ids_.fresh(), std::max<std::int64_t>(1, question_.next())});
     call.output_tokens = std::max<std::int64_t>(1, output_.next());
@@ -83,6 +85,7 @@ class RagMaker : public ProgramMaker {
   Zipf popularity_;
   RandomStream rank_;
   LengthDraws passages_, question_, output_;
+  std::optional<LengthDraws> preamble_;
   std::optional<DurationDraws> embedding_, retrieval_;
 };
 
@@ -99,10 +102,10 @@ FamilyMember<Stream> rag_stream() {
         .between(0, kLongestText);
     f.add("corpus", &Rag::corpus, "passages that can be found").between(1, 1 << 24);
     f.add("popularity", &Rag::popularity, "Zipf exponent of the passages; 0: all alike").between(0, 10);
-    // Lengths and counts: RAGPulse, week 1, and its passage table.
+    f.add_family("preamble", &Rag::preamble, lengths(), "tokens of the request's own before the passages; none if absent");
+    // Lengths and counts: RAGPulse, week 1; the spread of the passages is that of its passage table.
     f.add_family("passage", &Rag::passage, lengths(), "tokens of a passage, drawn once for each")
-        .otherwise("{kind: quantiles, shares: [0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1], "
-                   "values: [3, 126, 181, 255, 312, 337, 387, 512]}");
+        .otherwise("{kind: gamma, mean: 266, cv: 0.37, max: 512}");
     f.add_family("passages", &Rag::passages, lengths(), "different passages in a prompt")
         .otherwise("{kind: empirical, values: [0, 1, 3, 6], weights: [16, 1, 2, 81], min: 0}");
     f.add_family("question", &Rag::question, lengths(), "tokens of the question, behind the passages")

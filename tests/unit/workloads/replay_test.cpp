@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+
+#include "tests/unit/workloads/support.hpp"
+
+namespace llmscape::workloads {
+namespace {
+
+// A trace of four calls, 0, 1, 3 and 7 seconds after the first, in a file that lives as long as this.
+class TraceFile {
+ public:
+  TraceFile() : path_(std::filesystem::temp_directory_path() / "llmscape-replay-test.csv") {
+    std::ofstream(path_) << "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+                            "2023-11-16 18:00:00.0000000,10,1\n"
+                            "2023-11-16 18:00:01.0000000,20,2\n"
+                            "2023-11-16 18:00:03.0000000,30,3\n"
+                            "2023-11-16 18:00:07.0000000,40,4\n";
+  }
+  ~TraceFile() { std::filesystem::remove(path_); }
+  // Everything that a replay with these further keys emits.
+  [[nodiscard]] std::vector<Program> replay(const std::string& keys, const std::string& workload_keys = "") const {
+    return all_of("{replay: {trace: " + path_.string() + keys + "}" + workload_keys + "}");
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::vector<double> starts_of(const std::vector<Program>& programs) {
+  std::vector<double> starts;
+  for (const Program& program : programs) starts.push_back(program.start.si());
+  return starts;
+}
+
+}  // namespace
+
+TEST_CASE("a replay makes a program of one call from each record") {
+  const auto programs = TraceFile().replay("");
+  CHECK(starts_of(programs) == std::vector<double>{0, 1, 3, 7});
+  for (std::size_t i = 0; i < 4; ++i) {
+    REQUIRE(programs[i].stages.size() == 1);
+    CHECK(tokens_of(programs[i].stages[0].prompt) == 10 * (static_cast<std::int64_t>(i) + 1));
+    CHECK(programs[i].stages[0].output_tokens == static_cast<std::int64_t>(i) + 1);
+  }
+}
+
+TEST_CASE("a speed-up of two halves the times of a replay") {
+  CHECK(starts_of(TraceFile().replay(", speedup: 2")) == std::vector<double>{0, 0.5, 1.5, 3.5});
+}
+
+TEST_CASE("a replayed slice starts at time 0") {
+  CHECK(starts_of(TraceFile().replay(", first: 1, count: 2")) == std::vector<double>{0, 2});
+}
+
+TEST_CASE("a replay keeps the limits of its workload") {
+  CHECK(TraceFile().replay("", ", requests: 3").size() == 3);
+  CHECK(TraceFile().replay("", ", duration: 3 s").size() == 3);
+  CHECK(TraceFile().replay(", first: 9").empty());
+}
+
+}  // namespace llmscape::workloads

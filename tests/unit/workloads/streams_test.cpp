@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "tests/unit/workloads/support.hpp"
+#include "workloads/streams/prompts.hpp"
+
+namespace llmscape::workloads {
+namespace {
+
+// Each kind of stream with its defaults, or a little more where a field decides which stages there are.
+const std::map<std::string, std::vector<std::string>> kExamples = {
+    {"lengths", {"{kind: lengths, prompt: {kind: uniform, min: 0, max: 9}, output: {kind: geometric, mean: 3}}"}},
+    {"chat", {"chat", "{kind: chat, context: 500}"}},
+    {"infilling", {"infilling", "{kind: infilling, pace: answers, form: efim, move: 0.5}", "{kind: infilling, form: spm}"}},
+    {"rag", {"rag", "{kind: rag, embedding: {kind: fixed, value: 5 ms}, retrieval: {kind: exponential, mean: 50 ms}}"}},
+    {"agents",
+     {"agents", "{kind: agents, fan_out: {kind: uniform, min: 1, max: 4}, fan_out_chance: 0.3, tool: retrieval}",
+      "{kind: agents, context: 4000}"}},
+};
+
+bool starts_with(const Prompt& prompt, const Prompt& head) { return common_prefix(prompt, head) == tokens_of(head); }
+
+}  // namespace
+
+TEST_CASE("every stream makes programs that can be executed: topological order, times and lengths in range") {
+  for (const auto& kind : streams().members()) {
+    CAPTURE(kind.name);
+    for (const std::string& example : kExamples.at(kind.name)) {
+      CAPTURE(example);
+      for (const Program& program : programs_of(example, 1000)) {
+        REQUIRE_FALSE(program.stages.empty());
+        for (std::size_t i = 0; i < program.stages.size(); ++i) {
+          const Stage& stage = program.stages[i];
+          for (const int before : stage.after) REQUIRE((before >= 0 && before < static_cast<int>(i)));
+          REQUIRE((stage.delay >= Seconds(0) && stage.delay < kNever));
+          REQUIRE((stage.service >= Seconds(0) && stage.service < kNever));
+          if (stage.kind != Stage::Kind::model_call) continue;
+          REQUIRE(stage.output_tokens >= 1);
+          REQUIRE(stage.give_up > Seconds(0));
+          REQUIRE_FALSE(stage.prompt.empty());
+          for (const Segment& segment : stage.prompt) REQUIRE((segment.tokens >= 1 && segment.offset >= 0));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every stream makes the same programs from the same seed, and others from another") {
+  for (const auto& [kind, examples] : kExamples) {
+    CAPTURE(kind);
+    for (const std::string& example : examples) {
+      CHECK(programs_of(example, 50, 1) == programs_of(example, 50, 1));
+      CHECK(programs_of(example, 50, 1) != programs_of(example, 50, 2));
+    }
+  }
+}
+
+TEST_CASE("single calls share the system prompt and nothing else") {
+  const auto programs = programs_of(
+      "{kind: lengths, system_prompt: 30, prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: 5}}", 2);
+  CHECK(tokens_of(programs[0].stages[0].prompt) == 130);
+  CHECK(common_prefix(programs[0].stages[0].prompt, programs[1].stages[0].prompt) == 30);
+  CHECK(programs[0].stages[0].output_tokens == 5);
+}
+
+TEST_CASE("each chat prompt is the prompt before, its answer and a new message after thinking") {
+  const auto program = programs_of(
+                           "{kind: chat, system_prompt: 10, turns: {kind: fixed, value: 3}, message: {kind: fixed, value: "
+                           "20}, output: {kind: fixed, value: 40}, think: {kind: fixed, value: 7 s}}",
+                           1)
+                           .front();
+  REQUIRE(program.stages.size() == 3);
+  CHECK(tokens_of(program.stages[0].prompt) == 30);
+  for (std::size_t i = 1; i < 3; ++i) {
+    Prompt said = program.stages[i - 1].prompt;
+    append(said, {program.stages[i - 1].output, 40});
+    CHECK(starts_with(program.stages[i].prompt, said));
+    CHECK(tokens_of(program.stages[i].prompt) == tokens_of(said) + 20);
+    CHECK(program.stages[i].after == std::vector<int>{static_cast<int>(i) - 1});
+    CHECK(program.stages[i].delay == Seconds(7));
+  }
+}
+
+TEST_CASE("a conversation and a task end before they exceed the context") {
+  // Prompt and answer of turn n: 60 n tokens.
+  const auto chat = programs_of(
+      "{kind: chat, context: 200, turns: {kind: fixed, value: 9}, message: {kind: fixed, value: 20}, "
+      "output: {kind: fixed, value: 40}}", 1);
+  CHECK(chat.front().stages.size() == 3);
+  // Prompt and answer of call n: 100 + 60 n - 20; after the third call there is no tool without a call.
+  const auto agent = programs_of(
+      "{kind: agents, context: 300, task: {kind: fixed, value: 100}, calls: {kind: fixed, value: 9}, "
+      "output: {kind: fixed, value: 40}, tool_result: {kind: fixed, value: 20}}", 1);
+  CHECK(agent.front().stages.size() == 5);
+}
+
+TEST_CASE("a searching question reads system prompt, passages and question in that order") {
+  const auto programs = programs_of(
+      "{kind: rag, system_prompt: 50, corpus: 3, popularity: 0, passage: {kind: fixed, value: 200}, "
+      "passages: {kind: fixed, value: 3}, question: {kind: fixed, value: 8}, embedding: {kind: fixed, value: 5 ms}, "
+      "retrieval: {kind: fixed, value: 30 ms}}", 20);
+  std::set<ContentId> corpus;
+  for (const Program& program : programs) {
+    REQUIRE(program.stages.size() == 3);
+    CHECK(program.stages[0].service == Seconds(0.005));
+    CHECK(program.stages[1].kind == Stage::Kind::retrieval);
+    CHECK(program.stages[1].service == Seconds(0.03));
+    CHECK(program.stages[2].after == std::vector<int>{1});
+    const Prompt& prompt = program.stages[2].prompt;
+    REQUIRE(prompt.size() == 5);
+    CHECK(prompt[0].tokens == 50);
+    CHECK(prompt[4].tokens == 8);
+    const std::set<ContentId> passages{prompt[1].id, prompt[2].id, prompt[3].id};
+    CHECK(passages.size() == 3);
+    corpus.insert(passages.begin(), passages.end());
+  }
+  CHECK(corpus.size() == 3);
+}
+
+TEST_CASE("passages are found by Zipf's law") {
+  constexpr int kQuestions = 20'000;
+  std::map<ContentId, int> found;
+  for (const Program& program :
+       programs_of("{kind: rag, system_prompt: 0, corpus: 100, popularity: 1, passages: {kind: fixed, value: 1}}", kQuestions))
+    ++found[program.stages[0].prompt[0].id];
+  double harmonic = 0;
+  for (int rank = 1; rank <= 100; ++rank) harmonic += 1.0 / rank;
+  const ContentId most_popular = found.begin()->first;  // ids rise with rank
+  for (const int rank : {1, 2, 10}) {
+    const double expected = 1 / (rank * harmonic);
+    const double share = static_cast<double>(found[most_popular + static_cast<ContentId>(rank) - 1]) / kQuestions;
+    CHECK(std::abs(share - expected) < 4 * std::sqrt(expected * (1 - expected) / kQuestions));
+  }
+}
+
+TEST_CASE("a question never holds a passage twice, even when it wants the whole corpus") {
+  const auto program = programs_of("{kind: rag, corpus: 50, popularity: 3, passages: {kind: fixed, value: 80}}", 1).front();
+  std::set<ContentId> ids;
+  for (const Segment& segment : program.stages[0].prompt) ids.insert(segment.id);
+  CHECK(ids.size() == 52);
+}
+
+TEST_CASE("an agent's context only grows: each call sees the last prompt, its answer and the tool's result") {
+  for (const Program& program : programs_of("{kind: agents, system_prompt: 200}", 100)) {
+    Prompt context;
+    for (std::size_t i = 0; i < program.stages.size(); i += 2) {
+      const Stage& call = program.stages[i];
+      REQUIRE(call.kind == Stage::Kind::model_call);
+      CHECK(starts_with(call.prompt, context));
+      CHECK(call.prompt.size() == (i == 0 ? 2 : context.size() + 1));
+      context = call.prompt;
+      append(context, {call.output, call.output_tokens});
+      if (i > 0) CHECK(program.stages[i - 1].kind == Stage::Kind::tool);
+    }
+  }
+}
+
+TEST_CASE("parallel sub-calls start together and are joined: the next call waits for all and reads all answers") {
+  const auto program = programs_of(
+                           "{kind: agents, calls: {kind: fixed, value: 2}, fan_out: {kind: fixed, value: 3}, "
+                           "output: {kind: fixed, value: 40}, subtask: {kind: fixed, value: 15}}",
+                           1)
+                           .front();
+  REQUIRE(program.stages.size() == 5);
+  Prompt joined = program.stages[0].prompt;
+  append(joined, {program.stages[0].output, 40});
+  const Prompt asked = joined;
+  for (std::size_t i = 1; i <= 3; ++i) {
+    CHECK(program.stages[i].after == std::vector<int>{0});
+    CHECK(starts_with(program.stages[i].prompt, asked));
+    CHECK(tokens_of(program.stages[i].prompt) == tokens_of(asked) + 15);
+    append(joined, {program.stages[i].output, 40});
+  }
+  CHECK(program.stages[4].after == std::vector<int>{1, 2, 3});
+  CHECK(program.stages[4].prompt == joined);
+}
+
+}  // namespace llmscape::workloads
