@@ -14,7 +14,7 @@
 namespace llmscape {
 namespace {
 
-constexpr std::size_t kBufferBytes = 256 * 1024;
+constexpr std::size_t kBufferBytes = 1 << 18;
 
 class PlainBytes : public ByteSource {
  public:

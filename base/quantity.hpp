@@ -118,13 +118,13 @@ struct QuantityError {
   std::string suggestion;  // empty if there is none
 };
 
-// Parses "3.35 TB/s", "80 GiB", "200 ms", "12 /s", "3.9 pJ/bit", "989.5 Tflop/s", "1_000" (a number). Returns the value in
-// SI units. A unit is required for every dimension but `number`; NaN, infinity, leading zeros and hexadecimal are refused.
-// A bare 0 is refused too when a unit is due.
+// Parses "3.35 TB/s", "80 GiB", "200 ms", "12/s", "3.9 pJ/bit", "989.5 Tflop/s", "1_000" (a number). Returns the value in
+// SI units (an area in m2). A unit is required for every dimension but `number`, behind a 0 too; NaN, infinity, leading
+// zeros and hexadecimal are refused.
 std::variant<double, QuantityError> parse_quantity(std::string_view text, Dimension dimension);
 
-// The shortest text that parse_quantity reads back to exactly `si`. Data sizes that are whole binary multiples print with
-// binary prefixes when that is shorter ("80 GiB"), all others with SI prefixes ("3.35 TB/s").
+// The shortest text that parse_quantity reads back to exactly `si`, in the units of base/units.cpp that are printed: binary
+// prefixes where that is shorter ("80 GiB"), else decimal ones ("3.35 TB/s"), an exponent where no prefix reaches.
 std::string format_quantity(double si, Dimension dimension);
 
 template <class Q>

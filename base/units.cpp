@@ -29,49 +29,52 @@ constexpr std::array<Words, kDimensions.size()> kWords = {{
     {"area", "814 mm2"},
 }};
 
+enum class Use { printed, read };  // we read more spellings than we print
+
 // A symbol with the prefixes that may stand before it (' ' is none). One unit without prefix is times / over SI units.
 struct UnitFamily {
   Dimension dimension;
+  Use use;
   std::string_view prefixes;  // binary ones before a symbol that begins with 'i'
   std::string_view symbol;
-  bool printed = true;
   double times = 1, over = 1;
 };
 constexpr std::string_view kDecimalPrefixes = "fpnum kMGTPE";
 constexpr std::string_view kBinaryPrefixes = " KMGTPE";
-constexpr bool kReadOnly = false;
 
+using enum Dimension;
+using enum Use;
 constexpr UnitFamily kUnitFamilies[] = {
-    {Dimension::time, " munp", "s"},
-    {Dimension::time, " ", "min", true, 60},
-    {Dimension::time, " ", "h", true, 3600},
-    {Dimension::time, " ", "d", true, 86400},
-    {Dimension::rate, " ", "/s"},
-    {Dimension::rate, " ", "/min", true, 1, 60},
-    {Dimension::rate, " ", "/h", true, 1, 3600},
-    {Dimension::rate, "MG", "Hz"},
-    {Dimension::rate, " k", "Hz", kReadOnly},  // 2000 requests a second are not 2 kHz
-    {Dimension::data, " kMGTPE", "B"},
-    {Dimension::data, "KMGTPE", "iB"},
-    {Dimension::bandwidth, " kMGTPE", "B/s"},
-    {Dimension::bandwidth, "KMGTPE", "iB/s"},
-    {Dimension::bandwidth, " kMGTPE", "bit/s", kReadOnly, 1, 8},
-    {Dimension::work, " kMGTPE", "flop"},
-    {Dimension::work, " kMGTPE", "FLOP", kReadOnly},
-    {Dimension::work, " kMGTPE", "op", kReadOnly},
-    {Dimension::throughput, " kMGTPE", "flop/s"},
-    {Dimension::throughput, " kMGTPE", "FLOP/s", kReadOnly},
-    {Dimension::throughput, " kMGTPE", "op/s", kReadOnly},
-    {Dimension::energy, " fpnumkMG", "J"},
-    {Dimension::energy, " ", "kWh", kReadOnly, 3.6e6},
-    {Dimension::power, " numkMG", "W"},
-    {Dimension::energy_per_byte, " fpnum", "J/B"},
-    {Dimension::energy_per_byte, " fpnum", "J/bit", kReadOnly, 8},
-    {Dimension::energy_per_flop, " fpnum", "J/flop"},
-    {Dimension::energy_per_flop, " fpnum", "J/FLOP", kReadOnly},
-    {Dimension::energy_per_flop, " fpnum", "J/op", kReadOnly},
-    {Dimension::area, " ", "m2"},
-    {Dimension::area, " ", "mm2", true, 1, 1e6},
+    {time, printed, " munp", "s"},
+    {time, printed, " ", "min", 60},
+    {time, printed, " ", "h", 3600},
+    {time, printed, " ", "d", 86400},
+    {rate, printed, " ", "/s"},
+    {rate, printed, " ", "/min", 1, 60},
+    {rate, printed, " ", "/h", 1, 3600},
+    {rate, printed, "MG", "Hz"},
+    {rate, read, " k", "Hz"},  // 2000 requests a second are not 2 kHz
+    {data, printed, " kMGTPE", "B"},
+    {data, printed, "KMGTPE", "iB"},
+    {bandwidth, printed, " kMGTPE", "B/s"},
+    {bandwidth, printed, "KMGTPE", "iB/s"},
+    {bandwidth, read, " kMGTPE", "bit/s", 1, 8},
+    {work, printed, " kMGTPE", "flop"},
+    {work, read, " kMGTPE", "FLOP"},
+    {work, read, " kMGTPE", "op"},
+    {throughput, printed, " kMGTPE", "flop/s"},
+    {throughput, read, " kMGTPE", "FLOP/s"},
+    {throughput, read, " kMGTPE", "op/s"},
+    {energy, printed, " fpnumkMG", "J"},
+    {energy, read, " ", "kWh", 3.6e6},
+    {power, printed, " numkMG", "W"},
+    {energy_per_byte, printed, " fpnum", "J/B"},
+    {energy_per_byte, read, " fpnum", "J/bit", 8},
+    {energy_per_flop, printed, " fpnum", "J/flop"},
+    {energy_per_flop, read, " fpnum", "J/FLOP"},
+    {energy_per_flop, read, " fpnum", "J/op"},
+    {area, printed, " ", "m2"},
+    {area, printed, " ", "mm2", 1, 1e6},
 };
 
 int index_of(char prefix, std::string_view prefixes) { return static_cast<int>(prefixes.find(prefix)); }
@@ -89,7 +92,7 @@ UnitTable make_units() {
       else unit.decimal = 3 * (index_of(prefix, kDecimalPrefixes) - index_of(' ', kDecimalPrefixes));
       unit.times = family.times;
       unit.over = family.over;
-      unit.printed = family.printed;
+      unit.printed = family.use == printed;
       table[static_cast<std::size_t>(family.dimension)].push_back(std::move(unit));
     }
   }
@@ -148,7 +151,7 @@ std::string_view example_of(Dimension dimension) { return kWords[static_cast<std
 std::string_view name_of(Dimension dimension) { return kWords[static_cast<std::size_t>(dimension)].name; }
 
 std::string pattern_of(Dimension dimension) {
-  if (dimension == Dimension::number) return {};
+  if (dimension == number) return {};
   std::string symbols;
   for (const UnitFamily& family : kUnitFamilies) {
     if (family.dimension != dimension) continue;
