@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
+
+#include <cmath>
+#include <deque>
+#include <exception>
+#include <unordered_map>
+
+#include "sim/kernel/kernel.hpp"
+
+namespace llmscape::kernel {
+
+namespace {
+
+namespace sg = simgrid::s4u;
+
+#if SIMGRID_VERSION >= 40100
+template <class F>
+auto start_actor(sg::Host* host, const std::string& name, F body) {
+  return host->add_actor(name, body);
+}
+sg::NetZone* make_root(sg::Engine& engine) { return engine.get_netzone_root()->add_netzone_star("root"); }
+#else
+template <class F>
+auto start_actor(sg::Host* host, const std::string& name, F body) {
+  return sg::Actor::create(name, host, body);
+}
+sg::NetZone* make_root(sg::Engine&) { return sg::create_star_zone("root"); }
+#endif
+constexpr const char* kPrecision = SIMGRID_VERSION >= 33400 ? "precision/timing:1e-12" : "surf/precision:1e-12";
+
+class SimGridKernel : public Kernel {
+ public:
+  SimGridKernel() {
+    for (const char* option : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", kPrecision})
+      sg::Engine::set_config(option);
+    // run() would return as if all were well: remember that it is not.
+    sg::Engine::on_deadlock_cb([this] { fail(std::make_exception_ptr(Deadlock("all processes wait for ever"))); });
+    root_ = make_root(engine_);
+    host_ = root_->create_host("llmscape", 1.0)->seal();  // the speed is never used
+  }
+
+  void lead(Process& leader) override { spawn(leader, "gateway", true); }
+  void add(Process& process) override { spawn(process, "replica", false); }
+
+  void ring(Process& process) override {
+    Seat& seat = *seats_.at(&process);
+    // A sleeper is woken only if it would sleep too long.
+    if (!seat.waiting || process.next_event() >= seat.until) return;
+    seat.waiting = false;
+    seat.bell->release();
+  }
+
+  void run() override {
+    root_->seal();
+    engine_.run();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  [[nodiscard]] std::int64_t events() const override { return events_; }
+
+ private:
+  // Where a process sits in the engine.
+  struct Seat {
+    sg::SemaphorePtr bell = sg::Semaphore::create(0);
+    bool waiting = false;
+    Seconds until;
+  };
+
+  void fail(std::exception_ptr error) {
+    if (!error_) error_ = error;
+  }
+
+  // Sleeps until the process is due; true if it was a bell that ended the sleep.
+  static bool wait(Process& process, Seat& seat) {
+    bool rung = false;
+    for (;;) {
+      seat.until = process.next_event();
+      const double left = seat.until.si() - sg::Engine::get_clock();
+      if (left <= 0) return rung;
+      seat.waiting = true;
+      if (std::isinf(left)) {
+        seat.bell->acquire();
+        rung = true;
+      } else {
+        rung = !seat.bell->acquire_timeout(left);
+        // The planned time counts, not the clock, which may stand one ulp before it.
+        if (!rung) {
+          seat.waiting = false;
+          return false;
+        }
+      }
+    }
+  }
+
+  void live(Process& process, Seat& seat, bool leads) {
+    for (;;) {
+      const bool rung = wait(process, seat);
+      // The leader acts first at every instant: whoever else was woken by the clock lets it.
+      if (!leads && !rung) sg::this_actor::yield();
+      const Seconds now = std::min(seat.until, process.next_event());
+      ++events_;
+      if (!process.wake(now) && leads) return;
+    }
+  }
+
+  void spawn(Process& process, const std::string& name, bool leads) {
+    Seat& seat = *seats_.emplace(&process, std::make_unique<Seat>()).first->second;
+    auto actor = start_actor(host_, name, [this, &process, &seat, leads] {
+      try {
+        live(process, seat, leads);
+        return;
+      } catch (const simgrid::ForcefulKillException&) {
+        throw;
+      } catch (...) {
+        fail(std::current_exception());
+      }
+      sg::Actor::kill_all();  // after the handler, never in it
+    });
+    if (!leads) actor->daemonize();
+  }
+
+  std::string name_ = "llmscape", log_ = "--log=root.thresh:critical";
+  int argc_ = 2;
+  char* argv_[3] = {name_.data(), log_.data(), nullptr};
+  sg::Engine engine_{&argc_, argv_};
+  sg::NetZone* root_ = nullptr;
+  sg::Host* host_ = nullptr;
+  std::unordered_map<Process*, std::unique_ptr<Seat>> seats_;
+  std::exception_ptr error_;
+  std::int64_t events_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_simgrid_kernel() { return std::make_unique<SimGridKernel>(); }
+
+std::string simgrid_version() {
+  int major = 0, minor = 0, patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+}  // namespace llmscape::kernel

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/observer.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace llmscape::metrics {
+
+using serving::Outcome;
+using serving::Request;
+
+namespace {
+
+double p99_of(std::vector<double>::const_iterator from, std::vector<double>::const_iterator to) {
+  std::vector<double> batch(from, to);
+  const auto rank = static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(batch.size()));
+  std::nth_element(batch.begin(), batch.begin() + rank, batch.end());
+  return batch[static_cast<std::size_t>(rank)];
+}
+
+void check_order(const Request& r) {
+  if (r.arrival <= r.enqueue && r.enqueue <= r.schedule && r.schedule <= r.first_token && r.first_token <= r.last_token) return;
+  throw std::logic_error("INV-3: the times of request " + std::to_string(r.id) + " are out of order");
+}
+
+}  // namespace
+
+void BatchQuantiles::add(double value) {
+  recent_.push_back(value);
+  const bool long_series = !done_.empty();
+  if (recent_.size() < (long_series ? kBatch : kKept)) return;
+  for (std::size_t i = 0; i < recent_.size(); i += kBatch)
+    done_.push_back(p99_of(recent_.begin() + static_cast<std::ptrdiff_t>(i), recent_.begin() + static_cast<std::ptrdiff_t>(i + kBatch)));
+  recent_.clear();
+}
+
+std::vector<double> BatchQuantiles::p99() const {
+  if (!done_.empty()) return done_;
+  std::vector<double> result;
+  const std::size_t batch = std::max<std::size_t>(100, recent_.size() / 20);
+  for (std::size_t i = 0; i + batch <= recent_.size(); i += batch)
+    result.push_back(p99_of(recent_.begin() + static_cast<std::ptrdiff_t>(i), recent_.begin() + static_cast<std::ptrdiff_t>(i + batch)));
+  return result;
+}
+
+Observer::Observer(Seconds warmup, std::vector<Limits> limits_by_class)
+    : warmup_(warmup), limits_(std::move(limits_by_class)) {}
+
+void Observer::on_arrival(const Request& request, std::int64_t open) { backlog.add(request.arrival, open); }
+
+bool Observer::good(const Request& request) const {
+  const Limits& limits = limits_[static_cast<std::size_t>(request.slo_class)];
+  const Seconds decode = request.last_token - request.first_token;
+  const double gaps = static_cast<double>(request.output_tokens - 1);
+  return (!limits.ttft || request.first_token - request.arrival <= *limits.ttft) &&
+         (!limits.tpot || decode <= *limits.tpot * gaps) && (!limits.e2e || request.last_token - request.arrival <= *limits.e2e);
+}
+
+void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
+  last_end = std::max(last_end, at);
+  emitted_tokens += request.emitted;
+  const std::int64_t work = request.prefilled + request.reused;
+  const bool measured = request.arrival >= warmup_;
+  if (measured && outcome != Outcome::cancelled) ++measured_ended;
+  if (outcome != Outcome::completed) {
+    discarded_tokens += work;
+    return;
+  }
+  check_order(request);
+  prompt_tokens += request.prompt_tokens;
+  recomputed_tokens += work - request.prompt_tokens;
+  if (!measured) return;
+  ++measured_completed;
+  measured_prompt_tokens += request.prompt_tokens;
+  measured_output_tokens += request.output_tokens;
+  if (good(request)) ++measured_good;
+  const double first = (request.first_token - request.arrival).si();
+  ttft.add(first);
+  ttft_batches.add(first);
+  e2e.add((request.last_token - request.arrival).si());
+  if (request.output_tokens > 1)
+    tpot.add((request.last_token - request.first_token).si() / static_cast<double>(request.output_tokens - 1));
+}
+
+void Observer::on_task(const workloads::Program&, Outcome, Seconds at) { last_end = std::max(last_end, at); }
+
+}  // namespace llmscape::metrics

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "sim/metrics/verdict.hpp"
+#include "sim/serving/gateway.hpp"
+
+namespace llmscape::metrics {
+
+// The limits that make a request good; absent ones are met by everybody.
+struct Limits {
+  std::optional<Seconds> ttft, tpot, e2e;
+  [[nodiscard]] bool any() const { return ttft || tpot || e2e; }
+};
+
+// 99th percentiles of consecutive batches of a series, however long it becomes.
+class BatchQuantiles {
+ public:
+  void add(double value);
+  // At least 10 batches of equal size if the series has 1,000 values; fewer or none else.
+  [[nodiscard]] std::vector<double> p99() const;
+
+ private:
+  static constexpr std::size_t kKept = 20'000;
+  static constexpr std::size_t kBatch = 1'000;
+  std::vector<double> recent_;  // all of a short series; the batch in progress of a long one
+  std::vector<double> done_;
+};
+
+// What the users of the system saw. Latencies are of completed requests that arrived at `warmup` or later.
+class Observer : public serving::RequestListener {
+ public:
+  Observer(Seconds warmup, std::vector<Limits> limits_by_class);
+
+  void on_arrival(const serving::Request& request, std::int64_t open) override;
+  void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
+  void on_task(const workloads::Program& program, serving::Outcome outcome, Seconds at) override;
+
+  Distribution ttft, tpot, e2e;       // seconds
+  BatchQuantiles ttft_batches;
+  Backlog backlog;
+  std::int64_t measured_completed = 0;
+  std::int64_t measured_ended = 0;    // completed, dropped, timed out and failed: what attainment is a share of
+  std::int64_t measured_good = 0;
+  std::int64_t measured_prompt_tokens = 0, measured_output_tokens = 0;  // of measured completed requests
+  // INV-5, over all requests.
+  std::int64_t prompt_tokens = 0, recomputed_tokens = 0, discarded_tokens = 0, emitted_tokens = 0;
+  Seconds last_end;
+
+ private:
+  [[nodiscard]] bool good(const serving::Request& request) const;
+
+  Seconds warmup_;
+  std::vector<Limits> limits_;
+};
+
+// The gaps between tokens that one replica emitted after the warm-up.
+class GapRecorder : public serving::StepListener {
+ public:
+  explicit GapRecorder(Seconds warmup) : warmup_(warmup) {}
+  void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) override {
+    if (at >= warmup_) gaps.add(gap.si(), count);
+  }
+  void on_step(Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
+
+  Distribution gaps;  // seconds
+
+ private:
+  Seconds warmup_;
+};
+
+}  // namespace llmscape::metrics

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "sim/run/result.hpp"
+
+namespace llmscape::report {
+
+// The result as JSON (schema run/1), two-space indented, with a final newline. A part that was not computed is absent. No
+// wall time, no host: the same run gives the same bytes.
+std::string to_json(const run::RunResult& result);
+
+}  // namespace llmscape::report

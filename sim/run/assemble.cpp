@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/assemble.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace llmscape::run {
+
+namespace {
+
+std::optional<Percentiles> percentiles(const Distribution& d) {
+  if (d.count() == 0) return std::nullopt;
+  return Percentiles{d.count(),         d.mean(),         d.quantile(0.5), d.quantile(0.9),
+                     d.quantile(0.95), d.quantile(0.99), d.maximum(),     d.exact()};
+}
+
+Distribution merged(const std::vector<const Distribution*>& parts) {
+  Distribution all;
+  for (const Distribution* part : parts) all.merge(*part);
+  return all;
+}
+
+Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
+  const metrics::Observer& seen = parts.observer;
+  Tokens tokens;
+  tokens.prompt = seen.prompt_tokens;
+  tokens.recomputed = seen.recomputed_tokens;
+  tokens.discarded = seen.discarded_tokens;
+  tokens.emitted = seen.emitted_tokens;
+  gateway.for_each_open([&](const serving::Request& request) {
+    tokens.discarded += request.prefilled + request.reused;
+    if (request.replica >= 0) tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
+  });
+  std::int64_t emitted = 0;
+  for (const serving::Replica* replica : parts.replicas) {
+    tokens.computed += replica->state().prefilled_tokens;
+    tokens.reused += replica->state().reused_tokens;
+    emitted += replica->state().emitted_tokens;
+  }
+  if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.discarded)
+    throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) + " + reused " +
+                           std::to_string(tokens.reused) + ", prompt " + std::to_string(tokens.prompt) + " + recomputed " +
+                           std::to_string(tokens.recomputed) + " + discarded " + std::to_string(tokens.discarded));
+  if (emitted != tokens.emitted)
+    throw std::logic_error("INV-5: engines emitted " + std::to_string(emitted) + " tokens, requests received " +
+                           std::to_string(tokens.emitted));
+  return tokens;
+}
+
+Throughput throughput(const Parts& parts, double window, std::int64_t devices) {
+  Throughput rate;
+  if (window <= 0) return rate;
+  const metrics::Observer& seen = parts.observer;
+  const auto output = static_cast<double>(seen.measured_output_tokens);
+  rate.requests_per_s = static_cast<double>(seen.measured_completed) / window;
+  rate.output_tokens_per_s = output / window;
+  rate.total_tokens_per_s = (output + static_cast<double>(seen.measured_prompt_tokens)) / window;
+  rate.output_tokens_per_s_per_device = rate.output_tokens_per_s / static_cast<double>(devices);
+  const bool stated = std::any_of(parts.scenario.slos.begin(), parts.scenario.slos.end(),
+                                  [](const Slo& slo) { return slo.ttft || slo.tpot || slo.e2e; });
+  if (stated && seen.measured_ended > 0) {
+    rate.goodput_rps = static_cast<double>(seen.measured_good) / window;
+    rate.slo_attainment = static_cast<double>(seen.measured_good) / static_cast<double>(seen.measured_ended);
+  }
+  return rate;
+}
+
+EnergyResult energy(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, Seconds end, std::int64_t emitted) {
+  EnergyResult result;
+  for (int i = 0; i < hardware::kEnergyComponents; ++i) {
+    Joules sum;
+    for (const auto& t : totals) sum += t.energy[static_cast<std::size_t>(i)];
+    if (sum > Joules(0)) result.joules.emplace_back(hardware::kEnergyComponentNames[static_cast<std::size_t>(i)], sum.si());
+  }
+  Joules idle;
+  for (const auto& device : parts.scenario.config.hardware.devices)
+    idle += device->idle_power() * static_cast<double>(device->count) * end;
+  result.joules.emplace_back("static", idle.si());
+  for (const auto& [component, joules] : result.joules) result.total_joules += joules;
+  if (emitted > 0) result.joules_per_output_token = result.total_joules / static_cast<double>(emitted);
+  if (end > Seconds(0)) result.mean_w = result.total_joules / end.si();
+  return result;
+}
+
+std::string in_words(std::string_view family) {
+  std::string words(family);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+// Which operators the time went to, and what the figures behind them are worth.
+void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result) {
+  std::array<double, hardware::kOperatorFamilies> seconds{};
+  double all = 0;
+  for (std::size_t r = 0; r < totals.size(); ++r) {
+    const auto tags = parts.devices[r]->provenance();
+    for (std::size_t f = 0; f < seconds.size(); ++f) {
+      const double some = totals[r].time_by_family[f].si();
+      seconds[f] += some;
+      result.provenance[static_cast<std::size_t>(tags[f])] += some;
+      all += some;
+    }
+  }
+  if (all <= 0) return;
+  for (double& share : result.provenance) share /= all;
+  for (std::size_t f = 0; f < seconds.size(); ++f)
+    if (seconds[f] > 0) result.time_share.emplace_back(hardware::kOperatorFamilyNames[f], seconds[f] / all);
+  const auto most = std::max_element(result.time_share.begin(), result.time_share.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  result.bottleneck = in_words(most->first);
+}
+
+std::string describe_hardware(const Scenario& scenario) {
+  std::string text;
+  for (const auto& device : scenario.config.hardware.devices)
+    text += (text.empty() ? "" : " + ") + std::to_string(device->count) + " x " + device->name;
+  return text;
+}
+
+}  // namespace
+
+RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  const ScenarioConfig& config = parts.scenario.config;
+  const metrics::Observer& seen = parts.observer;
+  gateway.check_invariants();
+  for (const serving::Replica* replica : parts.replicas) replica->check_invariants(end);
+
+  RunResult result;
+  result.seed = config.seed;
+  result.model = parts.scenario.model.name;
+  result.hardware = describe_hardware(parts.scenario);
+  result.replicas = static_cast<std::int64_t>(parts.replicas.size());
+  for (const auto& device : config.hardware.devices) result.devices += device->count;
+  result.requests = gateway.requests();
+  result.tasks = gateway.tasks();
+  result.tokens = count_tokens(parts, gateway);
+  result.ttft_s = percentiles(seen.ttft);
+  result.tpot_s = percentiles(seen.tpot);
+  result.e2e_s = percentiles(seen.e2e);
+  result.itl_s = percentiles(merged(parts.gaps));
+
+  std::vector<serving::ReplicaTotals> totals;
+  for (const serving::Replica* replica : parts.replicas) totals.push_back(replica->totals());
+  for (std::size_t r = 0; r < totals.size(); ++r) {
+    result.steps += totals[r].steps;
+    result.sequence_steps += totals[r].sequence_steps;
+    const serving::EngineState& state = parts.replicas[r]->state();
+    result.kv.blocks += state.kv.blocks();
+    result.kv.preemptions += state.preemptions;
+    result.kv.peak_use = std::max(
+        result.kv.peak_use, static_cast<double>(totals[r].peak_kv_blocks) / static_cast<double>(std::max<std::int64_t>(1, state.kv.blocks())));
+  }
+  if (const std::int64_t looked_up = result.tokens.reused + result.tokens.computed; looked_up > 0)
+    result.kv.hit_rate = static_cast<double>(result.tokens.reused) / static_cast<double>(looked_up);
+  if (result.steps > 0) result.mean_batch = static_cast<double>(result.sequence_steps) / static_cast<double>(result.steps);
+
+  result.simulated_s = end.si();
+  result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
+  result.throughput = throughput(parts, result.window_s, result.devices);
+  result.energy = energy(parts, totals, end, result.tokens.emitted);
+  add_time_shares(parts, totals, result);
+
+  result.warnings = parts.warnings;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r)
+    for (const std::string& warning : parts.replicas[r]->step_model().range_warnings())
+      if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end()) result.warnings.push_back(warning);
+
+  const std::vector<double> batches = seen.ttft_batches.p99();
+  metrics::VerdictInput input;
+  input.stopped_at_horizon = gateway.stopped_at_horizon();
+  input.completed = seen.measured_completed;
+  input.unfinished = result.requests.queued + result.requests.running + result.requests.waiting;
+  input.warmup = config.workload.warmup;
+  input.last_arrival = gateway.last_arrival();
+  input.backlog = &seen.backlog;
+  input.ttft_batch_p99 = &batches;
+  result.verdict = metrics::judge(input);
+  return result;
+}
+
+}  // namespace llmscape::run

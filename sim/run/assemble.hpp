@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "sim/metrics/observer.hpp"
+#include "sim/run/result.hpp"
+#include "sim/run/scenario.hpp"
+#include "sim/serving/gateway.hpp"
+
+namespace llmscape::run {
+
+// What a replica on the device has to work with.
+struct ReplicaSize {
+  std::int64_t kv_blocks = 0;
+  std::int64_t max_model_len = 0;
+  std::string warning;  // the pool is smaller than the longest sequence allowed; else empty
+};
+ReplicaSize replica_size(const Scenario& scenario, const hardware::Device& device);
+
+// What is left when a run is over; one entry per replica.
+struct Parts {
+  const Scenario& scenario;
+  const metrics::Observer& observer;
+  std::vector<const serving::Replica*> replicas;
+  std::vector<const hardware::Device*> devices;
+  std::vector<const Distribution*> gaps;
+  std::vector<std::string> warnings;
+};
+
+// Adds everything up, in the order of the replicas, and checks the invariants. Throws std::logic_error naming the one that
+// does not hold.
+RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds end);
+
+}  // namespace llmscape::run

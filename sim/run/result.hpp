@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hardware/device.hpp"
+#include "sim/metrics/verdict.hpp"
+#include "sim/serving/counters.hpp"
+
+namespace llmscape::run {
+
+// The summary of one distribution, in seconds.
+struct Percentiles {
+  std::int64_t count = 0;
+  double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
+  bool exact = true;  // else quantiles are within Distribution::kSketchError
+};
+
+struct Tokens {  // INV-5: computed + reused = prompt + recomputed + discarded
+  std::int64_t prompt = 0;      // of completed requests
+  std::int64_t computed = 0;    // in prefill
+  std::int64_t reused = 0;      // found in the prefix cache
+  std::int64_t recomputed = 0;  // of completed requests, after preemptions
+  std::int64_t discarded = 0;   // work on prompts of requests that did not complete
+  std::int64_t emitted = 0;
+};
+
+struct Throughput {  // over the measured window
+  double requests_per_s = 0, output_tokens_per_s = 0, total_tokens_per_s = 0, output_tokens_per_s_per_device = 0;
+  std::optional<double> goodput_rps, slo_attainment;  // where the scenario states an SLO
+};
+
+struct KvResult {
+  std::int64_t blocks = 0;      // of all replicas
+  double hit_rate = 0;          // reused / (reused + computed) prompt tokens
+  std::int64_t preemptions = 0;
+  double peak_use = 0;          // of the fullest replica, 0 to 1
+};
+
+struct EnergyResult {
+  std::vector<std::pair<std::string, double>> joules;  // by component, "static" included
+  double total_joules = 0;
+  std::optional<double> joules_per_output_token;
+  double mean_w = 0;
+};
+
+struct RunResult {
+  std::int64_t seed = 0;
+  metrics::Verdict verdict;
+  serving::Counters requests, tasks;
+  Tokens tokens;
+  std::optional<Percentiles> ttft_s, tpot_s, itl_s, e2e_s;
+  Throughput throughput;
+  KvResult kv;
+  std::optional<EnergyResult> energy;
+  std::array<double, 4> provenance{};  // share of step time by Tag; all 0 when no step ran
+  std::vector<std::pair<std::string, double>> time_share;  // of step time, by operator family
+  std::vector<std::string> warnings;
+  std::int64_t steps = 0;
+  std::int64_t sequence_steps = 0;
+  double simulated_s = 0;      // when the last event happened
+  double window_s = 0;         // length of the measured window
+  // What the summary names.
+  std::string model;
+  std::string hardware;        // "4 x h100-sxm"
+  std::int64_t devices = 0;
+  std::int64_t replicas = 0;
+  std::string bottleneck;      // "decode attention (memory)": the family with the largest share, in words
+  double mean_batch = 0;       // sequences a step
+};
+
+}  // namespace llmscape::run

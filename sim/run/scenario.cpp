@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/scenario.hpp"
+
+#include "base/catalog.hpp"
+#include "models/catalog.hpp"
+#include "models/format.hpp"
+
+namespace llmscape::run {
+
+namespace {
+
+// The value of a key of the tree, or the tree itself: where to point when a check over the whole fails.
+SourceRange where_of(const YamlNode& root, std::initializer_list<std::string_view> path) {
+  const YamlNode* node = &root;
+  for (const std::string_view key : path) {
+    const YamlNode* below = node->find(key);
+    if (!below || !below->where.source) break;
+    node = below;
+  }
+  return node->where;
+}
+
+void take_schema(YamlNode& root, Diagnostics& diagnostics) {
+  const YamlNode* schema = root.find("schema");
+  if (!schema) {
+    diagnostics.error(root.where, "'schema' is required", "begin with 'schema: scenario/1'");
+  } else if (schema->text != "scenario/1") {
+    diagnostics.error(schema->where, "this is '" + schema->text + "', not a scenario", "use 'schema: scenario/1'");
+  }
+  root.erase("schema");
+}
+
+std::optional<models::ModelSpec> read_model(const ModelConfig& config, const YamlNode& root, const Catalogs& catalogs,
+                                            const std::filesystem::path& folder, Diagnostics& diagnostics) {
+  std::optional<models::ModelSpec> model;
+  if (config.preset) {
+    model = models::load_model(catalogs.models, *config.preset, where_of(root, {"model", "preset"}), diagnostics);
+  } else {
+    const std::filesystem::path path = folder / *config.hf_config;
+    if (std::filesystem::is_regular_file(path)) {
+      model = models::load_model_file(path, diagnostics);
+    } else {
+      diagnostics.error(where_of(root, {"model", "hf_config"}), "there is no file '" + path.string() + "'");
+    }
+  }
+  if (!model) return std::nullopt;
+  if (config.weights) models::set_weights(model->precision, *models::format_named(*config.weights));
+  if (config.activations) model->precision.activations = *models::format_named(*config.activations);
+  if (config.kv) model->precision.kv = *models::format_named(*config.kv);
+  return model;
+}
+
+void check_plan(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  const models::ParallelPlan plan = scenario.config.serving.plan();
+  for (const std::string& problem : models::problems(plan, scenario.model))
+    diagnostics.error(where_of(root, {"serving", "tensor_parallel"}), problem);
+  const YamlNode* devices = root.find("hardware")->find("devices");
+  for (std::size_t i = 0; i < scenario.config.hardware.devices.size(); ++i) {
+    const hardware::Device& device = *scenario.config.hardware.devices[i];
+    const SourceRange where = devices->items[i].where;
+    if (device.count % plan.devices() != 0)
+      diagnostics.error(where, "a replica takes " + std::to_string(plan.devices()) + " devices (tensor x pipeline x data parallel), but '" +
+                                   device.name + "' has " + std::to_string(device.count));
+    for (const std::string& problem : device.problems(scenario.model, plan)) diagnostics.error(where, problem);
+  }
+}
+
+}  // namespace
+
+PresetLoader preset_loader(const Catalogs& catalogs) {
+  return [catalogs](std::string_view catalog, std::string_view name, const SourceRange& where,
+                    Diagnostics& diagnostics) -> std::optional<YamlNode> {
+    if (catalog == "hardware") return catalog_entry(catalogs.hardware, "device", name, where, diagnostics);
+    return catalog_entry(catalogs.workloads, "workload", name, where, diagnostics);
+  };
+}
+
+std::optional<Scenario> load_scenario(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+                                      std::optional<std::int64_t> seed, const Catalogs& catalogs, Diagnostics& diagnostics) {
+  YamlNode root = read_yaml_file(file, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  take_schema(root, diagnostics);
+  // A bare name is a preset; models are read by their own reader, so it is no preset of the field table.
+  if (YamlNode* model = root.find("model"); model && model->is_scalar()) {
+    YamlNode mapping;
+    mapping.kind = YamlNode::Kind::mapping;
+    mapping.where = model->where;
+    mapping.set("preset", *model);
+    *model = std::move(mapping);
+  }
+  spell_out(root, scenario_fields().info());
+  for (const std::string& assignment : overrides) apply_override(root, assignment, diagnostics);
+  if (seed) apply_override(root, "seed=" + std::to_string(*seed), diagnostics);
+  spell_out(root, scenario_fields().info());
+  expand_presets(root, scenario_fields().info(), preset_loader(catalogs), diagnostics);
+
+  Scenario scenario;
+  scenario.folder = file.parent_path();
+  if (!scenario_fields().read(scenario.config, root, diagnostics) || diagnostics.has_errors()) return std::nullopt;
+  const ScenarioConfig& config = scenario.config;
+  scenario.workload_where = where_of(root, {"workload"});
+  if (auto model = read_model(config.model, root, catalogs, scenario.folder, diagnostics)) {
+    scenario.model = std::move(*model);
+    check_plan(scenario, root, diagnostics);
+  }
+  scenario.slo_classes.push_back("");
+  scenario.slos.push_back({config.slo.ttft, config.slo.tpot, config.slo.e2e});
+  for (const auto& [name, limits] : config.slo.classes) {
+    scenario.slo_classes.push_back(name);
+    scenario.slos.push_back(limits);
+  }
+  if (diagnostics.has_errors()) return std::nullopt;
+
+  fill_defaults(root, scenario_fields().info());
+  YamlNode schema = YamlNode::scalar("scenario/1");
+  scenario.resolved.kind = YamlNode::Kind::mapping;
+  scenario.resolved.set("schema", std::move(schema));
+  for (auto& entry : root.entries) scenario.resolved.set(entry.key, std::move(entry.value));
+  return scenario;
+}
+
+}  // namespace llmscape::run

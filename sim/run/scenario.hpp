@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/schema.hpp"
+#include "hardware/device.hpp"
+#include "sim/serving/batcher.hpp"
+#include "sim/serving/router.hpp"
+#include "workloads/workload.hpp"
+
+namespace llmscape::run {
+
+// Folders of ready descriptions.
+struct Catalogs {
+  std::filesystem::path models, hardware, workloads;
+};
+
+struct ModelConfig {
+  std::optional<std::string> preset;     // a name in the models' catalogue, or ...
+  std::optional<std::string> hf_config;  // ... a config.json of Hugging Face, or a native model/1 file, from the scenario's folder
+  std::optional<std::string> weights, activations, kv;  // number formats instead of the model's own
+};
+
+struct HardwareConfig {
+  std::vector<std::shared_ptr<const hardware::Device>> devices;
+};
+
+struct AdmissionConfig {
+  std::optional<std::int64_t> max_outstanding;
+  std::optional<std::int64_t> max_waiting;
+};
+
+struct ServingConfig {
+  std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
+  std::shared_ptr<const serving::BatcherPolicy> batcher;
+  std::shared_ptr<const serving::RouterPolicy> router;
+  std::int64_t block_size = 16;
+  std::optional<std::int64_t> kv_blocks;
+  double gpu_memory_utilization = 0.9;
+  std::optional<std::int64_t> max_model_len;
+  bool cuda_graphs = true;
+  std::optional<std::int64_t> max_cudagraph_capture_size;
+  models::ExpertCoverage::Law expert_coverage = models::ExpertCoverage::Law::related;
+  AdmissionConfig admission;
+  std::int64_t retrieval_servers = 0;
+  [[nodiscard]] models::ParallelPlan plan() const;
+};
+
+// Limits that a request must meet, all of them, to count as good.
+struct Slo {
+  std::optional<Seconds> ttft, tpot, e2e;
+};
+
+struct SloConfig {
+  std::optional<Seconds> ttft, tpot, e2e;      // of requests without a class
+  std::map<std::string, Slo> classes;          // by the name that a workload's mixture gives
+};
+
+struct ScenarioConfig {
+  ModelConfig model;
+  HardwareConfig hardware;
+  ServingConfig serving;
+  workloads::WorkloadConfig workload;
+  SloConfig slo;
+  std::optional<Seconds> horizon;  // the run stops here, finished or not
+  std::int64_t seed = 1;
+};
+const Fields<ScenarioConfig>& scenario_fields();
+
+// A scenario read, completed and checked against itself: nothing in it can fail any more but the trace.
+struct Scenario {
+  ScenarioConfig config;
+  models::ModelSpec model;
+  std::vector<std::string> slo_classes;  // the unnamed class first, then by name
+  std::vector<Slo> slos;                 // one for each class
+  std::filesystem::path folder;          // relative paths start here
+  YamlNode resolved;                     // every value, presets and defaults spelled out, with its origin
+  SourceRange workload_where;
+};
+
+// Reads the scenario file, lays presets and overrides ("a.b=c") into it, and checks it: model against plan against devices.
+// `seed` replaces the file's own. Nothing after reporting.
+std::optional<Scenario> load_scenario(const std::filesystem::path& file, const std::vector<std::string>& overrides,
+                                      std::optional<std::int64_t> seed, const Catalogs& catalogs, Diagnostics& diagnostics);
+
+// Loads a preset of a catalogue: "hardware" or "workloads".
+PresetLoader preset_loader(const Catalogs& catalogs);
+
+}  // namespace llmscape::run

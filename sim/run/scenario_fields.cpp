@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/format.hpp"
+#include "sim/run/scenario.hpp"
+
+namespace llmscape::run {
+
+namespace {
+
+const Fields<ModelConfig>& model_fields() {
+  static const Fields<ModelConfig> fields = [] {
+    Fields<ModelConfig> f("model", "the model that is served; a bare name is a preset");
+    f.add("preset", &ModelConfig::preset, "name of a model of the catalogue: `llmscape list models`");
+    f.add("hf_config", &ModelConfig::hf_config, "path of a Hugging Face config.json, or of a model/1 file");
+    f.add("weights", &ModelConfig::weights, "number format of the weights; the model's own if absent")
+        .one_of(models::format_names());
+    f.add("activations", &ModelConfig::activations, "number format of the activations; the model's own if absent")
+        .one_of(models::format_names());
+    f.add("kv", &ModelConfig::kv, "number format of the KV cache; the model's own if absent").one_of(models::format_names());
+    f.check([](const ModelConfig& c, const YamlNode& node, Diagnostics& d) {
+      if (c.preset.has_value() == c.hf_config.has_value())
+        d.error(node.where, "a model is given by 'preset' or by 'hf_config', and only one of them");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<HardwareConfig>& hardware_fields() {
+  static const Fields<HardwareConfig> fields = [] {
+    Fields<HardwareConfig> f("hardware", "what the model is served on");
+    f.add_family("devices", &HardwareConfig::devices, hardware::devices(),
+                 "groups of equal devices; each group is cut into replicas of the parallel plan's size")
+        .preset_from("hardware")
+        .required();
+    f.check([](const HardwareConfig& c, const YamlNode& node, Diagnostics& d) {
+      if (c.devices.empty()) d.error(node.where, "'devices' must name at least one");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<AdmissionConfig>& admission_fields() {
+  static const Fields<AdmissionConfig> fields = [] {
+    Fields<AdmissionConfig> f("admission", "how many calls are let in");
+    f.add("max_outstanding", &AdmissionConfig::max_outstanding,
+          "most calls sent to replicas and not answered; others wait in the gateway, by priority")
+        .at_least(1);
+    f.add("max_waiting", &AdmissionConfig::max_waiting, "most calls that wait in the gateway; more are dropped").at_least(0);
+    f.check([](const AdmissionConfig& c, const YamlNode& node, Diagnostics& d) {
+      if (c.max_waiting && !c.max_outstanding) d.error(node.where, "'max_waiting' has no effect without 'max_outstanding'");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<ServingConfig>& serving_fields() {
+  static const Fields<ServingConfig> fields = [] {
+    using Law = models::ExpertCoverage::Law;
+    Fields<ServingConfig> f("serving", "the serving engine: parallel plan, batcher, router, KV cache");
+    f.add("tensor_parallel", &ServingConfig::tensor_parallel, "devices that share every layer").between(1, 1024);
+    f.add("pipeline_parallel", &ServingConfig::pipeline_parallel, "stages of consecutive layers").between(1, 256);
+    f.add("expert_parallel", &ServingConfig::expert_parallel, "ranks that share the experts of a layer").between(1, 1024);
+    f.add("data_parallel", &ServingConfig::data_parallel, "attention groups that share the experts").between(1, 1024);
+    f.add_family("batcher", &ServingConfig::batcher, serving::batchers(), "what a step computes").otherwise("vllm_v1");
+    f.add_family("router", &ServingConfig::router, serving::routers(), "which replica serves a call").otherwise("least_tokens");
+    f.add("block_size", &ServingConfig::block_size, "tokens in a KV block").between(1, 1024);
+    f.add("kv_blocks", &ServingConfig::kv_blocks, "KV blocks of a replica, where they are known; else by the memory formula")
+        .at_least(1);
+    f.add("gpu_memory_utilization", &ServingConfig::gpu_memory_utilization,
+          "share of a device's memory that the engine may use")
+        .above(0)
+        .at_most(1);
+    f.add("max_model_len", &ServingConfig::max_model_len, "longest prompt and answer in tokens; the model's own if absent")
+        .at_least(2);
+    f.add("cuda_graphs", &ServingConfig::cuda_graphs, "decode batches run as captured graphs, padded to the captured sizes");
+    f.add("max_cudagraph_capture_size", &ServingConfig::max_cudagraph_capture_size,
+          "largest captured batch; min(512, 2 x the most sequences) if absent, as vLLM")
+        .between(1, 65536);
+    f.add_enum("expert_coverage", &ServingConfig::expert_coverage, {{"related", Law::related}, {"uniform", Law::uniform}},
+               "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
+    f.add_group("admission", &ServingConfig::admission, admission_fields(), "how many calls are let in");
+    f.add("retrieval_servers", &ServingConfig::retrieval_servers,
+          "servers of the retrieval station, where calls queue; 0: nobody waits there")
+        .between(0, 1e6);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<Slo>& slo_class_fields() {
+  static const Fields<Slo> fields = [] {
+    Fields<Slo> f("slo_class", "limits of one class of requests");
+    f.add("ttft", &Slo::ttft, "longest time to the first token").above(0);
+    f.add("tpot", &Slo::tpot, "longest time per output token").above(0);
+    f.add("e2e", &Slo::e2e, "longest time to the last token").above(0);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<SloConfig>& slo_fields() {
+  static const Fields<SloConfig> fields = [] {
+    Fields<SloConfig> f("slo", "limits that a request must meet, all of them, to count as good");
+    f.add("ttft", &SloConfig::ttft, "longest time to the first token").above(0);
+    f.add("tpot", &SloConfig::tpot, "longest time per output token").above(0);
+    f.add("e2e", &SloConfig::e2e, "longest time to the last token").above(0);
+    f.add_group("classes", &SloConfig::classes, slo_class_fields(), "limits of named classes, for mixtures");
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace
+
+models::ParallelPlan ServingConfig::plan() const {
+  return {static_cast<int>(tensor_parallel), static_cast<int>(pipeline_parallel), static_cast<int>(expert_parallel),
+          static_cast<int>(data_parallel)};
+}
+
+const Fields<ScenarioConfig>& scenario_fields() {
+  static const Fields<ScenarioConfig> fields = [] {
+    Fields<ScenarioConfig> f("scenario", "a model, served on hardware, under a workload");
+    f.add_group("model", &ScenarioConfig::model, model_fields(), "the model that is served").required();
+    f.add_group("hardware", &ScenarioConfig::hardware, hardware_fields(), "what it is served on").required();
+    f.add_group("serving", &ScenarioConfig::serving, serving_fields(), "the serving engine");
+    f.add_group("workload", &ScenarioConfig::workload, workloads::workload_fields(), "what arrives")
+        .preset_from("workloads")
+        .required();
+    f.add_group("slo", &ScenarioConfig::slo, slo_fields(), "what counts as good");
+    f.add("horizon", &ScenarioConfig::horizon, "simulated time at which the run stops, finished or not").above(0);
+    f.add("seed", &ScenarioConfig::seed, "seed of every random stream").at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/world.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "hardware/kv_pool.hpp"
+#include "sim/kernel/kernel.hpp"
+#include "sim/metrics/observer.hpp"
+#include "sim/run/assemble.hpp"
+
+namespace llmscape::run {
+
+namespace {
+
+class ReplicaProcess : public kernel::Process {
+ public:
+  explicit ReplicaProcess(serving::Replica& replica) : replica_(replica) {}
+  Seconds next_event() override { return replica_.next_event(); }
+  bool wake(Seconds now) override {
+    replica_.wake(now);
+    return true;
+  }
+
+ private:
+  serving::Replica& replica_;
+};
+
+class GatewayProcess : public kernel::Process {
+ public:
+  explicit GatewayProcess(serving::Gateway& gateway) : gateway_(gateway) {}
+  Seconds next_event() override { return gateway_.next_event(); }
+  bool wake(Seconds now) override {
+    now_ = now;
+    gateway_.wake(now);
+    return !gateway_.done();
+  }
+  [[nodiscard]] Seconds now() const { return now_; }
+
+ private:
+  serving::Gateway& gateway_;
+  Seconds now_;
+};
+
+// Passes what the gateway's listener hears on to the watcher too.
+class Ears : public serving::RequestListener {
+ public:
+  Ears(metrics::Observer& observer, const RunOptions& options, std::optional<std::int64_t> expected)
+      : observer_(observer), options_(options), expected_(expected) {}
+  void on_arrival(const serving::Request& request, std::int64_t open) override { observer_.on_arrival(request, open); }
+  void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override {
+    observer_.on_request(request, outcome, at);
+    if (options_.watcher) options_.watcher->on_request(request, outcome, at);
+  }
+  void on_task(const workloads::Program& program, serving::Outcome outcome, Seconds at) override {
+    observer_.on_task(program, outcome, at);
+    if (options_.progress && expected_) options_.progress(static_cast<double>(++tasks_) / static_cast<double>(*expected_));
+  }
+
+ private:
+  metrics::Observer& observer_;
+  const RunOptions& options_;
+  std::optional<std::int64_t> expected_;
+  std::int64_t tasks_ = 0;
+};
+
+class StepEars : public metrics::GapRecorder {
+ public:
+  StepEars(Seconds warmup, int replica, Watcher* watcher) : GapRecorder(warmup), replica_(replica), watcher_(watcher) {}
+  void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
+               std::int64_t kv_blocks_used) override {
+    if (watcher_) watcher_->on_step(replica_, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
+  }
+
+ private:
+  int replica_;
+  Watcher* watcher_;
+};
+
+hardware::Device::Settings settings_of(const ServingConfig& serving) {
+  hardware::Device::Settings settings;
+  settings.cuda_graphs = serving.cuda_graphs;
+  settings.max_captured = serving.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * serving.batcher->max_sequences()));
+  settings.max_batched_tokens = serving.batcher->max_tokens();
+  settings.max_sequences = serving.batcher->max_sequences();
+  settings.coverage.law = serving.expert_coverage;
+  return settings;
+}
+
+}  // namespace
+
+ReplicaSize replica_size(const Scenario& scenario, const hardware::Device& device) {
+  const ServingConfig& serving = scenario.config.serving;
+  ReplicaSize size;
+  size.kv_blocks = serving.kv_blocks.value_or(
+      hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization, serving.batcher->max_tokens(),
+                        serving.batcher->max_sequences())
+          .tokens /
+      serving.block_size);
+  size.max_model_len = serving.max_model_len.value_or(scenario.model.max_position);
+  const std::int64_t pool = size.kv_blocks * serving.block_size;
+  if (pool < size.max_model_len) {
+    size.warning = "'" + device.name + "' holds " + std::to_string(pool) + " tokens of KV, less than the longest sequence allowed (" +
+                   std::to_string(size.max_model_len) + "): longer requests are dropped";
+  }
+  return size;
+}
+
+RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diagnostics& diagnostics) {
+  const ScenarioConfig& config = scenario.config;
+  const std::vector<std::int64_t> kv_laws = models::kv_laws(scenario.model);
+  const RandomStreams streams(static_cast<std::uint64_t>(config.seed));
+  const auto generator = workloads::make_generator(config.workload, {scenario.folder, scenario.slo_classes, scenario.workload_where},
+                                                   streams.child("workload"), diagnostics);
+  if (!generator) return {};
+
+  std::vector<metrics::Limits> limits;
+  for (const Slo& slo : scenario.slos) limits.push_back({slo.ttft, slo.tpot, slo.e2e});
+  metrics::Observer observer(config.workload.warmup, limits);
+  Ears ears(observer, options, config.workload.requests);
+
+  const auto kernel = options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
+
+  // Replicas in the order of the device groups.
+  Parts parts{scenario, observer, {}, {}, {}, {}};
+  std::deque<StepEars> steps;
+  std::deque<serving::Replica> replicas;
+  std::deque<ReplicaProcess> processes;
+  serving::Gateway* gateway_to_be = nullptr;
+  struct Forward : serving::OutcomeListener {  // the gateway is made after its replicas
+    serving::Gateway** gateway = nullptr;
+    kernel::Kernel* kernel = nullptr;
+    kernel::Process* process = nullptr;
+    void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
+      (*gateway)->on_outcome(request, outcome, at);
+      kernel->ring(*process);
+    }
+  } forward;
+  forward.gateway = &gateway_to_be;
+  forward.kernel = kernel.get();
+
+  std::vector<serving::Replica*> pointers;
+  for (const auto& device : config.hardware.devices) {
+    const ReplicaSize size = replica_size(scenario, *device);
+    if (!size.warning.empty()) parts.warnings.push_back(size.warning);
+    for (std::int64_t i = 0; i < device->count / config.serving.plan().devices(); ++i) {
+      const int index = static_cast<int>(replicas.size());
+      StepEars& listener = steps.emplace_back(config.workload.warmup, index, options.watcher);
+      serving::ReplicaConfig replica{index, size.kv_blocks, static_cast<int>(config.serving.block_size), size.max_model_len,
+                                     options.lookahead};
+      replicas.emplace_back(replica, *config.serving.batcher, device->bind(scenario.model, config.serving.plan(), settings_of(config.serving)),
+                            kv_laws, forward, listener);
+      processes.emplace_back(replicas.back());
+      pointers.push_back(&replicas.back());
+      parts.replicas.push_back(&replicas.back());
+      parts.devices.push_back(device.get());
+      parts.gaps.push_back(&listener.gaps);
+    }
+  }
+
+  serving::GatewayConfig gateway_config;
+  gateway_config.timeout = config.workload.timeout.value_or(serving::kNever);
+  gateway_config.max_outstanding = config.serving.admission.max_outstanding;
+  gateway_config.max_waiting = config.serving.admission.max_waiting.value_or(-1);
+  gateway_config.retrieval_servers = config.serving.retrieval_servers;
+  gateway_config.horizon = config.horizon.value_or(serving::kNever);
+  serving::Gateway gateway(gateway_config, *generator, config.serving.router->make(), pointers, ears,
+                           [&](std::size_t i) { kernel->ring(processes[i]); }, diagnostics);
+  gateway_to_be = &gateway;
+  GatewayProcess leader(gateway);
+  forward.process = &leader;
+
+  kernel->lead(leader);
+  for (ReplicaProcess& process : processes) kernel->add(process);
+  if (!gateway.done()) kernel->run();
+  return assemble(parts, gateway, leader.now());
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+
+#include "sim/run/result.hpp"
+#include "sim/run/scenario.hpp"
+#include "sim/serving/gateway.hpp"
+
+namespace llmscape::run {
+
+// Looks on while a scenario runs: rows of requests, time lines.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) = 0;
+  virtual void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
+                       std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
+};
+
+enum class KernelKind { simgrid, event_queue };
+
+// What does not change a result.
+struct RunOptions {
+  KernelKind kernel = KernelKind::simgrid;  // SimGrid: one run in the life of a process
+  std::int64_t lookahead = 64;              // decode steps priced ahead of the clock; 0: an event for each
+  Watcher* watcher = nullptr;
+  std::function<void(double share)> progress;  // of the requests, where their number is known
+};
+
+// Runs the scenario to its end. Throws std::logic_error when an invariant breaks, and kernel::Deadlock when requests are lost.
+// Mistakes in a trace go to `diagnostics`: the result then covers the records before them.
+RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diagnostics& diagnostics);
+
+}  // namespace llmscape::run

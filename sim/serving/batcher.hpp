@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "base/fields.hpp"
+#include "sim/serving/engine_state.hpp"
+
+namespace llmscape::serving {
+
+// Chooses what the next step computes. One policy per file under batchers/.
+class Batcher {
+ public:
+  virtual ~Batcher() = default;
+  // Contract. Called when a step may be planned; decides through the actions of `state` and records them in `plan` (given
+  // empty). For every policy: never exceeds its token budget, its sequence limit or the KV pool; serves equals in order of
+  // arrival; never computes a token twice except after a preemption; plans nothing only when nothing could be computed;
+  // deterministic. `plan.steady` may be set only for decode-only steps that would repeat.
+  virtual void plan(EngineState& state, Seconds now, StepPlan& plan) = 0;
+};
+
+// A policy as configured, immutable; key `policy` of `batcher`.
+struct BatcherPolicy {
+  virtual ~BatcherPolicy() = default;
+  [[nodiscard]] virtual std::unique_ptr<Batcher> make() const = 0;
+  [[nodiscard]] virtual std::int64_t max_sequences() const = 0;
+  // Most tokens of a step: sizes the activation memory.
+  [[nodiscard]] virtual std::int64_t max_tokens() const = 0;
+  // Steps that are planned before the one that runs has ended: 2 under asynchronous scheduling, else 1.
+  [[nodiscard]] virtual int depth() const { return 1; }
+  [[nodiscard]] virtual bool prefix_caching() const { return false; }
+  // Requests take KV blocks as they grow; false: they reserve their whole length when admitted.
+  [[nodiscard]] virtual bool kv_grows() const { return true; }
+};
+
+// vllm_v1, vllm_v0, orca, static.
+const Family<BatcherPolicy>& batchers();
+
+}  // namespace llmscape::serving

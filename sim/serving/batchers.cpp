@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/batcher.hpp"
+#include "sim/serving/batchers/orca.hpp"
+#include "sim/serving/batchers/static_batch.hpp"
+#include "sim/serving/batchers/vllm_v0.hpp"
+#include "sim/serving/batchers/vllm_v1.hpp"
+
+namespace llmscape::serving {
+
+const Family<BatcherPolicy>& batchers() {
+  static const Family<BatcherPolicy> family(
+      "batcher", "policy",
+      {
+          member<VllmV1, BatcherPolicy>("vllm_v1", "continuous batching with chunked prefill (vLLM 1)", vllm_v1_fields()),
+          member<VllmV0, BatcherPolicy>("vllm_v0", "prefill first, whole prompts (vLLM 0.2 to 0.6)", vllm_v0_fields()),
+          member<Orca, BatcherPolicy>("orca", "iteration-level scheduling, memory reserved at admission", orca_fields()),
+          member<StaticBatch, BatcherPolicy>("static", "request-level padded batches", static_batch_fields()),
+      });
+  return family;
+}
+
+}  // namespace llmscape::serving

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/batchers/orca.hpp"
+
+namespace llmscape::serving {
+
+namespace {
+
+class OrcaBatcher : public Batcher {
+ public:
+  explicit OrcaBatcher(Orca policy) : policy_(std::move(policy)) {}
+
+  void plan(EngineState& state, Seconds now, StepPlan& plan) override {
+    state.schedule_decodes(plan);
+    std::int64_t room = policy_.max_prompt_tokens;
+    while (!state.waiting.empty() && state.running() < policy_.max_batch) {
+      const Request& next = state.waiting.front();
+      if (next.prompt_tokens > room && !plan.chunks.empty()) break;
+      const std::int64_t length = next.prompt_tokens + next.output_tokens;
+      if (state.kv.available() < state.kv.blocks_for(length)) break;
+      Request& request = state.admit(0, now);
+      state.reserve(request, length);
+      state.schedule_chunk(request, request.prompt_tokens, plan);
+      room -= request.prompt_tokens;
+    }
+    plan.steady = plan.chunks.empty();
+  }
+
+ private:
+  Orca policy_;
+};
+
+}  // namespace
+
+std::unique_ptr<Batcher> Orca::make() const { return std::make_unique<OrcaBatcher>(*this); }
+
+const Fields<Orca>& orca_fields() {
+  static const Fields<Orca> fields = [] {
+    Fields<Orca> f("orca", "iteration-level scheduling with whole prompts and memory reserved at admission");
+    f.add("max_batch", &Orca::max_batch, "most sequences of a step").between(1, 65536);
+    f.add("max_prompt_tokens", &Orca::max_prompt_tokens, "most prompt tokens of a step, unless one prompt alone is longer")
+        .between(1, 1 << 24);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::serving

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/batchers/vllm_v0.hpp"
+
+#include <cmath>
+
+namespace llmscape::serving {
+
+namespace {
+
+class VllmV0Batcher : public Batcher {
+ public:
+  explicit VllmV0Batcher(VllmV0 policy) : policy_(std::move(policy)) {}
+
+  void plan(EngineState& state, Seconds now, StepPlan& plan) override {
+    admit_prompts(state, now, plan);
+    if (!plan.chunks.empty()) return;
+    while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
+      if (!state.preempt_last()) return;
+    state.schedule_decodes(plan);
+    plan.steady = true;
+  }
+
+ private:
+  void admit_prompts(EngineState& state, Seconds now, StepPlan& plan) const {
+    std::int64_t budget = policy_.max_num_batched_tokens;
+    const auto spare = static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.blocks())));
+    while (!state.waiting.empty() && state.running() < policy_.max_num_seqs) {
+      const Request& next = state.waiting.front();
+      const std::int64_t total = next.tokens_to_compute();
+      const PrefixTree::Match hit = state.kv.match(state.content(next), total);
+      const std::int64_t tokens = total - hit.blocks * state.kv.block_tokens();
+      // A prompt above the budget can only ever run alone (vLLM 0.x refuses it unless the budget is raised to it).
+      if (tokens > budget && !plan.chunks.empty()) return;
+      const std::int64_t blocks = state.kv.blocks_for(total) - hit.blocks;
+      const std::int64_t kept = state.running() == 0 ? 0 : spare;
+      if (state.kv.available() - hit.unreferenced_blocks < blocks + kept) return;
+      state.schedule_chunk(state.admit(hit.blocks, now), tokens, plan);
+      budget -= tokens;
+    }
+  }
+
+  VllmV0 policy_;
+};
+
+}  // namespace
+
+std::unique_ptr<Batcher> VllmV0::make() const { return std::make_unique<VllmV0Batcher>(*this); }
+
+const Fields<VllmV0>& vllm_v0_fields() {
+  static const Fields<VllmV0> fields = [] {
+    Fields<VllmV0> f("vllm_v0", "prefill first: waiting prompts run alone and whole, as vLLM 0.2 to 0.6 schedules them");
+    f.add("max_num_seqs", &VllmV0::max_num_seqs, "most sequences that run at once").between(1, 65536);
+    f.add("max_num_batched_tokens", &VllmV0::max_num_batched_tokens, "most prompt tokens of a step").between(1, 1 << 24);
+    f.add("watermark", &VllmV0::watermark, "share of the KV blocks kept free when admitting beside others").between(0, 0.5);
+    f.add("enable_prefix_caching", &VllmV0::enable_prefix_caching, "keeps KV blocks for prompts with the same prefix");
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::serving

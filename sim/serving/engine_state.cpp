@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/engine_state.hpp"
+
+#include <algorithm>
+
+namespace llmscape::serving {
+
+void WaitingQueue::push(Request& request) { queue_.insert({request.priority, request.id, &request}); }
+
+void WaitingQueue::erase(Request& request) { queue_.erase({request.priority, request.id, &request}); }
+
+void StepPlan::clear() {
+  chunks.clear();
+  finished.clear();
+  decodes = idle_decodes = 0;
+  attended.clear();
+  steady = false;
+}
+
+EngineState::EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_caching, bool kv_grows,
+                         const std::vector<std::int64_t>& kv_laws)
+    : kv(kv_blocks, block_tokens, prefix_caching), decoding(kv_laws, block_tokens), kv_grows_(kv_grows) {}
+
+void EngineState::link(Request& request) {
+  request.previous = last_;
+  request.next = nullptr;
+  if (last_) last_->next = &request;
+  last_ = &request;
+  ++running_;
+}
+
+void EngineState::unlink(Request& request) {
+  if (request.previous) request.previous->next = request.next;
+  if (request.next) request.next->previous = request.previous;
+  if (last_ == &request) last_ = request.previous;
+  request.previous = request.next = nullptr;
+  --running_;
+}
+
+const Prompt& EngineState::content(const Request& request) const {
+  if (request.emitted == 0) return request.prompt;
+  scratch_ = request.prompt;
+  scratch_.push_back({request.output, request.emitted, 0});
+  return scratch_;
+}
+
+Request& EngineState::admit(std::int64_t hit_blocks, Seconds now) {
+  ++touched;
+  Request& request = waiting.front();
+  waiting.erase(request);
+  link(request);
+  request.state = Request::State::prefilling;
+  if (request.schedule == kNever) request.schedule = now;
+  kv.share(request.lease, content(request), hit_blocks);
+  request.computed = hit_blocks * kv.block_tokens();
+  request.reused += request.computed;
+  reused_tokens += request.computed;
+  prefilling.push_back(&request);
+  return request;
+}
+
+std::int64_t EngineState::blocks_for_chunk(const Request& request, std::int64_t tokens) const {
+  return std::max<std::int64_t>(0, kv.blocks_for(request.computed + tokens) - request.lease.blocks());
+}
+
+void EngineState::reserve(Request& request, std::int64_t tokens) {
+  const std::int64_t more = kv.blocks_for(tokens) - request.lease.blocks();
+  if (more > 0) kv.take(request.lease, more);
+}
+
+// The blocks that a sequence took while it decoded were counted for all together: tell its lease.
+void EngineState::settle_blocks(Request& request) {
+  if (kv_grows_) KvCache::hold(request.lease, kv.blocks_for(request.computed) - request.lease.blocks());
+}
+
+void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan) {
+  ++touched;
+  const std::int64_t cached = request.computed;
+  if (const std::int64_t blocks = blocks_for_chunk(request, tokens); blocks > 0) kv.take(request.lease, blocks);
+  request.computed += tokens;
+  request.prefilled += tokens;
+  prefilled_tokens += tokens;
+  kv.publish(request.lease, content(request), request.computed);
+  const bool ends = request.computed == request.tokens_to_compute();
+  plan.chunks.push_back({&request, {tokens, cached, ends}});
+  if (!ends) return;
+  prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
+  ++request.emitted;
+  ++emitted_tokens;
+  if (request.emitted == request.output_tokens) {
+    request.state = Request::State::finishing;
+    plan.finished.push_back(&request);
+  } else {
+    decoding.join(request);
+  }
+}
+
+void EngineState::schedule_decodes(StepPlan& plan) {
+  plan.decodes = decoding.size();
+  if (plan.decodes == 0) return;
+  const auto attended = decoding.attended();
+  plan.attended.assign(attended.begin(), attended.end());
+  if (const std::int64_t blocks = blocks_for_decodes(); blocks > 0) kv.take_for_decodes(blocks);
+  emitted_tokens += plan.decodes;
+  const std::size_t before = plan.finished.size();
+  decoding.advance(plan.finished);
+  for (std::size_t i = before; i < plan.finished.size(); ++i) {
+    ++touched;
+    settle_blocks(*plan.finished[i]);
+  }
+}
+
+// Leaves the engine wherever the request stands; its books are up to date and its blocks still held afterwards.
+void EngineState::stop(Request& request) {
+  ++touched;
+  if (request.state == Request::State::decoding) {
+    if (request.joined_step == decoding.step()) {
+      gaps.leave(request.latest_token);
+    } else {
+      request.latest_token = gaps.last();
+    }
+    decoding.leave(request);
+    settle_blocks(request);
+  } else {
+    prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
+  }
+}
+
+// Whole blocks of the answer become findable, as vLLM caches them, when nobody but the request itself could have asked for
+// them before: at its end.
+void EngineState::free_blocks(Request& request) {
+  kv.publish(request.lease, content(request), request.computed);
+  kv.release(request.lease);
+}
+
+Request* EngineState::preempt_last() {
+  Request* victim = nullptr;
+  for (Request* r = last_; r; r = r->previous) {
+    if (r->state == Request::State::finishing) continue;
+    if (!victim || r->priority > victim->priority) victim = r;
+  }
+  if (!victim) return nullptr;
+  stop(*victim);
+  free_blocks(*victim);
+  unlink(*victim);
+  victim->computed = 0;
+  victim->state = Request::State::waiting;
+  ++victim->preemptions;
+  ++preemptions;
+  waiting.push(*victim);
+  return victim;
+}
+
+bool EngineState::cancel(Request& request) {
+  if (request.state == Request::State::finishing) return false;
+  if (request.state == Request::State::waiting) {
+    waiting.erase(request);
+  } else {
+    stop(request);
+    free_blocks(request);
+    unlink(request);
+  }
+  request.state = Request::State::finishing;
+  return true;
+}
+
+void EngineState::retire(Request& request) {
+  ++touched;
+  free_blocks(request);
+  unlink(request);
+}
+
+}  // namespace llmscape::serving

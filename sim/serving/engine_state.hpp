@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "sim/serving/decode_set.hpp"
+#include "sim/serving/kv_cache.hpp"
+#include "sim/serving/request.hpp"
+#include "sim/serving/token_gaps.hpp"
+
+namespace llmscape::serving {
+
+// Requests in the order in which they may be admitted: by priority, then by arrival. A preempted request arrived before all
+// that still wait, so it comes back at the front.
+class WaitingQueue {
+ public:
+  void push(Request& request);
+  void erase(Request& request);
+  [[nodiscard]] bool empty() const { return queue_.empty(); }
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(queue_.size()); }
+  [[nodiscard]] Request& front() const { return *queue_.begin()->request; }
+
+ private:
+  struct Entry {
+    int priority;
+    std::uint64_t id;
+    Request* request;
+    bool operator<(const Entry& o) const { return priority != o.priority ? priority < o.priority : id < o.id; }
+  };
+  std::set<Entry> queue_;
+};
+
+// One prompt's part of a planned step.
+struct PlannedChunk {
+  Request* request = nullptr;
+  models::PrefillChunk work;
+};
+
+// What a batcher decided for one step.
+struct StepPlan {
+  std::vector<PlannedChunk> chunks;
+  std::vector<Request*> finished;  // sequences that answer their last token with this step
+  std::int64_t decodes = 0;        // sequences that computed one token each
+  // What the decodes attended to (one entry per KV law), copied when the step was planned.
+  std::vector<models::Attended> attended;
+  // Padding that computes but answers nothing (static batches): added to the decodes' work.
+  std::int64_t idle_decodes = 0;
+  // The next step would be planned in the same way unless a request comes, ends or lacks a block.
+  bool steady = false;
+
+  [[nodiscard]] bool empty() const { return chunks.empty() && decodes == 0; }
+  void clear();
+};
+
+// Everything that a batcher may look at and act on: queues, running requests and KV blocks of one replica. The actions keep
+// the books; a batcher only decides.
+class EngineState {
+ public:
+  // `kv_grows`: decoding sequences take blocks as they grow. False where each request reserves its whole length when it is
+  // admitted (reserve()).
+  EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_caching, bool kv_grows,
+              const std::vector<std::int64_t>& kv_laws);
+
+  WaitingQueue waiting;
+  KvCache kv;
+  DecodeSet decoding;
+  // Admitted requests whose prompt is not complete, in order of admission.
+  std::vector<Request*> prefilling;
+  TokenGaps gaps;
+
+  // Requests that hold a slot: prefilling, decoding, and finished ones whose last step has not ended.
+  [[nodiscard]] std::int64_t running() const { return running_; }
+
+  // The front of the waiting queue becomes a running request that starts behind its cached prefix of `hit` blocks.
+  Request& admit(std::int64_t hit_blocks, Seconds now);
+  // Computes the next `tokens` tokens of the prompt in this step. The caller has checked that the blocks fit.
+  void schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan);
+  // KV blocks that the next `tokens` tokens of the request need beyond those it holds.
+  [[nodiscard]] std::int64_t blocks_for_chunk(const Request& request, std::int64_t tokens) const;
+  // KV blocks that the decode step `ahead` steps from now takes.
+  [[nodiscard]] std::int64_t blocks_for_decodes(std::int64_t ahead = 0) const {
+    return kv_grows_ ? decoding.blocks_needed(ahead) : 0;
+  }
+  // Every decoding sequence computes one token in this step. The caller has checked that blocks_for_decodes() fit.
+  void schedule_decodes(StepPlan& plan);
+  // Keeps blocks for `tokens` tokens of the request, whatever it needs at present.
+  void reserve(Request& request, std::int64_t tokens);
+
+  // Takes a running request off the engine: of the worst priority, the one admitted last. Its blocks are freed and it waits
+  // again, keeping what it has answered. Returns it; nullptr if nothing can be preempted.
+  Request* preempt_last();
+  // Takes a request that waits or runs off the engine for good. False if its last step is already planned.
+  bool cancel(Request& request);
+  // Frees the slot and the blocks of a request whose last step has ended.
+  void retire(Request& request);
+
+  // Tokens answered so far, also while it decodes.
+  [[nodiscard]] std::int64_t emitted(const Request& request) const {
+    return request.emitted + (request.state == Request::State::decoding ? decoding.step() - request.joined_step : 0);
+  }
+  // The request's content so far, answer included.
+  [[nodiscard]] const Prompt& content(const Request& request) const;
+
+  std::int64_t preemptions = 0;
+  std::int64_t prefilled_tokens = 0;  // INV-5: computed in chunks
+  std::int64_t reused_tokens = 0;
+  std::int64_t emitted_tokens = 0;
+  std::int64_t touched = 0;           // requests handled one by one: the work of a step beyond a constant
+
+ private:
+  void link(Request& request);
+  void unlink(Request& request);
+  void stop(Request& request);
+  void free_blocks(Request& request);
+  void settle_blocks(Request& request);
+
+  bool kv_grows_;
+  std::int64_t running_ = 0;
+  Request* last_ = nullptr;  // admitted last
+  mutable Prompt scratch_;
+};
+
+}  // namespace llmscape::serving

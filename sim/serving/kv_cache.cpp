@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/kv_cache.hpp"
+
+#include <stdexcept>
+
+namespace llmscape::serving {
+
+KvCache::KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching)
+    : total_(blocks), block_tokens_(block_tokens), prefix_caching_(prefix_caching), tree_(block_tokens) {}
+
+PrefixTree::Match KvCache::match(const Prompt& content, std::int64_t tokens) const {
+  if (!prefix_caching_) return {};
+  return tree_.match(content, (tokens - 1) / block_tokens_);
+}
+
+void KvCache::share(Lease& lease, const Prompt& content, std::int64_t blocks) {
+  if (blocks == 0) return;
+  lease.tip = tree_.acquire(content, blocks);
+  lease.published_blocks = blocks;
+}
+
+void KvCache::make_room(std::int64_t blocks) {
+  if (blocks > available()) throw std::logic_error("INV-4: more KV blocks taken than the pool has");
+  const std::int64_t free = available() - tree_.evictable_blocks();
+  if (blocks > free) evicted_ += tree_.evict(blocks - free);
+}
+
+void KvCache::take(Lease& lease, std::int64_t blocks) {
+  take_for_decodes(blocks);
+  lease.private_blocks += blocks;
+}
+
+void KvCache::take_for_decodes(std::int64_t blocks) {
+  make_room(blocks);
+  private_ += blocks;
+}
+
+void KvCache::publish(Lease& lease, const Prompt& content, std::int64_t tokens) {
+  const std::int64_t whole = tokens / block_tokens_;
+  if (!prefix_caching_ || whole <= lease.published_blocks) return;
+  const PrefixTree::Published now = tree_.publish(lease.tip, content, lease.published_blocks, whole);
+  // Blocks that were known are now shared and our own copies freed; the others passed from private to shared.
+  const std::int64_t moved = now.blocks - lease.published_blocks;
+  lease.tip = now.tip;
+  lease.published_blocks = now.blocks;
+  lease.private_blocks -= moved;
+  private_ -= moved;
+}
+
+void KvCache::release(Lease& lease) {
+  private_ -= lease.private_blocks;
+  tree_.release(lease.tip);
+  lease = Lease{};
+}
+
+}  // namespace llmscape::serving

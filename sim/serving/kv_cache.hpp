@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "sim/serving/prefix_tree.hpp"
+#include "sim/serving/request.hpp"
+
+namespace llmscape::serving {
+
+// The paged KV memory of one replica: a pool of blocks, some held by requests, some cached for whoever comes with the same
+// prefix, the rest free. INV-4: free + cached + shared + private = total at every instant.
+class KvCache {
+ public:
+  KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching);
+
+  [[nodiscard]] std::int64_t blocks() const { return total_; }
+  [[nodiscard]] int block_tokens() const { return block_tokens_; }
+  [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const { return (tokens + block_tokens_ - 1) / block_tokens_; }
+  // Blocks that can be taken now: free ones and cached ones that nobody refers to.
+  [[nodiscard]] std::int64_t available() const { return total_ - private_ - tree_.referenced_blocks(); }
+  [[nodiscard]] std::int64_t used() const { return private_ + tree_.referenced_blocks(); }
+
+  // The longest cached prefix of the content in whole blocks, leaving at least one token to compute (vLLM: at most
+  // floor((tokens - 1) / block_tokens)).
+  [[nodiscard]] PrefixTree::Match match(const Prompt& content, std::int64_t tokens) const;
+  // Takes hold of the first `blocks` cached blocks of the content. The lease must be empty.
+  void share(Lease& lease, const Prompt& content, std::int64_t blocks);
+  // Takes blocks for a request; `take_for_decodes` for many at once (each lease is told when it ends, by hold()).
+  // The caller has checked available().
+  void take(Lease& lease, std::int64_t blocks);
+  void take_for_decodes(std::int64_t blocks);
+  static void hold(Lease& lease, std::int64_t blocks) { lease.private_blocks += blocks; }
+  // Makes the whole blocks among the first `tokens` tokens of the content findable by others.
+  void publish(Lease& lease, const Prompt& content, std::int64_t tokens);
+  // Gives everything back; published blocks stay cached until they are needed.
+  void release(Lease& lease);
+
+  [[nodiscard]] std::int64_t evicted() const { return evicted_; }
+
+ private:
+  void make_room(std::int64_t blocks);
+
+  std::int64_t total_;
+  int block_tokens_;
+  bool prefix_caching_;
+  PrefixTree tree_;
+  std::int64_t private_ = 0;
+  std::int64_t evicted_ = 0;
+};
+
+}  // namespace llmscape::serving

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/prefix_tree.hpp"
+
+#include <algorithm>
+
+namespace llmscape::serving {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t x) {  // splitmix64 (Steele, Lea, Flood 2014)
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+void truncate(std::vector<Segment>& content, std::int64_t tokens) {
+  auto keep = content.begin();
+  for (; tokens > 0; ++keep) {
+    keep->tokens = std::min(keep->tokens, tokens);
+    tokens -= keep->tokens;
+  }
+  content.erase(keep, content.end());
+}
+
+}  // namespace
+
+// A position in a list of segments. Two cursors agree as far as they name the same tokens, however the lists are cut.
+struct PrefixTree::Cursor {
+  explicit Cursor(const std::vector<Segment>& segments) : list(segments) {}
+
+  const std::vector<Segment>& list;
+  std::size_t index = 0;
+  std::int64_t into = 0;  // tokens of list[index] already passed
+
+  [[nodiscard]] bool end() const { return index == list.size(); }
+  [[nodiscard]] std::int64_t left() const { return list[index].tokens - into; }
+  [[nodiscard]] std::int64_t position() const { return list[index].offset + into; }
+  void skip(std::int64_t tokens) {
+    while (tokens > 0 && !end()) {
+      const std::int64_t step = std::min(tokens, left());
+      tokens -= step;
+      into += step;
+      if (left() == 0) {
+        ++index;
+        into = 0;
+      }
+    }
+  }
+  // How many of the next `most` tokens are the same in both; both move past them.
+  std::int64_t common(Cursor& other, std::int64_t most) {
+    std::int64_t same = 0;
+    while (same < most && !end() && !other.end() && list[index].id == other.list[other.index].id &&
+           position() == other.position()) {
+      const std::int64_t step = std::min({most - same, left(), other.left()});
+      skip(step);
+      other.skip(step);
+      same += step;
+    }
+    return same;
+  }
+  // Appends the next `tokens` tokens to `to`, joined with what is there where they continue it.
+  void copy(std::int64_t tokens, std::vector<Segment>& to) {
+    while (tokens > 0 && !end()) {
+      const std::int64_t step = std::min(tokens, left());
+      if (!to.empty() && to.back().id == list[index].id && to.back().offset + to.back().tokens == position()) {
+        to.back().tokens += step;
+      } else {
+        to.push_back({list[index].id, step, position()});
+      }
+      skip(step);
+      tokens -= step;
+    }
+  }
+  // A hash of the next `tokens` tokens that does not depend on how the list is cut. Does not move.
+  [[nodiscard]] std::uint64_t hash(std::int64_t tokens) const {
+    Cursor at = *this;
+    std::uint64_t value = 0;
+    while (tokens > 0 && !at.end()) {
+      const ContentId id = at.list[at.index].id;
+      const std::int64_t from = at.position();
+      std::int64_t run = 0;
+      while (tokens > 0 && !at.end() && at.list[at.index].id == id && at.position() == from + run) {
+        const std::int64_t step = std::min(tokens, at.left());
+        at.skip(step);
+        run += step;
+        tokens -= step;
+      }
+      value = mix(value ^ mix(id ^ mix(static_cast<std::uint64_t>(from) * 2 + static_cast<std::uint64_t>(run) * 0x10001)));
+    }
+    return value;
+  }
+};
+
+PrefixTree::PrefixTree(int block_tokens) : block_tokens_(block_tokens) {}
+
+std::uint64_t PrefixTree::key(const PrefixNode* parent, std::uint64_t first_block) {
+  return first_block ^ mix(parent->id);
+}
+
+PrefixNode* PrefixTree::child(const PrefixNode* parent, std::uint64_t first_block) const {
+  if (parent->children == 0) return nullptr;
+  const auto found = children_.find(key(parent, first_block));
+  return found == children_.end() ? nullptr : found->second;
+}
+
+PrefixTree::Match PrefixTree::match(const Prompt& content, std::int64_t limit) const {
+  Match result;
+  const PrefixNode* node = &root_;
+  Cursor at(content);
+  while (result.blocks < limit) {
+    const PrefixNode* below = child(node, at.hash(block_tokens_));
+    if (!below) break;
+    Cursor known(below->content);
+    const std::int64_t most = std::min(below->blocks, limit - result.blocks);
+    const std::int64_t same = at.common(known, most * block_tokens_) / block_tokens_;
+    result.blocks += same;
+    if (below->references == 0) result.unreferenced_blocks += same;
+    if (same < below->blocks) break;
+    node = below;
+  }
+  return result;
+}
+
+void PrefixTree::unlink(PrefixNode* node) {
+  (node->older ? node->older->newer : oldest_) = node->newer;
+  (node->newer ? node->newer->older : newest_) = node->older;
+  node->older = node->newer = nullptr;
+}
+
+void PrefixTree::reference(PrefixNode* node) {
+  if (node->references++ == 0) {
+    unlink(node);
+    evictable_ -= node->blocks;
+    referenced_ += node->blocks;
+  }
+}
+
+PrefixNode* PrefixTree::add(PrefixNode* parent, std::uint64_t first_block) {
+  PrefixNode* node = nullptr;
+  if (spare_.empty()) {
+    node = &nodes_.emplace_back();
+  } else {
+    node = spare_.back();
+    spare_.pop_back();
+  }
+  node->parent = parent;
+  node->id = next_id_++;
+  node->first_block = first_block;
+  ++parent->children;
+  children_.emplace(key(parent, first_block), node);
+  return node;
+}
+
+void PrefixTree::remove(PrefixNode* leaf) {
+  children_.erase(key(leaf->parent, leaf->first_block));
+  --leaf->parent->children;
+  leaf->content.clear();
+  leaf->blocks = 0;
+  spare_.push_back(leaf);
+}
+
+// Cuts the node after `blocks` blocks. The node itself keeps the tail, so that paths that end in it stay whole; a new node
+// takes the head.
+void PrefixTree::split(PrefixNode* node, std::int64_t blocks) {
+  PrefixNode* parent = node->parent;
+  children_.erase(key(parent, node->first_block));
+  --parent->children;
+  PrefixNode* head = add(parent, node->first_block);
+  head->references = node->references;
+  head->blocks = blocks;
+
+  std::vector<Segment> tail;
+  Cursor at(node->content);
+  at.copy(blocks * block_tokens_, head->content);
+  node->first_block = at.hash(block_tokens_);
+  at.copy((node->blocks - blocks) * block_tokens_, tail);
+  node->content = std::move(tail);
+  node->blocks -= blocks;
+  node->parent = head;
+  head->children = 1;
+  children_.emplace(key(head, node->first_block), node);
+  if (node->references == 0) {  // the head was released with the tail, just after it
+    head->older = node;
+    head->newer = node->newer;
+    (node->newer ? node->newer->older : newest_) = head;
+    node->newer = head;
+  }
+}
+
+PrefixNode* PrefixTree::acquire(const Prompt& content, std::int64_t blocks) {
+  PrefixNode* node = &root_;
+  Cursor at(content);
+  while (blocks > 0) {
+    PrefixNode* below = child(node, at.hash(block_tokens_));
+    if (blocks < below->blocks) {
+      split(below, blocks);
+      below = below->parent;
+    }
+    reference(below);
+    at.skip(below->blocks * block_tokens_);
+    blocks -= below->blocks;
+    node = below;
+  }
+  return node == &root_ ? nullptr : node;
+}
+
+PrefixTree::Published PrefixTree::publish(PrefixNode* tip, const Prompt& content, std::int64_t from, std::int64_t to) {
+  Published result{tip, from, 0};
+  PrefixNode* node = tip ? tip : &root_;
+  Cursor at(content);
+  at.skip(from * block_tokens_);
+  while (result.blocks < to) {
+    const std::uint64_t first_block = at.hash(block_tokens_);
+    PrefixNode* below = child(node, first_block);
+    if (!below) {
+      const bool own_leaf = node != &root_ && node->references == 1 && node->children == 0;
+      if (!own_leaf) {
+        node = add(node, first_block);
+        node->references = 1;
+      }
+      at.copy((to - result.blocks) * block_tokens_, node->content);
+      node->blocks += to - result.blocks;
+      referenced_ += to - result.blocks;
+      result.blocks = to;
+    } else {
+      Cursor known(below->content);
+      const std::int64_t most = std::min(below->blocks, to - result.blocks);
+      Cursor ahead = at;
+      const std::int64_t same = ahead.common(known, most * block_tokens_) / block_tokens_;
+      if (same == 0) break;  // another content under the same hash: ours stays private
+      if (same < below->blocks) {
+        split(below, same);
+        below = below->parent;
+      }
+      reference(below);
+      node = below;
+      at.skip(same * block_tokens_);
+      result.known += same;
+      result.blocks += same;
+    }
+    result.tip = node;
+  }
+  return result;
+}
+
+void PrefixTree::release(PrefixNode* tip) {
+  for (PrefixNode* node = tip; node && node != &root_; node = node->parent) {
+    if (--node->references > 0) continue;
+    referenced_ -= node->blocks;
+    evictable_ += node->blocks;
+    node->older = newest_;
+    (newest_ ? newest_->newer : oldest_) = node;
+    newest_ = node;
+  }
+}
+
+std::int64_t PrefixTree::evict(std::int64_t blocks) {
+  std::int64_t evicted = 0;
+  while (evicted < blocks && oldest_) {
+    PrefixNode* node = oldest_;
+    const std::int64_t some = std::min(blocks - evicted, node->blocks);
+    node->blocks -= some;
+    evictable_ -= some;
+    evicted += some;
+    if (node->blocks == 0) {
+      unlink(node);
+      remove(node);
+    } else {
+      truncate(node->content, node->blocks * block_tokens_);
+    }
+  }
+  return evicted;
+}
+
+}  // namespace llmscape::serving

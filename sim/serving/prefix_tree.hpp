@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "traces/content.hpp"
+
+namespace llmscape::serving {
+
+// A run of whole blocks with known content: an edge of the radix tree. All its blocks are referenced by the same requests
+// and were released together, so one node stands for all of them.
+struct PrefixNode {
+  PrefixNode* parent = nullptr;
+  std::uint64_t id = 0;            // never reused
+  std::uint64_t first_block = 0;   // hash of the content of its first block: its key below the parent
+  std::vector<Segment> content;    // blocks x block_tokens tokens
+  std::int64_t blocks = 0;
+  std::int64_t references = 0;     // requests whose path includes it
+  std::int64_t children = 0;
+  PrefixNode* older = nullptr;     // list of unreferenced nodes, by time of release
+  PrefixNode* newer = nullptr;
+};
+
+// Which blocks hold which content. Hits, moves and evictions cost O(nodes on the path) and not O(blocks). Blocks that no
+// request refers to stay until they are needed: they are evicted in the order in which they were released, the tail of a
+// request before its head (vLLM's free list), so a leaf always goes before its parent.
+class PrefixTree {
+ public:
+  explicit PrefixTree(int block_tokens);
+
+  struct Match {
+    std::int64_t blocks = 0;
+    std::int64_t unreferenced_blocks = 0;  // of them, those that nobody holds at present
+  };
+  // The longest known prefix of the content, in whole blocks, at most `limit` blocks. Changes nothing.
+  [[nodiscard]] Match match(const Prompt& content, std::int64_t limit) const;
+
+  // Takes a reference on the first `blocks` blocks of the content (as match() found them); returns the end of the path.
+  PrefixNode* acquire(const Prompt& content, std::int64_t blocks);
+
+  struct Published {
+    PrefixNode* tip = nullptr;  // where the caller's path ends now
+    std::int64_t blocks = 0;    // length of the path
+    std::int64_t known = 0;     // of the blocks just published, those that were known already: the caller shares them from
+                                // now on and gives its own back
+  };
+  // Makes blocks [from, to) of the content known, below `tip` (the caller holds a path of `from` blocks that ends there).
+  // Stops early only where another content has the same hash.
+  Published publish(PrefixNode* tip, const Prompt& content, std::int64_t from, std::int64_t to);
+
+  // Gives the path's references back; what nobody else holds becomes evictable.
+  void release(PrefixNode* tip);
+
+  // Forgets up to `blocks` evictable blocks, the longest released first; returns how many.
+  std::int64_t evict(std::int64_t blocks);
+
+  [[nodiscard]] std::int64_t referenced_blocks() const { return referenced_; }
+  [[nodiscard]] std::int64_t evictable_blocks() const { return evictable_; }
+
+ private:
+  struct Cursor;
+  PrefixNode* child(const PrefixNode* parent, std::uint64_t first_block) const;
+  PrefixNode* add(PrefixNode* parent, std::uint64_t first_block);
+  void remove(PrefixNode* leaf);
+  void split(PrefixNode* node, std::int64_t blocks);
+  void reference(PrefixNode* node);
+  void unlink(PrefixNode* node);
+  [[nodiscard]] static std::uint64_t key(const PrefixNode* parent, std::uint64_t first_block);
+
+  std::int64_t block_tokens_;
+  PrefixNode root_;
+  std::deque<PrefixNode> nodes_;
+  std::vector<PrefixNode*> spare_;
+  std::unordered_map<std::uint64_t, PrefixNode*> children_;  // by key(parent, first block); never iterated
+  PrefixNode* oldest_ = nullptr;
+  PrefixNode* newest_ = nullptr;
+  std::uint64_t next_id_ = 1;
+  std::int64_t referenced_ = 0;
+  std::int64_t evictable_ = 0;
+};
+
+}  // namespace llmscape::serving

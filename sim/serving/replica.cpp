@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/replica.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace llmscape::serving {
+
+Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
+                 const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
+    : config_(config),
+      depth_(policy.depth()),
+      batcher_(policy.make()),
+      step_model_(std::move(step_model)),
+      outcomes_(outcomes),
+      listener_(steps),
+      state_(config.kv_blocks, config.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws) {}
+
+void Replica::submit(Request& request, Seconds at) {
+  commit_ahead(at, false);
+  ahead_.clear();
+  messages_.push_back({&request, request.id, true, Outcome::completed, at});
+}
+
+void Replica::cancel(Request& request, Outcome why, Seconds at) {
+  commit_ahead(at, false);
+  ahead_.clear();
+  messages_.push_back({&request, request.id, false, why, at});
+}
+
+// A step may be planned when the one `depth_` before it ends.
+Seconds Replica::next_plan() const {
+  const std::size_t planned = steps_.size() + ahead_.size();
+  const std::size_t before = planned - std::min(planned, static_cast<std::size_t>(depth_));
+  return before < steps_.size() ? steps_[before].end : ahead_[before - steps_.size()].end;
+}
+
+Seconds Replica::next_event() const {
+  Seconds next = kNever;
+  const std::size_t planned = steps_.size() + ahead_.size();
+  if (planned > 0) next = next_plan();
+  if (planned < static_cast<std::size_t>(depth_) && !messages_.empty()) next = std::min(next, messages_.front().at);
+  for (const Step& step : steps_) {
+    if (step.end >= next) break;
+    if (!step.finished.empty()) return step.end;
+  }
+  return next;
+}
+
+void Replica::wake(Seconds now) {
+  commit_ahead(now, true);
+  end_steps(now);
+  read_messages(now);
+  while (steps_.size() + ahead_.size() < static_cast<std::size_t>(depth_))
+    if (!plan_step(now)) return;
+  if (ahead_.empty()) plan_ahead();
+}
+
+void Replica::end_steps(Seconds now) {
+  while (!steps_.empty() && steps_.front().end <= now) {
+    for (Request* request : steps_.front().finished) {
+      state_.retire(*request);
+      request->last_token = steps_.front().end;
+      outcomes_.on_outcome(*request, Outcome::completed, steps_.front().end);
+    }
+    steps_.pop_front();
+  }
+}
+
+bool Replica::servable(const Request& request) const {
+  const std::int64_t length = request.prompt_tokens + request.output_tokens;
+  return length <= config_.max_model_len && state_.kv.blocks_for(length) <= state_.kv.blocks();
+}
+
+void Replica::read_messages(Seconds now) {
+  while (!messages_.empty() && messages_.front().at <= now) {
+    const Message message = messages_.front();
+    messages_.pop_front();
+    Request& request = *message.request;
+    if (message.submit) {
+      request.enqueue = now;
+      if (servable(request)) {
+        state_.waiting.push(request);
+      } else {
+        request.state = Request::State::finishing;
+        outcomes_.on_outcome(request, Outcome::dropped, now);
+      }
+    } else if (request.id == message.id && state_.cancel(request)) {
+      outcomes_.on_outcome(request, message.why, now);
+    }
+  }
+}
+
+Seconds Replica::duration(const hardware::StepCost& cost) const {
+  // Asynchronous scheduling hides the host behind the device unless the step is short (engines.md 1).
+  return depth_ > 1 ? std::max(cost.device, cost.host) : cost.device + cost.host;
+}
+
+hardware::StepCost Replica::cost_of_plan() {
+  chunks_.clear();
+  for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
+  models::Batch batch;
+  batch.chunks = chunks_;
+  batch.decodes = plan_.decodes + plan_.idle_decodes;
+  batch.attended = plan_.attended;
+  return step_model_->step(batch);
+}
+
+bool Replica::plan_step(Seconds now) {
+  const std::int64_t preemptions = state_.preemptions;
+  plan_.clear();
+  batcher_->plan(state_, now, plan_);
+  // A step in which everybody had to give way computes nothing; the room is there for the next.
+  if (plan_.empty() && state_.preemptions > preemptions) batcher_->plan(state_, now, plan_);
+  if (plan_.empty()) return false;
+  const Seconds start = std::max(now, last_end_);
+  const hardware::StepCost cost = cost_of_plan();
+  commit(cost, start, start + duration(cost));
+  return true;
+}
+
+// The step in plan_ will run: stamps its tokens and adds it to the totals.
+void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end) {
+  stamp_tokens(end);
+  std::int64_t prefill_tokens = 0;
+  for (const PlannedChunk& chunk : plan_.chunks) prefill_tokens += chunk.work.tokens;
+  totals_.steps += 1;
+  totals_.sequence_steps += plan_.decodes + static_cast<std::int64_t>(plan_.chunks.size());
+  totals_.prefill_tokens += prefill_tokens;
+  totals_.decode_tokens += plan_.decodes;
+  totals_.busy += end - start;
+  for (std::size_t i = 0; i < cost.by_family.size(); ++i) totals_.time_by_family[i] += cost.by_family[i];
+  for (std::size_t i = 0; i < cost.energy.size(); ++i) totals_.energy[i] += cost.energy[i];
+  totals_.flops += cost.flops;
+  totals_.bytes += cost.bytes;
+  totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
+  listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size(), state_.kv.used());
+  last_end_ = end;
+  steps_.push_back({start, end, plan_.decodes, plan_.finished});
+}
+
+void Replica::stamp_tokens(Seconds end) {
+  const auto record = [this, end](Seconds gap, std::int64_t count) { listener_.on_token_gaps(end, gap, count); };
+  if (plan_.decodes > 0) state_.gaps.decode(end, plan_.decodes, record);
+  for (const PlannedChunk& chunk : plan_.chunks) {
+    if (!chunk.work.ends_prompt) continue;
+    Request& request = *chunk.request;
+    if (request.first_token == kNever) {
+      request.first_token = end;
+    } else {
+      record(end - request.latest_token, 1);  // went on after a preemption
+    }
+    request.latest_token = end;
+    if (request.state == Request::State::decoding) state_.gaps.join(end);
+  }
+}
+
+// The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message comes:
+// prices these steps now, changes nothing else.
+void Replica::plan_ahead() {
+  if (!plan_.steady || state_.decoding.size() == 0) return;
+  for (const Step& step : steps_)
+    if (!step.finished.empty()) return;
+  const std::int64_t steps = std::min(
+      {config_.lookahead, state_.decoding.steps_to_finish(), state_.decoding.steps_to_crossing() == INT64_MAX
+                                                                 ? INT64_MAX
+                                                                 : state_.decoding.steps_to_crossing() + 1});
+  models::Batch batch;
+  batch.decodes = state_.decoding.size();
+  std::int64_t blocks = 0;
+  Seconds end = last_end_;
+  for (std::int64_t ahead = 0; ahead < steps; ++ahead) {
+    blocks += state_.blocks_for_decodes(ahead);
+    if (blocks > state_.kv.available()) return;
+    batch.attended = state_.decoding.attended(ahead);
+    const hardware::StepCost cost = step_model_->step(batch);
+    end += duration(cost);
+    ahead_.push_back({end, cost});
+  }
+}
+
+// Steps planned ahead whose moment of planning lies before `until` (or at it) will run as priced.
+void Replica::commit_ahead(Seconds until, bool inclusive) {
+  while (!ahead_.empty()) {
+    if (steps_.size() >= static_cast<std::size_t>(depth_)) {
+      const Seconds planned = steps_[steps_.size() - static_cast<std::size_t>(depth_)].end;
+      if (inclusive ? planned > until : planned >= until) return;
+    }
+    const Ahead step = ahead_.front();
+    ahead_.pop_front();
+    plan_.clear();
+    state_.schedule_decodes(plan_);
+    commit(step.cost, last_end_, step.end);
+    while (steps_.size() > static_cast<std::size_t>(depth_) && steps_.front().finished.empty()) steps_.pop_front();
+  }
+}
+
+std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at) {
+  commit_ahead(at, false);
+  return state_.kv.match(prompt, tokens).blocks * state_.kv.block_tokens();
+}
+
+void Replica::check_invariants(Seconds now) const {
+  if (state_.kv.available() < 0 || state_.kv.used() < 0 || state_.kv.used() > state_.kv.blocks())
+    throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
+  if (state_.running() == 0 && state_.kv.used() != 0)
+    throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
+  if (totals_.busy > now * (1 + 1e-9))
+    throw std::logic_error("INV-8: replica " + std::to_string(config_.index) + " was busy for longer than the run lasted");
+}
+
+}  // namespace llmscape::serving

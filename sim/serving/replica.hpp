@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "hardware/device.hpp"
+#include "sim/serving/batcher.hpp"
+
+namespace llmscape::serving {
+
+// What a replica has done so far, summed in the order of its steps.
+struct ReplicaTotals {
+  std::int64_t steps = 0;
+  std::int64_t sequence_steps = 0;   // decodes and chunks over all steps
+  std::int64_t prefill_tokens = 0;
+  std::int64_t decode_tokens = 0;
+  Seconds busy;                      // INV-8: at most the elapsed time
+  std::array<Seconds, hardware::kOperatorFamilies> time_by_family{};
+  std::array<Joules, hardware::kEnergyComponents> energy{};
+  Flops flops;
+  Bytes bytes;
+  std::int64_t peak_kv_blocks = 0;
+};
+
+// Hears that requests have left a replica: the gateway.
+class OutcomeListener {
+ public:
+  virtual ~OutcomeListener() = default;
+  virtual void on_outcome(Request& request, Outcome outcome, Seconds at) = 0;
+};
+
+// Hears what one replica does, in the order of its steps.
+class StepListener {
+ public:
+  virtual ~StepListener() = default;
+  // `count` tokens are emitted at `at`, each `gap` after the one before it of its request.
+  virtual void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) = 0;
+  // A step was planned for good.
+  virtual void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
+                       std::int64_t kv_blocks_used) = 0;
+};
+
+struct ReplicaConfig {
+  int index = 0;
+  std::int64_t kv_blocks = 0;
+  int block_tokens = 16;
+  std::int64_t max_model_len = 0;   // longest prompt + answer
+  std::int64_t lookahead = 64;      // decode-only steps planned ahead of the clock; 0: each step is an event of its own
+};
+
+// One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed in.
+//
+// A step is planned when fewer than `depth` steps are in flight, and costs what the StepModel says. Where the batcher says
+// that the next steps would be planned alike, they are planned ahead of the clock; a message takes back those that would
+// have been planned after it came. Step ends are added one by one either way, so results are the same bytes (INV-14).
+class Replica {
+ public:
+  Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
+          const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps);
+
+  // A request arrives, or is no longer wanted, at `at`; the engine reads it when it next plans.
+  void submit(Request& request, Seconds at);
+  void cancel(Request& request, Outcome why, Seconds at);
+
+  // When wake() must be called next; kNever if nothing is to be done until a message comes.
+  [[nodiscard]] Seconds next_event() const;
+  // `now` is what next_event() said: the planned time, not a clock that was read.
+  void wake(Seconds now);
+
+  // Tokens of the prompt that this replica's cache holds at `at`.
+  [[nodiscard]] std::int64_t cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at);
+
+  [[nodiscard]] const EngineState& state() const { return state_; }
+  [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
+  [[nodiscard]] const hardware::StepModel& step_model() const { return *step_model_; }
+  // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
+  [[nodiscard]] std::int64_t work() const { return state_.touched + state_.decoding.work(); }
+  // Throws std::logic_error naming the invariant that does not hold.
+  void check_invariants(Seconds now) const;
+
+ private:
+  struct Message {
+    Request* request;
+    std::uint64_t id;  // of the request: its place may hold another one when a late cancellation is read
+    bool submit;
+    Outcome why;  // of a cancellation
+    Seconds at;
+  };
+  struct Step {
+    Seconds start, end;
+    std::int64_t decodes = 0;
+    std::vector<Request*> finished;
+  };
+
+  void read_messages(Seconds now);
+  void end_steps(Seconds now);
+  bool plan_step(Seconds now);
+  void plan_ahead();
+  void commit_ahead(Seconds until, bool inclusive);
+  void stamp_tokens(Seconds end);
+  void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
+  [[nodiscard]] bool servable(const Request& request) const;
+  [[nodiscard]] hardware::StepCost cost_of_plan();
+  [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
+  [[nodiscard]] Seconds next_plan() const;
+
+  ReplicaConfig config_;
+  int depth_;
+  std::unique_ptr<Batcher> batcher_;
+  std::unique_ptr<hardware::StepModel> step_model_;
+  OutcomeListener& outcomes_;
+  StepListener& listener_;
+  EngineState state_;
+
+  std::deque<Message> messages_;
+  std::deque<Step> steps_;  // planned for good, not ended
+  // Decode-only steps planned ahead of the clock, after steps_; taken back when a message comes first.
+  struct Ahead {
+    Seconds end;
+    hardware::StepCost cost;
+  };
+  std::deque<Ahead> ahead_;
+
+  StepPlan plan_;
+  std::vector<models::PrefillChunk> chunks_;
+  Seconds last_end_;  // of the step planned last, those ahead not counted
+  ReplicaTotals totals_;
+};
+
+}  // namespace llmscape::serving

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "base/quantity.hpp"
+#include "traces/content.hpp"
+
+namespace llmscape::serving {
+
+inline constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
+
+struct PrefixNode;
+
+// The KV blocks that one request holds: a path of shared, published blocks that ends in `tip`, and blocks of its own.
+struct Lease {
+  PrefixNode* tip = nullptr;
+  std::int64_t published_blocks = 0;  // on the path from the root to the tip
+  std::int64_t private_blocks = 0;
+  [[nodiscard]] std::int64_t blocks() const { return published_blocks + private_blocks; }
+};
+
+// How a request left the system.
+enum class Outcome : std::uint8_t { completed, cancelled, timed_out, dropped, failed };
+
+// One model call on its way. The gateway owns it; the replica that serves it moves it through its states.
+struct Request {
+  enum class State : std::uint8_t { waiting, prefilling, decoding, finishing };
+
+  std::uint64_t id = 0;  // counts calls in the order in which the gateway received them
+  Prompt prompt;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t output_tokens = 1;
+  ContentId output = 0;  // content id of the generated tokens
+  int priority = 0;      // smaller is served first
+  int slo_class = 0;
+  std::uint64_t session = 0;
+  int replica = -1;
+  std::size_t gateway_slot = 0;  // where the gateway keeps it
+
+  // INV-3: arrival <= enqueue <= schedule <= first_token <= last_token.
+  Seconds arrival;             // at the gateway
+  Seconds enqueue;             // in the replica's waiting queue
+  Seconds schedule = kNever;   // first planned into a step
+  Seconds first_token = kNever;
+  Seconds last_token = kNever;
+  Seconds latest_token;  // emitted at the end of a chunk, or before a preemption; while decoding, later ones may have followed
+
+  State state = State::waiting;
+  std::int64_t computed = 0;   // KV entries that exist; while decoding, as of `joined_step`
+  std::int64_t emitted = 0;    // tokens answered; while decoding, as of `joined_step`
+  std::int64_t joined_step = 0;  // the decode step at which it joined the decode set
+  std::int32_t slot = -1;        // in the decode set
+  Lease lease;
+  // INV-5: of the work on its prompt (and on generated tokens after a preemption).
+  std::int64_t prefilled = 0;  // tokens computed in chunks
+  std::int64_t reused = 0;     // tokens found in the prefix cache
+  std::int32_t preemptions = 0;
+  // Running requests in order of admission, as a list through the requests themselves.
+  Request* previous = nullptr;
+  Request* next = nullptr;
+
+  // Tokens that must be in the cache before the next one can be generated.
+  [[nodiscard]] std::int64_t tokens_to_compute() const { return prompt_tokens + emitted; }
+};
+
+}  // namespace llmscape::serving

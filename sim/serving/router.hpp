@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "base/fields.hpp"
+#include "sim/serving/replica.hpp"
+
+namespace llmscape::serving {
+
+// A replica as a router sees it.
+struct RoutingTarget {
+  Replica* replica = nullptr;
+  std::int64_t outstanding_requests = 0;  // sent and not answered
+  std::int64_t outstanding_tokens = 0;    // their prompts and answers
+};
+
+// Chooses the replica for a request. One policy per file under routers/.
+class Router {
+ public:
+  virtual ~Router() = default;
+  // Contract: returns an index into `targets` (never empty); equal targets are told apart by position only; deterministic.
+  virtual std::size_t choose(const Request& request, const std::vector<RoutingTarget>& targets, Seconds now) = 0;
+};
+
+// A policy as configured; key `policy` of `router`.
+struct RouterPolicy {
+  virtual ~RouterPolicy() = default;
+  [[nodiscard]] virtual std::unique_ptr<Router> make() const = 0;
+};
+
+// round_robin, least_tokens, prefix_affinity.
+const Family<RouterPolicy>& routers();
+
+}  // namespace llmscape::serving
