@@ -108,7 +108,7 @@ const Fields<CimDevice>& cim_fields() {
     f.add("memory_bandwidth", &D::memory_bandwidth, "bandwidth of that memory").required().above(0);
     f.add("memory_efficiency", &D::memory_efficiency, "share of the bandwidth that streaming reaches").above(0).at_most(1);
     f.add("streams_embedding", &D::streams_embedding,
-          "a step reads the whole input embedding with the weights, not one row per token");
+          "a step reads the whole input embedding with the head, not one row per token");
     f.add("vector_throughput", &D::vector_throughput, "operations on pairs of activations: attention, norms").required().above(0);
     f.add("fill", &D::fill, "time at the start of a step that nothing overlaps").at_least(0);
     f.add("static_power", &D::static_power, "power of the chip and its memory at rest").required().at_least(0);

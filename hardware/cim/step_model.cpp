@@ -61,9 +61,10 @@ CimStepModel::Loads CimStepModel::loads(const models::Batch& batch) const {
     loads[index(OperatorFamily::prefill_attention)] += attention(layer, work.prefill);
     loads[index(OperatorFamily::decode_attention)] += attention(layer, work.decode);
   }
-  if (const auto rows = batch.logit_rows(); rows > 0)
+  if (const auto rows = batch.logit_rows(); rows > 0) {
     gemm += products(shape_.head, mapping_.head, mapping_.head_pinned, !mapping_.head_pinned, static_cast<double>(rows));
-  if (chip_.streams_embedding) gemm.weights += Bytes(shape_.embedding_bytes);
+    if (chip_.streams_embedding) gemm.weights += Bytes(shape_.embedding_bytes);
+  }
   // Norms, rope and activations do about one operation for each byte they move as 16-bit numbers (assumed).
   loads[index(OperatorFamily::elementwise)].vector = Flops(tokens * shape_.elementwise_bytes);
   return loads;

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/dataflow/chip.hpp"
+
+#include <fmt/format.h>
+
+#include "hardware/dataflow/step_model.hpp"
+#include "models/memory.hpp"
+
+#include <algorithm>
+
+namespace llmscape::hardware {
+namespace {
+
+const Fields<DataflowEnergy>& energy_fields() {
+  static const Fields<DataflowEnergy> fields = [] {
+    using E = DataflowEnergy;
+    Fields<E> f("dataflow_energy", "dynamic energy of a dataflow socket");
+    f.add("compute", &E::compute, "of an operation").required().at_least(0);
+    f.add("hbm", &E::hbm, "of weights and KV read from HBM").required().at_least(0);
+    f.add("sram", &E::sram, "of weights and KV through the memory among the compute units").required().at_least(0);
+    f.add("link", &E::link, "of bytes sent to other sockets").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
+// Before any cut: sockets share evenly.
+Bytes whole_weights(const models::ModelSpec& model) { return models::memory_need(model, {}, 1, 1).weights; }
+
+}  // namespace
+
+Seconds DataflowDevice::model_switch(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  return switch_time(tiers, whole_weights(model), plan.tensor);
+}
+
+std::int64_t DataflowDevice::kv_tokens(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  const Bytes left = plan.tensor * memory() - whole_weights(model);
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(left.si() / models::kv_bytes_per_token(model)));
+}
+
+std::vector<std::string> DataflowDevice::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  std::vector<std::string> found;
+  if (plan.pipeline > 1 || plan.data > 1)
+    found.push_back(fmt::format("sockets of {} share a model by tensor parallelism: pipeline and data must be 1", name));
+  const Bytes weights = whole_weights(model) / plan.tensor;
+  if (weights > memory())
+    found.push_back(fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9, name,
+                                memory().si() / 1e9));
+  return found;
+}
+
+std::array<Tag, kOperatorFamilies> DataflowDevice::provenance() const {
+  const Tag memory = weaker(tiers.hbm_bandwidth.tag, weaker(tiers.hbm_efficiency.tag, fabric.fill.tag));
+  const Tag compute = weaker(fabric.peak.tag, fabric.compute_efficiency.tag);
+  return {memory, weaker(memory, fabric.routed_layer.tag), compute, memory, compute, fabric.link_bandwidth.tag, memory,
+          call.tag};
+}
+
+std::unique_ptr<StepModel> DataflowDevice::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                                const Settings& settings) const {
+  return std::make_unique<DataflowStepModel>(*this, model, plan, settings.coverage);
+}
+
+const Fields<DataflowDevice>& dataflow_fields() {
+  static const Fields<DataflowDevice> fields = [] {
+    using D = DataflowDevice;
+    Fields<D> f("dataflow", "a socket of a spatial machine: fused sections, three memories, static shapes");
+    f.add("name", &D::name, "the name of the device").required();
+    f.add("description", &D::description, "what it is, in a line");
+    f.add_group("memory", &D::tiers, memory_tiers_fields(), "its memories").required();
+    f.add_group("fabric", &D::fabric, fabric_fields(), "its compute units and links").required();
+    f.add_group("shapes", &D::shapes, static_shapes_fields(), "the shapes that graphs are compiled for");
+    f.add("hardware_loop", &D::hardware_loop, "the layers of a step are one call; otherwise each section is");
+    f.add("call", &D::call, "starting one call").required().at_least(0);
+    f.add("streams_embedding", &D::streams_embedding,
+          "a step reads the whole input embedding with the head, not one row per token");
+    f.add("idle_power", &D::idle, "power when idle").required().at_least(0);
+    f.add_group("energy", &D::energy, energy_fields(), "dynamic energy").required();
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

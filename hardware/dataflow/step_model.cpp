@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/dataflow/step_model.hpp"
+
+#include "models/memory.hpp"
+#include "models/step_work.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr std::size_t index(OperatorFamily family) { return static_cast<std::size_t>(family); }
+constexpr std::size_t index(EnergyComponent component) { return static_cast<std::size_t>(component); }
+
+// The part of a section's time that a family accounts for: its share of whatever the section waits for.
+double share(const SectionTimes& part, const SectionTimes& whole) {
+  if (whole.memory >= whole.compute && whole.memory >= whole.links) return part.memory / whole.memory;
+  return whole.compute >= whole.links ? part.compute / whole.compute : part.links / whole.links;
+}
+
+}  // namespace
+
+DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                     const models::ExpertCoverage& coverage)
+    : socket_(std::move(socket)),
+      shape_(model, {}, coverage),
+      padded_(socket_.shapes, *socket_.fabric.tile_tokens, models::kv_laws(model)),
+      sockets_(plan.tensor),
+      weights_held_(models::memory_need(model, {}, 1, 1).weights),
+      collective_bytes_(StepShape(model, plan, coverage).collective_bytes / model.layers()) {
+  for (const LayerShape& layer : shape_.layers) {
+    const Bytes read(layer.common.bytes() + layer.experts_per_token * layer.expert.bytes());
+    sections_.push_back(sections_of(read, socket_.tiers, sockets_));
+  }
+  head_sections_ = sections_of(Bytes(shape_.head.bytes()), socket_.tiers, sockets_);
+  calls_ = 1;
+  if (socket_.hardware_loop) return;
+  calls_ = static_cast<double>(head_sections_);
+  for (std::size_t i = 0; i < sections_.size(); ++i) calls_ += shape_.layers[i].count * static_cast<double>(sections_[i]);
+}
+
+DataflowStepModel::Loads DataflowStepModel::layer_loads(const LayerShape& layer, const models::Batch& batch) const {
+  const LayerLoad work = shape_.load(layer, batch);
+  const auto tokens = static_cast<double>(batch.tokens());
+  const auto attention = [&](const LayerLoad::AttentionLoad& part) {
+    return SectionLoad{Bytes(), Bytes((part.keys + part.tokens) * layer.kv_bytes), Flops(part.flops), Bytes()};
+  };
+  Loads loads;
+  loads[index(OperatorFamily::gemm)] = {Bytes(layer.common.bytes()), Bytes(), Flops(2 * tokens * layer.common.weights()),
+                                        Bytes()};
+  loads[index(OperatorFamily::grouped_gemm)] = {Bytes(work.experts_touched * layer.expert.bytes()), Bytes(),
+                                                Flops(2 * work.expert_rows * layer.expert.weights()), Bytes()};
+  loads[index(OperatorFamily::prefill_attention)] = attention(work.prefill);
+  loads[index(OperatorFamily::decode_attention)] = attention(work.decode);
+  loads[index(OperatorFamily::collective)].sent = Bytes(tokens * collective_bytes_);
+  return loads;
+}
+
+DataflowStepModel::Loads DataflowStepModel::head_loads(const models::Batch& batch) const {
+  Loads loads;
+  SectionLoad& gemm = loads[index(OperatorFamily::gemm)];
+  gemm.weights = Bytes(shape_.head.bytes() + (socket_.streams_embedding ? shape_.embedding_bytes : 0));
+  gemm.flops = Flops(2 * static_cast<double>(batch.logit_rows()) * shape_.head.weights());
+  return loads;
+}
+
+bool DataflowStepModel::resident(const models::Batch& batch) const {
+  Bytes held = weights_held_;
+  for (const LayerShape& layer : shape_.layers) {
+    const LayerLoad work = shape_.load(layer, batch);
+    held += Bytes(layer.count * layer.kv_bytes * (work.prefill.keys + work.decode.keys));
+  }
+  return sram_resident(socket_.tiers, held, sockets_);
+}
+
+void DataflowStepModel::add(StepCost& cost, const Loads& loads, double count, std::int64_t sections,
+                            const SectionRun& run) const {
+  SectionLoad whole;
+  for (const SectionLoad& load : loads) whole += load;
+  const SectionTimes t = section_times(socket_.fabric, socket_.tiers, whole, run);
+  const Seconds time = count * (t.longest() + static_cast<double>(sections) * *socket_.fabric.fill);
+
+  std::array<double, kOperatorFamilies> shares{};
+  double sum = 0;
+  for (std::size_t f = 0; f < shares.size(); ++f)
+    sum += shares[f] = share(section_times(socket_.fabric, socket_.tiers, loads[f], run), t);
+  for (std::size_t f = 0; f < shares.size(); ++f) cost.by_family[f] += time * (shares[f] / sum);
+  cost.device += time;
+
+  const DataflowEnergy& e = socket_.energy;
+  const Bytes read = whole.weights + whole.kv;
+  cost.flops += count * whole.flops / sockets_;
+  cost.energy[index(EnergyComponent::compute)] += count * whole.flops * *e.compute;
+  cost.energy[index(EnergyComponent::on_chip)] += count * read * *e.sram;
+  cost.energy[index(EnergyComponent::interconnect)] += count * sockets_ * whole.sent * *e.link;
+  if (run.resident) return;
+  cost.bytes += count * read / sockets_;
+  cost.energy[index(EnergyComponent::memory)] += count * read * *e.hbm;
+}
+
+StepCost DataflowStepModel::step(const models::Batch& batch) {
+  StepCost cost;
+  if (batch.tokens() == 0) return cost;
+  const models::Batch& padded = padded_.pad(batch);
+  const SectionRun run{sockets_, padded_.tiles(), resident(padded)};
+  for (std::size_t i = 0; i < shape_.layers.size(); ++i) {
+    const LayerShape& layer = shape_.layers[i];
+    add(cost, layer_loads(layer, padded), layer.count, sections_[i], run);
+    if (layer.experts > 0) {
+      const Seconds routing = layer.count * *socket_.fabric.routed_layer;
+      cost.by_family[index(OperatorFamily::grouped_gemm)] += routing;
+      cost.device += routing;
+    }
+  }
+  if (padded.logit_rows() > 0) add(cost, head_loads(padded), 1, head_sections_, run);
+
+  // Calls are part of every family's time.
+  const Seconds device = cost.device + calls_ * *socket_.call;
+  for (Seconds& part : cost.by_family) part *= device / cost.device;
+  cost.device = device;
+  return cost;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/dataflow/chip.hpp"
+#include "hardware/step_shape.hpp"
+
+namespace llmscape::hardware {
+
+// Prices the steps of one model on a group of sockets: step = sum t_s + n_calls t_call (cost-model 6). A layer is one or
+// more sections; how many is worked out once.
+class DataflowStepModel final : public StepModel {
+ public:
+  DataflowStepModel(DataflowDevice, const models::ModelSpec&, const models::ParallelPlan&, const models::ExpertCoverage&);
+  StepCost step(const models::Batch&) override;
+
+ private:
+  using Loads = std::array<SectionLoad, kOperatorFamilies>;
+  // Of one layer of a group, and of the head.
+  [[nodiscard]] Loads layer_loads(const LayerShape&, const models::Batch&) const;
+  [[nodiscard]] Loads head_loads(const models::Batch&) const;
+  [[nodiscard]] bool resident(const models::Batch&) const;
+  // Adds `count` parts of the network alike, each cut into `sections`.
+  void add(StepCost&, const Loads&, double count, std::int64_t sections, const SectionRun&) const;
+
+  DataflowDevice socket_;
+  StepShape shape_;
+  PaddedBatch padded_;
+  int sockets_;
+  Bytes weights_held_;                  // by all sockets
+  double collective_bytes_;             // that a socket sends per token and layer
+  std::vector<std::int64_t> sections_;  // of one layer of each group
+  std::int64_t head_sections_ = 0;
+  double calls_ = 0;                    // of a step
+};
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "closed_form_cases.hpp"
+#include "hardware/dataflow/chip.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+using namespace cases;
+using doctest::Approx;
+
+DataflowDevice sn40l() { return catalogued(dataflow_fields(), "sn40l"); }
+
+// The machine of the worked example: 1.8 TB/s at 0.75, every parameter streamed, nothing but memory time.
+DataflowDevice plain_machine() {
+  DataflowDevice socket = sn40l();
+  socket.tiers.hbm_bandwidth.value = BytesPerSecond(1.8e12);
+  socket.fabric.fill.value = socket.call.value = Seconds();
+  socket.streams_embedding = true;
+  socket.shapes = {};
+  return socket;
+}
+
+models::ModelSpec bf16(const LlamaShape& shape) { return llama(shape, {}, {}); }
+
+models::ModelSpec deepseek_r1() {
+  models::ModelSpec spec;
+  spec.name = "deepseek-r1";
+  spec.hidden = 7168;
+  spec.vocabulary = 129280;
+  spec.max_position = 163840;
+  models::LayerGroup dense;
+  dense.count = 3;
+  dense.attention.kind = models::Attention::Kind::mla;
+  dense.attention.heads = dense.attention.kv_heads = 128;
+  dense.attention.q_rank = 1536;
+  dense.attention.kv_rank = 512;
+  dense.attention.rope_dim = 64;
+  dense.attention.nope_dim = dense.attention.v_dim = 128;
+  dense.feed_forward.width = 18432;
+  models::LayerGroup routed = dense;
+  routed.count = 58;
+  routed.feed_forward = {};
+  routed.feed_forward.experts = 256;
+  routed.feed_forward.experts_per_token = 8;
+  routed.feed_forward.expert_width = routed.feed_forward.shared_width = 2048;
+  spec.groups = {dense, routed};
+  spec.precision.weights = format_of("fp8", 1);
+  return spec;
+}
+
+double tokens_per_second(const Device& socket, const models::ModelSpec& model, std::int64_t context = 1) {
+  const Decodes decodes(1, context);
+  models::ParallelPlan plan;
+  plan.tensor = 16;
+  REQUIRE(socket.problems(model, plan).empty());
+  return 1 / socket.bind(model, plan, {})->step(decodes.batch).device.si();
+}
+
+TEST_CASE("Llama-3.1-70B on 16 sockets streams 141.1 GB in 6.533 ms: 153.1 tokens/s") {
+  const DataflowDevice socket = plain_machine();
+  CHECK(streaming_time(socket.tiers, Bytes(70553706496.0 * 2), Bytes(), 16).si() == Approx(6.533e-3).epsilon(1e-4));
+  CHECK(tokens_per_second(socket, bf16(kLlama70B)) == Approx(153.1).epsilon(1e-3));
+
+  DataflowDevice gathers = plain_machine();
+  gathers.streams_embedding = false;
+  CHECK(1e3 / tokens_per_second(gathers, bf16(kLlama70B)) == Approx(6.44).epsilon(1e-3));
+  DataflowDevice published = plain_machine();
+  published.tiers.hbm_bandwidth = sn40l().tiers.hbm_bandwidth;
+  CHECK(tokens_per_second(published, bf16(kLlama70B)) == Approx(136).epsilon(2e-3));
+}
+
+TEST_CASE("the catalogue's socket meets the two published speeds it was fitted to, and stays below the one with speculation") {
+  CHECK(tokens_per_second(sn40l(), bf16(kLlama8B)) == Approx(1042).epsilon(1e-3));
+  CHECK(tokens_per_second(sn40l(), deepseek_r1()) == Approx(198).epsilon(1e-3));
+  CHECK(tokens_per_second(sn40l(), bf16(kLlama70B)) < 457);
+}
+
+TEST_CASE("switching to Llama-3.1-8B on 8 sockets takes 10.04 ms at 200 GB/s and 16.1 ms at 125 GB/s") {
+  models::ParallelPlan plan;
+  plan.tensor = 8;
+  DataflowDevice socket = sn40l();
+  CHECK(socket.model_switch(bf16(kLlama8B), plan).si() == Approx(16.06e-3).epsilon(1e-3));
+  socket.tiers.ddr_bandwidth.value = BytesPerSecond(200e9);
+  CHECK(socket.model_switch(bf16(kLlama8B), plan).si() == Approx(10.04e-3).epsilon(1e-3));
+}
+
+TEST_CASE("eight tiles pass a pipeline of four stages in eleven stage times") {
+  CHECK(pipeline_stages(8, 4) == 11);
+  Fabric fabric = sn40l().fabric;
+  fabric.pipeline_depth.value = 4;
+  const SectionLoad load{Bytes(), Bytes(), Flops(8e12), Bytes()};
+  const Seconds stage = Flops(1e12) / (*fabric.peak * 0.7 * 0.8);
+  CHECK(section_times(fabric, sn40l().tiers, load, {1, 8, false}).compute / stage == Approx(11));
+}
+
+TEST_CASE("a model that the SRAM holds reads no HBM") {
+  const DataflowDevice socket = sn40l();
+  const Decodes decodes(1, 512);
+  const auto model = llama(kLlama1B, format_of("int4", 0.5), {});  // 618 MB: two sockets hold it, one does not
+  const StepCost one = step(socket, model, decodes.batch, 1);
+  const StepCost two = step(socket, model, decodes.batch, 2);
+  CHECK(one.bytes.si() > 600e6);
+  CHECK(two.bytes.si() == 0);
+  CHECK(two.energy[static_cast<std::size_t>(EnergyComponent::memory)].si() == 0);
+  CHECK(two.device < one.device / 2);
+  DataflowDevice slow = socket;
+  slow.tiers.hbm_bandwidth.value *= 0.5;
+  CHECK(step(slow, model, decodes.batch, 2).device == two.device);
+}
+
+TEST_CASE("70B at int8 needs the SRAM of 307 sockets of 230 MB") {
+  MemoryTiers tiers;
+  tiers.sram.value = Bytes(230e6);
+  CHECK(sockets_to_hold(tiers, Bytes(70553706496.0)) == 307);
+}
+
+TEST_CASE("collectives run inside a section: they cost nothing until the links are the bottleneck") {
+  const DataflowDevice socket = sn40l();
+  SectionLoad load{Bytes(1.2e9), Bytes(), Flops(1e9), Bytes(1e6)};
+  const auto with = section_times(socket.fabric, socket.tiers, load, {});
+  CHECK(with.longest().si() == Approx(1e-3));  // 1.2 GB at 0.75 of 1.6 TB/s
+  load.sent = Bytes(800e6);
+  CHECK(section_times(socket.fabric, socket.tiers, load, {}).longest().si() == Approx(2e-3));
+}
+
+TEST_CASE("weights and KV add up on one channel and overlap on two") {
+  MemoryTiers tiers = sn40l().tiers;
+  CHECK(streaming_time(tiers, Bytes(1.2e9), Bytes(0.6e9), 1).si() == Approx(1.5e-3));
+  tiers.shared_channel = false;
+  CHECK(streaming_time(tiers, Bytes(1.2e9), Bytes(0.6e9), 1).si() == Approx(1e-3));
+}
+
+TEST_CASE("sizes are rounded up to what was compiled, beyond the largest to its multiples") {
+  const std::vector<std::int64_t> sizes = {1, 4, 16};
+  CHECK(rounded_up(0, sizes) == 0);
+  CHECK(rounded_up(1, sizes) == 1);
+  CHECK(rounded_up(5, sizes) == 16);
+  CHECK(rounded_up(33, sizes) == 48);
+  CHECK(rounded_up(33, {}) == 33);
+}
+
+TEST_CASE("half empty slots and half empty contexts take as long as full ones") {
+  const auto model = bf16(kLlama8B);
+  const auto time = [&](std::int64_t sequences, std::int64_t context) {
+    const Decodes decodes(sequences, context);
+    return step(sn40l(), model, decodes.batch, 16).device;
+  };
+  CHECK(time(17, 4096) == time(32, 4096));
+  CHECK(time(32, 2049) == time(32, 4096));
+  CHECK(time(16, 4096) < time(32, 4096));
+  CHECK(time(32, 2048) < time(32, 4096));
+}
+
+TEST_CASE("the KV cache is shared evenly: 38 sequences of 128K stand beside DeepSeek-R1 in fp8 on 16 sockets") {
+  models::ParallelPlan plan;
+  plan.tensor = 16;
+  CHECK(sn40l().kv_tokens(deepseek_r1(), plan) / 131072 == 38);
+}
+
+TEST_CASE("sections called one by one each pay for the call") {
+  DataflowDevice socket = sn40l();
+  const Decodes decodes(1, 512);
+  const Seconds looped = step(socket, bf16(kLlama8B), decodes.batch, 16).device;
+  socket.hardware_loop = false;
+  const Seconds called = step(socket, bf16(kLlama8B), decodes.batch, 16).device;
+  CHECK((called - looped).si() == Approx(32 * 15e-6));  // 32 layers and the head: 33 calls instead of one
+}
+
+TEST_CASE("a layer whose weights exceed the SRAM is cut into sections") {
+  const MemoryTiers tiers = sn40l().tiers;
+  const Bytes layer(1711e6);  // of 70B in bf16
+  CHECK(sections_of(layer, tiers, 1) == 4);
+  CHECK(sections_of(layer, tiers, 4) == 1);
+}
+
+TEST_CASE("the parts of a dataflow step sum to it, and its energy counts every socket") {
+  const DataflowDevice socket = sn40l();
+  const Decodes decodes(8, 1024);
+  const StepCost cost = step(socket, bf16(kLlama8B), decodes.batch, 16);
+  Seconds sum;
+  for (const Seconds part : cost.by_family) sum += part;
+  CHECK(sum.si() == Approx(cost.device.si()));
+  CHECK(cost.host.si() == 0);
+  const double hbm = 16 * cost.bytes.si() * 8 * 7e-12;
+  CHECK(cost.energy[static_cast<std::size_t>(EnergyComponent::memory)].si() == Approx(hbm));
+  const double compute = 16 * cost.flops.si() * 0.5e-12;
+  CHECK(cost.energy[static_cast<std::size_t>(EnergyComponent::compute)].si() == Approx(compute));
+  CHECK(total(cost).si() > hbm + compute);
+}
+
+TEST_CASE("a long prompt runs at the balanced peak of the fabric") {
+  const DataflowDevice socket = sn40l();
+  const Prompt prompt(16384);
+  const StepCost cost = step(socket, bf16(kLlama8B), prompt.batch, 1);
+  const Seconds busy = cost.flops / (*socket.fabric.peak * 0.7 * 0.8);
+  CHECK(cost.device > busy);
+  CHECK(cost.device / busy == Approx(1).epsilon(0.01));  // (1,024 + 6 - 1) / 1,024 tiles
+}
+
+TEST_CASE("sockets refuse what they cannot hold and plans other than tensor parallelism") {
+  models::ParallelPlan plan;
+  CHECK(sn40l().problems(bf16(kLlama70B), plan).size() == 1);  // 141 GB on one socket of 64
+  plan.tensor = 4;
+  CHECK(sn40l().problems(bf16(kLlama70B), plan).empty());
+  plan.pipeline = 2;
+  CHECK(sn40l().problems(bf16(kLlama70B), plan).size() == 1);
+}
+
+}  // namespace
+}  // namespace llmscape::hardware
