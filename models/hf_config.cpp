@@ -69,6 +69,10 @@ std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, 
   const hf::Architecture* architecture = architecture_of(root, diagnostics);
   if (!architecture) return std::nullopt;
   const YamlNode* nested = architecture->nested.empty() ? nullptr : root.find(architecture->nested);
+  if (nested && !nested->is_mapping()) {
+    diagnostics.error(nested->where, fmt::format("'{}' must be a mapping", architecture->nested));
+    return std::nullopt;
+  }
   hf::ConfigReader whole(root, diagnostics), text(nested ? *nested : root, diagnostics);
   ModelSpec model = architecture->read(text);
   model.name = std::move(name);

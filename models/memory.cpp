@@ -62,7 +62,7 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
 
   // Hidden states and residual of every token; 32-bit logits of every sequence.
   const double per_token = 2 * static_cast<double>(model.hidden) + widest_inner(model, plan);
-  const double activations = static_cast<double>(max_batched_tokens) * per_token * hidden_bytes(model.precision) +
+  const double activations = static_cast<double>(max_batched_tokens) * per_token * hidden_format(model.precision).bytes +
                              4.0 * static_cast<double>(max_sequences * model.vocabulary);
   return {Bytes(weights), Bytes(activations), Bytes(kv_per_token)};
 }

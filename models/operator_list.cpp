@@ -4,6 +4,11 @@
 #include <algorithm>
 
 namespace llmscape::models {
+namespace {
+
+constexpr double kNarrowestHidden = 2;  // bytes: bf16 or fp16
+
+}  // namespace
 
 void OperatorList::add(const AnyOperator& what, int count) {
   if (count == 0) return;
@@ -18,8 +23,8 @@ void OperatorList::add(const AnyOperator& what, int count) {
 void OperatorList::add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights,
                             const Format& activations, int count) {
   if (rows == 0) return;
-  if (activations.bytes < kHiddenBytes)
-    add_elementwise(Elementwise::Kind::quantise, (kHiddenBytes + activations.bytes) * rows * k, count);
+  if (activations.bytes < kNarrowestHidden)
+    add_elementwise(Elementwise::Kind::quantise, (kNarrowestHidden + activations.bytes) * static_cast<double>(rows * k), count);
   add(Gemm{rows, n, k, weights, activations}, count);
 }
 
@@ -27,6 +32,8 @@ void OperatorList::add_elementwise(Elementwise::Kind kind, double bytes, int cou
   add(Elementwise{kind, bytes}, count);
 }
 
-double hidden_bytes(const Precision& precision) { return std::max(kHiddenBytes, precision.activations.bytes); }
+Format hidden_format(const Precision& precision) {
+  return precision.activations.bytes < kNarrowestHidden ? Format{} : precision.activations;
+}
 
 }  // namespace llmscape::models

@@ -17,17 +17,17 @@ std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
 std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t rows) {
   if (rows == 0) return {};
   const Precision& precision = model.precision;
-  const double width = hidden_bytes(precision);
+  const Format hidden = hidden_format(precision);
   OperatorList list;
-  if (model.final_norm) list.add_elementwise(Elementwise::Kind::norm, 2 * width * static_cast<double>(rows * model.hidden), 1);
+  if (model.final_norm) list.add_elementwise(Elementwise::Kind::norm, 2 * hidden.bytes * static_cast<double>(rows * model.hidden), 1);
   std::int64_t into_head = model.hidden;
   if (model.embedding_width > 0) {
-    list.add(Gemm{rows, model.embedding_width, model.hidden, precision.embedding_weights(), Format{}}, 1);
+    list.add(Gemm{rows, model.embedding_width, model.hidden, precision.embedding_weights(), hidden}, 1);
     into_head = model.embedding_width;
   }
-  list.add(Gemm{rows, model.vocabulary / plan.tensor, into_head, precision.embedding_weights(), Format{}}, 1);
+  list.add(Gemm{rows, model.vocabulary / plan.tensor, into_head, precision.embedding_weights(), hidden}, 1);
   if (plan.tensor > 1)
-    list.add(Collective{Collective::Kind::all_gather, width * static_cast<double>(rows * model.vocabulary), plan.tensor}, 1);
+    list.add(Collective{Collective::Kind::all_gather, hidden.bytes * static_cast<double>(rows * model.vocabulary), plan.tensor}, 1);
   list.add(Sample{rows, model.vocabulary}, 1);
   return list.take();
 }

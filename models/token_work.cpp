@@ -15,7 +15,7 @@ class TokenWork {
   TokenWork(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens, std::int64_t decode_tokens,
             const ExpertCoverage& coverage)
       : model_(model), plan_(plan), chunk_tokens_(chunk_tokens), decode_tokens_(decode_tokens),
-        tokens_(chunk_tokens + decode_tokens), width_(hidden_bytes(model.precision)), coverage_(coverage) {}
+        tokens_(chunk_tokens + decode_tokens), width_(hidden_format(model.precision).bytes), coverage_(coverage) {}
 
   std::vector<Operator> operators() {
     add_embedding();
@@ -89,8 +89,8 @@ class TokenWork {
 
   void add_routed(const FeedForward& kind, int layers) {
     const Precision& precision = model_.precision;
-    // Routers stay at 16 bits in quantised checkpoints; their scores are read as 32-bit numbers.
-    list_.add(Gemm{tokens_, kind.experts, model_.hidden, Format{}, Format{}}, layers);
+    const Format hidden = hidden_format(precision);
+    list_.add(Gemm{tokens_, kind.experts, model_.hidden, hidden, hidden}, layers);  // the router, and its 32-bit scores read
     list_.add_elementwise(Elementwise::Kind::router, 4 * elements(kind.experts), layers);
 
     // All attention groups route to the same experts; a step waits for the rank with the most rows.

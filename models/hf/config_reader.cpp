@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <vector>
 
 namespace llmscape::models::hf {
 namespace {
@@ -35,7 +34,7 @@ std::int64_t ConfigReader::whole_number(const YamlNode& value, std::string_view 
   const auto [stop, failure] = std::from_chars(value.text.data(), end, number);
   const bool is_number = value.is_scalar() && !value.quoted && failure == std::errc() && stop == end;
   if (is_number && number >= minimum && number <= kLargest) return number;
-  error(key, fmt::format("'{}' must be a whole number from {} to {}{}", key, minimum, kLargest,
+  diagnostics_.error(value.where, fmt::format("'{}' must be a whole number from {} to {}{}", key, minimum, kLargest,
                          value.is_scalar() ? ", not '" + value.text + "'" : ""));
   return 1;
 }
@@ -54,6 +53,17 @@ std::int64_t ConfigReader::integer(std::string_view key, std::int64_t fallback) 
 std::int64_t ConfigReader::count(std::string_view key, std::int64_t fallback) {
   const YamlNode* value = find(key);
   return value ? whole_number(*value, key, 0) : fallback;
+}
+
+std::vector<std::int64_t> ConfigReader::integers(std::string_view key) {
+  std::vector<std::int64_t> numbers;
+  const YamlNode* list = find(key);
+  if (!list || !list->is_sequence()) {
+    error(key, fmt::format("'{}' must be a list", key));
+    return numbers;
+  }
+  for (const YamlNode& item : list->items) numbers.push_back(whole_number(item, key, 1));
+  return numbers;
 }
 
 bool ConfigReader::flag(std::string_view key, bool fallback) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/diagnostics.hpp"
 #include "base/yaml_reader.hpp"
@@ -22,6 +23,8 @@ class ConfigReader {
   std::int64_t integer(std::string_view key, std::int64_t fallback);
   // A whole number that may be 0.
   std::int64_t count(std::string_view key, std::int64_t fallback);
+  // The items of a list of whole numbers from 1 to 10^7.
+  std::vector<std::int64_t> integers(std::string_view key);
   bool flag(std::string_view key, bool fallback);
   std::optional<std::string> text(std::string_view key);
 

@@ -51,14 +51,16 @@ std::int64_t group_of(ConfigReader& config) {
   return !value || value->text == "-1" ? 0 : config.integer("group_size");
 }
 
+constexpr std::int64_t kLargestBlock = 1 << 30;  // from here on scales do not count
+
 // Weights, and inputs of the matrix products where they are quantised too.
 void read_fp8(ConfigReader& config, Precision& precision) {
-  const YamlNode* block = config.find("weight_block_size");
-  precision.weights = *format_named(block ? "fp8_block" : "fp8");
-  if (block) {
+  precision.weights = *format_named("fp8");
+  if (config.has("weight_block_size")) {
+    precision.weights = *format_named("fp8_block");
     std::int64_t elements = 1;
-    for (const YamlNode& side : block->items) elements *= std::max<std::int64_t>(1, std::atoll(side.text.c_str()));
-    precision.weights.group = static_cast<int>(std::min<std::int64_t>(elements, 1 << 30));
+    for (const std::int64_t side : config.integers("weight_block_size")) elements = std::min(elements * side, kLargestBlock);
+    precision.weights.group = static_cast<int>(elements);
   }
   precision.activations = *format_named("fp8");
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/expert_coverage.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <initializer_list>
+
+using namespace llmscape::models;
+using doctest::Approx;
+
+namespace {
+
+constexpr ExpertCoverage kUniform{ExpertCoverage::Law::uniform};
+constexpr ExpertCoverage kRelated{};
+
+// A published figure, right to its last digit.
+Approx rounded(double value, double last_digit) { return Approx(value).epsilon(0.51 * last_digit / value); }
+
+}  // namespace
+
+TEST_CASE("distinct experts under a uniform router are the published figures") {
+  struct Row {
+    int experts, per_token;
+    std::int64_t tokens;
+    double distinct;
+  };
+  const Row rows[] = {{256, 8, 8, 57.42},   {256, 8, 32, 163.31}, {256, 8, 64, 222.44}, {256, 8, 128, 251.60},
+                      {256, 8, 256, 255.92}, {8, 2, 4, 5.47},      {8, 2, 8, 7.20},      {128, 8, 8, 51.62},
+                      {128, 8, 32, 111.77}};
+  for (const Row& row : rows) {
+    CAPTURE(row.experts);
+    CAPTURE(row.tokens);
+    const double share = expert_share(kUniform, row.experts, row.per_token, 0, row.tokens);
+    CHECK(row.experts * share == rounded(row.distinct, 0.01));
+    CHECK(expert_share(kUniform, row.experts, row.per_token, row.tokens, 0) == share);
+  }
+}
+
+TEST_CASE("a decode batch of Qwen3-30B-A3B touches the published share of experts") {
+  for (const auto& [tokens, share] : {std::pair{16, 0.362}, {32, 0.518}, {64, 0.695}, {128, 0.854}})
+    CHECK(expert_share(kRelated, 128, 8, 0, tokens) == rounded(share, 0.001));
+}
+
+TEST_CASE("a chunk of one prompt touches the shares that were observed") {
+  for (const auto& [tokens, share] : {std::pair{512, 0.825}, {1024, 0.880}, {2048, 0.927}, {4096, 0.949}})
+    CHECK(expert_share(kRelated, 128, 8, tokens, 0) == Approx(share).epsilon(1e-12));
+  CHECK(expert_share(kRelated, 128, 8, 8192, 0) > 0.995);
+}
+
+TEST_CASE("between its rows the chunk table follows a power of the tokens") {
+  // Of 512 tokens, ln(1 - 0.825) / ln(1 - 1/16) = 27.01 route independently; of sqrt(512), so do sqrt(27.01).
+  const double independent = std::pow(std::log(1 - 0.825) / std::log(15.0 / 16), std::log(22.0) / std::log(512.0));
+  CHECK(expert_share(kRelated, 128, 8, 22, 0) == Approx(1 - std::pow(15.0 / 16, independent)));
+}
+
+TEST_CASE("chunks and decodes of one step miss an expert independently") {
+  const double chunk = expert_share(kRelated, 128, 8, 700, 0), decode = expert_share(kRelated, 128, 8, 0, 40);
+  CHECK(expert_share(kRelated, 128, 8, 700, 40) == Approx(1 - (1 - chunk) * (1 - decode)));
+}
+
+TEST_CASE("every law starts at k/E, never falls and never exceeds the uniform router") {
+  for (const auto& [experts, per_token] : {std::pair{256, 8}, {128, 8}, {60, 4}, {8, 2}, {4, 4}}) {
+    for (const bool in_chunk : {false, true}) {
+      const auto share = [&](const ExpertCoverage& law, std::int64_t tokens) {
+        return expert_share(law, experts, per_token, in_chunk ? tokens : 0, in_chunk ? 0 : tokens);
+      };
+      CHECK(share(kRelated, 0) == 0);
+      CHECK(share(kRelated, 1) == Approx(static_cast<double>(per_token) / experts));
+      double before = 0;
+      for (std::int64_t tokens = 1; tokens <= 100'000; tokens += 1 + tokens / 7) {
+        const double now = share(kRelated, tokens);
+        CHECK(now >= before);
+        CHECK(now <= share(kUniform, tokens) + 1e-15);
+        before = now;
+      }
+      CHECK(before <= 1);
+    }
+  }
+}
+
+TEST_CASE("a token's eight experts of 256 lie on 5.295 of eight ranks") {
+  CHECK(distinct_ranks(256, 8, 8) == rounded(5.295, 0.001));
+  CHECK(distinct_ranks(256, 8, 1) == 1);
+  CHECK(distinct_ranks(8, 2, 8) == Approx(2));    // one expert on each rank
+  CHECK(distinct_ranks(8, 8, 4) == Approx(4));    // every expert is taken
+  CHECK(distinct_ranks(8, 1, 4) == Approx(1));
+}
+
+TEST_CASE("the fullest of 8 ranks holds the mean and sqrt(2 m ln 8) rows") {
+  CHECK(fullest_rank(800, 8) == Approx(100 + std::sqrt(200 * std::log(8))));
+  CHECK(fullest_rank(800, 1) == 800);
+  CHECK(fullest_rank(1, 2) == 1);  // no rank holds more rows than there are
+  CHECK(fullest_rank(0, 8) == 0);
+}

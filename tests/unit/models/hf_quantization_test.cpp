@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model_fixtures.hpp"
+#include "models/hf_config.hpp"
+
+using namespace llmscape;
+using namespace llmscape::models;
+
+namespace {
+
+YamlNode quantised(const std::string& config) {
+  return parsed(R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 4,
+ "num_attention_heads": 8, "vocab_size": 100, "max_position_embeddings": 512, "torch_dtype": "float16",
+ "quantization_config": )" + config + "}");
+}
+
+Precision precision(const std::string& config) {
+  Diagnostics diagnostics;
+  const auto model = read_hf_config(quantised(config), "small", diagnostics);
+  REQUIRE_MESSAGE(model, diagnostics.text(false));
+  return model->precision;
+}
+
+}  // namespace
+
+TEST_CASE("block-scaled fp8 of DeepSeek-V3: a 4-byte scale per 128 x 128 weights, fp8 inputs, 16-bit embeddings") {
+  const Precision p = catalogued("deepseek-v3").precision;
+  CHECK(p.weights.bytes_with_scales() == 1 + 4.0 / 16384);
+  CHECK(p.activations.name == "fp8");
+  CHECK(p.embedding_weights().name == "bf16");
+  CHECK(p.kv.name == "bf16");
+}
+
+TEST_CASE("gptq and awq: grouped integers with a scale and a zero point, 16-bit inputs") {
+  const Precision p = precision(R"({"quant_method": "gptq", "bits": 4, "group_size": 64})");
+  CHECK(p.weights.name == "int4");
+  CHECK(p.weights.bytes_with_scales() == 0.5 + 2.5 / 64);
+  CHECK(p.activations.name == "fp16");
+  CHECK(p.embedding_weights().name == "fp16");
+  CHECK(precision(R"({"quant_method": "gptq", "bits": 8, "group_size": -1})").weights.bytes_with_scales() == 1);
+  CHECK(precision(R"({"quant_method": "awq", "bits": 4, "group_size": 128})").weights.bytes_with_scales() == 0.5 + 2.5 / 128);
+}
+
+TEST_CASE("compressed-tensors: weights and inputs of the first group") {
+  const Precision w8a8 = precision(R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+      "weights": {"num_bits": 8, "type": "float"}, "input_activations": {"num_bits": 8, "type": "float"}}}})");
+  CHECK(w8a8.weights.name == "fp8");
+  CHECK(w8a8.activations.name == "fp8");
+  const Precision w4a16 = precision(R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+      "weights": {"num_bits": 4, "type": "int", "symmetric": true, "group_size": 128}, "input_activations": null}}})");
+  CHECK(w4a16.weights.bytes_with_scales() == 0.5 + 2.0 / 128);
+  CHECK(w4a16.activations.name == "fp16");
+}
+
+TEST_CASE("mxfp4 of GPT-OSS covers the experts alone") {
+  const Precision p = catalogued("gpt-oss-120b").precision;
+  CHECK(p.expert_weights().name == "mxfp4");
+  CHECK(p.weights.name == "bf16");
+}
+
+TEST_CASE("methods and widths that nobody knows are errors at their place") {
+  for (const char* config : {R"({"quant_method": "gptk", "bits": 4})", R"({"quant_method": "gptq", "bits": 16})",
+                             R"({"quant_method": "fp8", "weight_block_size": 128})", R"({"quant_method": "compressed-tensors"})", "7"}) {
+    CAPTURE(config);
+    Diagnostics diagnostics;
+    CHECK_FALSE(read_hf_config(quantised(config), "small", diagnostics));
+    CHECK(diagnostics.errors() == 1);
+    CHECK(diagnostics.sorted().front().where.line == 3);
+  }
+}

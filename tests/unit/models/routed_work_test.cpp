@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model_fixtures.hpp"
+#include "models/step_work.hpp"
+
+using namespace llmscape::models;
+using doctest::Approx;
+
+namespace {
+
+constexpr ExpertCoverage kUniform{ExpertCoverage::Law::uniform};
+
+}  // namespace
+
+TEST_CASE("routed layers compute the experts of each token, and the router") {
+  const auto work = token_work(catalogued("qwen3-30b-a3b"), {}, 0, 32, kUniform);
+  const auto products = all_of<GroupedGemm>(work);
+  REQUIRE(products.size() == 2);
+  CHECK(products[0].count == 48);
+  CHECK(products[0].what.rows == 32 * 8);
+  CHECK(products[0].what.k == 2048);
+  CHECK(products[0].what.n == 2 * 768);
+  CHECK(products[1].what.k == 768);
+  CHECK(products[1].what.n == 2048);
+  for (const auto& [product, count] : products) {
+    CHECK(product.experts_held == 128);
+    CHECK(product.experts_touched == Approx(111.77).epsilon(1e-4));
+  }
+  const auto gemms = all_of<Gemm>(work);
+  CHECK(std::count_if(gemms.begin(), gemms.end(), [](const auto& g) { return g.what.n == 128 && g.count == 48; }) == 1);
+}
+
+TEST_CASE("a token costs two FLOPs per active parameter of a routed model") {
+  const ModelSpec model = catalogued("mixtral-8x7b");
+  const double vectors = (2 * 32 + 1) * 4096;
+  const double matrices = static_cast<double>(active_parameters(model) - table_parameters(model)) - vectors;
+  CHECK(linear_flops(token_work(model, {}, 5, 6, {})) == 2 * 11 * matrices);
+  CHECK(2 * linear_flops(token_work(model, {.tensor = 2}, 5, 6, {})) ==
+        2 * 11 * (matrices + 32 * 8 * 4096));  // every rank runs the whole router
+}
+
+TEST_CASE("a shared expert serves every token, dense layers stay dense") {
+  const auto work = token_work(catalogued("deepseek-v3"), {}, 0, 16, {});
+  const auto gemms = all_of<Gemm>(work);
+  const auto count_of = [&](std::int64_t n, std::int64_t k) {
+    const auto found = std::find_if(gemms.begin(), gemms.end(), [&](const auto& g) { return g.what.n == n && g.what.k == k; });
+    return found == gemms.end() ? 0 : found->count;
+  };
+  CHECK(count_of(2 * 2048, 7168) == 58);
+  CHECK(count_of(2 * 18432, 7168) == 3);
+  CHECK(all_of<GroupedGemm>(work).front().count == 58);
+}
+
+TEST_CASE("without expert parallelism, tensor ranks cut each expert and hold all of them") {
+  const auto product = all_of<GroupedGemm>(token_work(catalogued("mixtral-8x7b"), {.tensor = 4}, 0, 10, {})).front().what;
+  CHECK(product.experts_held == 8);
+  CHECK(product.rows == 20);
+  CHECK(product.n == 2 * 14336 / 4);
+}
+
+TEST_CASE("expert ranks hold whole experts, wait for the fullest and exchange tokens twice per layer") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  const ParallelPlan plan{.tensor = 8, .expert = 8};
+  const auto work = token_work(model, plan, 0, 800, kUniform);
+  const auto product = all_of<GroupedGemm>(work).front().what;
+  CHECK(product.experts_held == 32);
+  CHECK(product.n == 2 * 2048);
+  CHECK(product.rows == 858);  // m = 800 x 8 / 8, + sqrt(2 m ln 8) = 57.7, rounded up
+  CHECK(product.experts_touched == Approx(32).epsilon(1e-6));
+
+  // Each rank sends its 100 tokens to 5.295 ranks in fp8, and their outputs come back in bf16.
+  const auto exchanges = collectives(work, Collective::Kind::all_to_all);
+  REQUIRE(exchanges.size() == 2);
+  const double elements = 100 * 7168 * distinct_ranks(256, 8, 8);
+  CHECK(exchanges[0].what.bytes == Approx(elements));
+  CHECK(exchanges[1].what.bytes == Approx(2 * elements));
+  for (const auto& exchange : exchanges) {
+    CHECK(exchange.count == 58);
+    CHECK(exchange.what.ranks == 8);
+  }
+  CHECK(collectives(work, Collective::Kind::all_reduce).front().count == 2 * 61);
+}
+
+TEST_CASE("attention groups that share the experts bring all their tokens to them") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  const auto work = token_work(model, {.tensor = 1, .expert = 8, .data = 8}, 0, 100, kUniform);
+  CHECK(all_of<GroupedGemm>(work).front().what.rows == 858);  // as 800 tokens of one group on eight tensor ranks
+  CHECK(collectives(work, Collective::Kind::all_to_all).front().what.bytes ==
+        Approx(100 * 7168 * distinct_ranks(256, 8, 8)));
+  CHECK(collectives(work, Collective::Kind::all_reduce).empty());
+
+  // Without expert parallelism each expert is cut over the groups, which gather the tokens and scatter the sums.
+  const auto cut = token_work(model, {.data = 8}, 0, 100, kUniform);
+  CHECK(all_of<GroupedGemm>(cut).front().what.rows == 800 * 8);
+  CHECK(all_of<GroupedGemm>(cut).front().what.n == 2 * 2048 / 8);
+  CHECK(collectives(cut, Collective::Kind::all_gather).front().what.bytes == 800 * 7168 * 2);
+  CHECK(collectives(cut, Collective::Kind::reduce_scatter).front().what.bytes == 800 * 7168 * 2);
+}
+
+TEST_CASE("a step never reads more experts than it has rows") {
+  const auto product = all_of<GroupedGemm>(token_work(catalogued("deepseek-v3"), {.tensor = 8, .expert = 8}, 0, 1, {})).front();
+  CHECK(product.what.experts_touched == Approx(1));  // eight experts over eight ranks
+  CHECK(product.what.experts_touched <= static_cast<double>(product.what.rows));
+}
+
+TEST_CASE("only the experts of GPT-OSS are 4-bit") {
+  const auto work = token_work(catalogued("gpt-oss-20b"), {}, 0, 4, {});
+  for (const auto& [product, count] : all_of<GroupedGemm>(work)) CHECK(product.weights.name == "mxfp4");
+  for (const auto& [gemm, count] : all_of<Gemm>(work)) CHECK(gemm.weights.name == "bf16");
+}
