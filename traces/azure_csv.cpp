@@ -117,12 +117,12 @@ class AzureReader final : public RowReader {
 }  // namespace
 
 TraceFormat azure_csv() {
-  return {
-      kFormat, "Azure LLM inference traces: arrival, prompt and output length, no content",
-      [](std::string_view, std::string_view first_line) { return first_line.find("ContextTokens") != first_line.npos; },
-      [](const std::string& path, Diagnostics&) -> std::unique_ptr<TraceReader> {
-        return std::make_unique<AzureReader>(path);
-      }};
+  return {kFormat, "Azure LLM inference traces: arrival, prompt and output length, no content",
+          [](std::string_view, std::string_view first_line) {
+            return first_line.find("TIMESTAMP,") != first_line.npos ||
+                   first_line.find("ContextTokens") != first_line.npos;
+          },
+          &open_as<AzureReader>};
 }
 
 }  // namespace llmscape::traces

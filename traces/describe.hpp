@@ -31,8 +31,8 @@ struct ArrivalStatistics {
 // What an unlimited prefix cache would reuse of the prompts with known content, starting empty.
 struct ReuseStatistics {
   std::int64_t requests = 0;           // with known content
-  std::int64_t distinct_contents = 0;  // content ids
-  double tokens = 0;                   // share of all prompt tokens
+  std::int64_t distinct_contents = 0;  // content ids, those of unique content included
+  double tokens = 0;                   // share of these prompts' tokens
   double mean_prefix = 0;              // mean over requests of the share of the prompt
   double segments = 0;                 // share of all content segments, whole ones (for Mooncake: its own blocks)
   int block_tokens = 0;
@@ -47,8 +47,9 @@ struct TraceStatistics {
   std::optional<ReuseStatistics> reuse;  // absent when no prompt has known content
 };
 
-// Reads the trace to its end in one pass; memory grows with the distinct lengths and contents, not with the requests.
-// After a broken row the figures hold for the rows before it, and `diagnostics` has the error.
+// Reads the trace to its end in one pass; `block_tokens` is at least 1; memory grows with the distinct lengths and
+// contents, not with the requests. After a broken row the figures hold for the rows before it, and `diagnostics` has
+// the error.
 TraceStatistics describe(TraceReader& trace, int block_tokens, Diagnostics& diagnostics);
 
 // The figures as tables for a terminal.

@@ -12,6 +12,9 @@ namespace {
 
 using nlohmann::json;
 
+// Far beyond any trace; they keep broken rows from costing stack or quadratic time.
+constexpr std::size_t kDeepest = 8, kMostKeys = 64;
+
 // Counts what the lexer has consumed: the library tells no positions to its handlers.
 class CountingIterator {
  public:
@@ -70,13 +73,19 @@ class TreeBuilder {
       row_.error(span, fmt::format("key {} stands twice", in_quotes(name)));
       return false;
     }
+    if (object.members.size() == kMostKeys) {
+      row_.error(span, fmt::format("more than {} keys", kMostKeys));
+      return false;
+    }
     object.members.push_back({std::move(name), span, {}});
     return true;
   }
   bool parse_error(std::size_t read, const std::string&, const json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 9: syntax error ...": the place is ours to tell.
+    // "[json.exception.parse_error.101] parse error at line 1, column 9: syntax error ...; last read: '...'": the place
+    // is ours to tell, and what was read stands below the message.
     std::string_view what = error.what();
     if (const auto column = what.find("column "); column != what.npos) what.remove_prefix(what.find(": ", column) + 2);
+    what = what.substr(0, what.find("; last read"));
     const std::size_t begin = std::min(begin_of_next_token(), std::max<std::size_t>(read, 1) - 1);
     row_.error({begin, std::max<std::size_t>(read, begin + 1) - begin}, fmt::format("not JSON: {}", what));
     return false;
@@ -110,7 +119,6 @@ class TreeBuilder {
   }
 
   bool open() {
-    constexpr std::size_t kDeepest = 8;
     if (open_.size() == kDeepest) {
       row_.error(last_->span, fmt::format("nested deeper than {} levels", kDeepest));
       return false;

@@ -35,7 +35,7 @@ struct JsonKeys {
 };
 
 // The object that is the whole row, or nothing after reporting: text that is not JSON, something else than an object,
-// nesting deeper than any trace has, a key that stands twice.
+// nesting deeper or with more keys than any trace has, a key that stands twice.
 std::optional<JsonValue> parse_object(const Row& row);
 // Reports every key of `object` that `keys` lacks (did you mean ...), and every required one that is missing.
 bool check_keys(const JsonValue& object, const JsonKeys& keys, const Row& row);

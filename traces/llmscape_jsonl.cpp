@@ -101,9 +101,7 @@ TraceFormat llmscape_jsonl() {
             return first_line.find("\"trace/1\"") != first_line.npos ||
                    first_line.find("\"output_tokens\"") != first_line.npos;
           },
-          [](const std::string& path, Diagnostics&) -> std::unique_ptr<TraceReader> {
-            return std::make_unique<LlmscapeReader>(path);
-          }};
+          &open_as<LlmscapeReader>};
 }
 
 }  // namespace llmscape::traces

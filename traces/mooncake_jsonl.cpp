@@ -62,9 +62,7 @@ TraceFormat mooncake_jsonl() {
             return first_line.find("\"hash_ids\"") != first_line.npos &&
                    first_line.find("\"session_id\"") == first_line.npos;
           },
-          [](const std::string& path, Diagnostics&) -> std::unique_ptr<TraceReader> {
-            return std::make_unique<MooncakeReader>(path);
-          }};
+          &open_as<MooncakeReader>};
 }
 
 }  // namespace llmscape::traces

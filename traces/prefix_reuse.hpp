@@ -35,7 +35,8 @@ class PrefixTree {
   Node last_node_ = 0;  // 0 is the root
 };
 
-// Counts the blocks that an unlimited prefix cache of whole blocks would reuse, starting empty.
+// Counts the blocks that an unlimited prefix cache of whole blocks would reuse, starting empty; a block has at least 1
+// token.
 class PrefixReuse {
  public:
   // With `recompute_last_token` a prompt that is cached to its end still computes its last token, and with it the block

@@ -26,8 +26,8 @@ std::optional<Number> parse(std::string_view text) {
 }  // namespace
 
 void Row::error(Span where, std::string message, std::string suggestion) const {
-  auto source = std::make_shared<SourceText>(SourceText{*file_, std::string(text_), line_});
-  diagnostics_->error({std::move(source), line_, static_cast<int>(where.position) + 1, static_cast<int>(where.length)},
+  if (!source_) source_ = std::make_shared<SourceText>(SourceText{*file_, std::string(text_), line_});
+  diagnostics_->error({source_, line_, static_cast<int>(where.position) + 1, static_cast<int>(where.length)},
                       std::move(message), std::move(suggestion));
 }
 

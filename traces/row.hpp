@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,7 @@ class Row {
   const std::string* file_;
   int line_;
   Diagnostics* diagnostics_;
+  mutable std::shared_ptr<const SourceText> source_;  // made for the first message, shared by all
 };
 
 // The rows of a file; blank lines are skipped.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,5 +43,11 @@ class RowReader : public TraceReader {
   std::int64_t last_ = 0;
   std::uint64_t unique_ = 0;
 };
+
+// TraceFormat::open for readers that need nothing but the file.
+template <class Reader>
+std::unique_ptr<TraceReader> open_as(const std::string& path, Diagnostics&) {
+  return std::make_unique<Reader>(path);
+}
 
 }  // namespace llmscape::traces

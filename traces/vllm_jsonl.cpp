@@ -130,9 +130,7 @@ TraceFormat vllm_jsonl() {
               return first_line.find(fmt::format("\"{}\"", a.key)) != first_line.npos;
             });
           },
-          [](const std::string& path, Diagnostics&) -> std::unique_ptr<TraceReader> {
-            return std::make_unique<VllmReader>(path);
-          }};
+          &open_as<VllmReader>};
 }
 
 }  // namespace llmscape::traces

@@ -24,6 +24,13 @@ std::string rag_row(const std::string& timestamp, const std::string& length, con
          user_input + R"(}, "session_id": "x"})" + "\n";
 }
 
+// {"k10": 0, "k11": 0, ...}: ten characters a key, the first behind the brace.
+std::string many_keys(int count) {
+  std::string row = "{";
+  for (int i = 0; i < count; ++i) row += fmt::format("\"k{}\": 0{}", 10 + i, i + 1 < count ? ", " : "}");
+  return row;
+}
+
 // A trace whose rows are good up to the one that is broken.
 struct BrokenTrace {
   std::string format, content;
@@ -66,6 +73,7 @@ std::vector<BrokenTrace> broken_traces() {
       {"mooncake-jsonl", kMooncake + "{\"timestamp\": 10, \"timestamp\": 11}\n", 2, 19, "key 'timestamp' stands twice"},
       {"mooncake-jsonl", kMooncake + "{\"timestamp\": " + std::string(100'000, '['), 2, 22,
        "nested deeper than 8 levels"},
+      {"mooncake-jsonl", kMooncake + many_keys(65), 2, 642, "more than 64 keys"},
       // Mooncake: values
       {"mooncake-jsonl",
        kMooncake +
