@@ -95,7 +95,10 @@ struct Pareto : WithMean {
 FamilyMember<Durations> pareto() {
   static const Fields<Pareto> fields = [] {
     auto f = with_mean<Pareto>("pareto", "power-law tail: the longest dominate");
-    f.add("shape", &Pareto::shape, "tail index; at 2 and below the variance is infinite").required().above(1).at_most(100);
+    f.add("shape", &Pareto::shape, "tail index; at 2 and below the variance is infinite")
+        .required()
+        .above(1)
+        .at_most(100);
     return f;
   }();
   return kind("pareto", fields);

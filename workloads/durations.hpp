@@ -9,7 +9,8 @@
 
 namespace llmscape::workloads {
 
-// A law of times as configured (immutable): think times, tool times, patience. Key `kind`; values above `max` count as it.
+// A law of times as configured (immutable): think times, tool times, patience. Key `kind`; a time above `max` counts
+// as `max`.
 struct Durations {
   std::optional<Seconds> max;
 

@@ -53,7 +53,8 @@ class ProgramMaker {
 // A kind of stream as configured (immutable); key `kind` of a workload.
 struct Stream {
   virtual ~Stream() = default;
-  [[nodiscard]] virtual std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams,
+                                                            std::uint64_t range) const = 0;
 };
 const Family<Stream>& streams();
 
@@ -61,8 +62,8 @@ const Family<Stream>& streams();
 class Generator {
  public:
   virtual ~Generator() = default;
-  // The next program that depends on nothing unfinished: nothing if there is none now (a closed loop may have one later;
-  // ended() tells). Starts never decrease over calls, as long as finished() times do not.
+  // The next program that depends on nothing unfinished: nothing if there is none now (a closed loop may have one
+  // later; ended() tells). Starts never decrease over calls, as long as finished() times do not.
   virtual std::optional<Program> next(Diagnostics& diagnostics) = 0;
   // The start of what next() would return; kNever if nothing.
   [[nodiscard]] virtual Seconds next_start() = 0;

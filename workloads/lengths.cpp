@@ -8,7 +8,7 @@
 namespace llmscape::workloads {
 namespace {
 
-constexpr double kLongest = 1LL << 31;   // no context comes near it; keeps sums of lengths far from overflow
+constexpr double kLongest = 1LL << 31;    // no context comes near it; keeps sums of lengths far from overflow
 constexpr double kMostRanks = 1LL << 24;  // a zipf law holds one cumulative probability per length
 
 template <class T>
@@ -55,9 +55,7 @@ FamilyMember<Lengths> fixed() {
 
 struct Uniform : Lengths {
   // Each whole number owns an interval of width 1.
-  Law law() const override {
-    return uniform_law(static_cast<double>(min) - 0.5, static_cast<double>(*max) + 0.5);
-  }
+  Law law() const override { return uniform_law(static_cast<double>(min) - 0.5, static_cast<double>(*max) + 0.5); }
 };
 FamilyMember<Lengths> uniform() {
   static const Fields<Uniform> fields = ranged<Uniform>("uniform", "every whole number from min to max alike");
@@ -157,8 +155,7 @@ FamilyMember<Lengths> quantiles() {
     f.add("values", &Quantiles::values, "the length at each share, not falling").required().between(0, kLongest);
     f.check([](const Quantiles& q, const YamlNode& node, Diagnostics& diagnostics) {
       if (q.shares.size() != q.values.size()) diagnostics.error(node.where, "'shares' must be as many as 'values'");
-      const bool rises =
-          std::adjacent_find(q.shares.begin(), q.shares.end(), std::greater_equal<>()) == q.shares.end();
+      const bool rises = std::adjacent_find(q.shares.begin(), q.shares.end(), std::greater_equal<>()) == q.shares.end();
       if (q.shares.empty() || q.shares.front() != 0 || q.shares.back() != 1 || !rises)
         diagnostics.error(node.where, "'shares' must rise from 0 to 1");
       if (!std::is_sorted(q.values.begin(), q.values.end())) diagnostics.error(node.where, "'values' must not fall");
@@ -172,16 +169,13 @@ FamilyMember<Lengths> quantiles() {
 
 const Family<Lengths>& lengths() {
   static const Family<Lengths> family(
-      "lengths", "kind",
-      {fixed(), uniform(), log_normal(), gamma(), geometric(), zipf(), empirical(), quantiles()});
+      "lengths", "kind", {fixed(), uniform(), log_normal(), gamma(), geometric(), zipf(), empirical(), quantiles()});
   return family;
 }
 
 LengthDraws::LengthDraws(const Lengths& lengths, RandomStream stream)
-    : law_(lengths.law()),
-      min_(static_cast<double>(lengths.min)),
-      max_(lengths.max ? static_cast<double>(*lengths.max) : kLongest),
-      stream_(stream) {}
+    : law_(lengths.law()), min_(static_cast<double>(lengths.min)),
+      max_(lengths.max ? static_cast<double>(*lengths.max) : kLongest), stream_(stream) {}
 
 std::int64_t LengthDraws::next() {
   return static_cast<std::int64_t>(std::clamp(std::round(law_(stream_)), min_, max_));

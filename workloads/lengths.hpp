@@ -9,8 +9,8 @@
 
 namespace llmscape::workloads {
 
-// A law of whole numbers as configured (immutable): token lengths, turns, calls. Key `kind`; values outside [min, max] are
-// moved to the nearer end.
+// A law of whole numbers as configured (immutable): token lengths, turns, calls. Key `kind`; values outside [min, max]
+// are moved to the nearer end.
 struct Lengths {
   std::int64_t min = 1;
   std::optional<std::int64_t> max;

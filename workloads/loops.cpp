@@ -27,7 +27,8 @@ ClosedLoop::ClosedLoop(const Arrivals& arrivals, std::unique_ptr<ProgramMaker> m
                        const RandomStreams& streams)
     : maker_(std::move(maker)), limits_(limits) {
   for (int user = 0; user < arrivals.users(); ++user) {
-    if (arrivals.think()) think_.emplace_back(*arrivals.think(), streams.stream("think", static_cast<std::uint64_t>(user)));
+    if (arrivals.think())
+      think_.emplace_back(*arrivals.think(), streams.stream("think", static_cast<std::uint64_t>(user)));
     ready_.push({Seconds(0), user});
   }
 }

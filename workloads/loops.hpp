@@ -30,7 +30,8 @@ class OpenLoop : public Generator {
 // Users who each start a program when their last one has ended and they have thought.
 class ClosedLoop : public Generator {
  public:
-  ClosedLoop(const Arrivals& arrivals, std::unique_ptr<ProgramMaker> maker, Limits limits, const RandomStreams& streams);
+  ClosedLoop(const Arrivals& arrivals, std::unique_ptr<ProgramMaker> maker, Limits limits,
+             const RandomStreams& streams);
   std::optional<Program> next(Diagnostics&) override;
   Seconds next_start() override;
   void finished(const Program& program, Seconds now) override;

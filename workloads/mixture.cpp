@@ -11,8 +11,8 @@ Mixture::Mixture(const std::vector<MixtureComponent>& components, const std::vec
   double up_to = 0;
   for (std::size_t i = 0; i < components.size(); ++i) {
     up_to += components[i].weight;
-    parts_.push_back({up_to, slo_classes[i], components[i].priority,
-                      components[i].stream->maker(streams.child("stream", i), i)});
+    parts_.push_back(
+        {up_to, slo_classes[i], components[i].priority, components[i].stream->maker(streams.child("stream", i), i)});
   }
 }
 

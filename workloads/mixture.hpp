@@ -7,8 +7,8 @@
 
 namespace llmscape::workloads {
 
-// Draws a component by weight for each start; a workload with a single stream is a mixture of one. Component i makes the
-// same programs, in the same order, whatever the others are.
+// Draws a component by weight for each start; a workload with a single stream is a mixture of one. Component i makes
+// the same programs, in the same order, whatever the others are.
 class Mixture : public ProgramMaker {
  public:
   // `slo_classes[i]` is the index of component i's SLO class.

@@ -12,8 +12,9 @@ namespace llmscape::workloads {
 
 inline constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
-// One node of a request program. It starts `delay` after all the stages in `after` have ended (or after the program's start
-// when there are none), and ends when its work is done. All draws are made when the program is emitted: a program is data.
+// One node of a request program. It starts `delay` after all the stages in `after` have ended (or after the program's
+// start when there are none), and ends when its work is done. All draws are made when the program is emitted: a program
+// is data.
 struct Stage {
   enum class Kind : std::uint8_t {
     model_call,  // a request to the serving system
@@ -29,21 +30,21 @@ struct Stage {
   // model_call:
   Prompt prompt{};
   std::int64_t output_tokens = 1;
-  ContentId output = 0;        // content id of the answer, so that later prompts can hold it; 0: nobody will
-  Seconds give_up = kNever;    // the caller abandons the call this long after it started (an edited suggestion); the
-                               // stages after it go on all the same
+  ContentId output = 0;      // content id of the answer, so that later prompts can hold it; 0: nobody will
+  Seconds give_up = kNever;  // the caller abandons the call this long after it started (an edited suggestion); the
+                             // stages after it go on all the same
   bool operator==(const Stage&) const = default;
 };
 
 // What one user task does: a small graph of stages, in topological order.
 struct Program {
-  std::uint64_t id = 0;         // set by the gateway's source: counts emitted programs
-  Seconds start;                // when it arrives
+  std::uint64_t id = 0;  // set by the gateway's source: counts emitted programs
+  Seconds start;         // when it arrives
   std::vector<Stage> stages;
-  int slo_class = 0;            // index into the scenario's SLO classes
-  int priority = 0;             // smaller is served first
-  std::uint64_t session = 0;    // programs of one session share it (routers keep them together); 0: none
-  int user = -1;                // closed loop: the user who waits for it
+  int slo_class = 0;          // index into the scenario's SLO classes
+  int priority = 0;           // smaller is served first
+  std::uint64_t session = 0;  // programs of one session share it (routers keep them together); 0: none
+  int user = -1;              // closed loop: the user who waits for it
   bool operator==(const Program&) const = default;
 };
 

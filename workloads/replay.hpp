@@ -7,11 +7,12 @@
 
 namespace llmscape::workloads {
 
-// Each record of a trace as a program of one call; the first record that is replayed starts at time 0. A broken record goes
-// to the diagnostics of the call that reads it and ends the replay.
+// Each record of a trace as a program of one call; the first record that is replayed starts at time 0. A broken record
+// goes to the diagnostics of the call that reads it and ends the replay.
 class Replay : public Generator {
  public:
-  Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, Limits limits, Diagnostics& diagnostics);
+  Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, Limits limits,
+         Diagnostics& diagnostics);
   std::optional<Program> next(Diagnostics& diagnostics) override;
   Seconds next_start() override { return pending_ ? pending_->start : kNever; }
   void finished(const Program&, Seconds) override {}

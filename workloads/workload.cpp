@@ -9,8 +9,11 @@ constexpr double kMostPrograms = 1e12;
 const Fields<MixtureComponent>& component_fields() {
   static const Fields<MixtureComponent> fields = [] {
     Fields<MixtureComponent> f("mixture", "one part of a mixed workload");
-    f.add("weight", &MixtureComponent::weight, "share of the starts, relative to the other parts").above(0).at_most(1e9);
-    f.add("slo_class", &MixtureComponent::slo_class, "name of the SLO class of its programs; the first class if absent");
+    f.add("weight", &MixtureComponent::weight, "share of the starts, relative to the other parts")
+        .above(0)
+        .at_most(1e9);
+    f.add("slo_class", &MixtureComponent::slo_class,
+          "name of the SLO class of its programs; the first class if absent");
     f.add("priority", &MixtureComponent::priority, "smaller is served first by priority orders").between(-1e6, 1e6);
     f.add_family("stream", &MixtureComponent::stream, streams(), "what each of its programs does").required();
     return f;
@@ -56,8 +59,10 @@ const Fields<WorkloadConfig>& workload_fields() {
     f.add_group("mixture", &WorkloadConfig::mixture, component_fields(), "several streams that share the arrivals");
     f.add_group("replay", &WorkloadConfig::replay, replay_fields(), "a recorded trace instead of arrivals and stream");
     f.add("duration", &WorkloadConfig::duration, "no program starts after this time").above(0).at_most(1e9);
-    f.add("warmup", &WorkloadConfig::warmup, "what arrives before this time is served but not measured").between(0, 1e9);
-    f.add("timeout", &WorkloadConfig::timeout, "a model call that is not answered this long after its arrival is given up")
+    f.add("warmup", &WorkloadConfig::warmup, "what arrives before this time is served but not measured")
+        .between(0, 1e9);
+    f.add("timeout", &WorkloadConfig::timeout,
+          "a model call that is not answered this long after its arrival is given up")
         .above(0)
         .at_most(1e9);
     f.add("requests", &WorkloadConfig::requests, "programs in all; of single calls, that is requests")

@@ -45,9 +45,10 @@ const Fields<WorkloadConfig>& workload_fields();
 
 // What the workload needs to know of the scenario around it.
 struct WorkloadContext {
-  std::filesystem::path base;            // folder that relative trace paths start from
-  std::vector<std::string> slo_classes;  // in the order of Program::slo_class; a component without a class has the first
-  SourceRange where;                     // of the workload section, for messages
+  std::filesystem::path base;  // folder that relative trace paths start from
+  // In the order of Program::slo_class; a component without a class has the first.
+  std::vector<std::string> slo_classes;
+  SourceRange where;  // of the workload section, for messages
 };
 
 // nullptr after reporting: a trace that cannot be opened, an SLO class that the scenario lacks.

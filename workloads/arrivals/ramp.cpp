@@ -12,8 +12,8 @@ struct Ramp : Arrivals {
   std::unique_ptr<ArrivalClock> clock(RandomStream stream) const override;
 };
 
-// A Poisson process whose rate goes linearly from one value to another and stays there. The expected number of starts by
-// time t, from t + (to - from) t^2 / (2 over), is inverted at the points of a unit Poisson process.
+// A Poisson process whose rate goes linearly from one value to another and stays there. The expected number of starts
+// by time t, from t + (to - from) t^2 / (2 over), is inverted at the points of a unit Poisson process.
 class RampClock : public ArrivalClock {
  public:
   RampClock(const Ramp& law, RandomStream stream)

@@ -20,23 +20,18 @@ struct Agents : Stream {
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
 };
 
-// A loop of model calls with a step between each two: a tool, or parallel sub-calls that are joined. The context only grows:
-// every prompt of the main line begins with the prompt before it and its answer.
+// A loop of model calls with a step between each two: a tool, or parallel sub-calls that are joined. The context only
+// grows: every prompt of the main line begins with the prompt before it and its answer.
 class AgentMaker : public ProgramMaker {
  public:
   AgentMaker(const Agents& config, const RandomStreams& streams, std::uint64_t range)
-      : tool_(config.tool),
-        fan_out_chance_(config.fan_out_chance),
+      : tool_(config.tool), fan_out_chance_(config.fan_out_chance),
         context_limit_(config.context.value_or(std::numeric_limits<std::int64_t>::max())),
-        ids_(range),
-        system_{ids_.fresh(), config.system_prompt},
-        task_(*config.task, streams.stream("task")),
-        calls_(*config.calls, streams.stream("calls")),
-        output_(*config.output, streams.stream("output")),
+        ids_(range), system_{ids_.fresh(), config.system_prompt}, task_(*config.task, streams.stream("task")),
+        calls_(*config.calls, streams.stream("calls")), output_(*config.output, streams.stream("output")),
         tool_result_(*config.tool_result, streams.stream("tool_result")),
         subtask_(*config.subtask, streams.stream("subtask")),
-        tool_time_(*config.tool_time, streams.stream("tool_time")),
-        branch_(streams.stream("branch")) {
+        tool_time_(*config.tool_time, streams.stream("tool_time")), branch_(streams.stream("branch")) {
     if (config.fan_out) fan_out_.emplace(*config.fan_out, streams.stream("fan_out"));
   }
 
@@ -124,15 +119,18 @@ FamilyMember<Stream> agents_stream() {
     f.add_family("output", &Agents::output, lengths(), "tokens of an answer or a tool call")
         .otherwise("{kind: log_normal, mean: 118, cv: 0.54}");
     f.add_family("tool_result", &Agents::tool_result, lengths(), "tokens that a tool adds to the context")
-        .otherwise("{kind: quantiles, shares: [0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1], "
-                   "values: [12, 12, 29, 55, 137, 278, 650, 691, 2654, 2654]}");
+        .otherwise(
+            "{kind: quantiles, shares: [0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1], "
+            "values: [12, 12, 29, 55, 137, 278, 650, 691, 2654, 2654]}");
     // Assumed: the trace's gaps (mean 1.2 s) join model and tool.
     f.add_family("tool_time", &Agents::tool_time, durations(), "service time of a tool")
         .otherwise("{kind: exponential, mean: 500 ms}");
     f.add_enum("tool", &Agents::tool, {{"tool", Stage::Kind::tool}, {"retrieval", Stage::Kind::retrieval}},
                "whether tools run unqueued, or are searches in the retrieval station");
-    f.add_family("fan_out", &Agents::fan_out, lengths(), "parallel sub-calls of a step that fans out; no step if absent");
-    f.add("fan_out_chance", &Agents::fan_out_chance, "chance that a step fans out instead of using a tool").between(0, 1);
+    f.add_family("fan_out", &Agents::fan_out, lengths(),
+                 "parallel sub-calls of a step that fans out; no step if absent");
+    f.add("fan_out_chance", &Agents::fan_out_chance, "chance that a step fans out instead of using a tool")
+        .between(0, 1);
     f.add_family("subtask", &Agents::subtask, lengths(), "tokens behind the context in a sub-call's prompt")
         .otherwise("{kind: fixed, value: 64}");  // assumed
     f.add("context", &Agents::context, "a task ends before its prompt and answer exceed this many tokens")

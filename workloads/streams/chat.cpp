@@ -22,13 +22,10 @@ struct Chat : Stream {
 class ChatMaker : public ProgramMaker {
  public:
   ChatMaker(const Chat& config, const RandomStreams& streams, std::uint64_t range)
-      : ids_(range),
-        system_{ids_.fresh(), config.system_prompt},
+      : ids_(range), system_{ids_.fresh(), config.system_prompt},
         context_(config.context.value_or(std::numeric_limits<std::int64_t>::max())),
-        turns_(*config.turns, streams.stream("turns")),
-        message_(*config.message, streams.stream("message")),
-        output_(*config.output, streams.stream("output")),
-        think_(*config.think, streams.stream("think")) {}
+        turns_(*config.turns, streams.stream("turns")), message_(*config.message, streams.stream("message")),
+        output_(*config.output, streams.stream("output")), think_(*config.think, streams.stream("think")) {}
 
   Program make(Seconds start) override {
     Program program;
@@ -71,10 +68,11 @@ FamilyMember<Stream> chat_stream() {
     Fields<Chat> f("streams/chat", "conversations: each prompt is all that was said and a new message");
     f.add("system_prompt", &Chat::system_prompt, "tokens at the head of every conversation, the same for all")
         .between(0, kLongestText);
-    // Mean turns, tokens of a message and of an answer: LMSYS-Chat-1M (Zheng et al., ICLR 2024, table 1). The spread of the
-    // answers is that of the Azure 2023 conversation trace (mean 201, median 114); the spread of the messages is assumed
-    // to be the same. Think time is assumed: no public trace has it.
-    f.add_family("turns", &Chat::turns, lengths(), "messages of a conversation").otherwise("{kind: geometric, mean: 2}");
+    // Mean turns, tokens of a message and of an answer: LMSYS-Chat-1M (Zheng et al., ICLR 2024, table 1). The spread of
+    // the answers is that of the Azure 2023 conversation trace (mean 201, median 114); the spread of the messages is
+    // assumed to be the same. Think time is assumed: no public trace has it.
+    f.add_family("turns", &Chat::turns, lengths(), "messages of a conversation")
+        .otherwise("{kind: geometric, mean: 2}");
     f.add_family("message", &Chat::message, lengths(), "tokens of a user's message")
         .otherwise("{kind: log_normal, mean: 69.5, cv: 1.45}");
     f.add_family("output", &Chat::output, lengths(), "tokens of an answer")

@@ -18,30 +18,24 @@ struct Infilling : Stream {
   std::shared_ptr<const Lengths> prefix, suffix, suggestions, typed, output, move_distance;
   std::shared_ptr<const Durations> cadence, patience;
   double abandon = 0.3;  // assumed
-  // Share of suggestions that are accepted: Ziegler et al., "Productivity assessment of neural code completion", MAPS 2022.
+  // Ziegler et al., "Productivity assessment of neural code completion", MAPS 2022: about 27 % are accepted.
   double accept = 0.27;
   double move = 0.1;  // assumed
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
 };
 
-// An editing session over one file. Typing goes on beside the calls: each suggestion is asked for a while after the last was
-// asked for, unless that one is accepted, which takes its answer.
+// An editing session over one file. Typing goes on beside the calls: each suggestion is asked for a while after the
+// last was asked for, unless that one is accepted, which takes its answer.
 class InfillingMaker : public ProgramMaker {
  public:
   InfillingMaker(const Infilling& config, const RandomStreams& streams, std::uint64_t range)
-      : config_(config),
-        ids_(range),
-        markers_{ids_.fresh(), ids_.fresh(), ids_.fresh()},
-        prefix_(*config.prefix, streams.stream("prefix")),
-        suffix_(*config.suffix, streams.stream("suffix")),
+      : config_(config), ids_(range), markers_{ids_.fresh(), ids_.fresh(), ids_.fresh()},
+        prefix_(*config.prefix, streams.stream("prefix")), suffix_(*config.suffix, streams.stream("suffix")),
         suggestions_(*config.suggestions, streams.stream("suggestions")),
-        typed_(*config.typed, streams.stream("typed")),
-        output_(*config.output, streams.stream("output")),
+        typed_(*config.typed, streams.stream("typed")), output_(*config.output, streams.stream("output")),
         move_distance_(*config.move_distance, streams.stream("move_distance")),
-        cadence_(*config.cadence, streams.stream("cadence")),
-        patience_(*config.patience, streams.stream("patience")),
-        fate_(streams.stream("fate")),
-        cursor_(streams.stream("cursor")) {}
+        cadence_(*config.cadence, streams.stream("cadence")), patience_(*config.patience, streams.stream("patience")),
+        fate_(streams.stream("fate")), cursor_(streams.stream("cursor")) {}
 
   Program make(Seconds start) override {
     Program program;
@@ -99,8 +93,8 @@ std::unique_ptr<ProgramMaker> Infilling::maker(const RandomStreams& streams, std
 }
 
 void add_file(Fields<Infilling>& f) {
-  // Azure 2023 code trace: mean prompt 2,048 tokens, median 1,469, largest 7,437. HumanEval infilling, single lines: prefix
-  // and suffix are 83 % and 17 % of the characters around the hole, which is how both figures are divided here.
+  // Azure 2023 code trace: mean prompt 2,048 tokens, median 1,469, largest 7,437. HumanEval infilling, single lines:
+  // prefix and suffix are 83 % and 17 % of the characters around the hole, which is how both figures are divided here.
   f.add_family("prefix", &Infilling::prefix, lengths(), "tokens before the cursor when the session starts")
       .otherwise("{kind: log_normal, mean: 1700, cv: 0.97, max: 6170}");
   f.add_family("suffix", &Infilling::suffix, lengths(), "tokens behind the cursor when the session starts")

@@ -10,16 +10,16 @@ namespace llmscape::workloads {
 enum class PromptForm {
   psm,   // PRE prefix SUF suffix MID
   spm,   // SUF suffix PRE prefix MID
-  efim,  // PRE prefix SUF suffix MID growth: the prefix is that of an earlier prompt, and what was typed since then follows
+  efim,  // PRE prefix SUF suffix MID growth: an earlier prompt's prefix, and at the end what was typed since then
 };
 
 struct InfillingMarkers {
   ContentId pre, suf, mid;
 };
 
-// Writes the prompts of one editing session. In the EFIM form (arXiv 2505.21889) it keeps the prefix and the suffix of the
-// last prompt in PSM form: while the suffix stays and the prefix only grows at its end, prompts repeat that pair and add the
-// growth; after any other edit the prompt is in PSM form and its pair is kept instead.
+// Writes the prompts of one editing session. In the EFIM form (arXiv 2505.21889) it keeps the prefix and the suffix of
+// the last prompt in PSM form: while the suffix stays and the prefix only grows at its end, prompts repeat that pair
+// and add the growth; after any other edit the prompt is in PSM form and its pair is kept instead.
 class InfillingPrompts {
  public:
   InfillingPrompts(PromptForm form, InfillingMarkers markers) : form_(form), markers_(markers) {}

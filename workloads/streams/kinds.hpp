@@ -10,5 +10,6 @@ FamilyMember<Stream> chat_stream();
 FamilyMember<Stream> infilling_stream();
 FamilyMember<Stream> rag_stream();
 FamilyMember<Stream> agents_stream();
+FamilyMember<Stream> workflow_stream();
 
 }  // namespace llmscape::workloads

@@ -11,8 +11,8 @@ namespace {
 
 struct Rag : Stream {
   std::int64_t system_prompt = 1024;  // RAGPulse: the two texts of 512 tokens that begin a prompt and hardly vary
-  // RAGPulse: passages that occur in the requests, and the exponent that gives the most popular 1 % of those of week 1 their
-  // 14.4 % of the references (their ten most popular then have 9.7 %; recorded are 8.5 %).
+  // RAGPulse: passages that occur in the requests, and the exponent that gives the most popular 1 % of those of week 1
+  // their 14.4 % of the references (their ten most popular then have 9.7 %; recorded are 8.5 %).
   std::int64_t corpus = 2737;
   double popularity = 0.65;
   std::shared_ptr<const Lengths> preamble, passage, passages, question, output;
@@ -29,14 +29,11 @@ std::vector<Segment> draw_corpus(std::int64_t size, LengthDraws passage, Content
 class RagMaker : public ProgramMaker {
  public:
   RagMaker(const Rag& config, const RandomStreams& streams, std::uint64_t range)
-      : ids_(range),
-        system_{ids_.fresh(), config.system_prompt},
+      : ids_(range), system_{ids_.fresh(), config.system_prompt},
         corpus_(draw_corpus(config.corpus, LengthDraws(*config.passage, streams.stream("passage")), ids_)),
-        popularity_(config.corpus, config.popularity),
-        rank_(streams.stream("rank")),
+        popularity_(config.corpus, config.popularity), rank_(streams.stream("rank")),
         passages_(*config.passages, streams.stream("passages")),
-        question_(*config.question, streams.stream("question")),
-        output_(*config.output, streams.stream("output")) {
+        question_(*config.question, streams.stream("question")), output_(*config.output, streams.stream("output")) {
     if (config.preamble) preamble_.emplace(*config.preamble, streams.stream("preamble"));
     if (config.embedding) embedding_.emplace(*config.embedding, streams.stream("embedding"));
     if (config.retrieval) retrieval_.emplace(*config.retrieval, streams.stream("retrieval"));
@@ -70,7 +67,9 @@ class RagMaker : public ProgramMaker {
     const auto size = static_cast<std::int64_t>(corpus_.size());
     const std::int64_t wanted = std::min(passages_.next(), size);
     std::vector<std::int64_t> ranks;
-    const auto is_new = [&ranks](std::int64_t rank) { return std::find(ranks.begin(), ranks.end(), rank) == ranks.end(); };
+    const auto is_new = [&ranks](std::int64_t rank) {
+      return std::find(ranks.begin(), ranks.end(), rank) == ranks.end();
+    };
     while (static_cast<std::int64_t>(ranks.size()) < wanted) {
       std::int64_t rank = popularity_.draw(rank_);
       while (!is_new(rank)) rank = (rank + 1) % size;  // one that is there already counts for the next less popular
@@ -102,7 +101,8 @@ FamilyMember<Stream> rag_stream() {
         .between(0, kLongestText);
     f.add("corpus", &Rag::corpus, "passages that can be found").between(1, 1 << 24);
     f.add("popularity", &Rag::popularity, "Zipf exponent of the passages; 0: all alike").between(0, 10);
-    f.add_family("preamble", &Rag::preamble, lengths(), "tokens of the request's own before the passages; none if absent");
+    f.add_family("preamble", &Rag::preamble, lengths(),
+                 "tokens of the request's own before the passages; none if absent");
     // Lengths and counts: RAGPulse, week 1; the spread of the passages is that of its passage table.
     f.add_family("passage", &Rag::passage, lengths(), "tokens of a passage, drawn once for each")
         .otherwise("{kind: gamma, mean: 266, cv: 0.37, max: 512}");

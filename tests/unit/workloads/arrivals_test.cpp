@@ -32,10 +32,10 @@ TEST_CASE("renewal arrivals have the rate and the cv of their law") {
     double cv, kurtosis;  // of the gaps, from the law's moments
   };
   // Weibull with shape 1/2: moments scale^k Gamma(1 + 2k), so cv^2 = 24 / 4 - 1 and kurtosis 87.72.
-  for (const auto& [law, cv, kurtosis] : {Case{"{kind: poisson, rate: 8 /s}", 1, 9},
-                                          Case{"{kind: gamma, rate: 8 /s, cv: 2}", 2, 27},
-                                          Case{"{kind: gamma, rate: 8 /s, cv: 0.5}", 0.5, 4.5},
-                                          Case{"{kind: weibull, rate: 8 /s, shape: 0.5}", std::sqrt(5), 87.72}}) {
+  for (const auto& [law, cv, kurtosis] :
+       {Case{"{kind: poisson, rate: 8 /s}", 1, 9}, Case{"{kind: gamma, rate: 8 /s, cv: 2}", 2, 27},
+        Case{"{kind: gamma, rate: 8 /s, cv: 0.5}", 0.5, 4.5},
+        Case{"{kind: weibull, rate: 8 /s, shape: 0.5}", std::sqrt(5), 87.72}}) {
     CAPTURE(law);
     constexpr int kStarts = 100'000;
     const Moments m = moments_of(gaps_of(starts_of(law, kStarts)));
@@ -49,9 +49,9 @@ TEST_CASE("periodic arrivals come at equal distances from one distance after tim
 }
 
 TEST_CASE("on-off arrivals have the share of the rate that they are on, and the dispersion of their theory") {
-  // Means 1 s on and 3 s off at 40 /s: 10 /s in the long run. Interrupted Poisson process: variance over mean of the counts
-  // in long windows is 1 + 2 rate a / (a + b)^2 with a = 1 / on, b = 1 / off: 1 + 80 / (4/3)^2 = 46; windows of 100 s lack
-  // 1 / (100 (a + b)) of the part above 1.
+  // Means 1 s on and 3 s off at 40 /s: 10 /s in the long run. Interrupted Poisson process: variance over mean of the
+  // counts in long windows is 1 + 2 rate a / (a + b)^2 with a = 1 / on, b = 1 / off: 1 + 80 / (4/3)^2 = 46; windows of
+  // 100 s lack 1 / (100 (a + b)) of the part above 1.
   constexpr int kWindows = 2000;
   constexpr double kWindow = 100;
   const auto starts = starts_of("{kind: on_off, rate: 40 /s, on: 1 s, off: 3 s}", 2'100'000);
@@ -87,7 +87,8 @@ TEST_CASE("starts never go back, whatever the law") {
   for (const std::string law :
        {"{kind: poisson, rate: 1 /s}", "{kind: gamma, rate: 1 /s, cv: 4}", "{kind: weibull, rate: 1 /s, shape: 0.4}",
         "{kind: periodic, rate: 1 /s}", "{kind: on_off, rate: 5 /s, on: 2 s, off: 8 s}",
-        "{kind: ramp, from: 5 /s, to: 1 /s, over: 100 s}", "{kind: burst, programs: 10}", "{kind: closed_loop, users: 3}"}) {
+        "{kind: ramp, from: 5 /s, to: 1 /s, over: 100 s}", "{kind: burst, programs: 10}",
+        "{kind: closed_loop, users: 3}"}) {
     CAPTURE(law);
     const auto starts = starts_of(law, 10'000);
     CHECK(std::is_sorted(starts.begin(), starts.end()));

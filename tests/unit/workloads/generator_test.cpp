@@ -7,7 +7,8 @@
 namespace llmscape::workloads {
 namespace {
 
-const std::string kCall = "{kind: lengths, prompt: {kind: uniform, min: 1, max: 1000}, output: {kind: fixed, value: 5}}";
+const std::string kCall =
+    "{kind: lengths, prompt: {kind: uniform, min: 1, max: 1000}, output: {kind: fixed, value: 5}}";
 
 // The stages of the programs of one SLO class, which tells the components of a mixture apart.
 std::vector<std::vector<Stage>> stages_of_class(const std::vector<Program>& programs, int slo_class) {
@@ -56,9 +57,10 @@ TEST_CASE("the arrivals' law changes no program but its start") {
 TEST_CASE("a mixture draws its components by weight and gives them their class and priority") {
   constexpr int kPrograms = 20'000;
   const auto programs = all_of(
-      "{arrivals: {kind: burst, programs: 20_000}, mixture: [{weight: 3, slo_class: second, priority: -2, stream: " + kCall +
-      "}, {stream: " + kCall + "}]}");
-  const auto of_first = std::count_if(programs.begin(), programs.end(), [](const Program& p) { return p.slo_class == 1; });
+      "{arrivals: {kind: burst, programs: 20_000}, mixture: [{weight: 3, slo_class: second, priority: -2, stream: " +
+      kCall + "}, {stream: " + kCall + "}]}");
+  const auto of_first =
+      std::count_if(programs.begin(), programs.end(), [](const Program& p) { return p.slo_class == 1; });
   CHECK(std::abs(static_cast<double>(of_first) / kPrograms - 0.75) < 4 * std::sqrt(0.75 * 0.25 / kPrograms));
   for (const Program& program : programs) CHECK(program.priority == (program.slo_class == 1 ? -2 : 0));
 }
@@ -79,8 +81,9 @@ TEST_CASE("another component changes no program of the first ones") {
 }
 
 TEST_CASE("components share no content") {
-  const auto programs = all_of("{arrivals: {kind: burst, programs: 200}, mixture: [{slo_class: first, stream: " + kCall +
-                               "}, {slo_class: second, stream: " + kCall + "}]}");
+  const auto programs =
+      all_of("{arrivals: {kind: burst, programs: 200}, mixture: [{slo_class: first, stream: " + kCall +
+             "}, {slo_class: second, stream: " + kCall + "}]}");
   std::vector<ContentId> ids[2];
   for (const Program& p : programs) ids[p.slo_class].push_back(p.stages[0].prompt[0].id);
   for (const ContentId id : ids[0]) CHECK(std::find(ids[1].begin(), ids[1].end(), id) == ids[1].end());
@@ -88,7 +91,8 @@ TEST_CASE("components share no content") {
 
 TEST_CASE("a closed loop has one program of each user in flight, and the next follows the end and the thinking") {
   const auto generator = generator_of(
-      "{arrivals: {kind: closed_loop, users: 2, think: {kind: fixed, value: 3 s}}, requests: 4, stream: " + kCall + "}");
+      "{arrivals: {kind: closed_loop, users: 2, think: {kind: fixed, value: 3 s}}, requests: 4, stream: " + kCall +
+      "}");
   Diagnostics diagnostics;
   const auto a = generator->next(diagnostics), b = generator->next(diagnostics);
   REQUIRE((a && b));
@@ -109,8 +113,8 @@ TEST_CASE("a closed loop has one program of each user in flight, and the next fo
 
 TEST_CASE("a closed loop never has more programs in flight than users, and ends with the duration") {
   const auto generator = generator_of(
-      "{arrivals: {kind: closed_loop, users: 5, think: {kind: exponential, mean: 1 s}}, duration: 100 s, stream: " + kCall +
-      "}");
+      "{arrivals: {kind: closed_loop, users: 5, think: {kind: exponential, mean: 1 s}}, duration: 100 s, stream: " +
+      kCall + "}");
   Diagnostics diagnostics;
   RandomStream service(9);
   std::vector<std::pair<Seconds, Program>> running;  // by end
@@ -141,12 +145,15 @@ TEST_CASE("a closed loop never has more programs in flight than users, and ends 
 
 TEST_CASE("a workload that lacks something or says it twice is refused with the reason") {
   CHECK(mistakes_of("{stream: chat, requests: 5}").find("'arrivals' are missing") != std::string::npos);
-  CHECK(mistakes_of("{arrivals: {kind: poisson, rate: 1 /s}, stream: chat}").find("would never end") != std::string::npos);
-  CHECK(mistakes_of("{arrivals: {kind: burst, programs: 5}}").find("one of 'stream', 'mixture' or 'replay'") != std::string::npos);
+  CHECK(mistakes_of("{arrivals: {kind: poisson, rate: 1 /s}, stream: chat}").find("would never end") !=
+        std::string::npos);
+  CHECK(mistakes_of("{arrivals: {kind: burst, programs: 5}}").find("one of 'stream', 'mixture' or 'replay'") !=
+        std::string::npos);
   CHECK(mistakes_of("{arrivals: {kind: burst, programs: 5}, stream: chat, mixture: [{stream: chat}]}")
             .find("one of 'stream', 'mixture' or 'replay'") != std::string::npos);
-  CHECK(mistakes_of("{arrivals: {kind: burst, programs: 5}, replay: {trace: a.csv}}").find("'arrivals' must be absent") !=
-        std::string::npos);
+  CHECK(
+      mistakes_of("{arrivals: {kind: burst, programs: 5}, replay: {trace: a.csv}}").find("'arrivals' must be absent") !=
+      std::string::npos);
   CHECK(mistakes_of("{arrivals: {kind: burst, programs: 5}, mixture: [{slo_class: frist, stream: chat}]}")
             .find("did you mean 'first'?") != std::string::npos);
   CHECK(mistakes_of("{replay: {trace: no-such-file.csv}}").find("no-such-file.csv") != std::string::npos);

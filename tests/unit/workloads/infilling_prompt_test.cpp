@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/workloads/support.hpp"
 #include "workloads/streams/infilling_prompt.hpp"
+#include "tests/unit/workloads/support.hpp"
 
 namespace llmscape::workloads {
 namespace {
 
-// Prompt lengths and the tokens that each shares with the one before, over one sequence of edits: a file of 100 + 50 tokens,
-// 10 typed, 5 typed, the cursor 20 back, 7 typed. The three special tokens count 1 each.
+// Prompt lengths and the tokens that each shares with the one before, over one sequence of edits: a file of 100 + 50
+// tokens, 10 typed, 5 typed, the cursor 20 back, 7 typed. The three special tokens count 1 each.
 struct Rounds {
   std::vector<std::int64_t> tokens, shared;
 };

@@ -33,8 +33,8 @@ std::int64_t reused_tokens(const Program& program) {
 }  // namespace
 
 TEST_CASE("the rounds of the EFIM paper reuse 42/55 of the text with EFIM and 14/55 with PSM") {
-  // H = 1,400: round i has H (1 + (i + 2) / 7) tokens and three special ones: 55 H / 7 + 15 in all. EFIM reuses the whole
-  // prompt before, H (1 + (i + 1) / 7) + 3; PSM reuses PRE and the prefix before, H (i + 1) / 7 + 1.
+  // H = 1,400: round i has H (1 + (i + 2) / 7) tokens and three special ones: 55 H / 7 + 15 in all. EFIM reuses the
+  // whole prompt before, H (1 + (i + 1) / 7) + 3; PSM reuses PRE and the prefix before, H (i + 1) / 7 + 1.
   const auto efim = programs_of(five_rounds("efim", "accept: 0, abandon: 0"), 1).front();
   const auto psm = programs_of(five_rounds("psm", "accept: 0, abandon: 0"), 1).front();
   std::int64_t total = 0;

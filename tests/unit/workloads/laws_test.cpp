@@ -108,10 +108,11 @@ TEST_CASE("times above the limit count as the limit") {
 
 TEST_CASE("laws refuse what has no meaning") {
   for (const std::string law :
-       {"{kind: uniform, min: 5, max: 3}", "{kind: empirical, values: []}", "{kind: empirical, values: [1], weights: [0]}",
-        "{kind: empirical, values: [1, 2], weights: [1]}", "{kind: quantiles, shares: [0, 1], values: [5]}",
-        "{kind: quantiles, shares: [0.1, 1], values: [1, 2]}", "{kind: quantiles, shares: [0, 1], values: [2, 1]}",
-        "{kind: log_normal, mean: 0, cv: 1}", "{kind: geometric, mean: 0.5}", "{kind: zipf, min: 1, max: 100_000_000, exponent: 1}"}) {
+       {"{kind: uniform, min: 5, max: 3}", "{kind: empirical, values: []}",
+        "{kind: empirical, values: [1], weights: [0]}", "{kind: empirical, values: [1, 2], weights: [1]}",
+        "{kind: quantiles, shares: [0, 1], values: [5]}", "{kind: quantiles, shares: [0.1, 1], values: [1, 2]}",
+        "{kind: quantiles, shares: [0, 1], values: [2, 1]}", "{kind: log_normal, mean: 0, cv: 1}",
+        "{kind: geometric, mean: 0.5}", "{kind: zipf, min: 1, max: 100_000_000, exponent: 1}"}) {
     CAPTURE(law);
     Diagnostics diagnostics;
     CHECK_FALSE(lengths().read(yaml(law), diagnostics));

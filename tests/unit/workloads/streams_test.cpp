@@ -9,15 +9,25 @@
 namespace llmscape::workloads {
 namespace {
 
+// Three voters with instructions of their own, a search beside them, and a merger that reads all but the input.
+const std::string kVote =
+    "{kind: workflow, input: {kind: uniform, min: 50, max: 90}, stages: ["
+    "{name: a, instructions: 10, output: {kind: fixed, value: 100}}, "
+    "{name: b, instructions: 20, output: {kind: fixed, value: 200}}, "
+    "{name: search, kind: retrieval, service: {kind: fixed, value: 2 s}, output: {kind: fixed, value: 30}}, "
+    "{name: merge, after: [a, b, search], instructions: 5, input: false, output: {kind: fixed, value: 7}}]}";
+
 // Each kind of stream with its defaults, or a little more where a field decides which stages there are.
 const std::map<std::string, std::vector<std::string>> kExamples = {
     {"lengths", {"{kind: lengths, prompt: {kind: uniform, min: 0, max: 9}, output: {kind: geometric, mean: 3}}"}},
     {"chat", {"chat", "{kind: chat, context: 500}"}},
-    {"infilling", {"infilling", "{kind: infilling, pace: answers, form: efim, move: 0.5}", "{kind: infilling, form: spm}"}},
+    {"infilling",
+     {"infilling", "{kind: infilling, pace: answers, form: efim, move: 0.5}", "{kind: infilling, form: spm}"}},
     {"rag", {"rag", "{kind: rag, embedding: {kind: fixed, value: 5 ms}, retrieval: {kind: exponential, mean: 50 ms}}"}},
     {"agents",
      {"agents", "{kind: agents, fan_out: {kind: uniform, min: 1, max: 4}, fan_out_chance: 0.3, tool: retrieval}",
       "{kind: agents, context: 4000}"}},
+    {"workflow", {kVote}},
 };
 
 bool starts_with(const Prompt& prompt, const Prompt& head) { return common_prefix(prompt, head) == tokens_of(head); }
@@ -66,11 +76,12 @@ TEST_CASE("single calls share the system prompt and nothing else") {
 }
 
 TEST_CASE("each chat prompt is the prompt before, its answer and a new message after thinking") {
-  const auto program = programs_of(
-                           "{kind: chat, system_prompt: 10, turns: {kind: fixed, value: 3}, message: {kind: fixed, value: "
-                           "20}, output: {kind: fixed, value: 40}, think: {kind: fixed, value: 7 s}}",
-                           1)
-                           .front();
+  const auto program =
+      programs_of(
+          "{kind: chat, system_prompt: 10, turns: {kind: fixed, value: 3}, message: {kind: fixed, value: "
+          "20}, output: {kind: fixed, value: 40}, think: {kind: fixed, value: 7 s}}",
+          1)
+          .front();
   REQUIRE(program.stages.size() == 3);
   CHECK(tokens_of(program.stages[0].prompt) == 30);
   for (std::size_t i = 1; i < 3; ++i) {
@@ -87,12 +98,14 @@ TEST_CASE("a conversation and a task end before they exceed the context") {
   // Prompt and answer of turn n: 60 n tokens.
   const auto chat = programs_of(
       "{kind: chat, context: 200, turns: {kind: fixed, value: 9}, message: {kind: fixed, value: 20}, "
-      "output: {kind: fixed, value: 40}}", 1);
+      "output: {kind: fixed, value: 40}}",
+      1);
   CHECK(chat.front().stages.size() == 3);
   // Prompt and answer of call n: 100 + 60 n - 20; after the third call there is no tool without a call.
   const auto agent = programs_of(
       "{kind: agents, context: 300, task: {kind: fixed, value: 100}, calls: {kind: fixed, value: 9}, "
-      "output: {kind: fixed, value: 40}, tool_result: {kind: fixed, value: 20}}", 1);
+      "output: {kind: fixed, value: 40}, tool_result: {kind: fixed, value: 20}}",
+      1);
   CHECK(agent.front().stages.size() == 5);
 }
 
@@ -100,7 +113,8 @@ TEST_CASE("a searching question reads system prompt, passages and question in th
   const auto programs = programs_of(
       "{kind: rag, system_prompt: 50, corpus: 3, popularity: 0, passage: {kind: fixed, value: 200}, "
       "passages: {kind: fixed, value: 3}, question: {kind: fixed, value: 8}, embedding: {kind: fixed, value: 5 ms}, "
-      "retrieval: {kind: fixed, value: 30 ms}}", 20);
+      "retrieval: {kind: fixed, value: 30 ms}}",
+      20);
   std::set<ContentId> corpus;
   for (const Program& program : programs) {
     REQUIRE(program.stages.size() == 3);
@@ -119,11 +133,17 @@ TEST_CASE("a searching question reads system prompt, passages and question in th
   CHECK(corpus.size() == 3);
 }
 
+TEST_CASE("a question's own preamble keeps its passages from being shared") {
+  const auto programs = programs_of("{kind: rag, system_prompt: 50, corpus: 1, preamble: {kind: fixed, value: 9}}", 2);
+  CHECK(common_prefix(programs[0].stages[0].prompt, programs[1].stages[0].prompt) == 50);
+  CHECK(programs[0].stages[0].prompt[1].tokens == 9);
+}
+
 TEST_CASE("passages are found by Zipf's law") {
   constexpr int kQuestions = 20'000;
   std::map<ContentId, int> found;
-  for (const Program& program :
-       programs_of("{kind: rag, system_prompt: 0, corpus: 100, popularity: 1, passages: {kind: fixed, value: 1}}", kQuestions))
+  for (const Program& program : programs_of(
+           "{kind: rag, system_prompt: 0, corpus: 100, popularity: 1, passages: {kind: fixed, value: 1}}", kQuestions))
     ++found[program.stages[0].prompt[0].id];
   double harmonic = 0;
   for (int rank = 1; rank <= 100; ++rank) harmonic += 1.0 / rank;
@@ -136,10 +156,43 @@ TEST_CASE("passages are found by Zipf's law") {
 }
 
 TEST_CASE("a question never holds a passage twice, even when it wants the whole corpus") {
-  const auto program = programs_of("{kind: rag, corpus: 50, popularity: 3, passages: {kind: fixed, value: 80}}", 1).front();
+  const auto program =
+      programs_of("{kind: rag, corpus: 50, popularity: 3, passages: {kind: fixed, value: 80}}", 1).front();
   std::set<ContentId> ids;
   for (const Segment& segment : program.stages[0].prompt) ids.insert(segment.id);
   CHECK(ids.size() == 52);
+}
+
+TEST_CASE("a workflow's calls read their instructions, the input, and what the stages before them bring") {
+  const auto programs = programs_of(kVote, 2);
+  const auto& stages = programs[0].stages;
+  REQUIRE(stages.size() == 4);
+  CHECK(stages[0].prompt[1] == stages[1].prompt[1]);
+  CHECK(common_prefix(stages[0].prompt, stages[1].prompt) == 0);
+  CHECK(stages[2].kind == Stage::Kind::retrieval);
+  CHECK(stages[2].service == Seconds(2));
+  CHECK(stages[3].after == std::vector<int>{0, 1, 2});
+  const Prompt& merged = stages[3].prompt;
+  REQUIRE(merged.size() == 4);
+  CHECK(merged[1] == Segment{stages[0].output, 100});
+  CHECK(merged[2] == Segment{stages[1].output, 200});
+  CHECK(tokens_of(merged) == 5 + 100 + 200 + 30);
+  CHECK(common_prefix(stages[0].prompt, programs[1].stages[0].prompt) == 10);
+}
+
+TEST_CASE("a workflow refuses stages that cannot run") {
+  const auto mistakes = [](const std::string& stages) {
+    Diagnostics diagnostics;
+    CHECK_FALSE(
+        streams().read(yaml("{kind: workflow, input: {kind: fixed, value: 9}, stages: " + stages + "}"), diagnostics));
+    return diagnostics.text(false);
+  };
+  const std::string output = "output: {kind: fixed, value: 1}";
+  CHECK(mistakes("[]").find("at least one stage") != std::string::npos);
+  CHECK(mistakes("[{name: a, after: [a], " + output + "}]").find("no earlier stage") != std::string::npos);
+  CHECK(mistakes("[{name: a, " + output + "}, {name: a, " + output + "}]").find("two stages") != std::string::npos);
+  CHECK(mistakes("[{name: a}]").find("needs an 'output'") != std::string::npos);
+  CHECK(mistakes("[{name: a, kind: tool}]").find("needs a 'service' time") != std::string::npos);
 }
 
 TEST_CASE("an agent's context only grows: each call sees the last prompt, its answer and the tool's result") {

@@ -17,11 +17,8 @@ struct SingleCalls : Stream {
 class SingleCallMaker : public ProgramMaker {
  public:
   SingleCallMaker(const SingleCalls& config, const RandomStreams& streams, std::uint64_t range)
-      : ids_(range),
-        system_(ids_.fresh()),
-        system_tokens_(config.system_prompt),
-        prompt_(*config.prompt, streams.stream("prompt")),
-        output_(*config.output, streams.stream("output")) {}
+      : ids_(range), system_(ids_.fresh()), system_tokens_(config.system_prompt),
+        prompt_(*config.prompt, streams.stream("prompt")), output_(*config.output, streams.stream("output")) {}
 
   Program make(Seconds start) override {
     Program program;
