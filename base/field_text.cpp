@@ -28,6 +28,14 @@ std::string one_value_of(const FieldInfo& field) {
   return names;
 }
 
+std::string default_text(const FieldInfo& field) {
+  if (field.required) return "required";
+  if (!field.default_text) return "";
+  const YamlNode node = default_of(field);
+  const YamlNode* value = field.sourced ? node.find("value") : nullptr;
+  return value ? value->text : *field.default_text;
+}
+
 }  // namespace
 
 std::string range_of(const FieldInfo& field) {
@@ -54,8 +62,7 @@ std::string description_of(const FieldInfo& field) {
 std::string fields_table(const StructInfo& info, int width) {
   Table table({"key", "value", "default", "range", "description"});
   for (const FieldInfo& field : info.fields)
-    table.row({field.key, value_of(field), field.required ? "required" : field.default_text.value_or(""), range_of(field),
-               field.text});
+    table.row({field.key, value_of(field), default_text(field), range_of(field), field.text});
   return table.text(width);
 }
 

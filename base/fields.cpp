@@ -66,9 +66,17 @@ bool read_struct(void* object, const YamlNode& node, const StructInfo& info, con
         entry.key_where, fmt::format("unknown key {} in {}", in_quotes(entry.key), title(node, info.name)), meant);
     if (meant.empty()) error.notes.push_back(fmt::format("{} has {}", info.name, fmt::join(keys, ", ")));
   }
-  for (const FieldInfo& field : info.fields)
-    if (field.required && !node.find(field.key))
+  for (std::size_t i = 0; i < info.fields.size(); ++i) {
+    const FieldInfo& field = info.fields[i];
+    if (node.find(field.key)) continue;
+    if (field.required) {
       diagnostics.error(node.where, fmt::format("'{}' is required: {}", field.key, field.text));
+    } else if (field.default_text && (field.family || (field.group && !field.list && !field.map))) {
+      YamlNode absent = default_of(field);
+      absent.where = node.where;  // what the default lacks is missing here
+      read[i](object, absent, field, diagnostics);
+    }
+  }
   return diagnostics.errors() == before;
 }
 

@@ -78,7 +78,8 @@ std::optional<bool> read_boolean(const YamlNode&, const FieldInfo&, Diagnostics&
 std::optional<std::string> read_text(const YamlNode&, const FieldInfo&, Diagnostics&);       // choices are checked
 // Splits {value, tag, source}; returns the node of the value, nullptr after reporting.
 const YamlNode* read_sourced(const YamlNode&, const FieldInfo&, Tag& tag, std::string& source, Diagnostics&);
-// Checks kind mapping, unknown and missing keys, and calls `read[i]` for each field that is present.
+// Checks kind mapping, unknown and missing keys, and calls `read[i]` for each field that is present, and for each family and
+// group that is absent with its default.
 bool read_struct(void* object, const YamlNode&, const StructInfo&, const std::vector<ReadField>& read, Diagnostics&);
 void report_not(const YamlNode&, const FieldInfo&, std::string_view wanted, Diagnostics&);
 void report_not(const YamlNode&, const std::string& subject, std::string_view wanted, Diagnostics&);
@@ -323,12 +324,10 @@ class Fields {
   // A condition over the whole struct, checked when all its fields were read without error.
   void check(std::function<void(const T&, const YamlNode&, Diagnostics&)> condition) { checks_.push_back(std::move(condition)); }
 
-  // Reads `node` over `out` (fields that are absent keep their value). False if anything was reported.
+  // Reads `node` over `out`: scalars and lists that are absent keep their value, families and groups are read from their
+  // defaults. False if anything was reported.
   bool read(T& out, const YamlNode& node, Diagnostics& diagnostics) const {
     const int before = diagnostics.errors();
-    for (std::size_t i = 0; i < read_.size(); ++i)
-      if (const FieldInfo& field = info_.fields[i]; field.kind == ValueKind::family && field.default_text && !node.find(field.key))
-        read_[i](&out, default_of(field), field, diagnostics);
     detail::read_struct(&out, node, info_, read_, diagnostics);
     if (diagnostics.errors() == before)
       for (const auto& check : checks_) check(out, node, diagnostics);

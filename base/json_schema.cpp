@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -121,9 +122,10 @@ class SchemaWriter {
   }
 
   static Json bounded(const char* type, const FieldInfo& field) {
+    const auto bound = [](double value) { return std::abs(value) < 1e15 && value == std::rint(value) ? Json(std::llrint(value)) : Json(value); };
     Json out = {{"type", type}};
-    if (field.minimum) out[field.above_minimum ? "exclusiveMinimum" : "minimum"] = *field.minimum;
-    if (field.maximum) out["maximum"] = *field.maximum;
+    if (field.minimum) out[field.above_minimum ? "exclusiveMinimum" : "minimum"] = bound(*field.minimum);
+    if (field.maximum) out["maximum"] = bound(*field.maximum);
     return out;
   }
 

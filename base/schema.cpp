@@ -91,7 +91,7 @@ void resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader&
     const YamlNode preset = *named;
     const auto fail = [&] { value.kind = YamlNode::Kind::invalid; };
     if (!preset.is_scalar()) {
-      diagnostics.error(preset.where, fmt::format("'preset' must be a name from the catalogue {}", field.catalog));
+      detail::report_not(preset, "'preset'", fmt::format("a name from the catalogue {}", field.catalog), diagnostics);
       return fail();
     }
     if (std::ranges::find(chain, preset.text) != chain.end()) {
@@ -107,6 +107,27 @@ void resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader&
   }
 }
 
+// Gives every node of a default its origin.
+void mark_default(YamlNode& node) {
+  node.origin = "default";
+  for (YamlNode& item : node.items) mark_default(item);
+  for (auto& entry : node.entries) mark_default(entry.value);
+}
+
+// Adds the defaults of one mapping and puts its keys in the order of the field table; keys without a field come first.
+void fill(YamlNode& node, const StructInfo& info) {
+  for (const FieldInfo& field : info.fields) {
+    if (!field.default_text || node.find(field.key)) continue;
+    YamlNode value = default_of(field);
+    mark_default(value);
+    node.set(field.key, std::move(value));
+  }
+  std::ranges::stable_sort(node.entries, {}, [&](const YamlNode::Entry& entry) {
+    const FieldInfo* field = info.find(entry.key);
+    return field ? field - info.fields.data() : -1;
+  });
+}
+
 }  // namespace
 
 void spell_out(YamlNode& node, const StructInfo& info) { walk(node, info, spell_out_value); }
@@ -119,17 +140,9 @@ void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& 
 }
 
 void fill_defaults(YamlNode& node, const StructInfo& info) {
-  const auto fill = [](YamlNode& target, const StructInfo& fields) {
-    for (const FieldInfo& field : fields.fields) {
-      if (!field.default_text || target.find(field.key)) continue;
-      YamlNode value = default_of(field);
-      value.origin = "default";
-      target.set(field.key, std::move(value));
-    }
-  };
   if (node.kind == YamlNode::Kind::null) node.kind = YamlNode::Kind::mapping;
   fill(node, info);
-  walk(node, info, [&](YamlNode& value, const FieldInfo& field) {
+  walk(node, info, [](YamlNode& value, const FieldInfo& field) {
     spell_out_value(value, field);
     const StructInfo* inner = struct_of(value, field);
     if (inner && value.is_mapping()) fill(value, *inner);

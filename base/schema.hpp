@@ -22,7 +22,8 @@ void spell_out(YamlNode& node, const StructInfo& info);
 // where it was asked for.
 void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics);
 
-// Adds every default that the user left out, with origin "default": the complete configuration as a tree.
+// Adds every default that the user left out, with origin "default", and puts the keys in the order of the field tables: the
+// complete configuration as a tree, the same for all ways to write it.
 void fill_defaults(YamlNode& node, const StructInfo& info);
 
 // JSON Schema (draft-07) of the struct, with descriptions, units as patterns, ranges, choices and presets as strings.

@@ -274,6 +274,20 @@ TEST_CASE("groups read into structs, optionals, lists and maps") {
   CHECK(!good(whole_fields(), "{}").spare.has_value());
 }
 
+TEST_CASE("a group that is left out is read as an empty one: its families get their kinds, what it requires is missing") {
+  struct Outer {
+    Whole inner;
+    Poisson needy;
+  };
+  Fields<Poisson> needy("needy", "requires a rate");
+  needy.add("rate", &Poisson::rate, "arrivals per second").required();
+  Fields<Outer> outer("outer", "holds a whole");
+  outer.add_group("inner", &Outer::inner, whole_fields(), "all of it");
+  CHECK(good(outer, "{}").inner.arrivals != nullptr);
+  outer.add_group("needy", &Outer::needy, needy, "with a required field");
+  CHECK(refused(outer, "inner: {}") == "1:1 'rate' is required: arrivals per second");
+}
+
 TEST_CASE("all mistakes of a tree are found at once") {
   CHECK(whole("main: {count: 0}\nparts:\n  - count: x\n  - {on: no}\narrivals: {kind: poisson}\n") ==
         "1:15 'count' must be at least 1; got 0\n"
