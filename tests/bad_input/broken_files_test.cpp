@@ -64,7 +64,7 @@ std::vector<std::string> errors_in(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);)
-    if (line.starts_with(kFolder) && line.find(": error: ") != std::string::npos) lines.push_back(line);
+    if (line.find(": error: ") != std::string::npos) lines.push_back(line);
   return lines;
 }
 
