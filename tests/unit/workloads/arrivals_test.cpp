@@ -65,6 +65,17 @@ TEST_CASE("on-off arrivals have the share of the rate that they are on, and the 
   CHECK(std::abs(m.cv * m.cv * m.mean / dispersion - 1) < 4 * std::sqrt(2.0 / kWindows));
 }
 
+TEST_CASE("an on-off source is on at time 0 as often as at any other time") {
+  // On for 1 s in 4 s, with a start every 0.1 ms: whoever starts in the first 10 ms was on.
+  const auto law = read(arrivals(), "{kind: on_off, rate: 10_000 /s, on: 1 s, off: 3 s}");
+  constexpr int kSources = 10'000;
+  int on = 0;
+  for (std::uint64_t key = 0; key < kSources; ++key)
+    if (law->clock(RandomStream(key))->next() < Seconds(0.01)) ++on;
+  // In 10 ms, 0.25 % of the sources go on besides.
+  CHECK(std::abs(on / static_cast<double>(kSources) - 0.2525) < 4 * std::sqrt(0.25 * 0.75 / kSources));
+}
+
 TEST_CASE("a ramp starts the integral of its rate, and goes on at the final rate") {
   const auto starts = starts_of("{kind: ramp, from: 0 /s, to: 100 /s, over: 100 s}", 20'000);
   for (const auto& [t, expected] : {std::pair(50.0, 1250.0), {100.0, 5000.0}, {150.0, 10'000.0}})

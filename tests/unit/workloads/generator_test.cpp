@@ -89,6 +89,16 @@ TEST_CASE("components share no content") {
   for (const ContentId id : ids[0]) CHECK(std::find(ids[1].begin(), ids[1].end(), id) == ids[1].end());
 }
 
+TEST_CASE("two components of the same kind draw apart") {
+  const auto programs =
+      all_of("{arrivals: {kind: burst, programs: 200}, mixture: [{slo_class: first, stream: " + kCall +
+             "}, {slo_class: second, stream: " + kCall + "}]}");
+  std::vector<std::int64_t> lengths[2];
+  for (const Program& p : programs) lengths[p.slo_class].push_back(p.stages[0].prompt[0].tokens);
+  for (auto& of_component : lengths) of_component.resize(50);
+  CHECK(lengths[0] != lengths[1]);
+}
+
 TEST_CASE("a closed loop has one program of each user in flight, and the next follows the end and the thinking") {
   const auto generator = generator_of(
       "{arrivals: {kind: closed_loop, users: 2, think: {kind: fixed, value: 3 s}}, requests: 4, stream: " + kCall +
