@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/schema.hpp"
+#include "base/yaml_lines.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
-
-#include "base/schema.hpp"
-#include "base/yaml_lines.hpp"
 
 namespace llmscape {
 namespace {
@@ -48,8 +48,9 @@ std::string annotated(const YamlNode& node) {
     if (line.value && line.text.size() <= kWidestColumn) column = std::max(column, line.text.size());
   std::string out;
   for (const YamlLine& line : lines)
-    out += line.value && !line.value->origin.empty() ? fmt::format("{:<{}}  # {}\n", line.text, column, line.value->origin)
-                                                     : line.text + '\n';
+    out += line.value && !line.value->origin.empty()
+               ? fmt::format("{:<{}}  # {}\n", line.text, column, line.value->origin)
+               : line.text + '\n';
   return out;
 }
 

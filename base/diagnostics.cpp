@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/diagnostics.hpp"
 
+#include "base/utf8.hpp"
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
-
-#include "base/utf8.hpp"
 
 namespace llmscape {
 namespace {
@@ -66,8 +66,8 @@ std::string excerpt(const Diagnostic& d, const Palette& palette) {
   }
   const int underlined = std::max(1, std::min(under, static_cast<int>(cells.size()) - before));
   const std::string number = fmt::format("{:5}", d.where.line);
-  std::string out = fmt::format("{} | {}\n{:{}} | {:{}}{}^{:~<{}}{}", number, fmt::join(cells, ""), "", number.size(), "",
-                                before, palette.caret, "", underlined - 1, palette.off);
+  std::string out = fmt::format("{} | {}\n{:{}} | {:{}}{}^{:~<{}}{}", number, fmt::join(cells, ""), "", number.size(),
+                                "", before, palette.caret, "", underlined - 1, palette.off);
   if (!d.suggestion.empty()) out += ' ' + d.suggestion;
   return out + '\n';
 }
@@ -97,7 +97,8 @@ std::string lower(std::string_view text) {
 
 Diagnostic& Diagnostics::error(SourceRange where, std::string message, std::string suggestion) {
   ++errors_;
-  return all_.emplace_back(Diagnostic{Severity::error, std::move(where), std::move(message), std::move(suggestion), {}});
+  return all_.emplace_back(
+      Diagnostic{Severity::error, std::move(where), std::move(message), std::move(suggestion), {}});
 }
 
 Diagnostic& Diagnostics::warning(SourceRange where, std::string message, std::string suggestion) {
@@ -166,7 +167,8 @@ std::string Diagnostics::json() const {
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   const std::string wanted = lower(word);
   std::string best;
-  int best_distance = static_cast<int>(std::min<std::size_t>(word.size(), 1 + std::max<std::size_t>(word.size() / 3, 1)));
+  int best_distance =
+      static_cast<int>(std::min<std::size_t>(word.size(), 1 + std::max<std::size_t>(word.size() / 3, 1)));
   for (const std::string& candidate : candidates) {
     const int longer = static_cast<int>(candidate.size()) - static_cast<int>(word.size());
     if (std::abs(longer) >= best_distance) continue;

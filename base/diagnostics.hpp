@@ -8,8 +8,9 @@
 
 namespace llmscape {
 
-// A text that messages can point into. `name` is what the user typed (a path, or "--set workload.rate=3"). Streamed files
-// give `text` the offending line alone, with its number as `first_line`, or leave it empty: then no line is shown.
+// A text that messages can point into. `name` is what the user typed (a path, or "--set workload.rate=3"). Streamed
+// files give `text` the offending line alone, with its number as `first_line`, or leave it empty: then no line is
+// shown.
 struct SourceText {
   std::string name;
   std::string text;
@@ -17,8 +18,8 @@ struct SourceText {
   std::string note{};  // printed below every message that points here: "included from scenario.yaml:11"
 };
 
-// A place in a source: line and column (in bytes, as compilers count) from 1; `length` bytes are underlined. Line 0 is the
-// source as a whole. Without a source no place is printed.
+// A place in a source: line and column (in bytes, as compilers count) from 1; `length` bytes are underlined. Line 0 is
+// the source as a whole. Without a source no place is printed.
 struct SourceRange {
   std::shared_ptr<const SourceText> source;
   int line = 0;
@@ -31,8 +32,8 @@ enum class Severity { error, warning };
 struct Diagnostic {
   Severity severity = Severity::error;
   SourceRange where;
-  std::string message;     // one sentence without a final stop: "unknown key 'hbm_bandwith' in device 'gpu0'"
-  std::string suggestion;  // "did you mean 'hbm_bandwidth'?", or empty
+  std::string message;             // one sentence without a final stop: "unknown key 'hbm_bandwith' in device 'gpu0'"
+  std::string suggestion;          // "did you mean 'hbm_bandwidth'?", or empty
   std::vector<std::string> notes;  // "included from scenario.yaml:11"
 };
 
@@ -48,8 +49,9 @@ class Diagnostics {
   // In file order (by first appearance of the file, then line, then column); the same message at the same place once.
   [[nodiscard]] std::vector<Diagnostic> sorted() const;
 
-  // "file:line:col: error: message", the line, a caret line with the suggestion, notes; then "2 errors. Nothing was run."
-  // plus `closing` (for example "See 'llmscape show fields device'.") when there is an error. The first 100 in full.
+  // "file:line:col: error: message", the line, a caret line with the suggestion, notes; then "2 errors. Nothing was
+  // run." plus `closing` (for example "See 'llmscape show fields device'.") when there is an error. The first 100 in
+  // full.
   [[nodiscard]] std::string text(bool colour, std::string_view closing = {}) const;
   // An array of {file, line, column, severity, message, suggestion, notes}.
   [[nodiscard]] std::string json() const;
@@ -59,11 +61,13 @@ class Diagnostics {
   int errors_ = 0;
 };
 
-// The candidate nearest to `word` by edit distance (transpositions count one) if it is near enough to be meant; else empty.
+// The candidate nearest to `word` by edit distance (transpositions count one) if it is near enough to be meant; else
+// empty.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 // "did you mean 'x'?" or, when nothing is near, an empty text.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
-// A user's text in quotes for a message: shortened to 60 characters, control characters and invalid UTF-8 shown as ' ' and '?'.
+// A user's text in quotes for a message: shortened to 60 characters, control characters and invalid UTF-8 shown as ' '
+// and '?'.
 std::string in_quotes(std::string_view text);
 // "scenario.yaml:11", or the name alone when there is no line; empty without a source.
 std::string place_of(const SourceRange& where);

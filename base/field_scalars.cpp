@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/field_text.hpp"
+#include "base/fields.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-
-#include "base/field_text.hpp"
-#include "base/fields.hpp"
 
 namespace llmscape::detail {
 namespace {
@@ -33,7 +33,8 @@ bool check_range(const YamlNode& node, double value, const FieldInfo& info, Diag
   return false;
 }
 
-void report_quantity(const YamlNode& node, const FieldInfo& info, const QuantityError& error, Diagnostics& diagnostics) {
+void report_quantity(const YamlNode& node, const FieldInfo& info, const QuantityError& error,
+                     Diagnostics& diagnostics) {
   diagnostics.error(node.where, fmt::format("'{}' {}; got {}", info.key, error.message, in_quotes(node.text)),
                     error.suggestion.empty() ? "" : fmt::format("write '{}'", error.suggestion));
 }
@@ -46,7 +47,8 @@ std::optional<double> plain_number(const YamlNode& node, const FieldInfo& info, 
     return std::nullopt;
   }
   if (node.quoted) {
-    diagnostics.error(node.where, fmt::format("'{}' must be {}; a quoted text is none", info.key, wanted), "leave the quotes out");
+    diagnostics.error(node.where, fmt::format("'{}' must be {}; a quoted text is none", info.key, wanted),
+                      "leave the quotes out");
     return std::nullopt;
   }
   const auto parsed = parse_quantity(node.text, Dimension::number);
@@ -83,7 +85,8 @@ std::optional<double> read_number(const YamlNode& node, const FieldInfo& info, D
   if (info.dimension == Dimension::number) {
     value = plain_number(node, info, "a number", diagnostics);
   } else if (!node.is_scalar()) {
-    report_not(node, info, fmt::format("a {} such as {}", name_of(info.dimension), example_of(info.dimension)), diagnostics);
+    report_not(node, info, fmt::format("a {} such as {}", name_of(info.dimension), example_of(info.dimension)),
+               diagnostics);
   } else {
     const auto parsed = parse_quantity(node.text, info.dimension);
     if (const auto* error = std::get_if<QuantityError>(&parsed)) report_quantity(node, info, *error, diagnostics);
@@ -116,23 +119,27 @@ std::optional<bool> read_boolean(const YamlNode& node, const FieldInfo& info, Di
   }
   if (!node.quoted && (node.text == "true" || node.text == "false")) return node.text == "true";
   std::string word = node.text;
-  std::ranges::transform(word, word.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(word, word.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   std::string meant;
   if (std::ranges::find(yes, word) != yes.end()) meant = "write 'true'";
   if (std::ranges::find(no, word) != no.end()) meant = "write 'false'";
-  diagnostics.error(node.where, fmt::format("'{}' must be true or false; got {}", info.key, in_quotes(node.text)), meant);
+  diagnostics.error(node.where, fmt::format("'{}' must be true or false; got {}", info.key, in_quotes(node.text)),
+                    meant);
   return std::nullopt;
 }
 
 std::optional<std::string> read_text(const YamlNode& node, const FieldInfo& info, Diagnostics& diagnostics) {
   if (!node.is_scalar()) {
-    report_not(node, info, info.choices.empty() ? "a text" : fmt::format("one of {}", fmt::join(info.choices, ", ")), diagnostics);
+    report_not(node, info, info.choices.empty() ? "a text" : fmt::format("one of {}", fmt::join(info.choices, ", ")),
+               diagnostics);
     return std::nullopt;
   }
   if (!info.choices.empty() && std::ranges::find(info.choices, node.text) == info.choices.end()) {
-    diagnostics.error(node.where,
-                      fmt::format("'{}' must be one of {}; got {}", info.key, fmt::join(info.choices, ", "), in_quotes(node.text)),
-                      did_you_mean(node.text, info.choices));
+    diagnostics.error(
+        node.where,
+        fmt::format("'{}' must be one of {}; got {}", info.key, fmt::join(info.choices, ", "), in_quotes(node.text)),
+        did_you_mean(node.text, info.choices));
     return std::nullopt;
   }
   return node.text;
@@ -155,8 +162,10 @@ const YamlNode* read_sourced(const YamlNode& node, const FieldInfo& info, Tag& t
     } else if (entry.key == "source") {
       source = read_text(entry.value, part, diagnostics).value_or("");
     } else {
-      diagnostics.error(entry.key_where, fmt::format("unknown key {} in '{}', which holds value, tag and source", in_quotes(entry.key), info.key),
-                        did_you_mean(entry.key, keys));
+      diagnostics.error(
+          entry.key_where,
+          fmt::format("unknown key {} in '{}', which holds value, tag and source", in_quotes(entry.key), info.key),
+          did_you_mean(entry.key, keys));
     }
   }
   const YamlNode* value = node.find("value");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/field_text.hpp"
 
-#include <fmt/format.h>
-
 #include "base/schema.hpp"
 #include "base/table.hpp"
+
+#include <fmt/format.h>
 
 namespace llmscape {
 namespace {

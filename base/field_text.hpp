@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string>
+#include "base/field_info.hpp"
 
-#include "base/fields.hpp"
+#include <string>
 
 namespace llmscape {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fields.hpp"
 
+#include "base/yaml_lines.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
-
-#include "base/yaml_lines.hpp"
 
 namespace llmscape {
 
@@ -99,8 +99,10 @@ const FamilyInfo::Member* read_tag(const YamlNode& node, const FamilyInfo& famil
   }
   const auto found = std::ranges::find(family.members, tag->text, &FamilyInfo::Member::name);
   if (found != family.members.end()) return &*found;
-  diagnostics.error(tag->where, fmt::format("'{}' of {} must be one of {}; got {}", family.tag, family.name, choices, in_quotes(tag->text)),
-                    did_you_mean(tag->text, names));
+  diagnostics.error(
+      tag->where,
+      fmt::format("'{}' of {} must be one of {}; got {}", family.tag, family.name, choices, in_quotes(tag->text)),
+      did_you_mean(tag->text, names));
   return nullptr;
 }
 

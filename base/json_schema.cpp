@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/field_text.hpp"
+#include "base/schema.hpp"
+
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
-
-#include "base/field_text.hpp"
-#include "base/schema.hpp"
 
 namespace llmscape {
 namespace {
@@ -54,7 +54,8 @@ class SchemaWriter {
   }
 
  private:
-  // The mapping of a struct. A member of `family` has its tag; one laid over a preset has `preset` and requires nothing else.
+  // The mapping of a struct. A member of `family` has its tag; one laid over a preset has `preset` and requires nothing
+  // else.
   Json object(const StructInfo& info, const FamilyInfo* family, bool over_preset, const std::string& catalog = {}) {
     Json properties = Json::object(), required = Json::array();
     if (over_preset) {
@@ -122,7 +123,9 @@ class SchemaWriter {
   }
 
   static Json bounded(const char* type, const FieldInfo& field) {
-    const auto bound = [](double value) { return std::abs(value) < 1e15 && value == std::rint(value) ? Json(std::llrint(value)) : Json(value); };
+    const auto bound = [](double value) {
+      return std::abs(value) < 1e15 && value == std::rint(value) ? Json(std::llrint(value)) : Json(value);
+    };
     Json out = {{"type", type}};
     if (field.minimum) out[field.above_minimum ? "exclusiveMinimum" : "minimum"] = bound(*field.minimum);
     if (field.maximum) out["maximum"] = bound(*field.maximum);
@@ -145,7 +148,8 @@ class SchemaWriter {
       if (!field.catalog.empty())
         choices.push_back(pointer(define(member.info, field.catalog, name + ".preset",
                                          [&] { return object(*member.info, &family, true, field.catalog); })));
-      choices.push_back(pointer(define(member.info, family.name, name, [&] { return object(*member.info, &family, false); })));
+      choices.push_back(
+          pointer(define(member.info, family.name, name, [&] { return object(*member.info, &family, false); })));
     }
     return {{"anyOf", std::move(choices)}};
   }
@@ -156,7 +160,8 @@ class SchemaWriter {
 
   static Json pointer(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
-  // The name under which the struct is defined in this role; defines it on first use. Structs that share a name are numbered.
+  // The name under which the struct is defined in this role; defines it on first use. Structs that share a name are
+  // numbered.
   template <class Make>
   std::string define(const StructInfo* info, const std::string& role, const std::string& wanted, Make make) {
     const auto [place, added] = names_.try_emplace({info, role}, wanted);
@@ -176,6 +181,8 @@ class SchemaWriter {
 
 }  // namespace
 
-std::string json_schema(const StructInfo& info, const std::string& id) { return SchemaWriter().write(info, id).dump(2) + '\n'; }
+std::string json_schema(const StructInfo& info, const std::string& id) {
+  return SchemaWriter().write(info, id).dump(2) + '\n';
+}
 
 }  // namespace llmscape

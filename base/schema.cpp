@@ -56,7 +56,8 @@ void spell_out_value(YamlNode& value, const FieldInfo& field) {
 // Marks a tree as read from a preset that was asked for at `asked`.
 class Stamp {
  public:
-  Stamp(std::string origin, const SourceRange& asked) : origin_(std::move(origin)), note_("included from " + place_of(asked)) {}
+  Stamp(std::string origin, const SourceRange& asked)
+      : origin_(std::move(origin)), note_("included from " + place_of(asked)) {}
 
   void put_on(YamlNode& node) {
     if (node.origin.empty()) node.origin = origin_;

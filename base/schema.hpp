@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/fields.hpp"
+
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "base/fields.hpp"
-
 namespace llmscape {
 
-// The catalogue entry of that name as a tree, or nothing after reporting (an unknown name lists the nearest and says how to
-// list them all). `where` is the place that names it.
+// The catalogue entry of that name as a tree, or nothing after reporting (an unknown name lists the nearest and says
+// how to list them all). `where` is the place that names it.
 using PresetLoader = std::function<std::optional<YamlNode>(std::string_view catalog, std::string_view name,
                                                            const SourceRange& where, Diagnostics& diagnostics)>;
 
 // Writes each bare scalar that stands for a mapping as that mapping, in place: `batcher: vllm_v1` becomes
-// `batcher: {policy: vllm_v1}`, and NAME becomes `{preset: NAME}` where a catalogue is read. Overrides then find the mapping.
+// `batcher: {policy: vllm_v1}`, and NAME becomes `{preset: NAME}` where a catalogue is read. Overrides then find the
+// mapping.
 void spell_out(YamlNode& node, const StructInfo& info);
 
-// Replaces each `preset: NAME` of fields that allow it by the catalogue's entry with the other keys laid over it; goes down
-// into groups, lists and families. Nodes from a preset carry `origin` "preset CATALOG/NAME", and messages about them say
-// where it was asked for.
+// Replaces each `preset: NAME` of fields that allow it by the catalogue's entry with the other keys laid over it; goes
+// down into groups, lists and families. Nodes from a preset carry `origin` "preset CATALOG/NAME", and messages about
+// them say where it was asked for.
 void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics);
 
-// Adds every default that the user left out, with origin "default", and puts the keys in the order of the field tables: the
-// complete configuration as a tree, the same for all ways to write it.
+// Adds every default that the user left out, with origin "default", and puts the keys in the order of the field tables:
+// the complete configuration as a tree, the same for all ways to write it.
 void fill_defaults(YamlNode& node, const StructInfo& info);
 
 // JSON Schema (draft-07) of the struct, with descriptions, units as patterns, ranges, choices and presets as strings.
@@ -32,7 +33,8 @@ std::string json_schema(const StructInfo& info, const std::string& id);
 // A table of the fields for terminals and docs: key, unit or choices, default, range, description.
 std::string fields_table(const StructInfo& info, int width);
 
-// The tree with, behind each value, where it comes from: file:line, preset, --set, default; and the source of sourced values.
+// The tree with, behind each value, where it comes from: file:line, preset, --set, default; and the source of sourced
+// values.
 std::string annotated(const YamlNode& node);
 
 }  // namespace llmscape

@@ -13,8 +13,8 @@ constexpr std::string_view name_of(Tag tag) { return kTagNames[static_cast<std::
 // The weaker of two: what a figure derived from both is worth.
 constexpr Tag weaker(Tag a, Tag b) { return a > b ? a : b; }
 
-// A value that knows where it comes from. In YAML either {value: 3.35 TB/s, tag: datasheet, source: "H100 datasheet"}, or a
-// bare value, which is the user's own and counts as assumed.
+// A value that knows where it comes from. In YAML either {value: 3.35 TB/s, tag: datasheet, source: "H100 datasheet"},
+// or a bare value, which is the user's own and counts as assumed.
 template <class T>
 struct Sourced {
   T value{};

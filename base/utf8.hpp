@@ -9,8 +9,8 @@ namespace llmscape {
 
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// Bytes of the UTF-8 sequence at the start of `text` (1 to 4); 0 if it is not well formed (overlong forms, surrogates and
-// code points above U+10FFFF included) or `text` is empty.
+// Bytes of the UTF-8 sequence at the start of `text` (1 to 4); 0 if it is not well formed (overlong forms, surrogates
+// and code points above U+10FFFF included) or `text` is empty.
 std::size_t utf8_length(std::string_view text);
 
 // One text per character, safe to print: control characters are spaces, each byte that is no UTF-8 is "?".

@@ -9,14 +9,13 @@
 namespace llmscape {
 namespace {
 
-bool is_null_word(std::string_view text) {
-  return text == "~" || text == "null" || text == "Null" || text == "NULL";
-}
+bool is_null_word(std::string_view text) { return text == "~" || text == "null" || text == "Null" || text == "NULL"; }
 
 bool is_plain(std::string_view text) {
   if (text.empty() || is_null_word(text) || text == "<<" || text.front() == ' ' || text.back() == ' ') return false;
   if (text.starts_with("---") || text.starts_with("...") || text == "-" || text.starts_with("- ")) return false;
-  if (std::string_view("?:#&*!|>'\"%@`=").find(text.front()) != std::string_view::npos || text.back() == ':') return false;
+  if (std::string_view("?:#&*!|>'\"%@`=").find(text.front()) != std::string_view::npos || text.back() == ':')
+    return false;
   if (text.find_first_of(",[]{}?") != std::string_view::npos) return false;
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return false;
   return std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
@@ -57,7 +56,8 @@ class Writer {
  public:
   Writer(bool mappings_on_one_line, std::size_t width) : mappings_on_one_line_(mappings_on_one_line), width_(width) {}
 
-  // Writes the children of a container as a block whose first line begins with `start`, the others with `indent` spaces.
+  // Writes the children of a container as a block whose first line begins with `start`, the others with `indent`
+  // spaces.
   void block(const YamlNode& node, std::string start, std::size_t indent) {
     const auto next = [&] { return std::exchange(start, std::string(indent, ' ')); };
     for (const auto& entry : node.entries) {

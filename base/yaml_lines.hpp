@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/yaml_reader.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/yaml_reader.hpp"
 
 namespace llmscape {
 

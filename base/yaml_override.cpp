@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/yaml_reader.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
-
-#include "base/yaml_reader.hpp"
 
 namespace llmscape {
 namespace {
@@ -23,8 +23,7 @@ class Assignment {
  public:
   Assignment(std::string_view text, Diagnostics& diagnostics)
       : source_(std::make_shared<const SourceText>(SourceText{fmt::format("--set {}", text), std::string(text)})),
-        text_(source_->text),
-        diagnostics_(diagnostics) {}
+        text_(source_->text), diagnostics_(diagnostics) {}
 
   [[nodiscard]] SourceRange at(std::size_t start, std::size_t length) const {
     return {source_, 1, static_cast<int>(start) + 1, static_cast<int>(std::max<std::size_t>(length, 1))};

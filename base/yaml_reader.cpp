@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/yaml_reader.hpp"
 
+#include "base/files.hpp"
+#include "base/utf8.hpp"
+
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -12,9 +15,6 @@
 #include <optional>
 #include <sstream>
 #include <utility>
-
-#include "base/files.hpp"
-#include "base/utf8.hpp"
 
 namespace llmscape {
 namespace {
@@ -195,8 +195,8 @@ class TreeBuilder : public YAML::EventHandler {
     return false;
   }
 
-  // Sets how many bytes of its line the scalar takes as it is written (1 for what goes over lines). yaml-cpp takes the end of
-  // the file for the end of a quoted text; here it is an error.
+  // Sets how many bytes of its line the scalar takes as it is written (1 for what goes over lines). yaml-cpp takes the
+  // end of the file for the end of a quoted text; here it is an error.
   void measure(const YAML::Mark& mark, YamlNode& node) {
     std::string_view rest = line(mark);
     rest.remove_prefix(std::min(rest.size(), static_cast<std::size_t>(mark.column)));
@@ -205,7 +205,8 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     std::size_t opening = 0;
-    while (opening < rest.size() && (rest[opening] == '&' || rest[opening] == '!'))  // an anchor may stand before the quote
+    while (opening < rest.size() &&
+           (rest[opening] == '&' || rest[opening] == '!'))  // an anchor may stand before the quote
       opening = std::min(rest.find_first_not_of(" \t\r\n", rest.find_first_of(" \t\r\n", opening)), rest.size());
     const char quote = opening < rest.size() ? rest[opening] : '|';
     if (quote != '"' && quote != '\'') return;  // a block of text

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <filesystem>
+#include "base/diagnostics.hpp"
+
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/diagnostics.hpp"
 
 namespace llmscape {
 
@@ -22,9 +22,9 @@ struct YamlNode {
   std::string text;     // of a scalar
   bool quoted = false;  // a quoted scalar is never a number
   SourceRange where;
-  std::vector<YamlNode> items;   // of a sequence
-  std::vector<Entry> entries;    // of a mapping, in file order
-  std::string origin;            // "preset hardware/h100-sxm", "--set", or empty for the user's own file
+  std::vector<YamlNode> items;  // of a sequence
+  std::vector<Entry> entries;   // of a mapping, in file order
+  std::string origin;           // "preset hardware/h100-sxm", "--set", or empty for the user's own file
 
   [[nodiscard]] bool is_scalar() const { return kind == Kind::scalar; }
   [[nodiscard]] bool is_mapping() const { return kind == Kind::mapping; }
@@ -47,22 +47,24 @@ struct YamlNode::Entry {
 inline constexpr int kMaxYamlDepth = 64;
 inline constexpr std::size_t kMaxYamlNodes = 1'000'000;
 
-// Parses the text. What strictness refuses is reported and left out of the tree; after a syntax error the root is invalid.
-// An alias is a copy whose outermost place is that of the alias. An empty text is a null node.
+// Parses the text. What strictness refuses is reported and left out of the tree; after a syntax error the root is
+// invalid. An alias is a copy whose outermost place is that of the alias. An empty text is a null node.
 YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics);
 // Reads the file; one that cannot be opened is an error without a line.
 YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnostics);
 
-// Lays `over` on `base`: mappings merge key by key, everything else is replaced. Places and origins stay with each node.
+// Lays `over` on `base`: mappings merge key by key, everything else is replaced. Places and origins stay with each
+// node.
 YamlNode merge(YamlNode base, const YamlNode& over);
 
-// Applies "workload.rate=12 /s" or "hardware.devices[edge].count=4" ([name] finds the item of a sequence whose `name` is
-// that or the key of a mapping, [3] counts from 0). The value is parsed as YAML; its nodes have origin "--set". Keys that a
-// mapping lacks are added. A path that cannot exist is an error that names the deepest part that does.
+// Applies "workload.rate=12 /s" or "hardware.devices[edge].count=4" ([name] finds the item of a sequence whose `name`
+// is that or the key of a mapping, [3] counts from 0). The value is parsed as YAML; its nodes have origin "--set". Keys
+// that a mapping lacks are added. A path that cannot exist is an error that names the deepest part that does.
 void apply_override(YamlNode& root, std::string_view assignment, Diagnostics& diagnostics);
 
-// Writes the tree as YAML that read_yaml reads back to the same tree: block style, but mappings and sequences of scalars
-// on one line where they fit. Quotes stand where the tree has them and where plain text would be read as something else.
+// Writes the tree as YAML that read_yaml reads back to the same tree: block style, but mappings and sequences of
+// scalars on one line where they fit. Quotes stand where the tree has them and where plain text would be read as
+// something else.
 std::string write_yaml(const YamlNode& node);
 
 }  // namespace llmscape

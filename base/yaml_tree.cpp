@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/yaml_reader.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include "base/yaml_reader.hpp"
 
 namespace llmscape {
 

@@ -2,8 +2,8 @@
 #include "base/diagnostics.hpp"
 
 #include <doctest/doctest.h>
-
 #include <nlohmann/json.hpp>
+
 #include <regex>
 
 using namespace llmscape;
@@ -26,7 +26,8 @@ TEST_CASE("messages point into their file with the line, a caret, a suggestion a
   const auto scenario = source("scenario.yaml", "gpu:\n  hbm_bandwith: 3.35 TB/s\n");
   const auto catalog = source("cim.yaml", "rows: 300\n");
   Diagnostics diagnostics;
-  diagnostics.error({scenario, 2, 3, 12}, "unknown key 'hbm_bandwith' in device 'gpu0'", "did you mean 'hbm_bandwidth'?");
+  diagnostics.error({scenario, 2, 3, 12}, "unknown key 'hbm_bandwith' in device 'gpu0'",
+                    "did you mean 'hbm_bandwidth'?");
   diagnostics.error({catalog, 1, 7, 3}, "'rows' must be a power of two, at least 1; got 300")
       .notes.push_back("included from scenario.yaml:1");
   CHECK(diagnostics.text(false, "See 'llmscape show fields device'.") ==
@@ -73,11 +74,13 @@ TEST_CASE("a streamed file gives the offending line alone, with its number") {
 TEST_CASE("carets align below tabs and characters of several bytes, and stay inside the line") {
   CHECK(text_of_one({source("a", "\té: über\n"), 1, 6, 99}, "x") ==
         "a:1:6: error: x\n    1 |  é: über\n      |     ^~~~\n1 error. Nothing was run.\n");
-  CHECK(text_of_one({source("a", "ab"), 1, 3, 1}, "x") == "a:1:3: error: x\n    1 | ab\n      |   ^\n1 error. Nothing was run.\n");
+  CHECK(text_of_one({source("a", "ab"), 1, 3, 1}, "x") ==
+        "a:1:3: error: x\n    1 | ab\n      |   ^\n1 error. Nothing was run.\n");
 }
 
 TEST_CASE("a long line is cut around the place") {
-  const std::string text = text_of_one({source("a", std::string(500, 'a') + "B" + std::string(500, 'c')), 1, 501, 1}, "x");
+  const std::string text =
+      text_of_one({source("a", std::string(500, 'a') + "B" + std::string(500, 'c')), 1, 501, 1}, "x");
   CHECK(text == "a:1:501: error: x\n    1 | …" + std::string(59, 'a') + "B" + std::string(38, 'c') + "…\n      | " +
                     std::string(60, ' ') + "^\n1 error. Nothing was run.\n");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fields.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/unit/base/reading.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace llmscape;
 using namespace llmscape::literals;
@@ -74,10 +74,10 @@ const Family<Arrivals>& arrivals() {
     return f;
   }();
   static const Fields<Once> once("once", "all at the start");
-  static const Family<Arrivals> family("arrivals", "kind",
-                                       {member<Poisson, Arrivals>("poisson", "independent", poisson),
-                                        member<Gamma, Arrivals>("gamma", "bursty", gamma),
-                                        member<Once, Arrivals>("once", "all at once", once)});
+  static const Family<Arrivals> family(
+      "arrivals", "kind",
+      {member<Poisson, Arrivals>("poisson", "independent", poisson), member<Gamma, Arrivals>("gamma", "bursty", gamma),
+       member<Once, Arrivals>("once", "all at once", once)});
   return family;
 }
 
@@ -222,8 +222,9 @@ TEST_CASE("a range says its bounds in the unit of the field") {
 }
 
 TEST_CASE("each item of a list is checked in its place") {
-  CHECK(part("sizes: [1, x, 0, 2]") == "1:12 'sizes' must be a whole number; got 'x'\n"
-                                       "1:15 'sizes' must be at least 1; got 0");
+  CHECK(part("sizes: [1, x, 0, 2]") ==
+        "1:12 'sizes' must be a whole number; got 'x'\n"
+        "1:15 'sizes' must be at least 1; got 0");
   CHECK(part("sizes: 3") == "1:8 'sizes' must be a list; got '3'");
   CHECK(part("sizes: [[1]]") == "1:9 'sizes' must be a whole number; got a list");
   CHECK(good(part_fields(), "sizes: []").sizes.empty());
@@ -252,8 +253,9 @@ TEST_CASE("an unknown key names the thing it stands in, and the key that was mea
   Diagnostics diagnostics;
   Part out;
   part_fields().read(out, tree("colour: red"), diagnostics);
-  CHECK(diagnostics.sorted().at(0).notes == std::vector<std::string>{
-      "part has name, on, count, seed, ways, share, capacity, latency, timeout, sizes, idle, law, level"});
+  CHECK(diagnostics.sorted().at(0).notes ==
+        std::vector<std::string>{
+            "part has name, on, count, seed, ways, share, capacity, latency, timeout, sizes, idle, law, level"});
 }
 
 TEST_CASE("what should be a mapping and is none is said once") {
@@ -265,7 +267,8 @@ TEST_CASE("what should be a mapping and is none is said once") {
 }
 
 TEST_CASE("groups read into structs, optionals, lists and maps") {
-  const Whole w = good(whole_fields(), "main: {count: 2}\nspare: {}\nparts: [{count: 3}, {}]\nnamed: {x: {count: 4}}\n");
+  const Whole w =
+      good(whole_fields(), "main: {count: 2}\nspare: {}\nparts: [{count: 3}, {}]\nnamed: {x: {count: 4}}\n");
   CHECK(w.main.count == 2);
   CHECK(w.spare.has_value());
   CHECK(w.parts.size() == 2);
@@ -274,7 +277,8 @@ TEST_CASE("groups read into structs, optionals, lists and maps") {
   CHECK(!good(whole_fields(), "{}").spare.has_value());
 }
 
-TEST_CASE("a group that is left out is read as an empty one: its families get their kinds, what it requires is missing") {
+TEST_CASE(
+    "a group that is left out is read as an empty one: its families get their kinds, what it requires is missing") {
   struct Outer {
     Whole inner;
     Poisson needy;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <doctest/doctest.h>
-
-#include <nlohmann/json.hpp>
-
 #include "base/schema.hpp"
 #include "tests/unit/base/machine_fields.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 using namespace llmscape;
 using Json = nlohmann::json;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/fields.hpp"
+
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "base/fields.hpp"
 
 // A small configuration that has a field of every sort that trees and schemas are made from.
 namespace llmscape::test {
@@ -48,9 +48,9 @@ inline const Family<Cooling>& cooling() {
     f.add("fans", &Air::fans, "how many");
     return f;
   }();
-  static const Family<Cooling> family("cooling", "kind",
-                                      {member<Water, Cooling>("water", "cold plates", water),
-                                       member<Air, Cooling>("air", "fans", air)});
+  static const Family<Cooling> family(
+      "cooling", "kind",
+      {member<Water, Cooling>("water", "cold plates", water), member<Air, Cooling>("air", "fans", air)});
   return family;
 }
 

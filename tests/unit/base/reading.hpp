@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/yaml_reader.hpp"
+
 #include <memory>
 #include <stdexcept>
 #include <string>
-
-#include "base/yaml_reader.hpp"
 
 namespace llmscape::test {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/schema.hpp"
 
+#include "tests/unit/base/machine_fields.hpp"
+#include "tests/unit/base/reading.hpp"
+
 #include <doctest/doctest.h>
 
 #include <map>
-
-#include "tests/unit/base/machine_fields.hpp"
-#include "tests/unit/base/reading.hpp"
 
 using namespace llmscape;
 using test::Machine, test::machine_fields, test::messages, test::read, test::tree;
@@ -16,11 +16,10 @@ namespace {
 // A catalogue of its own: "gpus" has l4 and h100 (which starts from l4), and two that go wrong.
 std::optional<YamlNode> load(std::string_view catalog, std::string_view name, const SourceRange& where,
                              Diagnostics& diagnostics) {
-  const std::map<std::string, std::string, std::less<>> gpus = {
-      {"l4", "bandwidth: 300 GB/s\nlanes: 8\n"},
-      {"h100", "preset: l4\nbandwidth: 3.35 TB/s\n"},
-      {"circle", "preset: circle\n"},
-      {"broken", "bandwidth: 3\n"}};
+  const std::map<std::string, std::string, std::less<>> gpus = {{"l4", "bandwidth: 300 GB/s\nlanes: 8\n"},
+                                                                {"h100", "preset: l4\nbandwidth: 3.35 TB/s\n"},
+                                                                {"circle", "preset: circle\n"},
+                                                                {"broken", "bandwidth: 3\n"}};
   const auto found = gpus.find(name);
   if (catalog == "gpus" && found != gpus.end()) return read(found->second, diagnostics, found->first + ".yaml");
   diagnostics.error(where, "no preset '" + std::string(name) + "'");

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/yaml_reader.hpp"
+#include "tests/unit/base/reading.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
-
-#include "tests/unit/base/reading.hpp"
 
 using namespace llmscape;
 using test::read, test::same, test::tree;
@@ -29,8 +28,9 @@ text: |
 }  // namespace
 
 TEST_CASE("damaged texts are read to an answer, never to a crash, and what is accepted can be written and read again") {
-  const std::string good[] = {kScenario, "{\n\t\"a\": [1, 2.5e3, \"x\\n\"],\n\t\"b\": {\"c\": null, \"d\": true}\n}\n",
-                              "x: &x {k: 'v'}\ny: [*x, *x]\n? complex\n: - a\n  - >-\n    folded\n    text\nz: !!str 12 # end\n"};
+  const std::string good[] = {
+      kScenario, "{\n\t\"a\": [1, 2.5e3, \"x\\n\"],\n\t\"b\": {\"c\": null, \"d\": true}\n}\n",
+      "x: &x {k: 'v'}\ny: [*x, *x]\n? complex\n: - a\n  - >-\n    folded\n    text\nz: !!str 12 # end\n"};
   std::uint32_t state = 1;
   const auto random = [&](std::size_t below) {  // numerical recipes' linear congruential generator
     state = state * 1664525u + 1013904223u;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/yaml_lines.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/unit/base/reading.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace llmscape;
 using test::same, test::tree;
@@ -35,9 +35,40 @@ TEST_CASE("texts are quoted where they would be read as something else, and only
   for (const char* plain : {"a", "3.35 TB/s", "-3", "1e-5", "a:b", "https://x.org/a#b", "it's", "é", "x-y_z", "true"}) {
     CHECK(write_yaml(YamlNode::scalar(plain)) == std::string(plain) + "\n");
   }
-  for (const char* special : {"", "~", "null", " a", "a ", "- a", "-", "a: b", "a:", "a #b", "#a", "[a", "a, b", "{a}", "*a", "&a",
-                              "!a", "|", ">", "'a", "\"a\"", "%a", "@a", "`a", "?", ": a", "---", "...", "a\nb", "\t",
-                              "back\\slash\n", "\x01", "\x7f", "<<"}) {
+  for (const char* special : {"",
+                              "~",
+                              "null",
+                              " a",
+                              "a ",
+                              "- a",
+                              "-",
+                              "a: b",
+                              "a:",
+                              "a #b",
+                              "#a",
+                              "[a",
+                              "a, b",
+                              "{a}",
+                              "*a",
+                              "&a",
+                              "!a",
+                              "|",
+                              ">",
+                              "'a",
+                              "\"a\"",
+                              "%a",
+                              "@a",
+                              "`a",
+                              "?",
+                              ": a",
+                              "---",
+                              "...",
+                              "a\nb",
+                              "\t",
+                              "back\\slash\n",
+                              "\x01",
+                              "\x7f",
+                              "<<"}) {
     CAPTURE(special);
     YamlNode root = tree("{}"), list = tree("[]");
     list.items = {YamlNode::scalar(special), YamlNode::scalar("b")};

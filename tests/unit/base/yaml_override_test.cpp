@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <doctest/doctest.h>
-
 #include "base/yaml_reader.hpp"
 #include "tests/unit/base/reading.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace llmscape;
 using test::messages, test::tree;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/yaml_reader.hpp"
 
-#include <doctest/doctest.h>
-
 #include "tests/unit/base/reading.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace llmscape;
 using test::messages, test::read, test::same, test::tree;
@@ -89,10 +89,12 @@ TEST_CASE("what is no text is refused in its place") {
       {"a: x\rb: 2\n", "1:5 the control character 0x0d does not belong in a text"},
       {"a: \x7f\n", "1:4 the control character 0x7f does not belong in a text"},
       {"é: \xff\n", "1:5 the byte 0xff is not UTF-8"},
-      {"a: \xc0\xaf\n", "1:4 the byte 0xc0 is not UTF-8"},              // overlong
-      {"a: \xed\xa0\x80\n", "1:4 the byte 0xed is not UTF-8"},          // surrogate
-      {"a: \xf4\x90\x80\x80\n", "1:4 the byte 0xf4 is not UTF-8"},      // above U+10FFFF
-      {"\xff\xfe" "a\0:\0"s, "1:1 the byte 0xff is not UTF-8"},         // UTF-16
+      {"a: \xc0\xaf\n", "1:4 the byte 0xc0 is not UTF-8"},          // overlong
+      {"a: \xed\xa0\x80\n", "1:4 the byte 0xed is not UTF-8"},      // surrogate
+      {"a: \xf4\x90\x80\x80\n", "1:4 the byte 0xf4 is not UTF-8"},  // above U+10FFFF
+      {"\xff\xfe"
+       "a\0:\0"s,
+       "1:1 the byte 0xff is not UTF-8"},  // UTF-16
   });
 }
 
@@ -117,7 +119,10 @@ TEST_CASE("quotes inside a block of text close nothing") {
 
 TEST_CASE("a byte-order mark and CR LF do not move places") {
   Diagnostics diagnostics;
-  read("\xEF\xBB\xBF" "a: 1\r\na: 2\r\n", diagnostics);
+  read(
+      "\xEF\xBB\xBF"
+      "a: 1\r\na: 2\r\n",
+      diagnostics);
   CHECK(messages(diagnostics) == "2:1 duplicate key 'a'");
   CHECK(diagnostics.text(false).find("    2 | a: 2\n") != std::string::npos);
 }
@@ -141,7 +146,8 @@ TEST_CASE("aliases of aliases cannot exhaust memory") {
   CHECK(read(bomb, diagnostics).kind == YamlNode::Kind::invalid);
   REQUIRE(diagnostics.errors() == 1);
   CHECK(diagnostics.sorted()[0].message == "more than 1000000 values in one file");
-  CHECK(diagnostics.sorted()[0].where.line == 6);  // 11 + 111 + ... + 111111 values are read, the next 10 x 111111 are not
+  CHECK(diagnostics.sorted()[0].where.line ==
+        6);  // 11 + 111 + ... + 111111 values are read, the next 10 x 111111 are not
 }
 
 TEST_CASE("trees are 64 levels deep at most, however they are written") {
@@ -162,7 +168,8 @@ TEST_CASE("trees are 64 levels deep at most, however they are written") {
 
 TEST_CASE("JSON is read with its escapes and with tabs") {
   Diagnostics diagnostics;
-  const YamlNode root = read("{\n\t\"a\":\t1.5e-05,\n\t\"b\": \"x\\/\\u003c\\\"\t\",\n\t\"c\": [true, null]\n}\n", diagnostics, "a.json");
+  const YamlNode root =
+      read("{\n\t\"a\":\t1.5e-05,\n\t\"b\": \"x\\/\\u003c\\\"\t\",\n\t\"c\": [true, null]\n}\n", diagnostics, "a.json");
   CHECK(messages(diagnostics).empty());
   CHECK(root.find("a")->text == "1.5e-05");
   CHECK(!root.find("a")->quoted);
