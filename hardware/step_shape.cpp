@@ -24,10 +24,15 @@ void describe_attention(LayerShape& layer, const Attention& a, const models::Mod
   layer.heads = a.heads / tensor;
   layer.kv_bytes = models::kv_bytes_per_token(a, spec.precision.kv, tensor);
   if (a.kind == Attention::Kind::gqa) {
+    layer.kv_heads = models::kv_heads_per_rank(a, tensor);
+    layer.key_width = layer.value_width = a.head_dim;
     layer.prefill_pair_flops = layer.decode_pair_flops = 4.0 * layer.heads * a.head_dim;
     return;
   }
-  // Latent attention: prompts expand the latents to heads, decodes work on the latents themselves (cost-model 2.4).
+  layer.kv_heads = 1;
+  layer.key_width = a.kv_rank + a.rope_dim;
+  layer.value_width = a.kv_rank;
+  // Prompts expand the latents to heads, decodes work on the latents themselves (cost-model 2.4).
   layer.prefill_pair_flops = 2.0 * layer.heads * (a.nope_dim + a.rope_dim + a.v_dim);
   layer.decode_pair_flops = 2.0 * layer.heads * (2 * a.kv_rank + a.rope_dim);
   layer.expansion_flops = 2.0 * static_cast<double>(models::latent_expansion(a, tensor).parameters());

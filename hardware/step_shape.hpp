@@ -28,7 +28,8 @@ struct LayerShape {
   int experts = 0, experts_per_token = 0;
   std::size_t law = 0;                  // index into kv_laws(model)
   std::int64_t window = 0;              // 0: full attention
-  int heads = 0;                        // of this rank
+  int heads = 0, kv_heads = 0;          // of this rank; latent attention has one KV head
+  int key_width = 0, value_width = 0;   // of a KV head's entries; latent attention keeps its values in the keys
   double kv_bytes = 0;                  // of one token in this layer
   double prefill_pair_flops = 0;        // per query-key pair: scores and values
   double decode_pair_flops = 0;

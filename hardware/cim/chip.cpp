@@ -46,21 +46,24 @@ std::int64_t CimDevice::computing_macros(std::int64_t pinned) const {
 }
 
 Bytes CimDevice::weight_capacity(const models::Format& weights) const {
-  const auto columns = weight_columns(macro, static_cast<int>(std::lround(8 * weights.bytes)));
-  return Bytes(static_cast<double>(macros() * *macro.rows * columns) * weights.bytes);
+  return Bytes(static_cast<double>(macros() * *macro.rows * weight_columns(macro, weights)) * weights.bytes);
 }
 
 std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   std::vector<std::string> found;
   if (plan.devices() > 1 || plan.expert > 1)
     found.push_back(fmt::format("{} runs a model on one chip: every degree of parallelism must be 1", name));
-  for (const auto& format : {model.precision.weights, model.precision.expert_weights(), model.precision.embedding_weights()}) {
-    if (std::find(weight_formats.begin(), weight_formats.end(), format.name) == weight_formats.end())
+  const auto holds = [&](const models::Format& format) {
+    return std::find(weight_formats.begin(), weight_formats.end(), format.name) != weight_formats.end() &&
+           weight_columns(macro, format) > 0;
+  };
+  for (const auto& format : {model.precision.weights, model.precision.expert_weights(), model.precision.embedding_weights()})
+    if (!holds(format))
       found.push_back(fmt::format("the macros of {} hold weights in {}, not in {}", name, fmt::join(weight_formats, " or "),
                                   format.name));
-    else if (weight_columns(macro, static_cast<int>(std::lround(8 * format.bytes))) == 0)
-      found.push_back(fmt::format("a weight in {} is wider than a row of a macro of {}", format.name, name));
-  }
+  if (attention == AttentionUnit::macros && !holds(model.precision.kv))
+    found.push_back(fmt::format("attention in the macros of {} needs a KV cache in {}, not in {}", name,
+                                fmt::join(weight_formats, " or "), model.precision.kv.name));
   found.erase(std::unique(found.begin(), found.end()), found.end());
   if (!found.empty()) return found;
 
@@ -76,8 +79,8 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
 std::array<Tag, kOperatorFamilies> CimDevice::provenance() const {
   const Tag transfer = weaker(memory_bandwidth.tag, memory_efficiency.tag);
   const Tag linear = weaker(transfer, weaker(clock.tag, weaker(macro.rows.tag, macros_per_tile.tag)));
-  const Tag attention = weaker(transfer, vector_throughput.tag);
-  return {linear, linear, attention, attention, vector_throughput.tag, Tag::assumed, vector_throughput.tag, Tag::assumed};
+  const Tag attending = weaker(transfer, vector_throughput.tag);
+  return {linear, linear, attending, attending, vector_throughput.tag, Tag::assumed, vector_throughput.tag, Tag::assumed};
 }
 
 std::unique_ptr<StepModel> CimDevice::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
@@ -100,6 +103,8 @@ const Fields<CimDevice>& cim_fields() {
     f.add_enum("overlap", &D::overlap,
                {{"none", Overlap::none}, {"staged", Overlap::staged}, {"rotating", Overlap::rotating}},
                "how weights arrive: after computing, into a buffer meanwhile, or into macros that are not active");
+    f.add_enum("attention", &D::attention, {{"vector", AttentionUnit::vector}, {"macros", AttentionUnit::macros}},
+               "where scores and values are multiplied: on the vector unit, or in macros that K and V are written into");
     f.add("active_share", &D::active_share, "share of the streaming macros that computes while the others are written")
         .above(0).at_most(1);
     f.add("pinned_share", &D::pinned_share, "share of the macros that keeps whole layers for good").between(0, 1);

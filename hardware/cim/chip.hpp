@@ -16,6 +16,10 @@ enum class Overlap {
   rotating,  // the macros outside the active share are written meanwhile (EdgeCIM's active tiles)
 };
 
+// Where attention runs, whose operands are both computed: on the vector unit, or in macros that keys and values are written
+// into.
+enum class AttentionUnit { vector, macros };
+
 struct CimEnergy {
   Sourced<JoulesPerByte> memory;      // weights and KV, all of the way from the memory's cells
   Sourced<JoulesPerByte> write;       // weights into macros
@@ -26,7 +30,7 @@ struct CimEnergy {
 };
 
 // A chip that multiplies weights where they are stored, with a memory for what its macros cannot hold and a vector unit for
-// products of two activations: attention. One chip runs a whole model. Priced by closed forms (cost-model 5); what the
+// products of two activations. One chip runs a whole model. Priced by closed forms (cost-model 5); what the
 // arithmetic does to a model's answers is out of scope.
 struct CimDevice final : Device {
   Macro macro;
@@ -34,6 +38,7 @@ struct CimDevice final : Device {
   Sourced<std::int64_t> clusters{1}, tiles_per_cluster{1}, macros_per_tile{1};
   Packing packing = Packing::packed;
   Overlap overlap = Overlap::staged;
+  AttentionUnit attention = AttentionUnit::vector;
   Sourced<double> active_share{1};                // of the streaming macros, that computes while the others are written
   Sourced<double> pinned_share{0};                // of all macros, that keeps whole layers for good
   std::vector<std::string> weight_formats;

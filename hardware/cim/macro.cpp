@@ -8,12 +8,15 @@ namespace {
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 std::int64_t active_rows(const Macro& macro) { return *macro.active_rows > 0 ? *macro.active_rows : *macro.rows; }
+std::int64_t cells_of(const Macro& macro, const models::Format& weights) {
+  return ceil_divide(std::lround(8 * weights.bytes), *macro.cell_bits);
+}
 std::int64_t input_cycles(const Macro& macro) { return ceil_divide(*macro.input_bits, *macro.bits_per_cycle); }
 
 }  // namespace
 
-std::int64_t weight_columns(const Macro& macro, int weight_bits) {
-  return *macro.columns / ceil_divide(weight_bits, *macro.cell_bits);
+std::int64_t weight_columns(const Macro& macro, const models::Format& weights) {
+  return *macro.columns / cells_of(macro, weights);
 }
 
 std::int64_t vector_cycles(const Macro& macro) {
@@ -28,11 +31,11 @@ Joules conversion_energy(Joules at_8_bits, std::int64_t bits) {
   return at_8_bits * (above <= 0 ? std::exp2(above) : std::pow(4.0, above));
 }
 
-Joules multiply_add_energy(const Macro& macro, int weight_bits, Joules cell, Joules conversion_at_8_bits) {
-  if (*macro.adc_bits == 0) return cell;
-  const auto conversions = static_cast<double>(input_cycles(macro) * ceil_divide(weight_bits, *macro.cell_bits));
-  return cell + conversion_energy(conversion_at_8_bits, *macro.adc_bits) * conversions /
-                    static_cast<double>(active_rows(macro));
+Joules multiply_add_energy(const Macro& macro, const models::Format& weights, Joules cells, Joules conversion_at_8_bits) {
+  if (*macro.adc_bits == 0) return cells;
+  const auto conversions = static_cast<double>(input_cycles(macro) * cells_of(macro, weights));
+  return cells + conversion_energy(conversion_at_8_bits, *macro.adc_bits) * conversions /
+                     static_cast<double>(active_rows(macro));
 }
 
 const Fields<Macro>& macro_fields() {

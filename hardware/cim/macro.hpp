@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/fields.hpp"
+#include "models/model.hpp"
 
 namespace llmscape::hardware {
 
@@ -21,8 +22,8 @@ struct Macro {
 };
 const Fields<Macro>& macro_fields();
 
-// Weights of `weight_bits` that fit side by side: columns over the cells of one weight.
-std::int64_t weight_columns(const Macro&, int weight_bits);
+// Weights that fit side by side: columns over the cells of one weight.
+std::int64_t weight_columns(const Macro&, const models::Format& weights);
 // Cycles of one vector: ceil(input bits / bits per cycle) ceil(rows / active rows) columns per converter + pipeline
 // (cost-model 5, first formula).
 std::int64_t vector_cycles(const Macro&);
@@ -32,8 +33,8 @@ std::int64_t write_cycles(const Macro&);
 // Energy of one conversion at a resolution of `bits`, given that at 8 bits: twofold per bit up to 8, fourfold above, where
 // noise rather than the number of steps decides (cost-model 5).
 Joules conversion_energy(Joules at_8_bits, std::int64_t bits);
-// Energy of one multiply-add with a weight of `weight_bits`: the cell's own, and in an analogue macro its share of the
-// conversions: e_cell + e_adc ceil(input bits / bits per cycle) ceil(weight bits / cell bits) / active rows.
-Joules multiply_add_energy(const Macro&, int weight_bits, Joules cell, Joules conversion_at_8_bits);
+// Energy of one multiply-add: the cells' own, and in an analogue macro its share of the conversions (cost-model 5):
+// e_cell + e_adc ceil(input bits / bits per cycle) ceil(weight bits / cell bits) / active rows.
+Joules multiply_add_energy(const Macro&, const models::Format& weights, Joules cells, Joules conversion_at_8_bits);
 
 }  // namespace llmscape::hardware

@@ -8,12 +8,11 @@ namespace llmscape::hardware {
 namespace {
 
 std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-int bits(const models::Format& format) { return static_cast<int>(std::lround(8 * format.bytes)); }
 
 }  // namespace
 
 std::int64_t tiles(const models::Linear& matrix, const models::Format& weights, const Macro& macro) {
-  return ceil_divide(matrix.k, *macro.rows) * ceil_divide(matrix.n, weight_columns(macro, bits(weights)));
+  return ceil_divide(matrix.k, *macro.rows) * ceil_divide(matrix.n, weight_columns(macro, weights));
 }
 
 TiledSet::TiledSet(const MatrixSet& set, const Macro& macro) {

@@ -2,13 +2,13 @@
 #include "hardware/cim/step.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace llmscape::hardware {
 
 CimLoad& CimLoad::operator+=(const CimLoad& o) {
   weights += o.weights;
   kv += o.kv;
+  written += o.written;
   vector_passes += o.vector_passes;
   write_rounds += o.write_rounds;
   vector += o.vector;
@@ -33,13 +33,12 @@ CimTimes step_times(const CimDevice& chip, const CimLoad& load) {
 std::array<Joules, kEnergyComponents> step_energy(const CimDevice& chip, const CimLoad& load,
                                                   const models::Format& weights) {
   const CimEnergy& e = chip.energy;
-  const Joules multiply_add = multiply_add_energy(chip.macro, static_cast<int>(std::lround(8 * weights.bytes)),
-                                                  *e.multiply_add, *e.conversion);
+  const Joules multiply_add = multiply_add_energy(chip.macro, weights, *e.multiply_add, *e.conversion);
   std::array<Joules, kEnergyComponents> sum{};
   sum[static_cast<std::size_t>(EnergyComponent::compute)] =
       load.multiply_adds * multiply_add + (load.vector + Flops(load.additions)) * *e.vector;
   sum[static_cast<std::size_t>(EnergyComponent::memory)] = (load.weights + load.kv) * *e.memory;
-  sum[static_cast<std::size_t>(EnergyComponent::on_chip)] = load.weights * *e.write + load.activations * *e.activation;
+  sum[static_cast<std::size_t>(EnergyComponent::on_chip)] = load.written * *e.write + load.activations * *e.activation;
   return sum;
 }
 

@@ -7,7 +7,8 @@ namespace llmscape::hardware {
 // What a step asks of the parts of a chip that computes in memory.
 struct CimLoad {
   Bytes weights;             // streamed from memory
-  Bytes kv;                  // read and written
+  Bytes kv;                  // read from memory and written to it
+  Bytes written;             // into macros
   double vector_passes = 0;  // rounds times the vectors of each
   double write_rounds = 0;   // rounds whose macros are written first
   Flops vector;              // attention, norms, rope and the like
@@ -26,8 +27,8 @@ struct CimTimes {
 // macros overlap too; t_vec = operations / P_vec.
 CimTimes step_times(const CimDevice&, const CimLoad&);
 
-// Dynamic energy: W_streamed (e_dram + e_write) + KV e_dram + MAC e_mac + activations e_sram (cost-model 5), and e_vector for
-// each operation of the vector unit and each addition of partial sums.
+// Dynamic energy: W_streamed (e_dram + e_write) + KV e_dram + MAC e_mac + activations e_sram (cost-model 5); e_write also for
+// keys and values that enter macros, and e_vector for each operation of the vector unit and each addition of partial sums.
 std::array<Joules, kEnergyComponents> step_energy(const CimDevice&, const CimLoad&, const models::Format& weights);
 
 }  // namespace llmscape::hardware

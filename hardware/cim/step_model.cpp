@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cim/step_model.hpp"
 
+#include "hardware/cim/attention.hpp"
+#include "models/attention_pairs.hpp"
+
 namespace llmscape::hardware {
 namespace {
 
@@ -19,6 +22,7 @@ CimStepModel::CimStepModel(CimDevice chip, const models::ModelSpec& model, const
                            const models::ExpertCoverage& coverage)
     : chip_(std::move(chip)),
       weights_(model.precision.weights),
+      kv_(model.precision.kv),
       shape_(model, plan, coverage),
       mapping_(shape_, chip_.macro, chip_.pinnable_macros()),
       computing_macros_(chip_.computing_macros(mapping_.pinned_macros)) {}
@@ -29,7 +33,7 @@ CimLoad CimStepModel::products(const MatrixSet& set, const TiledSet& tiled, doub
   load.write_rounds = tiled.rounds(streamed, chip_.packing, computing_macros_);
   // A pinned matrix computes in one round, as all its tiles have macros of their own.
   load.vector_passes = (load.write_rounds + pinned * static_cast<double>(tiled.matrices())) * vectors;
-  load.weights = Bytes(streamed * set.bytes());
+  load.weights = load.written = Bytes(streamed * set.bytes());
   const double uses = (pinned + streamed) * vectors;
   load.multiply_adds = uses * set.weights();
   load.additions = uses * tiled.partial_sums();
@@ -37,11 +41,24 @@ CimLoad CimStepModel::products(const MatrixSet& set, const TiledSet& tiled, doub
   return load;
 }
 
-CimLoad CimStepModel::attention(const LayerShape& layer, const LayerLoad::AttentionLoad& work) const {
-  CimLoad load;
-  // Five operations of the softmax on each pair (cost-model 5).
-  load.vector = Flops(layer.count * (work.flops + 5.0 * layer.heads * work.pairs));
-  load.kv = Bytes(layer.count * (work.keys + work.tokens) * layer.kv_bytes);
+CimLoad CimStepModel::prefill_attention(const LayerShape& layer, const models::Batch& batch,
+                                        const LayerLoad::AttentionLoad& work) const {
+  if (chip_.attention == AttentionUnit::vector) return vector_attention(layer, work);
+  CimLoad load = softmax(layer, work);
+  for (const auto& chunk : batch.chunks) {
+    const auto keys = static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, layer.window));
+    load += macro_attention(chip_.macro, computing_macros_, layer, kv_, {1, keys, static_cast<double>(chunk.tokens)});
+  }
+  return load;
+}
+
+CimLoad CimStepModel::decode_attention(const LayerShape& layer, const models::Batch& batch,
+                                       const LayerLoad::AttentionLoad& work) const {
+  if (chip_.attention == AttentionUnit::vector) return vector_attention(layer, work);
+  CimLoad load = softmax(layer, work);
+  if (batch.decodes > 0)
+    load += macro_attention(chip_.macro, computing_macros_, layer, kv_,
+                            {static_cast<double>(batch.decodes), work.keys, static_cast<double>(batch.tokens_per_decode)});
   return load;
 }
 
@@ -58,8 +75,8 @@ CimStepModel::Loads CimStepModel::loads(const models::Batch& batch) const {
       loads[index(OperatorFamily::grouped_gemm)] +=
           products(layer.expert, mapped.expert, mapped.pinned * work.experts_touched,
                    mapped.streamed * work.experts_touched, work.expert_rows / work.experts_touched);
-    loads[index(OperatorFamily::prefill_attention)] += attention(layer, work.prefill);
-    loads[index(OperatorFamily::decode_attention)] += attention(layer, work.decode);
+    loads[index(OperatorFamily::prefill_attention)] += prefill_attention(layer, batch, work.prefill);
+    loads[index(OperatorFamily::decode_attention)] += decode_attention(layer, batch, work.decode);
   }
   if (const auto rows = batch.logit_rows(); rows > 0) {
     gemm += products(shape_.head, mapping_.head, mapping_.head_pinned, !mapping_.head_pinned, static_cast<double>(rows));

@@ -15,10 +15,11 @@ class CimStepModel final : public StepModel {
   [[nodiscard]] Loads loads(const models::Batch&) const;
   // `sets` matrix sets of which `pinned` stay in macros of their own, each seeing `vectors` vectors.
   [[nodiscard]] CimLoad products(const MatrixSet&, const TiledSet&, double pinned, double streamed, double vectors) const;
-  [[nodiscard]] CimLoad attention(const LayerShape&, const LayerLoad::AttentionLoad&) const;
+  [[nodiscard]] CimLoad prefill_attention(const LayerShape&, const models::Batch&, const LayerLoad::AttentionLoad&) const;
+  [[nodiscard]] CimLoad decode_attention(const LayerShape&, const models::Batch&, const LayerLoad::AttentionLoad&) const;
 
   CimDevice chip_;
-  models::Format weights_;
+  models::Format weights_, kv_;
   StepShape shape_;
   Mapping mapping_;
   std::int64_t computing_macros_;

@@ -65,8 +65,7 @@ const Fields<DataflowDevice>& dataflow_fields() {
   static const Fields<DataflowDevice> fields = [] {
     using D = DataflowDevice;
     Fields<D> f("dataflow", "a socket of a spatial machine: fused sections, three memories, static shapes");
-    f.add("name", &D::name, "the name of the device").required();
-    f.add("description", &D::description, "what it is, in a line");
+    add_common_fields(f);
     f.add_group("memory", &D::tiers, memory_tiers_fields(), "its memories").required();
     f.add_group("fabric", &D::fabric, fabric_fields(), "its compute units and links").required();
     f.add_group("shapes", &D::shapes, static_shapes_fields(), "the shapes that graphs are compiled for");

@@ -1,52 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <doctest/doctest.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "hardware/catalog.hpp"
-#include "hardware/device.hpp"
+#include "hardware_fixtures.hpp"
 
-// What the tests of the closed-form devices share: models by hand, batches, and catalogue entries.
-namespace llmscape::hardware::cases {
+// What the tests of the closed-form devices share: formats, batches, and catalogue entries that a test may change.
+namespace llmscape::hardware {
 
-struct LlamaShape {
-  std::int64_t hidden = 0;
-  int layers = 0, heads = 0, kv_heads = 0, head_dim = 0;
-  std::int64_t width = 0, vocabulary = 128256;
-  bool tied = false;
-};
-inline constexpr LlamaShape kLlama1B{2048, 16, 32, 8, 64, 8192, 128256, true};
-inline constexpr LlamaShape kLlama8B{4096, 32, 32, 8, 128, 14336, 128256, false};
-inline constexpr LlamaShape kLlama70B{8192, 80, 64, 8, 128, 28672, 128256, false};
+// Without scales, as closed forms on paper have it.
+inline const models::Format kInt4{"int4", 0.5, 0, 0};
+inline const models::Format kInt8{"int8", 1, 0, 0};
+inline const models::Format kFp8{"fp8", 1, 0, 0};
 
-inline models::Format format_of(std::string name, double bytes) { return {std::move(name), bytes, 0, 0}; }
-
-inline models::ModelSpec llama(const LlamaShape& shape, const models::Format& weights, const models::Format& activations) {
-  models::ModelSpec spec;
-  spec.name = "llama";
-  spec.hidden = shape.hidden;
-  spec.vocabulary = shape.vocabulary;
-  spec.max_position = 131072;
-  spec.tied_embeddings = shape.tied;
-  models::LayerGroup group;
-  group.count = shape.layers;
-  group.attention.heads = shape.heads;
-  group.attention.kv_heads = shape.kv_heads;
-  group.attention.head_dim = shape.head_dim;
-  group.feed_forward.width = shape.width;
-  spec.groups = {group};
-  spec.precision = {weights, activations, activations, {}, {}};
-  return spec;
+// The model with weights in `weights`, activations and KV in int8.
+inline models::ModelSpec quantised(models::ModelSpec model, const models::Format& weights) {
+  model.precision.weights = weights;
+  model.precision.activations = model.precision.kv = kInt8;
+  return model;
 }
 
 // Decodes of one token each at the same context, with the storage that the batch points into.
 struct Decodes {
   std::vector<models::Attended> attended;
   models::Batch batch;
-  Decodes(std::int64_t sequences, std::int64_t context) : attended{{sequences * context, context}} {
+  Decodes(std::int64_t sequences, std::int64_t context) : attended{equal_contexts(sequences, context)} {
     batch.decodes = sequences;
     batch.attended = attended;
   }
@@ -65,19 +44,15 @@ struct Prompt {
   Prompt(const Prompt&) = delete;
 };
 
-// The catalogue's device of that name, as a copy that a test may change.
 template <class D>
-D catalogued(const Fields<D>& fields, std::string_view name) {
-  Diagnostics diagnostics;
-  auto tree = load_device_tree("hardware/catalog", name, {}, diagnostics);
-  REQUIRE_MESSAGE(tree, diagnostics.text(false));
-  tree->erase("kind");
-  D device;
-  fields.read(device, *tree, diagnostics);
-  REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
-  return device;
+D catalogued(const std::string& name) {
+  const auto device = catalog_device(name);
+  const auto* copied = dynamic_cast<const D*>(device.get());
+  REQUIRE(copied);
+  return *copied;
 }
 
+// One step with `tensor` devices, which must be able to run the model.
 inline StepCost step(const Device& device, const models::ModelSpec& model, const models::Batch& batch, int tensor = 1) {
   models::ParallelPlan plan;
   plan.tensor = tensor;
@@ -85,10 +60,18 @@ inline StepCost step(const Device& device, const models::ModelSpec& model, const
   return device.bind(model, plan, {})->step(batch);
 }
 
-inline Joules total(const StepCost& cost) {
+inline Joules energy(const StepCost& cost, EnergyComponent component) {
+  return cost.energy[static_cast<std::size_t>(component)];
+}
+inline Joules total_energy(const StepCost& cost) {
   Joules sum;
-  for (const Joules joules : cost.energy) sum += joules;
+  for (const Joules part : cost.energy) sum += part;
+  return sum;
+}
+inline Seconds total_time(const StepCost& cost) {
+  Seconds sum;
+  for (const Seconds part : cost.by_family) sum += part;
   return sum;
 }
 
-}  // namespace llmscape::hardware::cases
+}  // namespace llmscape::hardware

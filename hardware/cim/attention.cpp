@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/cim/attention.hpp"
+
+#include <cmath>
+
+namespace llmscape::hardware {
+
+CimLoad softmax(const LayerShape& layer, const LayerLoad::AttentionLoad& work) {
+  CimLoad load;
+  load.vector = Flops(layer.count * 5.0 * layer.heads * work.pairs);
+  load.kv = Bytes(layer.count * (work.keys + work.tokens) * layer.kv_bytes);
+  return load;
+}
+
+CimLoad vector_attention(const LayerShape& layer, const LayerLoad::AttentionLoad& work) {
+  CimLoad load = softmax(layer, work);
+  load.vector += Flops(layer.count * work.flops);
+  return load;
+}
+
+CimLoad macro_attention(const Macro& macro, std::int64_t macros, const LayerShape& layer, const models::Format& kv,
+                        const AttendingSequences& sequences) {
+  const auto rows = static_cast<double>(*macro.rows);
+  const auto columns = static_cast<double>(weight_columns(macro, kv));
+  const double heads = static_cast<double>(layer.count) * layer.kv_heads;
+  const double partial = sequences.count / 2;
+  const double tiles = heads * (std::ceil(layer.key_width / rows) * (sequences.keys / columns + partial) +
+                                std::ceil(layer.value_width / columns) * (sequences.keys / rows + partial));
+  const double queries = sequences.tokens_per_sequence * layer.heads / layer.kv_heads;  // of one KV head
+  CimLoad load;
+  load.write_rounds = std::ceil(tiles / static_cast<double>(macros));
+  load.vector_passes = load.write_rounds * queries;
+  load.written = Bytes(layer.count * sequences.keys * layer.kv_bytes);
+  load.multiply_adds = heads * sequences.keys * queries * (layer.key_width + layer.value_width);
+  return load;
+}
+
+}  // namespace llmscape::hardware
