@@ -10,62 +10,107 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kBlock = 128;             // queries and keys of a tile
-constexpr double kPackingGain = 0.95;      // query heads of a group are packed into tiles only where that saves over 5 %
+constexpr double kPackingGain = 0.95;  // query heads of a group are packed into tiles only where that saves over 5 %
 constexpr double kActivationBytes = 2;
 
-double blocks(double tokens) { return std::ceil(tokens / kBlock); }
+// What the tiles of a kernel add up to. A block is the pairs of one tile with `edge` keys.
+class TileWork {
+ public:
+  TileWork(const models::PrefillAttention& shape, std::int64_t tile_edge)
+      : shape_(shape),
+        edge_(static_cast<double>(tile_edge)),
+        window_blocks_(shape.window > 0 ? blocks(static_cast<double>(shape.window)) + 1
+                                        : std::numeric_limits<double>::infinity()) {}
+
+  void add(const models::PrefillChunk& chunk) {
+    const double n = static_cast<double>(chunk.tokens), c = static_cast<double>(chunk.cached);
+    const double group = static_cast<double>(shape_.heads) / shape_.kv_heads;
+    const double by_head = shape_.heads * blocks(n), packed = shape_.kv_heads * blocks(n * group);
+    const double last_row = blocks(c + n);
+    const double mean_row = n > edge_ ? c / edge_ + (blocks(n) + 1) / 2 : last_row;
+    add(packed < kPackingGain * by_head ? packed : by_head, mean_row, last_row);
+    queries += n;
+    keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, shape_.window));
+    pairs += models::windowed_pairs(chunk.tokens, chunk.cached, shape_.window);
+  }
+
+  void add(const models::DecodeAttention& decodes) {
+    const double sequences = static_cast<double>(decodes.sequences), q = static_cast<double>(decodes.tokens_per_sequence);
+    const double entries = static_cast<double>(decodes.attended.sum);
+    add(sequences * shape_.heads * blocks(q), blocks(entries / sequences), blocks(static_cast<double>(decodes.attended.max)));
+    queries += sequences * q;
+    pairs += q * entries - sequences * q * (q - 1) / 2;
+  }
+
+  double tiles = 0, tile_blocks = 0, longest = 0;  // longest: blocks of one tile
+  double queries = 0, keys = 0, pairs = 0;         // keys: read by chunks
+
+ private:
+  void add(double more_tiles, double mean_row, double last_row) {
+    tiles += more_tiles;
+    tile_blocks += more_tiles * std::min(mean_row, window_blocks_);
+    longest = std::max(longest, std::min(last_row, window_blocks_));
+  }
+  [[nodiscard]] double blocks(double tokens) const { return std::ceil(tokens / edge_); }
+
+  const models::PrefillAttention& shape_;
+  const double edge_, window_blocks_;
+};
+
+// `decode_keys` are read while tiles compute: both bound the kernel, and share it near the crossing.
+KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
+                   const TileWork& work, double decode_keys) {
+  if (work.tiles <= 0) return {};
+  const double sms = static_cast<double>(*chip.multiprocessors);
+  const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
+  const double score_width = shape.head_dim, value_width = shape.mla ? shape.v_dim : shape.head_dim;
+  // Absorbed latent attention: all heads share one latent, whose first part is the value.
+  const double entry_width = shape.mla && shape.kv_heads < shape.heads ? score_width : score_width + value_width;
+  const double key_bytes = shape.kv_heads * entry_width * shape.kv.bytes_with_scales();
+  const double edge = static_cast<double>(p.tile_edge);
+  const double block = edge * edge * (2 * (score_width + value_width) + p.softmax_flops) /
+                       (p.compute_efficiency * chip.peak_bf16.value.si() / sms);
+
+  const double waves = work.tiles / sms;
+  const double spread = (work.tile_blocks * block + work.tiles * p.tile.si()) / sms *
+                        (1 + p.wave_quantisation * (std::ceil(waves) / waves - 1));
+  const double compute = std::max(spread, work.longest * block + p.tile.si());
+  const double body = std::hypot(compute, decode_keys * key_bytes / bandwidth);
+  const double streamed =
+      work.keys * key_bytes + work.queries * shape.heads * (score_width + value_width) * kActivationBytes;
+  const Flops flops(2 * shape.heads * (score_width + value_width) * work.pairs);
+  return {p.launch + Seconds(body + streamed / bandwidth), flops, flops, Bytes(streamed + decode_keys * key_bytes)};
+}
 
 }  // namespace
 
 KernelCost prefill_attention_cost(const Chip& chip, const PrefillAttentionParameters& p,
                                   const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
-  if (chunks.empty()) return {};
-  const double sms = static_cast<double>(*chip.multiprocessors);
-  const double score_width = shape.head_dim, value_width = shape.mla ? shape.v_dim : shape.head_dim;
-  // Absorbed latent attention: all heads share one latent, whose first part is the value.
-  const double entry_width = shape.mla && shape.kv_heads < shape.heads ? score_width : score_width + value_width;
-  const double group = static_cast<double>(shape.heads) / shape.kv_heads;
-  const double window_blocks =
-      shape.window > 0 ? blocks(static_cast<double>(shape.window)) + 1 : std::numeric_limits<double>::infinity();
-  const double pair = kBlock * kBlock * (2 * (score_width + value_width) + p.softmax_flops) /
-                      (p.compute_efficiency * chip.peak_bf16.value.si() / sms);
+  TileWork work(shape, p.tile_edge);
+  for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
+  return cost_of(chip, p, shape, work, 0);
+}
 
-  double tiles = 0, tile_seconds = 0, longest = 0, keys = 0, tokens = 0, pairs = 0;
-  for (const models::PrefillChunk& chunk : chunks) {
-    const double n = static_cast<double>(chunk.tokens), c = static_cast<double>(chunk.cached);
-    const double by_head = shape.heads * blocks(n), packed = shape.kv_heads * blocks(n * group);
-    const double chunk_tiles = packed < kPackingGain * by_head ? packed : by_head;
-    const double last_row = blocks(c + n);
-    const double mean_row = n > kBlock ? c / kBlock + (blocks(n) + 1) / 2 : last_row;
-    tiles += chunk_tiles;
-    tile_seconds += chunk_tiles * (std::min(mean_row, window_blocks) * pair + p.tile.si());
-    longest = std::max(longest, std::min(last_row, window_blocks));
-    keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, shape.window));
-    tokens += n;
-    pairs += models::windowed_pairs(chunk.tokens, chunk.cached, shape.window);
-  }
-  if (tokens <= 0) return {};
-  const double waves = tiles / sms;
-  const double spread = tile_seconds / sms * (1 + p.wave_quantisation * (std::ceil(waves) / waves - 1));
-  const double bytes = keys * shape.kv_heads * entry_width * shape.kv.bytes_with_scales() +
-                       tokens * shape.heads * (score_width + value_width) * kActivationBytes;
-  const double seconds = p.launch.si() + std::max(spread, longest * pair + p.tile.si()) +
-                         bytes / (p.memory_efficiency * chip.hbm_bandwidth.value.si());
-  const Flops flops(2 * shape.heads * (score_width + value_width) * pairs);
-  return {Seconds(seconds), flops, flops, Bytes(bytes)};
+KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
+                                std::span<const models::PrefillChunk> chunks, const models::DecodeAttention& decodes) {
+  TileWork work(shape, p.tile_edge);
+  for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
+  work.add(decodes);
+  return cost_of(chip, p, shape, work, static_cast<double>(decodes.attended.sum));
 }
 
 const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
   static const Fields<PrefillAttentionParameters> fields = [] {
     using P = PrefillAttentionParameters;
-    Fields<P> f("prefill_attention", "causal attention of prompt chunks in tiles of 128 by 128");
+    Fields<P> f("prefill_attention", "causal attention of prompt chunks in square tiles");
+    f.add("tile_edge", &P::tile_edge, "queries and keys of a tile").at_least(16).power_of_two();
     f.add("compute_efficiency", &P::compute_efficiency, "share of the peak; above 1 where softmax overlaps").required().above(0).at_most(1.5);
     f.add("softmax_flops", &P::softmax_flops, "softmax of one query-key pair, in FLOP").required().at_least(0);
     f.add("memory_efficiency", &P::memory_efficiency, "share of the memory bandwidth").required().above(0).at_most(1.3);
     f.add("launch", &P::launch, "fixed time of the kernel").required().at_least(0);
     f.add("tile", &P::tile, "fixed cost of a tile").required().at_least(0);
     f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for none").required().between(0, 1);
+    f.add("takes_decodes", &P::takes_decodes, "decodes beside a chunk run in this kernel, a tile for each query head");
     f.add("most_tokens", &P::most_tokens, "range of the fit: longest chunk").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest chunk with its cache").required().at_least(1);
     add_fit_fields(f);

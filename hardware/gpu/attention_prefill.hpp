@@ -8,20 +8,28 @@
 
 namespace llmscape::hardware {
 
-// Parameters of prefill attention in tiles of 128 queries by 128 keys (flash attention).
+// Parameters of prefill attention in square tiles of queries and keys (flash attention).
 struct PrefillAttentionParameters : Fit {
+  std::int64_t tile_edge = 128;    // queries and keys of a tile: 128 on A100 and Hopper, 64 on GPUs with little shared memory
   double compute_efficiency = 0;   // share of the peak; above 1 where softmax overlaps the products
   double softmax_flops = 0;        // softmax and exponentials of a query-key pair, in FLOP
   double memory_efficiency = 0;
   Seconds launch;
   Seconds tile;                    // fixed cost of a tile
   double wave_quantisation = 0;    // 1: classic waves; 0: none
+  // Decodes beside a prompt chunk run in this kernel, a tile for each query head, instead of in one of their own
+  // (FlashAttention 2, which packs the heads of a group only where all sequences are decodes).
+  bool takes_decodes = false;
   std::int64_t most_tokens = 0, longest_context = 0;  // range of the fit: of a chunk, of chunk and cache
 };
 const Fields<PrefillAttentionParameters>& prefill_attention_fields();
 
-// One layer over `chunks` (which stand in for those of `shape`).
+// One layer over `chunks`, which stand in for those of `shape`.
 KernelCost prefill_attention_cost(const Chip&, const PrefillAttentionParameters&, const models::PrefillAttention& shape,
                                   std::span<const models::PrefillChunk> chunks);
+
+// The same with `decodes` in the same kernel.
+KernelCost mixed_attention_cost(const Chip&, const PrefillAttentionParameters&, const models::PrefillAttention& shape,
+                                std::span<const models::PrefillChunk> chunks, const models::DecodeAttention& decodes);
 
 }  // namespace llmscape::hardware

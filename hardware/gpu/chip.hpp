@@ -29,6 +29,10 @@ struct KernelCost {
   Flops flops;
   Flops bf16_flops;  // the same work in units of bf16 work at equal unit time: what the energy of compute follows
   Bytes bytes;       // device memory traffic
+
+  friend KernelCost operator-(const KernelCost& a, const KernelCost& b) {
+    return {a.time - b.time, a.flops - b.flops, a.bf16_flops - b.bf16_flops, a.bytes - b.bytes};
+  }
 };
 
 }  // namespace llmscape::hardware

@@ -7,14 +7,16 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr double kLogitBytes = 4;
-constexpr double kLogitPasses = 3;
+// Activations on an RTX PRO 6000 (casys-kaist/LLMServingSim @ 5daddb2) leave L2 at half its size and then reach this share.
+constexpr double kL2Share = 0.5;
+constexpr double kFarEfficiency = 0.85;
 
 KernelCost stream(const Chip& chip, const StreamParameters& p, double bytes) {
   if (bytes <= 0) return {};
-  // An efficiency above 1 is a cache hit, so what exceeds L2 moves at the memory's own bandwidth.
-  const double near = std::min(bytes, chip.l2.value.si()), far = bytes - near;
+  const double near = std::min(bytes, kL2Share * chip.l2.value.si()), far = bytes - near;
   const double bandwidth = chip.hbm_bandwidth.value.si();
-  const double seconds = p.launch.si() + near / (p.efficiency * bandwidth) + far / (std::min(p.efficiency, 1.0) * bandwidth);
+  const double seconds =
+      p.launch.si() + near / (p.efficiency * bandwidth) + far / (std::min(p.efficiency, kFarEfficiency) * bandwidth);
   return {Seconds(seconds), Flops(), Flops(), Bytes(bytes)};
 }
 
@@ -44,7 +46,7 @@ KernelCost copy_cost(const Chip& chip, const ElementwiseParameters& p, const mod
 }
 
 KernelCost sample_cost(const Chip& chip, const ElementwiseParameters& p, const models::Sample& s) {
-  return stream(chip, p.sampling, kLogitPasses * kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
+  return stream(chip, p.sampling, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
 }
 
 const Fields<ElementwiseParameters>& elementwise_fields() {

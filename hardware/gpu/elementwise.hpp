@@ -16,7 +16,7 @@ struct StreamParameters {
 // the activation's, permute and copies inside memory the addition's.
 struct ElementwiseParameters : Fit {
   StreamParameters norm, activation, rope, add, embedding;
-  StreamParameters sampling;  // softmax, top-k and the draw: about three passes over 4-byte logits
+  StreamParameters sampling;  // softmax, top-k and the draw; the 4-byte logits come from memory once
 };
 const Fields<ElementwiseParameters>& elementwise_fields();
 

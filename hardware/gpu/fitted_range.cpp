@@ -24,19 +24,21 @@ void FittedRange::check(const models::DecodeAttention& a) {
                        a.attended.max, fit.most_sequences, fit.longest_context);
 }
 
+void FittedRange::check(std::span<const models::PrefillChunk> chunks) {
+  const auto& fit = gpu_.prefill_attention;
+  std::string& text = first(OperatorFamily::prefill_attention);
+  for (const auto& chunk : chunks)
+    if (text.empty() && (chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context))
+      text = fmt::format("a chunk of {} tokens behind {} cached ones (fitted: chunks to {}, contexts to {})", chunk.tokens,
+                         chunk.cached, fit.most_tokens, fit.longest_context);
+}
+
 void FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::Gemm>(&op)) check_product(OperatorFamily::gemm, gpu_.gemm, g->m, g->n, g->k);
   if (const auto* g = std::get_if<models::GroupedGemm>(&op))
     check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm, g->rows, g->n, g->k);
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) check(*a);
-  if (const auto* a = std::get_if<models::PrefillAttention>(&op)) {
-    const auto& fit = gpu_.prefill_attention;
-    std::string& text = first(OperatorFamily::prefill_attention);
-    for (const auto& chunk : a->chunks)
-      if (text.empty() && (chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context))
-        text = fmt::format("a chunk of {} tokens behind {} cached ones (fitted: chunks to {}, contexts to {})",
-                           chunk.tokens, chunk.cached, fit.most_tokens, fit.longest_context);
-  }
+  if (const auto* a = std::get_if<models::PrefillAttention>(&op)) check(a->chunks);
   if (const auto* c = std::get_if<models::Collective>(&op))
     if (std::string& text = first(OperatorFamily::collective); text.empty() && !measured(gpu_.links, *c))
       text = fmt::format("a collective over {} devices that was not measured", c->ranks);

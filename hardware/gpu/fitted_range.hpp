@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ class FittedRange {
   explicit FittedRange(const Gpu& gpu) : gpu_(gpu) {}
   void check(const models::AnyOperator& op);
   void check(const models::DecodeAttention& attention);
+  void check(std::span<const models::PrefillChunk> chunks);
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:

@@ -56,8 +56,7 @@ std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const model
 const Fields<Gpu>& gpu_fields() {
   static const Fields<Gpu> fields = [] {
     Fields<Gpu> f("gpu", "a GPU: data sheet figures and fitted kernel parameters");
-    f.add("name", &Gpu::name, "the name of the device").required();
-    f.add("description", &Gpu::description, "what it is, in a line");
+    add_common_fields(f);
     f.add("peak_bf16", &Gpu::peak_bf16, "dense peak of bf16 and fp16 products").required().above(0);
     f.add("peak_fp8", &Gpu::peak_fp8, "dense peak of fp8 products; absent: none").above(0);
     f.add("peak_int8", &Gpu::peak_int8, "dense peak of int8 products; absent: none").above(0);

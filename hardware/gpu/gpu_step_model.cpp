@@ -2,15 +2,17 @@
 #include "hardware/gpu/gpu_step_model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace llmscape::hardware {
 namespace {
 
-bool tells_phases_apart(const models::ModelSpec& model) {
-  return std::any_of(model.groups.begin(), model.groups.end(), [](const models::LayerGroup& group) {
-    return group.feed_forward.routed() || group.attention.kind == models::Attention::Kind::mla;
-  });
+constexpr std::array kProbeChunk = {models::PrefillChunk{1, 0, true}};
+
+template <class Condition>
+bool any_layer(const models::ModelSpec& model, Condition condition) {
+  return std::any_of(model.groups.begin(), model.groups.end(), condition);
 }
 
 }  // namespace
@@ -22,16 +24,21 @@ GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const
       plan_(plan),
       settings_(settings),
       stage_layers_((model.layers() + plan.pipeline - 1) / plan.pipeline),
-      phase_matters_(tells_phases_apart(model)),
+      latent_(any_layer(model, [](const auto& layers) { return layers.attention.kind == models::Attention::Kind::mla; })),
+      phase_matters_(latent_ || any_layer(model, [](const auto& layers) { return layers.feed_forward.routed(); })),
       range_(gpu_) {
-  // The attention work of one decode names the shapes of every layer.
+  // The attention work of one decode names the shapes of every layer; that of one chunk names them in the same order.
   const auto laws = models::kv_laws(model);
   const std::vector<models::Attended> attended(laws.size(), {1, 1});
   for (const auto& op : models::attention_work(model, plan, {{}, 1, 1, attended})) {
-    const auto& shape = std::get<models::DecodeAttention>(op.what);
-    const auto law = std::lower_bound(laws.begin(), laws.end(), shape.window) - laws.begin();
-    decode_layers_.push_back({shape, static_cast<std::size_t>(law), op.count});
+    const auto& decode = std::get<models::DecodeAttention>(op.what);
+    const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
+    attention_.push_back({{}, decode, static_cast<std::size_t>(law), op.count});
   }
+  if (latent_) return;
+  const auto chunk_work = models::attention_work(model, plan, {kProbeChunk, 0, 1, {}});
+  for (std::size_t i = 0; i < attention_.size(); ++i)
+    attention_[i].prefill = std::get<models::PrefillAttention>(chunk_work.at(i).what);
 }
 
 StepCost GpuStepModel::step(const models::Batch& batch) {
@@ -41,21 +48,36 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
   if (chunk_tokens + decode_tokens > 0) {
     part += token_part(chunk_tokens, chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_));
     part += logit_part(batch.logit_rows());
-    if (!batch.chunks.empty()) part += priced(models::attention_work(model_, plan_, {batch.chunks, 0, 1, {}}));
-    if (batch.decodes > 0) add_decode_attention(part, batch);
+    add_attention(part, batch);
   }
   return finish(part, host_time(gpu_.host, settings_, batch, stage_layers_));
 }
 
-void GpuStepModel::add_decode_attention(PartCost& part, const models::Batch& batch) {
-  for (DecodeLayers& layers : decode_layers_) {
-    layers.shape.sequences = batch.decodes;
-    layers.shape.tokens_per_sequence = batch.tokens_per_decode;
-    layers.shape.attended = batch.attended[layers.law];
-    range_.check(layers.shape);
-    part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu_, gpu_.decode_attention, layers.shape),
-             layers.count);
+void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
+  if (latent_ && !batch.chunks.empty()) part += priced(models::attention_work(model_, plan_, {batch.chunks, 0, 1, {}}));
+  const std::span<const models::PrefillChunk> chunks = latent_ ? std::span<const models::PrefillChunk>() : batch.chunks;
+  range_.check(chunks);
+  for (AttentionLayers& layers : attention_) {
+    layers.decode.sequences = batch.decodes;
+    layers.decode.tokens_per_sequence = batch.tokens_per_decode;
+    layers.decode.attended = batch.decodes > 0 ? batch.attended[layers.law] : models::Attended();
+    range_.check(layers.decode);
+    add_attention(part, layers, chunks);
   }
+}
+
+void GpuStepModel::add_attention(PartCost& part, const AttentionLayers& layers,
+                                 std::span<const models::PrefillChunk> chunks) const {
+  const KernelCost prefill = prefill_attention_cost(gpu_, gpu_.prefill_attention, layers.prefill, chunks);
+  KernelCost decode;
+  if (layers.decode.sequences > 0 && !chunks.empty() && gpu_.prefill_attention.takes_decodes) {
+    // One kernel: what the decodes add to it is theirs.
+    decode = mixed_attention_cost(gpu_, gpu_.prefill_attention, layers.prefill, chunks, layers.decode) - prefill;
+  } else {
+    decode = decode_attention_cost(gpu_, gpu_.decode_attention, layers.decode);
+  }
+  part.add(OperatorFamily::prefill_attention, prefill, layers.count);
+  part.add(OperatorFamily::decode_attention, decode, layers.count);
 }
 
 const PartCost& GpuStepModel::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens) {

@@ -20,9 +20,10 @@ class GpuStepModel final : public StepModel {
  private:
   using Table = std::vector<std::optional<PartCost>>;  // by count
 
-  // Layers whose decode attention is alike.
-  struct DecodeLayers {
-    models::DecodeAttention shape;
+  // Layers whose attention is alike.
+  struct AttentionLayers {
+    models::PrefillAttention prefill;
+    models::DecodeAttention decode;
     std::size_t law;  // index into Batch::attended
     int count;
   };
@@ -30,7 +31,8 @@ class GpuStepModel final : public StepModel {
   const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens);
   const PartCost& logit_part(std::int64_t rows);
   PartCost priced(const std::vector<models::Operator>& operators);
-  void add_decode_attention(PartCost& part, const models::Batch& batch);
+  void add_attention(PartCost& part, const models::Batch& batch);
+  void add_attention(PartCost& part, const AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) const;
   [[nodiscard]] StepCost finish(const PartCost& part, Seconds host) const;
 
   Gpu gpu_;
@@ -38,8 +40,9 @@ class GpuStepModel final : public StepModel {
   models::ParallelPlan plan_;
   Device::Settings settings_;
   int stage_layers_;
+  bool latent_;         // the attention of prompts is then a choice of forms, with products of their own
   bool phase_matters_;  // expert coverage or latent attention tell prompt tokens from decodes
-  std::vector<DecodeLayers> decode_layers_;
+  std::vector<AttentionLayers> attention_;
   Table tokens_, logits_;
   std::unordered_map<std::uint64_t, PartCost> phased_tokens_;  // by chunk tokens and decode tokens
   FittedRange range_;
