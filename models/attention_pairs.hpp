@@ -4,8 +4,8 @@
 
 namespace llmscape::models {
 
-// Query-key pairs of softmax attention (cost-model 2.2), as exact integers in a double. `tokens` are computed now, `cached`
-// keys stand in the KV cache before them.
+// Query-key pairs of softmax attention (cost-model 2.2), as exact integers in a double. `tokens` are computed now,
+// `cached` keys stand in the KV cache before them.
 
 // Causal attention: n c + n (n + 1) / 2. Chunks of one prompt conserve it: A(n, c) + A(m, c + n) = A(n + m, c).
 double causal_pairs(std::int64_t tokens, std::int64_t cached);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "models/step_work.hpp"
+
 #include "models/latent_attention.hpp"
 #include "models/layer_shapes.hpp"
 #include "models/operator_list.hpp"
-#include "models/step_work.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -10,8 +11,8 @@
 namespace llmscape::models {
 namespace {
 
-void add_prefill(const Attention& a, const ParallelPlan& plan, const Precision& precision, const Batch& batch, int layers,
-                 OperatorList& list) {
+void add_prefill(const Attention& a, const ParallelPlan& plan, const Precision& precision, const Batch& batch,
+                 int layers, OperatorList& list) {
   PrefillAttention work;
   work.chunks.assign(batch.chunks.begin(), batch.chunks.end());
   work.heads = a.heads / plan.tensor;

@@ -20,10 +20,11 @@ struct Attended {
   bool operator==(const Attended&) const = default;
 };
 
-// What one step computes, as aggregates that are kept up to date in O(1) per step. Spans point into the owner's storage.
+// What one step computes, as aggregates that are kept up to date in O(1) per step. Spans point into the owner's
+// storage.
 struct Batch {
   std::span<const PrefillChunk> chunks;
-  std::int64_t decodes = 0;          // sequences that compute one token (or 1 + k with speculation) each
+  std::int64_t decodes = 0;  // sequences that compute one token (or 1 + k with speculation) each
   std::int64_t tokens_per_decode = 1;
   // decode contexts, new token included, in the order of kv_laws(model): [0] full, then each distinct window.
   std::span<const Attended> attended;

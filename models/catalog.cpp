@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/catalog.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <variant>
-
 #include "base/quantity.hpp"
 #include "base/yaml_reader.hpp"
 #include "models/hf_config.hpp"
 #include "models/native.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <variant>
+
 namespace llmscape::models {
 namespace {
 
-bool is_model_file(const std::filesystem::path& path) { return path.extension() == ".json" || path.extension() == ".yaml"; }
+bool is_model_file(const std::filesystem::path& path) {
+  return path.extension() == ".json" || path.extension() == ".yaml";
+}
 
 // Reads the catalogue's own keys of a config.json.
 void read_provenance(const YamlNode& root, ModelSpec& model, Diagnostics& diagnostics) {
@@ -40,14 +42,15 @@ std::vector<std::string> model_names(const std::filesystem::path& folder) {
   return names;
 }
 
-std::optional<ModelSpec> load_model(const std::filesystem::path& folder, std::string_view name, const SourceRange& where,
-                                    Diagnostics& diagnostics) {
+std::optional<ModelSpec> load_model(const std::filesystem::path& folder, std::string_view name,
+                                    const SourceRange& where, Diagnostics& diagnostics) {
   const std::vector<std::string> names = model_names(folder);
   // Looked up in the list, so that a name never reaches out of the folder.
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const std::string meant = did_you_mean(name, names);
-    diagnostics.error(where, fmt::format("unknown model '{}'", name),
-                      fmt::format("{}{}'llmscape list models' shows all {}", meant, meant.empty() ? "" : " ", names.size()));
+    diagnostics.error(
+        where, fmt::format("unknown model '{}'", name),
+        fmt::format("{}{}'llmscape list models' shows all {}", meant, meant.empty() ? "" : " ", names.size()));
     return std::nullopt;
   }
   std::filesystem::path path = folder / fmt::format("{}.json", name);

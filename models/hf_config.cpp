@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/hf_config.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "models/hf/families.hpp"
 #include "models/hf/quantization.hpp"
 #include "models/model_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace llmscape::models {
 namespace hf {
@@ -42,16 +42,19 @@ namespace {
 const hf::Architecture* architecture_of(const YamlNode& root, Diagnostics& diagnostics) {
   const YamlNode* names = root.find("architectures");
   if (!names || !names->is_sequence() || names->items.empty()) {
-    diagnostics.error(names ? names->where : root.where,
-                      "'architectures' must name the model's class: this does not look like a config.json of Hugging Face");
+    diagnostics.error(
+        names ? names->where : root.where,
+        "'architectures' must name the model's class: this does not look like a config.json of Hugging Face");
     return nullptr;
   }
   const YamlNode& name = names->items.front();
   const auto table = hf::architectures();
-  const auto found = std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name.text; });
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name.text; });
   if (found != table.end()) return &*found;
   const auto known = hf_architectures();
-  diagnostics.error(name.where, fmt::format("architecture '{}' is not known; known: {}", name.text, fmt::join(known, ", ")),
+  diagnostics.error(name.where,
+                    fmt::format("architecture '{}' is not known; known: {}", name.text, fmt::join(known, ", ")),
                     did_you_mean(name.text, known));
   return nullptr;
 }

@@ -11,8 +11,8 @@
 namespace llmscape::models {
 
 // The model that a Hugging Face config.json describes, read as it is published; keys that do not matter to any cost are
-// passed over. The key `architectures` chooses the family. All mistakes are reported, each at its place, and then nothing is
-// returned.
+// passed over. The key `architectures` chooses the family. All mistakes are reported, each at its place, and then
+// nothing is returned.
 std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, Diagnostics& diagnostics);
 
 // The names that `architectures` may hold: "LlamaForCausalLM", ...

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/memory.hpp"
 
-#include <algorithm>
-
 #include "models/layer_shapes.hpp"
 #include "models/operator_list.hpp"
+
+#include <algorithm>
 
 namespace llmscape::models {
 namespace {
@@ -22,13 +22,15 @@ double table_bytes(const ModelSpec& model) {
   return static_cast<double>(table_parameters(model)) * model.precision.embedding_weights().bytes_with_scales();
 }
 
-// Tables of the fullest stage: the first holds the embedding, the last the head, and a stage that is both shares a tied one.
+// Tables of the fullest stage: the first holds the embedding, the last the head, and a stage that is both shares a tied
+// one.
 double tables_of_stage(const ModelSpec& model, const ParallelPlan& plan) {
   const int tables = plan.pipeline == 1 && !model.tied_embeddings ? 2 : 1;
   return tables * table_bytes(model) / plan.tensor;
 }
 
-// Elements that one token keeps alive inside a layer: q, k, v and the attention's output, or what is between up and down.
+// Elements that one token keeps alive inside a layer: q, k, v and the attention's output, or what is between up and
+// down.
 double widest_inner(const ModelSpec& model, const ParallelPlan& plan) {
   double widest = 0;
   for (const LayerGroup& group : model.groups) {
@@ -39,7 +41,8 @@ double widest_inner(const ModelSpec& model, const ParallelPlan& plan) {
     const int accesses = kind.gated ? 3 : 2;
     const double dense = static_cast<double>(accesses * (kind.width + kind.shared_width)) / plan.tensor;
     const double rows = static_cast<double>(kind.experts_per_token) * plan.data / plan.expert;
-    const double routed = rows * static_cast<double>(accesses * kind.expert_width / expert_shards(plan) + 2 * model.hidden);
+    const double routed =
+        rows * static_cast<double>(accesses * kind.expert_width / expert_shards(plan) + 2 * model.hidden);
     widest = std::max({widest, attention, dense + routed});
   }
   return widest;
@@ -62,15 +65,17 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
 
   // Hidden states and residual of every token; 32-bit logits of every sequence.
   const double per_token = 2 * static_cast<double>(model.hidden) + widest_inner(model, plan);
-  const double activations = static_cast<double>(max_batched_tokens) * per_token * hidden_format(model.precision).bytes +
-                             4.0 * static_cast<double>(max_sequences * model.vocabulary);
+  const double activations =
+      static_cast<double>(max_batched_tokens) * per_token * hidden_format(model.precision).bytes +
+      4.0 * static_cast<double>(max_sequences * model.vocabulary);
   return {Bytes(weights), Bytes(activations), Bytes(kv_per_token)};
 }
 
 Bytes streamed_weights(const ModelSpec& model) {
   double sum = frame_bytes(model) + table_bytes(model);  // the head; of the embedding a token gathers one row
   for (const LayerGroup& group : model.groups)
-    sum += group.count * weight_bytes(layer_parameters(model.hidden, group, 1, 1), group.feed_forward.experts, model.precision);
+    sum += group.count *
+           weight_bytes(layer_parameters(model.hidden, group, 1, 1), group.feed_forward.experts, model.precision);
   return Bytes(sum);
 }
 

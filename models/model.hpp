@@ -20,8 +20,9 @@ struct Format {
 
 struct Precision {
   Format weights, activations, kv;
-  std::optional<Format> experts;     // of routed experts where it is not `weights` (GPT-OSS: mxfp4)
-  std::optional<Format> embeddings;  // of embedding and head where it is not `weights`: most checkpoints leave them at 16 bits
+  // Where they are not stored as `weights`: routed experts (GPT-OSS: mxfp4), and embedding and head, which most
+  // quantised checkpoints leave at 16 bits.
+  std::optional<Format> experts, embeddings;
   [[nodiscard]] const Format& expert_weights() const { return experts ? *experts : weights; }
   [[nodiscard]] const Format& embedding_weights() const { return embeddings ? *embeddings : weights; }
 };
@@ -35,17 +36,17 @@ struct Attention {
   int head_dim = 0;
   std::int64_t window = 0;  // sliding window in tokens, the token itself included; 0: full
   bool qkv_bias = false, output_bias = false;
-  bool qk_norm = false;     // a norm of head_dim weights each for queries and keys
+  bool qk_norm = false;       // a norm of head_dim weights each for queries and keys
   bool qk_norm_full = false;  // qk_norm over all heads at once (OLMo style)
-  bool sinks = false;       // one learned sink per head (GPT-OSS)
+  bool sinks = false;         // one learned sink per head (GPT-OSS)
   // Multi-head latent attention (DeepSeek): ranks and widths; q_rank 0: queries are projected directly.
   int q_rank = 0, kv_rank = 0, rope_dim = 0, nope_dim = 0, v_dim = 0;
   bool operator==(const Attention&) const = default;
 };
 
 struct FeedForward {
-  std::int64_t width = 0;   // dense width; 0 in a routed layer
-  bool gated = true;        // gate and up projections, or up alone
+  std::int64_t width = 0;  // dense width; 0 in a routed layer
+  bool gated = true;       // gate and up projections, or up alone
   bool bias = false;
   // Mixture of experts; experts 0: dense.
   int experts = 0;
@@ -53,7 +54,7 @@ struct FeedForward {
   std::int64_t expert_width = 0;
   std::int64_t shared_width = 0;  // all shared experts together
   bool router_bias = false;
-  bool shared_gate = false;       // a gate of `hidden` weights on the shared expert (Qwen2-MoE)
+  bool shared_gate = false;  // a gate of `hidden` weights on the shared expert (Qwen2-MoE)
   [[nodiscard]] bool routed() const { return experts > 0; }
   bool operator==(const FeedForward&) const = default;
 };
@@ -72,14 +73,14 @@ struct ModelSpec {
   std::string family;  // "llama", "qwen2", ...
   std::int64_t hidden = 0;
   std::int64_t vocabulary = 0;
-  std::int64_t max_position = 0;      // longest context in tokens
-  bool tied_embeddings = false;       // the head uses the input embedding's table
-  std::int64_t position_table = 0;    // rows of a learned position embedding (OPT)
-  std::int64_t embedding_width = 0;   // narrower input embedding with projections (OPT-350M); 0: hidden
+  std::int64_t max_position = 0;     // longest context in tokens
+  bool tied_embeddings = false;      // the head uses the input embedding's table
+  std::int64_t position_table = 0;   // rows of a learned position embedding (OPT)
+  std::int64_t embedding_width = 0;  // narrower input embedding with projections (OPT-350M); 0: hidden
   bool final_norm = true;
   std::vector<LayerGroup> groups;
   Precision precision;
-  std::string source;                 // where the figures come from
+  std::string source;                          // where the figures come from
   std::optional<double> published_parameters;  // as the authors state them
 
   [[nodiscard]] int layers() const;
@@ -92,8 +93,8 @@ std::int64_t table_parameters(const ModelSpec&);
 // Parameters that one token passes through: routed experts count experts_per_token of them; the input embedding table
 // is left out unless it is tied (then it is the head), as a token gathers one row of it.
 std::int64_t active_parameters(const ModelSpec&);
-// Bytes of KV cache that one token adds over all layers, windows ignored (cost-model 2.3), over `kv_shards` tensor-parallel
-// ranks: what one rank stores. MLA latents are not divided.
+// Bytes of KV cache that one token adds over all layers, windows ignored (cost-model 2.3), over `kv_shards`
+// tensor-parallel ranks: what one rank stores. MLA latents are not divided.
 double kv_bytes_per_token(const ModelSpec&, int tensor_parallel = 1);
 // The same for one layer.
 double kv_bytes_per_token(const Attention&, const Format& kv, int tensor_parallel = 1);

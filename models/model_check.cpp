@@ -28,8 +28,9 @@ double rough_parameters(const ModelSpec& model) {
 void check_size(const ModelSpec& model, const SourceRange& where, Diagnostics& diagnostics) {
   const double parameters = rough_parameters(model);
   if (parameters > kMostParameters)
-    diagnostics.error(where, fmt::format("these widths make a model of about {:.0e} parameters; more than 1e15 are refused",
-                                         parameters));
+    diagnostics.error(
+        where,
+        fmt::format("these widths make a model of about {:.0e} parameters; more than 1e15 are refused", parameters));
 }
 
 }  // namespace llmscape::models

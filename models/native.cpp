@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/native.hpp"
 
-#include <fmt/format.h>
-
 #include "models/format.hpp"
 #include "models/model_check.hpp"
+
+#include <fmt/format.h>
 
 namespace llmscape::models {
 namespace {
@@ -25,12 +25,14 @@ void check_attention(const Attention& attention, const YamlNode& node, Diagnosti
   need(attention.kv_heads > 0, "kv_heads");
   need(attention.head_dim > 0, "head_dim");
   if (attention.kv_heads > 0 && attention.heads % attention.kv_heads != 0)
-    diagnostics.error(node.where, fmt::format("{} KV heads do not divide {} heads", attention.kv_heads, attention.heads));
+    diagnostics.error(node.where,
+                      fmt::format("{} KV heads do not divide {} heads", attention.kv_heads, attention.heads));
 }
 
 void check_feed_forward(const FeedForward& kind, const YamlNode& node, Diagnostics& diagnostics) {
   if (!kind.routed()) {
-    if (kind.width == 0) diagnostics.error(node.where, "'width' is required in a dense layer, 'experts' in a routed one");
+    if (kind.width == 0)
+      diagnostics.error(node.where, "'width' is required in a dense layer, 'experts' in a routed one");
     return;
   }
   if (kind.width > 0) diagnostics.error(node.where, "a routed layer has no 'width'; shared experts are 'shared_width'");
@@ -47,7 +49,8 @@ const Fields<Attention>& attention_fields() {
     f.add("heads", &Attention::heads, "query heads").between(1, kWidest).required();
     f.add("kv_heads", &Attention::kv_heads, "key-value heads; gqa needs them").between(0, kWidest);
     f.add("head_dim", &Attention::head_dim, "width of a head; gqa needs it").between(0, kWidest);
-    f.add("window", &Attention::window, "sliding window in tokens, the token itself included; 0: full").between(0, kWidest);
+    f.add("window", &Attention::window, "sliding window in tokens, the token itself included; 0: full")
+        .between(0, kWidest);
     f.add("qkv_bias", &Attention::qkv_bias, "the projections to queries, keys and values have biases");
     f.add("output_bias", &Attention::output_bias, "the output projection has a bias");
     f.add("qk_norm", &Attention::qk_norm, "a norm over each head of queries and keys");
@@ -87,7 +90,8 @@ const Fields<LayerGroup>& group_fields() {
     Fields<LayerGroup> f("layer_group", "Layers that are alike.");
     f.add("count", &LayerGroup::count, "how many layers").between(1, 1e5).required();
     f.add_group("attention", &LayerGroup::attention, attention_fields(), "the layers' attention").required();
-    f.add_group("feed_forward", &LayerGroup::feed_forward, feed_forward_fields(), "the layers' feed-forward").required();
+    f.add_group("feed_forward", &LayerGroup::feed_forward, feed_forward_fields(), "the layers' feed-forward")
+        .required();
     f.add("norms", &LayerGroup::norms, "norms of `hidden` weights per layer").between(0, 16);
     f.add("norm_bias", &LayerGroup::norm_bias, "the norms have biases (LayerNorm)");
     return f;
@@ -107,11 +111,13 @@ const Fields<NativeModel>& native_model_fields() {
     f.add("vocabulary", &NativeModel::vocabulary, "tokens of the vocabulary").between(1, kWidest).required();
     f.add("max_position", &NativeModel::max_position, "longest context in tokens").between(1, 1e9).required();
     f.add("tied_embeddings", &NativeModel::tied_embeddings, "the head uses the embedding's table");
-    f.add("position_table", &NativeModel::position_table, "rows of a learned position embedding; 0: rotary").between(0, kWidest);
+    f.add("position_table", &NativeModel::position_table, "rows of a learned position embedding; 0: rotary")
+        .between(0, kWidest);
     f.add("embedding_width", &NativeModel::embedding_width, "narrower input embedding; 0: hidden").between(0, kWidest);
     f.add("final_norm", &NativeModel::final_norm, "a norm before the head");
     f.add("weights", &NativeModel::weights, "number format of the weights").one_of(format_names());
-    f.add("activations", &NativeModel::activations, "number format of the inputs of matrix products").one_of(format_names());
+    f.add("activations", &NativeModel::activations, "number format of the inputs of matrix products")
+        .one_of(format_names());
     f.add("kv", &NativeModel::kv, "number format of the KV cache").one_of(format_names());
     f.add_group("groups", &NativeModel::groups, group_fields(), "the layers; their order does not matter").required();
     f.check([](const NativeModel& model, const YamlNode& node, Diagnostics& diagnostics) {
@@ -137,7 +143,8 @@ std::optional<ModelSpec> read_native_model(const YamlNode& root, std::string nam
   model.embedding_width = native.embedding_width;
   model.final_norm = native.final_norm;
   model.groups = std::move(native.groups);
-  model.precision = {*format_named(native.weights), *format_named(native.activations), *format_named(native.kv), {}, {}};
+  model.precision = {
+      *format_named(native.weights), *format_named(native.activations), *format_named(native.kv), {}, {}};
   model.source = std::move(native.source);
   model.published_parameters = native.parameters;
   check_size(model, root.where, diagnostics);

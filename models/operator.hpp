@@ -20,10 +20,10 @@ struct Gemm {
 
 // The expert products of one routed layer on one rank: `tokens` x experts_per_token rows spread over the experts.
 struct GroupedGemm {
-  std::int64_t rows = 0;             // token-expert pairs on this rank
-  double experts_touched = 0;        // distinct experts of this rank whose weights are read
-  int experts_held = 0;              // experts on this rank
-  std::int64_t n = 0, k = 0;         // one expert's product
+  std::int64_t rows = 0;       // token-expert pairs on this rank
+  double experts_touched = 0;  // distinct experts of this rank whose weights are read
+  int experts_held = 0;        // experts on this rank
+  std::int64_t n = 0, k = 0;   // one expert's product
   Format weights, activations;
   bool operator==(const GroupedGemm&) const = default;
 };
@@ -34,8 +34,8 @@ struct PrefillAttention {
   int heads = 0, kv_heads = 0, head_dim = 0;  // of this rank
   std::int64_t window = 0;
   Format kv;
-  // Latent attention: head_dim is the width of the scores, v_dim that of the values. Expanded: kv_heads = heads, nope + rope
-  // and v. Absorbed: one KV head, kv_rank + rope_dim per key, of which the values are the first kv_rank.
+  // Latent attention: head_dim is the width of the scores, v_dim that of the values. Expanded: kv_heads = heads, nope +
+  // rope and v. Absorbed: one KV head, kv_rank + rope_dim per key, of which the values are the first kv_rank.
   bool mla = false;
   int v_dim = 0;  // 0 unless mla: values are as wide as head_dim
   bool operator==(const PrefillAttention&) const = default;
@@ -43,11 +43,11 @@ struct PrefillAttention {
 struct DecodeAttention {
   std::int64_t sequences = 0;
   std::int64_t tokens_per_sequence = 1;
-  Attended attended;                          // entries under this layer's KV law
+  Attended attended;  // entries under this layer's KV law
   int heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t window = 0;
   Format kv;
-  bool mla = false;                           // absorbed: one KV head of kv_rank + rope_dim, values of kv_rank
+  bool mla = false;  // absorbed: one KV head of kv_rank + rope_dim, values of kv_rank
   int kv_rank = 0, rope_dim = 0;
   bool operator==(const DecodeAttention&) const = default;
 };
@@ -63,7 +63,7 @@ struct Elementwise {
 struct Collective {
   enum class Kind { all_reduce, all_gather, reduce_scatter, all_to_all, send };
   Kind kind = Kind::all_reduce;
-  double bytes = 0;   // of the tensor on one rank (all_gather: gathered size)
+  double bytes = 0;  // of the tensor on one rank (all_gather: gathered size)
   int ranks = 1;
   bool operator==(const Collective&) const = default;
 };
@@ -81,7 +81,8 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
-using AnyOperator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, Elementwise, Collective, Copy, Sample>;
+using AnyOperator =
+    std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, Elementwise, Collective, Copy, Sample>;
 
 struct Operator {
   AnyOperator what;

@@ -12,7 +12,8 @@ constexpr double kNarrowestHidden = 2;  // bytes: bf16 or fp16
 
 void OperatorList::add(const AnyOperator& what, int count) {
   if (count == 0) return;
-  const auto same = std::find_if(operators_.begin(), operators_.end(), [&](const Operator& o) { return o.what == what; });
+  const auto same =
+      std::find_if(operators_.begin(), operators_.end(), [&](const Operator& o) { return o.what == what; });
   if (same != operators_.end()) {
     same->count += count;
   } else {
@@ -24,7 +25,8 @@ void OperatorList::add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, c
                             const Format& activations, int count) {
   if (rows == 0) return;
   if (activations.bytes < kNarrowestHidden)
-    add_elementwise(Elementwise::Kind::quantise, (kNarrowestHidden + activations.bytes) * static_cast<double>(rows * k), count);
+    add_elementwise(Elementwise::Kind::quantise, (kNarrowestHidden + activations.bytes) * static_cast<double>(rows * k),
+                    count);
   add(Gemm{rows, n, k, weights, activations}, count);
 }
 

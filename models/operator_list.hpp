@@ -12,8 +12,10 @@ class OperatorList {
  public:
   // `count` repeats; none if it is 0.
   void add(const AnyOperator& what, int count);
-  // A matrix product, nothing if it has no rows; where activations are narrower than 16 bits, its input is quantised first.
-  void add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights, const Format& activations, int count);
+  // A matrix product, nothing if it has no rows; where activations are narrower than 16 bits, its input is quantised
+  // first.
+  void add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights, const Format& activations,
+                int count);
   void add_elementwise(Elementwise::Kind kind, double bytes, int count);
   [[nodiscard]] std::vector<Operator> take() { return std::move(operators_); }
 
@@ -21,8 +23,8 @@ class OperatorList {
   std::vector<Operator> operators_;
 };
 
-// Format of hidden states between operators: 16 bits at least, even where the inputs of matrix products are quantised to fewer.
-// The router and the head, which quantised checkpoints leave alone, take them as they are.
+// Format of hidden states between operators: 16 bits at least, even where the inputs of matrix products are quantised
+// to fewer. The router and the head, which quantised checkpoints leave alone, take them as they are.
 Format hidden_format(const Precision& precision);
 
 }  // namespace llmscape::models

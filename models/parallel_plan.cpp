@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace llmscape::models {
 namespace {
@@ -50,15 +52,16 @@ void check_group(const LayerGroup& group, const ParallelPlan& plan, Problems& pr
 
 std::vector<std::string> problems(const ParallelPlan& plan, const ModelSpec& model) {
   Problems found;
-  for (const auto& [name, degree] : {std::pair{"tensor", plan.tensor}, {"pipeline", plan.pipeline},
-                                     {"expert", plan.expert}, {"data", plan.data}})
+  for (const auto& [name, degree] :
+       {std::pair{"tensor", plan.tensor}, {"pipeline", plan.pipeline}, {"expert", plan.expert}, {"data", plan.data}})
     if (degree < 1) found.add(fmt::format("{} parallelism must be at least 1, not {}", name, degree));
   if (auto wrong = found.take(); !wrong.empty()) return wrong;
 
   for (const LayerGroup& group : model.groups) check_group(group, plan, found);
   found.unless_divides(plan.tensor, "tensor parallelism", model.vocabulary, "tokens of the vocabulary");
   if (plan.pipeline > model.layers())
-    found.add(fmt::format("pipeline parallelism {} leaves stages without any of the {} layers", plan.pipeline, model.layers()));
+    found.add(fmt::format("pipeline parallelism {} leaves stages without any of the {} layers", plan.pipeline,
+                          model.layers()));
   if (plan.tensor * plan.data % plan.expert != 0)
     found.add(fmt::format("expert parallelism {} does not divide the {} ranks (tensor {} x data {})", plan.expert,
                           plan.tensor * plan.data, plan.tensor, plan.data));

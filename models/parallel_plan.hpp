@@ -17,9 +17,9 @@ struct ParallelPlan {
   [[nodiscard]] int devices() const { return tensor * pipeline * data; }
 };
 
-// What is wrong with the plan for this model, one sentence each; empty when it fits. Heads, feed-forward and vocabulary must
-// divide by `tensor` (KV heads are replicated when tensor > kv_heads, which must then be a multiple), layers by at least
-// one per stage, experts by `expert`, and `expert` divides tensor x data.
+// What is wrong with the plan for this model, one sentence each; empty when it fits. Heads, feed-forward and vocabulary
+// must divide by `tensor` (KV heads are replicated when tensor > kv_heads, which must then be a multiple), layers by at
+// least one per stage, experts by `expert`, and `expert` divides tensor x data.
 std::vector<std::string> problems(const ParallelPlan&, const ModelSpec&);
 // KV heads that one tensor rank holds: max(1, kv_heads / tensor).
 int kv_heads_per_rank(const Attention&, int tensor);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/step_work.hpp"
 
+#include "models/operator_list.hpp"
+
 #include <iterator>
 #include <set>
-
-#include "models/operator_list.hpp"
 
 namespace llmscape::models {
 
@@ -19,7 +19,8 @@ std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& pla
   const Precision& precision = model.precision;
   const Format hidden = hidden_format(precision);
   OperatorList list;
-  if (model.final_norm) list.add_elementwise(Elementwise::Kind::norm, 2 * hidden.bytes * static_cast<double>(rows * model.hidden), 1);
+  if (model.final_norm)
+    list.add_elementwise(Elementwise::Kind::norm, 2 * hidden.bytes * static_cast<double>(rows * model.hidden), 1);
   std::int64_t into_head = model.hidden;
   if (model.embedding_width > 0) {
     list.add(Gemm{rows, model.embedding_width, model.hidden, precision.embedding_weights(), hidden}, 1);
@@ -27,7 +28,9 @@ std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& pla
   }
   list.add(Gemm{rows, model.vocabulary / plan.tensor, into_head, precision.embedding_weights(), hidden}, 1);
   if (plan.tensor > 1)
-    list.add(Collective{Collective::Kind::all_gather, hidden.bytes * static_cast<double>(rows * model.vocabulary), plan.tensor}, 1);
+    list.add(Collective{Collective::Kind::all_gather, hidden.bytes * static_cast<double>(rows * model.vocabulary),
+                        plan.tensor},
+             1);
   list.add(Sample{rows, model.vocabulary}, 1);
   return list.take();
 }

@@ -9,23 +9,23 @@
 
 namespace llmscape::models {
 
-// The distinct KV laws of the model: 0 (full attention) first if any layer has it, then each distinct window, ascending.
-// Batch::attended has one entry for each, in this order.
+// The distinct KV laws of the model: 0 (full attention) first if any layer has it, then each distinct window,
+// ascending. Batch::attended has one entry for each, in this order.
 std::vector<std::int64_t> kv_laws(const ModelSpec&);
 
-// The operators that one rank of one pipeline stage runs, in three parts by what they depend on, so that a device can keep
-// the first two in a table. Stages are taken as equal: layer counts are divided by plan.pipeline, rounded up.
+// The operators that one rank of one pipeline stage runs, in three parts by what they depend on, so that a device can
+// keep the first two in a table. Stages are taken as equal: layer counts are divided by plan.pipeline, rounded up.
 //
 // token_work: everything that depends on the number of tokens alone: norms, projections, rope, feed-forward, embedding,
-// collectives of the layers. `chunk_tokens` belong to prompts (expert coverage differs), `decode_tokens` to decodes. With
-// data-parallel attention both are those of one attention group, and all groups are taken to run alike.
-std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens, std::int64_t decode_tokens,
-                                 const ExpertCoverage&);
+// collectives of the layers. `chunk_tokens` belong to prompts (expert coverage differs), `decode_tokens` to decodes.
+// With data-parallel attention both are those of one attention group, and all groups are taken to run alike.
+std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens,
+                                 std::int64_t decode_tokens, const ExpertCoverage&);
 // logit_work: final norm, head and sampling of `rows`.
 std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows);
-// attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the latents
-// that the chunks need (a chunk runs absorbed where that takes fewer FLOPs, a decode always does). A batch with decodes whose
-// `attended` does not match kv_laws throws std::invalid_argument.
+// attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the
+// latents that the chunks need (a chunk runs absorbed where that takes fewer FLOPs, a decode always does). A batch with
+// decodes whose `attended` does not match kv_laws throws std::invalid_argument.
 std::vector<Operator> attention_work(const ModelSpec&, const ParallelPlan&, const Batch&);
 
 // All three together: for devices that want the whole step, for tests and for `explain`.

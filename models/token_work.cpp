@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/layer_shapes.hpp"
-#include "models/operator_list.hpp"
 #include "models/step_work.hpp"
 
+#include "models/layer_shapes.hpp"
+#include "models/operator_list.hpp"
+
+#include <algorithm>
 #include <cmath>
 
 namespace llmscape::models {
 namespace {
 
-// Writes the work of `chunk_tokens_` + `decode_tokens_` tokens. Byte formulas of element-wise kernels: cost-model 3.3, there for
-// 16-bit elements (norm 4 T h, gated activation 6 T f, rope 4 T (n_q + n_kv) d, add 6 T h, embedding 4 T h).
+// Writes the work of `chunk_tokens_` + `decode_tokens_` tokens. Byte formulas of element-wise kernels: cost-model 3.3,
+// there for 16-bit elements (norm 4 T h, gated activation 6 T f, rope 4 T (n_q + n_kv) d, add 6 T h, embedding 4 T h).
 class TokenWork {
  public:
   TokenWork(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens, std::int64_t decode_tokens,
@@ -60,8 +62,7 @@ class TokenWork {
     }
     elementwise(Elementwise::Kind::add, 3, model_.hidden, 2 * layers);
     // Partial sums of the attention output and of the feed-forward.
-    if (plan_.tensor > 1)
-      list_.add(Collective{Collective::Kind::all_reduce, hidden_state(), plan_.tensor}, 2 * layers);
+    if (plan_.tensor > 1) list_.add(Collective{Collective::Kind::all_reduce, hidden_state(), plan_.tensor}, 2 * layers);
   }
 
   void add_projections(const Attention& a, int layers) {
@@ -90,13 +91,13 @@ class TokenWork {
   void add_routed(const FeedForward& kind, int layers) {
     const Precision& precision = model_.precision;
     const Format hidden = hidden_format(precision);
-    list_.add(Gemm{tokens_, kind.experts, model_.hidden, hidden, hidden}, layers);  // the router, and its 32-bit scores read
+    list_.add(Gemm{tokens_, kind.experts, model_.hidden, hidden, hidden},
+              layers);  // the router, and its 32-bit scores read
     list_.add_elementwise(Elementwise::Kind::router, 4 * elements(kind.experts), layers);
 
     // All attention groups route to the same experts; a step waits for the rank with the most rows.
     const std::int64_t routed_tokens = tokens_ * plan_.data;
-    const double rows =
-        fullest_rank(static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
+    const double rows = fullest_rank(static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
     const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, chunk_tokens_ * plan_.data,
                                       decode_tokens_ * plan_.data);
     const auto [up, down] = feed_forward(model_.hidden, kind.expert_width, kind, expert_shards(plan_));
@@ -116,8 +117,8 @@ class TokenWork {
       product.n = shape.n;
       list_.add(product, layers);
     }
-    list_.add_elementwise(Elementwise::Kind::activation, (kind.gated ? 3 : 2) * width_ * rows * static_cast<double>(down.k),
-                          layers);
+    list_.add_elementwise(Elementwise::Kind::activation,
+                          (kind.gated ? 3 : 2) * width_ * rows * static_cast<double>(down.k), layers);
     if (kind.shared_width > 0) add_dense(kind, kind.shared_width, layers);
   }
 
@@ -127,7 +128,8 @@ class TokenWork {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
       const double sent = elements(model_.hidden) / plan_.tensor * copies;
-      list_.add(Collective{Collective::Kind::all_to_all, sent * model_.precision.activations.bytes, plan_.expert}, layers);
+      list_.add(Collective{Collective::Kind::all_to_all, sent * model_.precision.activations.bytes, plan_.expert},
+                layers);
       list_.add(Collective{Collective::Kind::all_to_all, sent * width_, plan_.expert}, layers);
     } else if (plan_.data > 1) {
       const double gathered = hidden_state() * plan_.data;

@@ -35,7 +35,7 @@ std::int64_t ConfigReader::whole_number(const YamlNode& value, std::string_view 
   const bool is_number = value.is_scalar() && !value.quoted && failure == std::errc() && stop == end;
   if (is_number && number >= minimum && number <= kLargest) return number;
   diagnostics_.error(value.where, fmt::format("'{}' must be a whole number from {} to {}{}", key, minimum, kLargest,
-                         value.is_scalar() ? ", not '" + value.text + "'" : ""));
+                                              value.is_scalar() ? ", not '" + value.text + "'" : ""));
   return 1;
 }
 

@@ -11,15 +11,17 @@
 
 namespace llmscape::models::hf {
 
-// Reads keys of a Hugging Face config.json and reports every mistake at its place. A key that is `null` counts as absent. What
-// cannot be read yields 1, so that reading goes on to the next mistake; the caller throws the model away if there were any.
+// Reads keys of a Hugging Face config.json and reports every mistake at its place. A key that is `null` counts as
+// absent. What cannot be read yields 1, so that reading goes on to the next mistake; the caller throws the model away
+// if there were any.
 class ConfigReader {
  public:
   ConfigReader(const YamlNode& node, Diagnostics& diagnostics) : node_(node), diagnostics_(diagnostics) {}
 
   // A whole number from 1 to 10^7.
   std::int64_t integer(std::string_view key);
-  // The same; `fallback` where the key is absent. The families' readers pass the defaults of their class in `transformers`.
+  // The same; `fallback` where the key is absent. The families' readers pass the defaults of their class in
+  // `transformers`.
   std::int64_t integer(std::string_view key, std::int64_t fallback);
   // A whole number that may be 0.
   std::int64_t count(std::string_view key, std::int64_t fallback);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense families. Biases, norms and defaults that config.json does not spell out are those of the family's modelling file
-// in huggingface/transformers (models/<family>/modeling_<family>.py and configuration_<family>.py).
+// Dense families. Biases, norms and defaults that config.json does not spell out are those of the family's modelling
+// file in huggingface/transformers (models/<family>/modeling_<family>.py and configuration_<family>.py).
 #include "models/hf/families.hpp"
 #include "models/hf/layers.hpp"
 
@@ -15,8 +15,8 @@ FeedForward dense(ConfigReader& config, bool bias = false) {
 }
 
 // All layers alike but for the window.
-void add_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer, std::int64_t layers, std::int64_t window,
-                const std::function<bool(std::int64_t)>& slides) {
+void add_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer, std::int64_t layers,
+                std::int64_t window, const std::function<bool(std::int64_t)>& slides) {
   const auto windows = windows_of(config, layers, window, model.max_position, slides);
   model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
 }
@@ -27,7 +27,8 @@ constexpr auto kEveryLayer = [](std::int64_t) { return true; };
 void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer) {
   const std::int64_t window = config.flag("use_sliding_window", false) ? config.count("sliding_window", 4096) : 0;
   const std::int64_t first = config.count("max_window_layers", 28);
-  add_layers(config, model, layer, config.integer("num_hidden_layers"), window, [&](std::int64_t i) { return i >= first; });
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), window,
+             [&](std::int64_t i) { return i >= first; });
 }
 
 }  // namespace
@@ -85,7 +86,8 @@ ModelSpec read_gemma2(ConfigReader& config) {
   layer.attention = heads_of(config, model.hidden, {.head_dim = 256});
   layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
   layer.feed_forward = dense(config);
-  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 4096), [](std::int64_t i) { return i % 2 == 0; });
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 4096),
+             [](std::int64_t i) { return i % 2 == 0; });
   return model;
 }
 

@@ -21,7 +21,8 @@ std::vector<std::int64_t> windows_by_type(ConfigReader& config, const YamlNode& 
     windows.push_back(type.text == "sliding_attention" ? window : 0);
   }
   if (static_cast<std::int64_t>(windows.size()) != layers)
-    config.error("layer_types", fmt::format("'layer_types' names {} layers, 'num_hidden_layers' is {}", windows.size(), layers));
+    config.error("layer_types",
+                 fmt::format("'layer_types' names {} layers, 'num_hidden_layers' is {}", windows.size(), layers));
   return windows;
 }
 
@@ -40,7 +41,8 @@ Attention heads_of(ConfigReader& config, std::int64_t hidden, const HeadDefaults
   Attention attention;
   const std::int64_t heads = defaults.heads > 0 ? config.integer("num_attention_heads", defaults.heads)
                                                 : config.integer("num_attention_heads");
-  const std::int64_t kv_heads = config.integer("num_key_value_heads", defaults.kv_heads > 0 ? defaults.kv_heads : heads);
+  const std::int64_t kv_heads =
+      config.integer("num_key_value_heads", defaults.kv_heads > 0 ? defaults.kv_heads : heads);
   if (heads % kv_heads != 0)
     config.error("num_key_value_heads", fmt::format("{} KV heads do not divide {} attention heads", kv_heads, heads));
   std::int64_t head_dim = config.integer("head_dim", defaults.head_dim);
@@ -70,8 +72,8 @@ std::vector<std::int64_t> windows_of(ConfigReader& config, std::int64_t layers, 
 
 void check_experts(ConfigReader& config, const FeedForward& kind, std::string_view per_token_key) {
   if (kind.experts_per_token > kind.experts)
-    config.error(per_token_key,
-                 fmt::format("{} experts per token are more than the {} experts", kind.experts_per_token, kind.experts));
+    config.error(per_token_key, fmt::format("{} experts per token are more than the {} experts", kind.experts_per_token,
+                                            kind.experts));
 }
 
 std::vector<LayerGroup> groups_of(LayerGroup layer, const std::vector<std::int64_t>& windows,

@@ -15,22 +15,23 @@ namespace llmscape::models::hf {
 // Widths outside the layers; `tied` is the family's default of tie_word_embeddings.
 ModelSpec frame_of(ConfigReader& config, bool tied);
 
-// What the family's class takes where the file says nothing; 0: the number of heads is required, there are as many KV heads,
-// and head_dim is hidden_size / heads.
+// What the family's class takes where the file says nothing; 0: the number of heads is required, there are as many KV
+// heads, and head_dim is hidden_size / heads.
 struct HeadDefaults {
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
 };
 Attention heads_of(ConfigReader& config, std::int64_t hidden, const HeadDefaults& defaults = {});
 
-// Window of each layer, 0: full. The file's `layer_types` decide; where it has none, the layers for which `slides` holds
-// have the window. A window as long as the longest context, `max_position`, is none.
+// Window of each layer, 0: full. The file's `layer_types` decide; where it has none, the layers for which `slides`
+// holds have the window. A window as long as the longest context, `max_position`, is none.
 std::vector<std::int64_t> windows_of(ConfigReader& config, std::int64_t layers, std::int64_t window,
                                      std::int64_t max_position, const std::function<bool(std::int64_t layer)>& slides);
 
 // Every token takes `experts_per_token` of the experts, so there must be that many.
 void check_experts(ConfigReader& config, const FeedForward& kind, std::string_view per_token_key);
 
-// One layer for each window, alike but for the window and what `feed_forward` gives; layers that are alike share a group.
+// One layer for each window, alike but for the window and what `feed_forward` gives; layers that are alike share a
+// group.
 std::vector<LayerGroup> groups_of(LayerGroup layer, const std::vector<std::int64_t>& windows,
                                   const std::function<FeedForward(std::int64_t layer)>& feed_forward);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/hf/quantization.hpp"
 
+#include "models/format.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
-
-#include "models/format.hpp"
 
 namespace llmscape::models::hf {
 namespace {
@@ -28,8 +28,8 @@ Format data_type_of(ConfigReader& config, std::string_view unnamed_type) {
   return {};
 }
 
-// Integers of `bits` with a 16-bit scale and a zero point as wide as a weight for each group; one group per column (0 here)
-// is too long for its scales to count.
+// Integers of `bits` with a 16-bit scale and a zero point as wide as a weight for each group; one group per column (0
+// here) is too long for its scales to count.
 Format grouped_integers(std::int64_t bits, std::int64_t group, bool zero_points) {
   Format format;
   format.name = fmt::format("int{}", bits);
@@ -59,7 +59,8 @@ void read_fp8(ConfigReader& config, Precision& precision) {
   if (config.has("weight_block_size")) {
     precision.weights = *format_named("fp8_block");
     std::int64_t elements = 1;
-    for (const std::int64_t side : config.integers("weight_block_size")) elements = std::min(elements * side, kLargestBlock);
+    for (const std::int64_t side : config.integers("weight_block_size"))
+      elements = std::min(elements * side, kLargestBlock);
     precision.weights.group = static_cast<int>(elements);
   }
   precision.activations = *format_named("fp8");
@@ -74,8 +75,10 @@ void read_mxfp4(ConfigReader&, Precision& precision) { precision.experts = *form
 // config_groups.<first>.weights and .input_activations of the compressed-tensors library.
 void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   const YamlNode* groups = config.find("config_groups");
-  const YamlNode* weights = groups && !groups->entries.empty() ? groups->entries.front().value.find("weights") : nullptr;
-  if (!weights || !weights->is_mapping()) return config.error("config_groups", "'config_groups' must name the weights' format");
+  const YamlNode* weights =
+      groups && !groups->entries.empty() ? groups->entries.front().value.find("weights") : nullptr;
+  if (!weights || !weights->is_mapping())
+    return config.error("config_groups", "'config_groups' must name the weights' format");
   ConfigReader reader(*weights, config.diagnostics());
   const std::int64_t bits = bits_of(reader, "num_bits");
   const bool floating = reader.text("type") == "float";
@@ -86,7 +89,8 @@ void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   if (inputs && inputs->is_mapping()) {
     ConfigReader input_reader(*inputs, config.diagnostics());
     const bool eight_bits = bits_of(input_reader, "num_bits") == 8;
-    precision.activations = *format_named(input_reader.text("type") == "float" ? (eight_bits ? "fp8" : "nvfp4") : "int8");
+    precision.activations =
+        *format_named(input_reader.text("type") == "float" ? (eight_bits ? "fp8" : "nvfp4") : "int8");
   }
 }
 
@@ -94,9 +98,9 @@ struct Method {
   std::string_view name;
   void (*read)(ConfigReader&, Precision&);
 };
-constexpr Method kMethods[] = {{"fp8", read_fp8},          {"fbgemm_fp8", read_fp8},
-                               {"gptq", read_grouped},     {"awq", read_grouped},
-                               {"mxfp4", read_mxfp4},      {"compressed-tensors", read_compressed_tensors}};
+constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
+                               {"gptq", read_grouped}, {"awq", read_grouped},
+                               {"mxfp4", read_mxfp4},  {"compressed-tensors", read_compressed_tensors}};
 
 }  // namespace
 
@@ -107,11 +111,13 @@ Precision precision_of(ConfigReader& config, std::string_view unnamed_type) {
   if (!quantization) return precision;
   ConfigReader reader(*quantization, config.diagnostics());
   const std::string name = reader.text("quant_method").value_or("");
-  const auto method = std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& m) { return m.name == name; });
+  const auto method =
+      std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& m) { return m.name == name; });
   if (method == std::end(kMethods)) {
     std::vector<std::string> known;
     for (const Method& m : kMethods) known.emplace_back(m.name);
-    reader.error("quant_method", fmt::format("unknown quantisation method '{}'; known: {}", name, fmt::join(known, ", ")),
+    reader.error("quant_method",
+                 fmt::format("unknown quantisation method '{}'; known: {}", name, fmt::join(known, ", ")),
                  did_you_mean(name, known));
     return precision;
   }

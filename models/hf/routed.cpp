@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families with routed experts; what config.json does not spell out is as in the family's modelling file in
 // huggingface/transformers.
-#include <fmt/format.h>
-
 #include "models/hf/families.hpp"
 #include "models/hf/layers.hpp"
+
+#include <fmt/format.h>
 
 namespace llmscape::models::hf {
 namespace {
 
 constexpr auto kEveryLayer = [](std::int64_t) { return true; };
 
-FeedForward experts_of(ConfigReader& config, std::string_view experts, std::string_view per_token, std::string_view width) {
+FeedForward experts_of(ConfigReader& config, std::string_view experts, std::string_view per_token,
+                       std::string_view width) {
   FeedForward kind;
   kind.experts = static_cast<int>(config.integer(experts));
   kind.experts_per_token = static_cast<int>(config.integer(per_token));
@@ -26,7 +27,8 @@ FeedForward dense(ConfigReader& config) {
   return kind;
 }
 
-// Qwen: a layer is routed if its number, counted from 1, is a multiple of decoder_sparse_step and it is not in mlp_only_layers.
+// Qwen: a layer is routed if its number, counted from 1, is a multiple of decoder_sparse_step and it is not in
+// mlp_only_layers.
 void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer) {
   const std::int64_t layers = config.integer("num_hidden_layers");
   const std::int64_t step = config.integer("decoder_sparse_step", 1);
@@ -41,7 +43,8 @@ void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& l
     return true;
   };
   const FeedForward unrouted = dense(config);
-  const auto windows = windows_of(config, layers, window, model.max_position, [&](std::int64_t i) { return i >= first; });
+  const auto windows =
+      windows_of(config, layers, window, model.max_position, [&](std::int64_t i) { return i >= first; });
   model.groups = groups_of(layer, windows, [&](std::int64_t i) { return routed(i) ? layer.feed_forward : unrouted; });
 }
 
@@ -106,7 +109,8 @@ ModelSpec read_deepseek(ConfigReader& config) {
   const std::int64_t every = config.integer("moe_layer_freq", 1);
   const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, kEveryLayer);
   const FeedForward unrouted = dense(config);
-  model.groups = groups_of(layer, windows, [&](std::int64_t i) { return i >= first_routed && i % every == 0 ? routed : unrouted; });
+  model.groups = groups_of(layer, windows,
+                           [&](std::int64_t i) { return i >= first_routed && i % every == 0 ? routed : unrouted; });
   return model;
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/catalog.hpp"
 
+#include <filesystem>
 #include <set>
 
+#include "base/files.hpp"
 #include "model_fixtures.hpp"
 
 using namespace llmscape;
@@ -12,7 +14,8 @@ using doctest::Approx;
 namespace {
 
 // Published only rounded; all others are exact.
-const std::set<std::string> kRounded = {"deepseek-v3", "deepseek-r1", "gemma-3-4b", "gemma-3-27b", "gpt-oss-20b", "gpt-oss-120b"};
+const std::set<std::string> kRounded = {"deepseek-v3", "deepseek-r1", "gemma-3-4b",
+                                        "gemma-3-27b", "gpt-oss-20b", "gpt-oss-120b"};
 
 }  // namespace
 
@@ -59,6 +62,26 @@ TEST_CASE("an unknown model is an error that names the nearest and the way to li
   CHECK(found[0].where.line == 4);
   CHECK(found[0].suggestion.find("did you mean 'llama-3.1-8b'?") == 0);
   CHECK(found[0].suggestion.find("llmscape list models") != std::string::npos);
+}
+
+TEST_CASE("a folder may hold native models beside configurations of Hugging Face") {
+  const auto folder = std::filesystem::temp_directory_path() / "llmscape-catalog-test";
+  write_file_atomically(folder / "tiny-0.1.yaml", R"(schema: model/1
+hidden: 8
+vocabulary: 16
+max_position: 32
+groups:
+  - count: 1
+    attention: {heads: 2, kv_heads: 1, head_dim: 4}
+    feed_forward: {width: 16}
+)");
+  Diagnostics diagnostics;
+  CHECK(model_names(folder) == std::vector<std::string>{"tiny-0.1"});
+  const auto model = load_model(folder, "tiny-0.1", {}, diagnostics);
+  std::filesystem::remove_all(folder);
+  REQUIRE_MESSAGE(model, diagnostics.text(false));
+  CHECK(model->name == "tiny-0.1");
+  CHECK(parameters(*model) == 8 * 16 + 8 * 8 + 3 * 8 * 16 + 16 + 8 + 2 * 8 * 16);
 }
 
 TEST_CASE("a name cannot reach out of the catalogue") {

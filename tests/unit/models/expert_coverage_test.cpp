@@ -25,9 +25,9 @@ TEST_CASE("distinct experts under a uniform router are the published figures") {
     std::int64_t tokens;
     double distinct;
   };
-  const Row rows[] = {{256, 8, 8, 57.42},   {256, 8, 32, 163.31}, {256, 8, 64, 222.44}, {256, 8, 128, 251.60},
-                      {256, 8, 256, 255.92}, {8, 2, 4, 5.47},      {8, 2, 8, 7.20},      {128, 8, 8, 51.62},
-                      {128, 8, 32, 111.77}};
+  const Row rows[] = {{256, 8, 8, 57.42},    {256, 8, 32, 163.31},  {256, 8, 64, 222.44},
+                      {256, 8, 128, 251.60}, {256, 8, 256, 255.92}, {8, 2, 4, 5.47},
+                      {8, 2, 8, 7.20},       {128, 8, 8, 51.62},    {128, 8, 32, 111.77}};
   for (const Row& row : rows) {
     CAPTURE(row.experts);
     CAPTURE(row.tokens);
@@ -82,8 +82,8 @@ TEST_CASE("every law starts at k/E, never falls and never exceeds the uniform ro
 TEST_CASE("a token's eight experts of 256 lie on 5.295 of eight ranks") {
   CHECK(distinct_ranks(256, 8, 8) == rounded(5.295, 0.001));
   CHECK(distinct_ranks(256, 8, 1) == 1);
-  CHECK(distinct_ranks(8, 2, 8) == Approx(2));    // one expert on each rank
-  CHECK(distinct_ranks(8, 8, 4) == Approx(4));    // every expert is taken
+  CHECK(distinct_ranks(8, 2, 8) == Approx(2));  // one expert on each rank
+  CHECK(distinct_ranks(8, 8, 4) == Approx(4));  // every expert is taken
   CHECK(distinct_ranks(8, 1, 4) == Approx(1));
 }
 

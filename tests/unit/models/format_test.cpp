@@ -11,10 +11,10 @@ TEST_CASE("bytes of a weight with its share of the scales") {
   CHECK(bytes("bf16") == 2);
   CHECK(bytes("fp8") == 1);
   CHECK(bytes("int8") == 1);
-  CHECK(bytes("int4") == 0.5 + 2.0 / 128);   // 4.125 bits
-  CHECK(bytes("nvfp4") == 0.5 + 1.0 / 16);   // 4.5 bits
-  CHECK(bytes("mxfp4") == 0.5 + 1.0 / 32);   // 4.25 bits
-  CHECK(bytes("q4_0") == 0.5 + 2.0 / 32);    // 4.5 bits
+  CHECK(bytes("int4") == 0.5 + 2.0 / 128);  // 4.125 bits
+  CHECK(bytes("nvfp4") == 0.5 + 1.0 / 16);  // 4.5 bits
+  CHECK(bytes("mxfp4") == 0.5 + 1.0 / 32);  // 4.25 bits
+  CHECK(bytes("q4_0") == 0.5 + 2.0 / 32);   // 4.5 bits
   CHECK(bytes("fp8_block") == 1 + 4.0 / (128 * 128));
 }
 

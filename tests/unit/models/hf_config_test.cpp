@@ -83,13 +83,15 @@ TEST_CASE("heads must divide what they share") {
   CHECK(errors_of(small_with(R"("num_attention_heads": 9, "num_key_value_heads": 9)")) ==
         Messages{"1:25: 9 heads do not divide hidden_size 64, and there is no 'head_dim'"});
   CHECK(read(small_with(R"("num_attention_heads": 9, "num_key_value_heads": 9, "head_dim": 16)")).layers() == 4);
-  CHECK(errors_of(small_with(R"("num_key_value_heads": 3)")) == Messages{"1:25: 3 KV heads do not divide 8 attention heads"});
+  CHECK(errors_of(small_with(R"("num_key_value_heads": 3)")) ==
+        Messages{"1:25: 3 KV heads do not divide 8 attention heads"});
 }
 
 TEST_CASE("an unknown architecture lists the known ones and the nearest") {
   const auto errors = errors_of(small_with(R"("architectures": ["LlamaForCasualLM"])"));
   REQUIRE(errors.size() == 1);
-  CHECK(errors[0].find("architecture 'LlamaForCasualLM' is not known; known: LlamaForCausalLM, MistralForCausalLM") != std::string::npos);
+  CHECK(errors[0].find("architecture 'LlamaForCasualLM' is not known; known: LlamaForCausalLM, MistralForCausalLM") !=
+        std::string::npos);
   CHECK(errors[0].find("did you mean 'LlamaForCausalLM'?") != std::string::npos);
   CHECK(errors_of(parsed("{}")).size() == 1);
   CHECK(errors_of(parsed("[1, 2]")).size() == 1);
@@ -112,7 +114,8 @@ TEST_CASE("biases and norms follow the family") {
 TEST_CASE("windows go to the layers that the family gives them") {
   const auto windowed = [](const std::string& keys) {
     int layers = 0;
-    for (const LayerGroup& group : read(small_with(keys)).groups) layers += group.attention.window == 128 ? group.count : 0;
+    for (const LayerGroup& group : read(small_with(keys)).groups)
+      layers += group.attention.window == 128 ? group.count : 0;
     return layers;
   };
   const std::string window = R"("sliding_window": 128, )";
@@ -120,19 +123,23 @@ TEST_CASE("windows go to the layers that the family gives them") {
   CHECK(windowed(window + R"("architectures": ["Gemma2ForCausalLM"])") == 2);
   CHECK(windowed(window + R"("architectures": ["Gemma3ForCausalLM"], "sliding_window_pattern": 4)") == 3);
   CHECK(windowed(window + R"("architectures": ["Qwen2ForCausalLM"], "max_window_layers": 3)") == 0);
-  CHECK(windowed(window + R"("architectures": ["Qwen2ForCausalLM"], "use_sliding_window": true, "max_window_layers": 3)") == 1);
-  const std::string types = R"("layer_types": ["full_attention", "full_attention", "full_attention", "sliding_attention"])";
+  CHECK(windowed(window +
+                 R"("architectures": ["Qwen2ForCausalLM"], "use_sliding_window": true, "max_window_layers": 3)") == 1);
+  const std::string types =
+      R"("layer_types": ["full_attention", "full_attention", "full_attention", "sliding_attention"])";
   CHECK(windowed(window + types) == 1);
   CHECK(errors_of(small_with(window + R"("layer_types": ["full_attention", "linear_attention"])")).size() == 2);
   CHECK(errors_of(small_with(types)).size() == 1);  // a window that nothing gives
 }
 
 TEST_CASE("routed layers are those that the family's keys choose") {
-  const std::string qwen = R"("architectures": ["Qwen3MoeForCausalLM"], "num_experts": 16, "moe_intermediate_size": 32, )";
+  const std::string qwen =
+      R"("architectures": ["Qwen3MoeForCausalLM"], "num_experts": 16, "moe_intermediate_size": 32, )";
   CHECK(routed_layers(read(small_with(qwen + R"("num_experts_per_tok": 2, "decoder_sparse_step": 2)"))) == 2);
   CHECK(routed_layers(read(small_with(qwen + R"("num_experts_per_tok": 2, "mlp_only_layers": [0])"))) == 3);
   CHECK(errors_of(small_with(qwen + R"("num_experts_per_tok": 17)")).size() == 1);
-  const std::string deepseek = R"("architectures": ["DeepseekV3ForCausalLM"], "n_routed_experts": 16, "num_experts_per_tok": 2,
+  const std::string deepseek =
+      R"("architectures": ["DeepseekV3ForCausalLM"], "n_routed_experts": 16, "num_experts_per_tok": 2,
       "moe_intermediate_size": 32, "n_shared_experts": 3, "kv_lora_rank": 16, "qk_rope_head_dim": 4, "qk_nope_head_dim": 8,
       "v_head_dim": 8, "q_lora_rank": null, )";
   const ModelSpec model = read(small_with(deepseek + R"("first_k_dense_replace": 1)"));
@@ -154,11 +161,13 @@ TEST_CASE("a text model nested beside a vision model is read from its own keys")
 }
 
 TEST_CASE("a model too large to count is refused") {
-  CHECK(errors_of(small_with(R"("hidden_size": 8000000, "intermediate_size": 10000000, "num_hidden_layers": 10000)")).size() == 1);
+  CHECK(errors_of(small_with(R"("hidden_size": 8000000, "intermediate_size": 10000000, "num_hidden_layers": 10000)"))
+            .size() == 1);
 }
 
 TEST_CASE("whatever stands in a key, reading ends with a model or with errors") {
-  const char* const values[] = {"0", "-1", "1.5", "1e400", "99999999999999999999", "\"\"", "\"x\"", "null", "true", "[]", "[[1]]", "{}"};
+  const char* const values[] = {"0",    "-1", "1.5",   "1e400", "99999999999999999999", "\"\"", "\"x\"", "null",
+                                "true", "[]", "[[1]]", "{}"};
   for (const char* name : {"deepseek-v3", "gemma-3-4b", "gpt-oss-20b", "opt-13b", "qwen1.5-moe-a2.7b", "smollm3-3b"}) {
     Diagnostics reading;
     const YamlNode whole = read_yaml_file(std::string("models/catalog/") + name + ".json", reading);

@@ -8,9 +8,11 @@ using namespace llmscape::models;
 namespace {
 
 YamlNode quantised(const std::string& config) {
-  return parsed(R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 4,
+  return parsed(
+      R"({"architectures": ["LlamaForCausalLM"], "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 4,
  "num_attention_heads": 8, "vocab_size": 100, "max_position_embeddings": 512, "torch_dtype": "float16",
- "quantization_config": )" + config + "}");
+ "quantization_config": )" +
+      config + "}");
 }
 
 Precision precision(const std::string& config) {
@@ -37,7 +39,8 @@ TEST_CASE("gptq and awq: grouped integers with a scale and a zero point, 16-bit 
   CHECK(p.activations.name == "fp16");
   CHECK(p.embedding_weights().name == "fp16");
   CHECK(precision(R"({"quant_method": "gptq", "bits": 8, "group_size": -1})").weights.bytes_with_scales() == 1);
-  CHECK(precision(R"({"quant_method": "awq", "bits": 4, "group_size": 128})").weights.bytes_with_scales() == 0.5 + 2.5 / 128);
+  CHECK(precision(R"({"quant_method": "awq", "bits": 4, "group_size": 128})").weights.bytes_with_scales() ==
+        0.5 + 2.5 / 128);
 }
 
 TEST_CASE("compressed-tensors: weights and inputs of the first group") {
@@ -58,8 +61,9 @@ TEST_CASE("mxfp4 of GPT-OSS covers the experts alone") {
 }
 
 TEST_CASE("methods and widths that nobody knows are errors at their place") {
-  for (const char* config : {R"({"quant_method": "gptk", "bits": 4})", R"({"quant_method": "gptq", "bits": 16})",
-                             R"({"quant_method": "fp8", "weight_block_size": 128})", R"({"quant_method": "compressed-tensors"})", "7"}) {
+  for (const char* config :
+       {R"({"quant_method": "gptk", "bits": 4})", R"({"quant_method": "gptq", "bits": 16})",
+        R"({"quant_method": "fp8", "weight_block_size": 128})", R"({"quant_method": "compressed-tensors"})", "7"}) {
     CAPTURE(config);
     Diagnostics diagnostics;
     CHECK_FALSE(read_hf_config(quantised(config), "small", diagnostics));

@@ -28,7 +28,7 @@ TEST_CASE("the absorbed form needs fewer FLOPs iff A(n, c) < 170.67 c") {
 
 TEST_CASE("the largest chunk that runs absorbed grows with the cached tokens") {
   const Attention attention = catalogued("deepseek-v3").groups.front().attention;
-  const std::pair<std::int64_t, std::int64_t> largest[] = {{128, 116},  {512, 148},    {1024, 158},  {4096, 167},
+  const std::pair<std::int64_t, std::int64_t> largest[] = {{128, 116},   {512, 148},   {1024, 158},  {4096, 167},
                                                            {16384, 169}, {65536, 170}, {131072, 170}};
   for (const auto& [cached, tokens] : largest) {
     CAPTURE(cached);

@@ -13,10 +13,12 @@ TEST_CASE("a decode step streams every parameter but the input embedding") {
 }
 
 TEST_CASE("one rank of one stage holds the whole model") {
-  for (const char* name : {"llama-3.1-8b", "llama-3.2-1b", "qwen3-30b-a3b", "deepseek-v2-lite", "opt-13b", "gemma-2-9b"}) {
+  for (const char* name :
+       {"llama-3.1-8b", "llama-3.2-1b", "qwen3-30b-a3b", "deepseek-v2-lite", "opt-13b", "gemma-2-9b"}) {
     CAPTURE(name);
     const ModelSpec model = catalogued(name);
-    CHECK(memory_need(model, {}, 1, 1).weights.si() == Approx(2.0 * static_cast<double>(parameters(model))).epsilon(1e-14));
+    CHECK(memory_need(model, {}, 1, 1).weights.si() ==
+          Approx(2.0 * static_cast<double>(parameters(model))).epsilon(1e-14));
     CHECK(memory_need(model, {}, 1, 1).kv_per_token.si() == kv_bytes_per_token(model));
   }
 }
@@ -35,7 +37,8 @@ TEST_CASE("the fullest pipeline stage holds its share of the layers and one tabl
   const double layers = 2.0 * 8'030'261'248 - 2 * table - norm;
   CHECK(memory_need(model, {.pipeline = 2}, 1, 1).weights.si() == Approx(layers / 2 + table + norm).epsilon(1e-14));
   // 32 layers over 3 stages: 11 in the fullest.
-  CHECK(memory_need(model, {.pipeline = 3}, 1, 1).weights.si() == Approx(layers * 11 / 32 + table + norm).epsilon(1e-14));
+  CHECK(memory_need(model, {.pipeline = 3}, 1, 1).weights.si() ==
+        Approx(layers * 11 / 32 + table + norm).epsilon(1e-14));
   CHECK(memory_need(model, {.pipeline = 3}, 1, 1).kv_per_token.si() == 131'072.0 * 11 / 32);
 }
 

@@ -75,7 +75,8 @@ inline double linear_flops(const std::vector<Operator>& work) {
 
 inline double pairs(const PrefillAttention& attention) {
   double sum = 0;
-  for (const PrefillChunk& chunk : attention.chunks) sum += windowed_pairs(chunk.tokens, chunk.cached, attention.window);
+  for (const PrefillChunk& chunk : attention.chunks)
+    sum += windowed_pairs(chunk.tokens, chunk.cached, attention.window);
   return sum;
 }
 

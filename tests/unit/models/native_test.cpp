@@ -29,8 +29,8 @@ std::vector<std::string> errors_of(const std::string& text) {
 
 // A model with this one layer group.
 std::string with_group(const std::string& attention, const std::string& feed_forward) {
-  return "schema: model/1\nhidden: 64\nvocabulary: 100\nmax_position: 10\ngroups:\n  - count: 1\n    attention: {" + attention +
-         "}\n    feed_forward: {" + feed_forward + "}\n";
+  return "schema: model/1\nhidden: 64\nvocabulary: 100\nmax_position: 10\ngroups:\n  - count: 1\n    attention: {" +
+         attention + "}\n    feed_forward: {" + feed_forward + "}\n";
 }
 
 }  // namespace

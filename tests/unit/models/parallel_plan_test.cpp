@@ -32,7 +32,8 @@ TEST_CASE("experts are dealt out whole over their ranks, and cut over what is le
   CHECK(problems({.tensor = 4, .expert = 3}, model) ==
         Sentences{"expert parallelism 3 does not divide the 128 experts",
                   "expert parallelism 3 does not divide the 4 ranks (tensor 4 x data 1)"});
-  CHECK(problems({.tensor = 4, .data = 128}, model) == Sentences{"a cut of each expert by 512 does not divide the 768 expert channels"});
+  CHECK(problems({.tensor = 4, .data = 128}, model) ==
+        Sentences{"a cut of each expert by 512 does not divide the 768 expert channels"});
   CHECK(expert_shards({.tensor = 4, .expert = 2, .data = 1}) == 2);
   CHECK(expert_shards({.tensor = 2, .expert = 16, .data = 8}) == 1);
 }
@@ -41,7 +42,8 @@ TEST_CASE("degrees below one and experts of a dense model are refused") {
   const ModelSpec model = catalogued("llama-3.1-8b");
   CHECK(problems({.tensor = 0, .pipeline = -1}, model) ==
         Sentences{"tensor parallelism must be at least 1, not 0", "pipeline parallelism must be at least 1, not -1"});
-  CHECK(problems({.tensor = 2, .expert = 2}, model) == Sentences{"expert parallelism needs a model with routed experts"});
+  CHECK(problems({.tensor = 2, .expert = 2}, model) ==
+        Sentences{"expert parallelism needs a model with routed experts"});
 }
 
 TEST_CASE("KV heads are shared out and then repeated") {

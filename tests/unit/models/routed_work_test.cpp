@@ -42,7 +42,8 @@ TEST_CASE("a shared expert serves every token, dense layers stay dense") {
   const auto work = token_work(catalogued("deepseek-v3"), {}, 0, 16, {});
   const auto gemms = all_of<Gemm>(work);
   const auto count_of = [&](std::int64_t n, std::int64_t k) {
-    const auto found = std::find_if(gemms.begin(), gemms.end(), [&](const auto& g) { return g.what.n == n && g.what.k == k; });
+    const auto found =
+        std::find_if(gemms.begin(), gemms.end(), [&](const auto& g) { return g.what.n == n && g.what.k == k; });
     return found == gemms.end() ? 0 : found->count;
   };
   CHECK(count_of(2 * 2048, 7168) == 58);
@@ -51,7 +52,8 @@ TEST_CASE("a shared expert serves every token, dense layers stay dense") {
 }
 
 TEST_CASE("without expert parallelism, tensor ranks cut each expert and hold all of them") {
-  const auto product = all_of<GroupedGemm>(token_work(catalogued("mixtral-8x7b"), {.tensor = 4}, 0, 10, {})).front().what;
+  const auto product =
+      all_of<GroupedGemm>(token_work(catalogued("mixtral-8x7b"), {.tensor = 4}, 0, 10, {})).front().what;
   CHECK(product.experts_held == 8);
   CHECK(product.rows == 20);
   CHECK(product.n == 2 * 14336 / 4);
@@ -97,7 +99,8 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
 }
 
 TEST_CASE("a step never reads more experts than it has rows") {
-  const auto product = all_of<GroupedGemm>(token_work(catalogued("deepseek-v3"), {.tensor = 8, .expert = 8}, 0, 1, {})).front();
+  const auto product =
+      all_of<GroupedGemm>(token_work(catalogued("deepseek-v3"), {.tensor = 8, .expert = 8}, 0, 1, {})).front();
   CHECK(product.what.experts_touched == Approx(1));  // eight experts over eight ranks
   CHECK(product.what.experts_touched <= static_cast<double>(product.what.rows));
 }

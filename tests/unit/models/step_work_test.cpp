@@ -148,7 +148,8 @@ TEST_CASE("narrow activations are quantised before each product, and the head ta
   const auto work = token_work(model, {}, 0, 10, {});
   double quantised = 0;
   for (const auto& [entry, count] : elementwise(work, Kind::quantise)) quantised += count * entry.bytes;
-  CHECK(quantised == 32 * 3 * 10 * (3 * 4096 + 14336));  // 2 bytes read and 1 written: inputs of qkv, o, gate+up and down
+  CHECK(quantised ==
+        32 * 3 * 10 * (3 * 4096 + 14336));  // 2 bytes read and 1 written: inputs of qkv, o, gate+up and down
   for (const auto& [gemm, count] : all_of<Gemm>(work)) CHECK(gemm.activations.name == "fp8");
   CHECK(elementwise(work, Kind::norm).front().what.bytes == 4 * 10 * 4096);
   CHECK(all_of<Gemm>(logit_work(model, {}, 1)).front().what.activations.name == "bf16");
