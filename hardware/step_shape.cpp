@@ -41,48 +41,42 @@ void describe_attention(LayerShape& layer, const Attention& a, const models::Mod
 LayerShape describe(const models::LayerGroup& group, const models::ModelSpec& spec, const models::ParallelPlan& plan) {
   LayerShape layer;
   layer.count = group.count;
-  layer.common.format = spec.precision.weights;
-  layer.common.matrices = models::projections(spec.hidden, group.attention, plan.tensor);
-  if (group.attention.kind == Attention::Kind::mla)
-    layer.common.matrices.push_back(models::latent_expansion(group.attention, plan.tensor));
+  std::vector<models::Linear> common = models::projections(spec.hidden, group.attention, plan.tensor);
+  if (group.attention.kind == Attention::Kind::mla) common.push_back(models::latent_expansion(group.attention, plan.tensor));
   const models::FeedForward& kind = group.feed_forward;
   if (kind.routed()) {
-    layer.common.matrices.push_back(models::router(spec.hidden, kind));
-    if (kind.shared_width > 0)
-      append(layer.common.matrices, models::feed_forward(spec.hidden, kind.shared_width, kind, plan.tensor));
-    layer.expert.format = spec.precision.expert_weights();
-    append(layer.expert.matrices, models::feed_forward(spec.hidden, kind.expert_width, kind, expert_shards(plan)));
+    common.push_back(models::router(spec.hidden, kind));
+    if (kind.shared_width > 0) append(common, models::feed_forward(spec.hidden, kind.shared_width, kind, plan.tensor));
+    std::vector<models::Linear> expert;
+    append(expert, models::feed_forward(spec.hidden, kind.expert_width, kind, expert_shards(plan)));
+    layer.expert = {std::move(expert), spec.precision.expert_weights()};
     layer.experts = kind.experts;
     layer.experts_per_token = kind.experts_per_token;
     layer.experts_held = kind.experts / plan.expert;
   } else {
-    append(layer.common.matrices, models::feed_forward(spec.hidden, kind.width, kind, plan.tensor));
+    append(common, models::feed_forward(spec.hidden, kind.width, kind, plan.tensor));
   }
+  layer.common = {std::move(common), spec.precision.weights};
   describe_attention(layer, group.attention, spec, plan.tensor);
   return layer;
 }
 
 }  // namespace
 
-double MatrixSet::weights() const {
-  double sum = 0;
-  for (const auto& matrix : matrices) sum += static_cast<double>(matrix.k) * static_cast<double>(matrix.n);
-  return sum;
-}
-
-double MatrixSet::bytes() const { return weights() * format.bytes_with_scales(); }
-
-double MatrixSet::elements() const {
-  double sum = 0;
-  for (const auto& matrix : matrices) sum += static_cast<double>(matrix.k + matrix.n);
-  return sum;
+MatrixSet::MatrixSet(std::vector<models::Linear> list, models::Format weight_format)
+    : matrices(std::move(list)), format(std::move(weight_format)) {
+  for (const auto& matrix : matrices) {
+    weights += static_cast<double>(matrix.k) * static_cast<double>(matrix.n);
+    elements += static_cast<double>(matrix.k + matrix.n);
+  }
+  bytes = Bytes(weights * format.bytes_with_scales());
 }
 
 StepShape::StepShape(const models::ModelSpec& spec, const models::ParallelPlan& plan,
                      const models::ExpertCoverage& expert_coverage)
     : expert_ranks(plan.expert), coverage(expert_coverage) {
   for (const auto& group : spec.groups) layers.push_back(describe(group, spec, plan));
-  head = {{{spec.hidden, spec.vocabulary / plan.tensor}}, spec.precision.embedding_weights()};
+  head = {{models::Linear{spec.hidden, spec.vocabulary / plan.tensor}}, spec.precision.embedding_weights()};
   if (!spec.tied_embeddings)
     embedding_bytes = static_cast<double>(models::table_parameters(spec)) / plan.tensor * head.format.bytes_with_scales();
   for (const auto& op : models::token_work(spec, plan, 0, 1, coverage)) {

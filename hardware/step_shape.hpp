@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "models/batch.hpp"
 #include "models/expert_coverage.hpp"
 #include "models/layer_shapes.hpp"
@@ -12,11 +13,13 @@ namespace llmscape::hardware {
 
 // Matrices that are read together.
 struct MatrixSet {
+  MatrixSet() = default;
+  MatrixSet(std::vector<models::Linear> matrices, models::Format format);
   std::vector<models::Linear> matrices;
   models::Format format;
-  [[nodiscard]] double weights() const;   // also the multiply-adds of one token
-  [[nodiscard]] double bytes() const;     // with quantisation scales, without biases
-  [[nodiscard]] double elements() const;  // activations in and out, of one token
+  double weights = 0;   // also the multiply-adds of one token
+  double elements = 0;  // activations in and out, of one token
+  Bytes bytes;          // with quantisation scales, without biases
 };
 
 // The layers of one group as one rank holds them, for devices that are priced by closed forms.

@@ -33,11 +33,11 @@ CimLoad CimStepModel::products(const MatrixSet& set, const TiledSet& tiled, doub
   load.write_rounds = tiled.rounds(streamed, chip_.packing, computing_macros_);
   // A pinned matrix computes in one round, as all its tiles have macros of their own.
   load.vector_passes = (load.write_rounds + pinned * static_cast<double>(tiled.matrices())) * vectors;
-  load.weights = load.written = Bytes(streamed * set.bytes());
+  load.weights = load.written = streamed * set.bytes;
   const double uses = (pinned + streamed) * vectors;
-  load.multiply_adds = uses * set.weights();
+  load.multiply_adds = uses * set.weights;
   load.additions = uses * tiled.partial_sums();
-  load.activations = Bytes(uses * set.elements() * static_cast<double>(*chip_.macro.input_bits) / 8);
+  load.activations = Bytes(uses * set.elements * static_cast<double>(*chip_.macro.input_bits) / 8);
   return load;
 }
 

@@ -10,10 +10,19 @@ namespace {
 constexpr std::size_t index(OperatorFamily family) { return static_cast<std::size_t>(family); }
 constexpr std::size_t index(EnergyComponent component) { return static_cast<std::size_t>(component); }
 
-// The part of a section's time that a family accounts for: its share of whatever the section waits for.
-double share(const SectionTimes& part, const SectionTimes& whole) {
-  if (whole.memory >= whole.compute && whole.memory >= whole.links) return part.memory / whole.memory;
-  return whole.compute >= whole.links ? part.compute / whole.compute : part.links / whole.links;
+// The part of a section's time that a family accounts for: its share of what the section waits for.
+double share(const SectionLoad& part, const SectionLoad& whole, const SectionTimes& times) {
+  if (times.memory == times.longest()) return (part.weights + part.kv) / (whole.weights + whole.kv);
+  return times.compute == times.longest() ? part.flops / whole.flops : part.sent / whole.sent;
+}
+
+// `sets` sets of matrices, through which `rows` rows pass in all.
+SectionLoad products(const MatrixSet& set, double sets, double rows) {
+  return {sets * set.bytes, Bytes(), Flops(2 * rows * set.weights), Bytes()};
+}
+
+SectionLoad attention(const LayerShape& layer, const LayerLoad::AttentionLoad& part) {
+  return {Bytes(), Bytes((part.keys + part.tokens) * layer.kv_bytes), Flops(part.flops), Bytes()};
 }
 
 }  // namespace
@@ -27,10 +36,10 @@ DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelS
       weights_held_(models::memory_need(model, {}, 1, 1).weights),
       collective_bytes_(StepShape(model, plan, coverage).collective_bytes / model.layers()) {
   for (const LayerShape& layer : shape_.layers) {
-    const Bytes read(layer.common.bytes() + layer.experts_per_token * layer.expert.bytes());
+    const Bytes read = layer.common.bytes + layer.experts_per_token * layer.expert.bytes;
     sections_.push_back(sections_of(read, socket_.tiers, sockets_));
   }
-  head_sections_ = sections_of(Bytes(shape_.head.bytes()), socket_.tiers, sockets_);
+  head_sections_ = sections_of(shape_.head.bytes, socket_.tiers, sockets_);
   calls_ = 1;
   if (socket_.hardware_loop) return;
   calls_ = static_cast<double>(head_sections_);
@@ -40,16 +49,11 @@ DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelS
 DataflowStepModel::Loads DataflowStepModel::layer_loads(const LayerShape& layer, const models::Batch& batch) const {
   const LayerLoad work = shape_.load(layer, batch);
   const auto tokens = static_cast<double>(batch.tokens());
-  const auto attention = [&](const LayerLoad::AttentionLoad& part) {
-    return SectionLoad{Bytes(), Bytes((part.keys + part.tokens) * layer.kv_bytes), Flops(part.flops), Bytes()};
-  };
   Loads loads;
-  loads[index(OperatorFamily::gemm)] = {Bytes(layer.common.bytes()), Bytes(), Flops(2 * tokens * layer.common.weights()),
-                                        Bytes()};
-  loads[index(OperatorFamily::grouped_gemm)] = {Bytes(work.experts_touched * layer.expert.bytes()), Bytes(),
-                                                Flops(2 * work.expert_rows * layer.expert.weights()), Bytes()};
-  loads[index(OperatorFamily::prefill_attention)] = attention(work.prefill);
-  loads[index(OperatorFamily::decode_attention)] = attention(work.decode);
+  loads[index(OperatorFamily::gemm)] = products(layer.common, 1, tokens);
+  loads[index(OperatorFamily::grouped_gemm)] = products(layer.expert, work.experts_touched, work.expert_rows);
+  loads[index(OperatorFamily::prefill_attention)] = attention(layer, work.prefill);
+  loads[index(OperatorFamily::decode_attention)] = attention(layer, work.decode);
   loads[index(OperatorFamily::collective)].sent = Bytes(tokens * collective_bytes_);
   return loads;
 }
@@ -57,12 +61,13 @@ DataflowStepModel::Loads DataflowStepModel::layer_loads(const LayerShape& layer,
 DataflowStepModel::Loads DataflowStepModel::head_loads(const models::Batch& batch) const {
   Loads loads;
   SectionLoad& gemm = loads[index(OperatorFamily::gemm)];
-  gemm.weights = Bytes(shape_.head.bytes() + (socket_.streams_embedding ? shape_.embedding_bytes : 0));
-  gemm.flops = Flops(2 * static_cast<double>(batch.logit_rows()) * shape_.head.weights());
+  gemm = products(shape_.head, 1, static_cast<double>(batch.logit_rows()));
+  if (socket_.streams_embedding) gemm.weights += Bytes(shape_.embedding_bytes);
   return loads;
 }
 
 bool DataflowStepModel::resident(const models::Batch& batch) const {
+  if (!sram_resident(socket_.tiers, weights_held_, sockets_)) return false;
   Bytes held = weights_held_;
   for (const LayerShape& layer : shape_.layers) {
     const LayerLoad work = shape_.load(layer, batch);
@@ -78,11 +83,7 @@ void DataflowStepModel::add(StepCost& cost, const Loads& loads, double count, st
   const SectionTimes t = section_times(socket_.fabric, socket_.tiers, whole, run);
   const Seconds time = count * (t.longest() + static_cast<double>(sections) * *socket_.fabric.fill);
 
-  std::array<double, kOperatorFamilies> shares{};
-  double sum = 0;
-  for (std::size_t f = 0; f < shares.size(); ++f)
-    sum += shares[f] = share(section_times(socket_.fabric, socket_.tiers, loads[f], run), t);
-  for (std::size_t f = 0; f < shares.size(); ++f) cost.by_family[f] += time * (shares[f] / sum);
+  for (std::size_t f = 0; f < loads.size(); ++f) cost.by_family[f] += time * share(loads[f], whole, t);
   cost.device += time;
 
   const DataflowEnergy& e = socket_.energy;
