@@ -185,15 +185,17 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return found.empty() ? std::string() : fmt::format("did you mean '{}'?", found);
 }
 
-std::string in_quotes(std::string_view text) {
+std::string shortened(std::string_view text) {
   constexpr std::size_t kShown = 60;
   std::vector<std::string> cells = printable(text.substr(0, 4 * kShown + 4));
   if (cells.size() > kShown) {
     cells.resize(kShown);
     cells.push_back("…");
   }
-  return fmt::format("'{}'", fmt::join(cells, ""));
+  return fmt::format("{}", fmt::join(cells, ""));
 }
+
+std::string in_quotes(std::string_view text) { return fmt::format("'{}'", shortened(text)); }
 
 std::string place_of(const SourceRange& where) {
   if (!where.source) return {};

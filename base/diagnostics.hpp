@@ -66,8 +66,8 @@ class Diagnostics {
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 // "did you mean 'x'?" or, when nothing is near, an empty text.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
-// A user's text in quotes for a message: shortened to 60 characters, control characters and invalid UTF-8 shown as ' '
-// and '?'.
+// A user's text for a message: cut to 60 characters, control characters as ' ', invalid UTF-8 as '?'.
+std::string shortened(std::string_view text);
 std::string in_quotes(std::string_view text);
 // "scenario.yaml:11", or the name alone when there is no line; empty without a source.
 std::string place_of(const SourceRange& where);

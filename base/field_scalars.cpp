@@ -29,7 +29,7 @@ bool in_bounds(double value, const FieldInfo& info) {
 
 bool check_range(const YamlNode& node, double value, const FieldInfo& info, Diagnostics& diagnostics) {
   if (in_bounds(value, info)) return true;
-  diagnostics.error(node.where, fmt::format("'{}' must be {}; got {}", info.key, range_of(info), node.text));
+  diagnostics.error(node.where, fmt::format("'{}' must be {}; got {}", info.key, range_of(info), shortened(node.text)));
   return false;
 }
 
@@ -39,10 +39,16 @@ void report_quantity(const YamlNode& node, const FieldInfo& info, const Quantity
                     error.suggestion.empty() ? "" : fmt::format("write '{}'", error.suggestion));
 }
 
+// Whether it is worth asking what number the text is; if not, the message need not go into it.
+bool may_be_number(const YamlNode& node) {
+  constexpr std::size_t kLongest = 100;
+  return node.is_scalar() && node.text.size() <= kLongest && node.text.find_first_of("0123456789") != std::string::npos;
+}
+
 // The number that a plain scalar is, without unit.
 std::optional<double> plain_number(const YamlNode& node, const FieldInfo& info, std::string_view wanted,
                                    Diagnostics& diagnostics) {
-  if (!node.is_scalar() || (!node.quoted && node.text.find_first_of("0123456789") == std::string::npos)) {
+  if (!may_be_number(node)) {
     report_not(node, info, wanted, diagnostics);
     return std::nullopt;
   }
@@ -84,7 +90,7 @@ std::optional<double> read_number(const YamlNode& node, const FieldInfo& info, D
   std::optional<double> value;
   if (info.dimension == Dimension::number) {
     value = plain_number(node, info, "a number", diagnostics);
-  } else if (!node.is_scalar()) {
+  } else if (!may_be_number(node)) {
     report_not(node, info, fmt::format("a {} such as {}", name_of(info.dimension), example_of(info.dimension)),
                diagnostics);
   } else {

@@ -44,7 +44,8 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics)
       : source_(std::move(source)), diagnostics_(diagnostics) {
-    for (std::size_t start = 0; start != std::string::npos;) {
+    const bool marked = source_->text.starts_with(kByteOrderMark);
+    for (std::size_t start = marked ? kByteOrderMark.size() : 0; start != std::string::npos;) {
       lines_.push_back(start);
       const auto end = source_->text.find('\n', start);
       start = end == std::string::npos ? end : end + 1;
@@ -159,7 +160,10 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void finish_value(YamlNode node, YAML::anchor_t anchor) {
-    if (anchor != 0) anchors_[anchor] = node;
+    if (anchor != 0) {
+      count(size_of(node).nodes, node.where);  // the copy
+      anchors_[anchor] = node;
+    }
     if (open_.empty()) {
       root_ = std::move(node);
       return;
@@ -205,8 +209,7 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     std::size_t opening = 0;
-    while (opening < rest.size() &&
-           (rest[opening] == '&' || rest[opening] == '!'))  // an anchor may stand before the quote
+    while (opening < rest.size() && (rest[opening] == '&' || rest[opening] == '!'))  // anchors may stand before
       opening = std::min(rest.find_first_not_of(" \t\r\n", rest.find_first_of(" \t\r\n", opening)), rest.size());
     const char quote = opening < rest.size() ? rest[opening] : '|';
     if (quote != '"' && quote != '\'') return;  // a block of text

@@ -43,7 +43,7 @@ struct YamlNode::Entry {
   YamlNode value;
 };
 
-// Trees are no deeper than this and hold no more nodes than this, aliases counted as often as they are used.
+// Trees are no deeper than this and hold no more nodes than this, anchors and aliases counted with all they hold.
 inline constexpr int kMaxYamlDepth = 64;
 inline constexpr std::size_t kMaxYamlNodes = 1'000'000;
 

@@ -165,6 +165,7 @@ TEST_CASE("a number is refused unless it is a plain decimal one") {
   CHECK(part("share: 1e999") == "1:8 'share' is beyond the range of a double; got '1e999'");
   CHECK(part("share: 12:30") == "1:8 'share' has ':30' behind the number; got '12:30'");
   CHECK(part("share: yes") == "1:8 'share' must be a number; got 'yes'");
+  CHECK(part("share: " + std::string(101, '1')) == "1:8 'share' must be a number; got '" + std::string(60, '1') + "…'");
   CHECK(part("share: [1]") == "1:8 'share' must be a number; got a list");
   CHECK(part("share: {a: 1}") == "1:8 'share' must be a number; got a mapping");
   CHECK(part("share:") == "1:1 'share' must be a number; got nothing");
@@ -189,6 +190,7 @@ TEST_CASE("a quantity is refused without its unit or with one of another dimensi
   CHECK(part("latency: 3") == "1:10 'latency' needs a unit, for example 3 ms; got '3'");
   CHECK(part("latency: 0") == "1:10 'latency' needs a unit, for example 0 ms; got '0'");
   CHECK(part("latency: 3 GB") == "1:10 'latency' has a unit of data where time is due; got '3 GB'");
+  CHECK(part("latency: soon") == "1:10 'latency' must be a time such as 200 ms; got 'soon'");
   CHECK(part("latency: [3 s]") == "1:10 'latency' must be a time such as 200 ms; got a list");
   CHECK(part("timeout:") == "1:1 'timeout' must be a time such as 200 ms; got nothing");
 }

@@ -119,10 +119,8 @@ TEST_CASE("quotes inside a block of text close nothing") {
 
 TEST_CASE("a byte-order mark and CR LF do not move places") {
   Diagnostics diagnostics;
-  read(
-      "\xEF\xBB\xBF"
-      "a: 1\r\na: 2\r\n",
-      diagnostics);
+  const YamlNode root = read(std::string("\xEF\xBB\xBF") + "a: \"x\"\r\na: 2\r\n", diagnostics);
+  CHECK(place(root.find("a")->where) == "1:4+3");
   CHECK(messages(diagnostics) == "2:1 duplicate key 'a'");
   CHECK(diagnostics.text(false).find("    2 | a: 2\n") != std::string::npos);
 }
@@ -146,8 +144,16 @@ TEST_CASE("aliases of aliases cannot exhaust memory") {
   CHECK(read(bomb, diagnostics).kind == YamlNode::Kind::invalid);
   REQUIRE(diagnostics.errors() == 1);
   CHECK(diagnostics.sorted()[0].message == "more than 1000000 values in one file");
-  CHECK(diagnostics.sorted()[0].where.line ==
-        6);  // 11 + 111 + ... + 111111 values are read, the next 10 x 111111 are not
+  CHECK(diagnostics.sorted()[0].where.line == 6);  // a4 holds 111111 values, ten of it are too many
+}
+
+TEST_CASE("anchors inside anchors cannot exhaust memory") {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "&a" + std::to_string(i) + " [";
+  for (int i = 0; i < 20'000; ++i) text += "x, ";  // 60 anchors keep 20000 values each
+  Diagnostics diagnostics;
+  CHECK(read(text + std::string(60, ']'), diagnostics).kind == YamlNode::Kind::invalid);
+  CHECK(diagnostics.sorted().at(0).message == "more than 1000000 values in one file");
 }
 
 TEST_CASE("trees are 64 levels deep at most, however they are written") {
