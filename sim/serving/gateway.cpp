@@ -127,8 +127,9 @@ void Gateway::on_outcome(Request& request, Outcome outcome, Seconds at) {
 
 void Gateway::start_program(Program program) {
   if (spare_programs_.empty()) {
-    spare_programs_.push_back(programs_.size());
-    programs_.emplace_back().slot = programs_.size() - 1;
+    const std::size_t slot = programs_.size();
+    programs_.emplace_back().slot = slot;
+    spare_programs_.push_back(slot);
   }
   ActiveProgram& active = programs_[spare_programs_.back()];
   spare_programs_.pop_back();
@@ -190,8 +191,9 @@ void Gateway::end_program(ActiveProgram& active, Seconds now) {
 // A model call arrives.
 void Gateway::receive(ActiveProgram& active, int stage, Seconds now) {
   if (spare_calls_.empty()) {
-    spare_calls_.push_back(calls_.size());
-    calls_.emplace_back().slot = calls_.size() - 1;
+    const std::size_t slot = calls_.size();
+    calls_.emplace_back().slot = slot;
+    spare_calls_.push_back(slot);
   }
   Call& call = calls_[spare_calls_.back()];
   spare_calls_.pop_back();
