@@ -69,10 +69,11 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
 
   const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
   if (weights > memory())
-    found.push_back(fmt::format("{} of weights exceed the {} of memory of {}", format(weights), format(memory()), name));
+    found.push_back(fmt::format("{:.1f} GB of weights exceed the {:.1f} GB of memory of {}", weights.si() / 1e9,
+                                memory().si() / 1e9, name));
   const Mapping mapping(StepShape(model, plan, {}), macro, pinnable_macros());
-  if (mapping.streams() && mapping.pinned_macros == macros())
-    found.push_back(fmt::format("pinned layers fill all macros of {} and the rest has none to stream through", name));
+  if ((mapping.streams() || attention == AttentionUnit::macros) && mapping.pinned_macros == macros())
+    found.push_back(fmt::format("pinned layers fill all macros of {}: none is left for the rest of the model", name));
   return found;
 }
 

@@ -21,7 +21,9 @@ CimLoad& CimLoad::operator+=(const CimLoad& o) {
 CimTimes step_times(const CimDevice& chip, const CimLoad& load) {
   const Seconds compute =
       load.vector_passes * static_cast<double>(vector_cycles(chip.macro)) / *chip.clock;
-  const Seconds write = load.write_rounds * static_cast<double>(write_cycles(chip.macro)) / *chip.clock;
+  Seconds write = load.write_rounds * static_cast<double>(write_cycles(chip.macro)) / *chip.clock;
+  // Rounds are counted on the active macros; those that are written meanwhile are the others.
+  if (chip.rotates()) write *= *chip.active_share / (1 - *chip.active_share);
   CimTimes t;
   t.memory = (load.weights + load.kv) / (*chip.memory_bandwidth * *chip.memory_efficiency);
   t.macros = chip.rotates() ? std::max(compute, write) : compute + write;

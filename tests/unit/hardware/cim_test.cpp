@@ -213,5 +213,81 @@ TEST_CASE("weights that stay in the macros are not streamed") {
   CHECK(step(chip, tiny_model(), decodes.batch).by_family[0] == resident.by_family[0]);
 }
 
+TEST_CASE("macros outside the active share are written while the others compute") {
+  CimDevice chip = edgecim();
+  CimLoad load;
+  load.vector_passes = load.write_rounds = 10;  // 10 cycles to compute, 128 to write a round, at 500 MHz
+  CHECK(step_times(chip, load).macros.si() == Approx(10 * 128 / 500e6));
+  chip.active_share.value = 0.25;  // three times as many macros are being written as compute
+  CHECK(step_times(chip, load).macros.si() == Approx(10 * 128 / 500e6 / 3));
+  load.vector_passes = 1000;
+  CHECK(step_times(chip, load).macros.si() == Approx(1000 * 10 / 500e6));
+}
+
+TEST_CASE("a prompt of 2,048 tokens waits for the vector unit, or for the macros once they run attention") {
+  CimDevice chip = cim_edge();
+  const Prompt prompt(2048);
+  const double pairs = 16 * 2048.0 * 2049 / 2;  // of one head, all layers
+  const StepCost on_vector = step(chip, int4_1b(), prompt.batch);
+  const double attention = pairs * 32 * (4 * 64 + 5) / 1.024e12;
+  CHECK(on_vector.device.si() > attention);
+  CHECK(on_vector.device.si() == Approx(attention).epsilon(0.03));  // and norms, rope, activations
+
+  chip.attention = AttentionUnit::macros;
+  chip.vector_throughput.value *= 2;  // or softmax and norms would still be the bound
+  const StepCost in_macros = step(chip, int4_1b(), prompt.batch);
+  // Layers: 58 rounds of 2,048 vectors and the head's 16 of one. Attention: 16 x 8 heads of 32.5 + 16.5 tiles in 7 rounds of
+  // 4 x 2,048 queries. 10 cycles each, 128 to write a round.
+  const double cycles = 10 * (58 * 2048.0 + 16 + 7 * 4 * 2048.0) + 128 * (74 + 7);
+  CHECK(in_macros.device.si() == Approx(cycles / 200e6));
+}
+
+TEST_CASE("attention in macros leaves a decode of one sequence to the memory") {
+  CimDevice chip = cim_edge();
+  chip.attention = AttentionUnit::macros;
+  CHECK(tokens_per_second(chip, int4_1b(), 1) == tokens_per_second(cim_edge(), int4_1b(), 1));
+}
+
+TEST_CASE("experts that no token chose are not streamed") {
+  models::ModelSpec model = tiny_model();
+  auto& kind = model.groups[0].feed_forward;
+  kind.width = 0;
+  kind.experts = 16;
+  kind.experts_per_token = 2;
+  kind.expert_width = 256;
+  const CimDevice chip = cim_edge();
+  const double expert = 3 * 256 * 256 * 0.5, common = (256 * 512 + 256 * 256 + 256 * 16) * 0.5, head = 256 * 1024 * 0.5;
+  const double entry = 2 * 2 * 64;
+  const Decodes one(1, 16);
+  CHECK(step(chip, model, one.batch).bytes.si() == Approx(4 * (common + 2 * expert + entry * 17) + head));
+  const Prompt many(4096);
+  CHECK(step(chip, model, many.batch).bytes.si() == Approx(4 * (common + 16 * expert + entry * 8192) + head).epsilon(0.02));
+}
+
+TEST_CASE("a chip refuses what its macros or its memory cannot hold, and plans over several chips") {
+  CimDevice chip = cim_edge();
+  const auto refusals = [&](const models::ModelSpec& model, const models::ParallelPlan& plan) {
+    return chip.problems(model, plan).size();
+  };
+  CHECK(refusals(int4_1b(), {}) == 0);
+  CHECK(refusals(llama_1b(), {}) == 1);               // bf16 weights
+  CHECK(refusals(quantised(llama_8b(), kInt8), {}) == 1);  // 8.03 GB beside a memory of 8 GB
+  CHECK(refusals(int4_1b(), {2, 1, 1, 1}) == 1);
+  chip.macros_per_tile.value = 9;  // 36 macros, all of which hold the first layer
+  chip.pinned_share.value = 1;
+  CHECK(refusals(tiny_model(), {}) == 1);
+}
+
+TEST_CASE("a row count that is no power of two is refused where it stands") {
+  Diagnostics diagnostics;
+  auto tree = load_device_tree(kCatalog, "cim-edge", {}, diagnostics);
+  REQUIRE(tree);
+  tree->find("macro")->find("rows")->find("value")->text = "300";
+  CHECK_FALSE(devices().read(*tree, diagnostics));
+  REQUIRE(diagnostics.errors() == 1);
+  CHECK(diagnostics.sorted()[0].message.find("power of two") != std::string::npos);
+  CHECK(diagnostics.sorted()[0].where.line == 8);
+}
+
 }  // namespace
 }  // namespace llmscape::hardware

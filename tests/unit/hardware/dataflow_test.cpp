@@ -139,6 +139,19 @@ TEST_CASE("sizes are rounded up to what was compiled, beyond the largest to its 
   CHECK(rounded_up(33, {}) == 33);
 }
 
+TEST_CASE("a context bucket never reaches beyond a layer's window") {
+  PaddedBatch padded({{4}, {512, 1024}}, 16, {0, 600});
+  const std::vector<models::Attended> attended = {{1300, 700}, {1200, 600}};
+  models::Batch batch;
+  batch.decodes = 2;
+  batch.attended = attended;
+  const models::Batch& run = padded.pad(batch);
+  CHECK(run.decodes == 4);
+  CHECK(run.attended[0] == models::Attended{4 * 1024, 1024});
+  CHECK(run.attended[1] == models::Attended{4 * 600, 600});
+  CHECK(padded.tiles() == 1);
+}
+
 TEST_CASE("half empty slots and half empty contexts take as long as full ones") {
   const auto model = llama_8b();
   const auto time = [&](std::int64_t sequences, std::int64_t context) {
