@@ -41,8 +41,10 @@ class LengthCounter {
     return low + (rank - static_cast<double>(below)) * (high - low);
   }
   [[nodiscard]] double at_rank(std::int64_t rank) const {
-    for (const auto& [tokens, count] : counts_)
-      if ((rank -= count) < 0) return static_cast<double>(tokens);
+    for (const auto& [tokens, count] : counts_) {
+      if (rank < count) return static_cast<double>(tokens);
+      rank -= count;
+    }
     return 0;
   }
 
