@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/durations.hpp"
 
+#include "workloads/kind.hpp"
+
 #include <algorithm>
 
 namespace llmscape::workloads {
 namespace {
 
 constexpr double kLongest = 1e9;  // 32 years; longer is a mistake
-
-template <class T>
-FamilyMember<Durations> kind(std::string name, const Fields<T>& fields) {
-  return member<T, Durations>(std::move(name), fields.info().text, fields);
-}
 
 struct Fixed : Durations {
   Seconds value;
@@ -23,7 +20,7 @@ FamilyMember<Durations> fixed() {
     f.add("value", &Fixed::value, "the time").required().between(0, kLongest);
     return f;
   }();
-  return kind("fixed", fields);
+  return kind<Durations>("fixed", fields);
 }
 
 struct Uniform : Durations {
@@ -40,7 +37,7 @@ FamilyMember<Durations> uniform() {
     });
     return f;
   }();
-  return kind("uniform", fields);
+  return kind<Durations>("uniform", fields);
 }
 
 struct WithMean : Durations {
@@ -59,7 +56,7 @@ struct Exponential : WithMean {
 };
 FamilyMember<Durations> exponential() {
   static const Fields<Exponential> fields = with_mean<Exponential>("exponential", "without memory: cv 1");
-  return kind("exponential", fields);
+  return kind<Durations>("exponential", fields);
 }
 
 struct WithSpread : WithMean {
@@ -77,7 +74,7 @@ struct LogNormal : WithSpread {
 };
 FamilyMember<Durations> log_normal() {
   static const Fields<LogNormal> fields = with_spread<LogNormal>("log_normal", "log-normal: many short, few very long");
-  return kind("log_normal", fields);
+  return kind<Durations>("log_normal", fields);
 }
 
 struct Gamma : WithSpread {
@@ -85,7 +82,7 @@ struct Gamma : WithSpread {
 };
 FamilyMember<Durations> gamma() {
   static const Fields<Gamma> fields = with_spread<Gamma>("gamma", "gamma: spread without a heavy tail");
-  return kind("gamma", fields);
+  return kind<Durations>("gamma", fields);
 }
 
 struct Pareto : WithMean {
@@ -101,7 +98,7 @@ FamilyMember<Durations> pareto() {
         .at_most(100);
     return f;
   }();
-  return kind("pareto", fields);
+  return kind<Durations>("pareto", fields);
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/generator.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "workloads/loops.hpp"
 #include "workloads/mixture.hpp"
 #include "workloads/replay.hpp"
 #include "workloads/workload.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace llmscape::workloads {
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/lengths.hpp"
 
+#include "workloads/kind.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -10,11 +12,6 @@ namespace {
 
 constexpr double kLongest = 1LL << 31;    // no context comes near it; keeps sums of lengths far from overflow
 constexpr double kMostRanks = 1LL << 24;  // a zipf law holds one cumulative probability per length
-
-template <class T>
-FamilyMember<Lengths> kind(std::string name, const Fields<T>& fields) {
-  return member<T, Lengths>(std::move(name), fields.info().text, fields);
-}
 
 template <class T>
 void check_order(const T& lengths, const YamlNode& node, Diagnostics& diagnostics) {
@@ -50,7 +47,7 @@ FamilyMember<Lengths> fixed() {
     f.add("value", &Fixed::value, "the length").required().between(0, kLongest);
     return f;
   }();
-  return kind("fixed", fields);
+  return kind<Lengths>("fixed", fields);
 }
 
 struct Uniform : Lengths {
@@ -59,7 +56,7 @@ struct Uniform : Lengths {
 };
 FamilyMember<Lengths> uniform() {
   static const Fields<Uniform> fields = ranged<Uniform>("uniform", "every whole number from min to max alike");
-  return kind("uniform", fields);
+  return kind<Lengths>("uniform", fields);
 }
 
 // What log-normal and gamma have in common.
@@ -80,7 +77,7 @@ struct LogNormal : MeanAndSpread {
 FamilyMember<Lengths> log_normal() {
   static const Fields<LogNormal> fields =
       mean_and_spread<LogNormal>("log_normal", "log-normal: many short, few very long");
-  return kind("log_normal", fields);
+  return kind<Lengths>("log_normal", fields);
 }
 
 struct Gamma : MeanAndSpread {
@@ -88,7 +85,7 @@ struct Gamma : MeanAndSpread {
 };
 FamilyMember<Lengths> gamma() {
   static const Fields<Gamma> fields = mean_and_spread<Gamma>("gamma", "gamma: spread without a heavy tail");
-  return kind("gamma", fields);
+  return kind<Lengths>("gamma", fields);
 }
 
 struct Geometric : Lengths {
@@ -101,7 +98,7 @@ FamilyMember<Lengths> geometric() {
     f.add("mean", &Geometric::mean, "mean before clamping").required().between(1, kLongest);
     return f;
   }();
-  return kind("geometric", fields);
+  return kind<Lengths>("geometric", fields);
 }
 
 struct PowerLaw : Lengths {
@@ -118,7 +115,7 @@ FamilyMember<Lengths> zipf() {
     });
     return f;
   }();
-  return kind("zipf", fields);
+  return kind<Lengths>("zipf", fields);
 }
 
 struct Observed : Lengths {
@@ -139,7 +136,7 @@ FamilyMember<Lengths> empirical() {
     });
     return f;
   }();
-  return kind("empirical", fields);
+  return kind<Lengths>("empirical", fields);
 }
 
 struct Quantiles : Lengths {
@@ -162,7 +159,7 @@ FamilyMember<Lengths> quantiles() {
     });
     return f;
   }();
-  return kind("quantiles", fields);
+  return kind<Lengths>("quantiles", fields);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/replay.hpp"
 
+#include "base/files.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include "base/files.hpp"
 
 namespace llmscape::workloads {
 namespace {

@@ -5,7 +5,8 @@ namespace llmscape::workloads {
 
 const Family<Stream>& streams() {
   static const Family<Stream> family(
-      "streams", "kind", {lengths_stream(), chat_stream(), infilling_stream(), rag_stream(), agents_stream(), workflow_stream()});
+      "streams", "kind",
+      {lengths_stream(), chat_stream(), infilling_stream(), rag_stream(), agents_stream(), workflow_stream()});
   return family;
 }
 

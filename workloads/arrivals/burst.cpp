@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/arrivals/kinds.hpp"
+#include "workloads/kind.hpp"
 
 namespace llmscape::workloads {
 namespace {
@@ -27,7 +28,7 @@ FamilyMember<Arrivals> burst_arrivals() {
     f.add("programs", &Burst::programs, "how many").required().between(1, 1e12);
     return f;
   }();
-  return member<Burst, Arrivals>("burst", fields.info().text, fields);
+  return kind<Arrivals>("burst", fields);
 }
 
 }  // namespace llmscape::workloads

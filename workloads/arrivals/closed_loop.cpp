@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/arrivals/kinds.hpp"
+#include "workloads/kind.hpp"
 
 namespace llmscape::workloads {
 namespace {
@@ -27,7 +28,7 @@ FamilyMember<Arrivals> closed_loop_arrivals() {
     f.add_family("think", &ClosedLoop::pause, durations(), "time between the end and the next start; none if absent");
     return f;
   }();
-  return member<ClosedLoop, Arrivals>("closed_loop", fields.info().text, fields);
+  return kind<Arrivals>("closed_loop", fields);
 }
 
 }  // namespace llmscape::workloads

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/arrivals/kinds.hpp"
+#include "workloads/kind.hpp"
 
 namespace llmscape::workloads {
 namespace {
@@ -52,7 +53,7 @@ FamilyMember<Arrivals> on_off_arrivals() {
     });
     return f;
   }();
-  return member<OnOff, Arrivals>("on_off", fields.info().text, fields);
+  return kind<Arrivals>("on_off", fields);
 }
 
 }  // namespace llmscape::workloads

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "workloads/arrivals/kinds.hpp"
+#include "workloads/kind.hpp"
+
+#include <cmath>
 
 namespace llmscape::workloads {
 namespace {
@@ -51,7 +52,7 @@ FamilyMember<Arrivals> ramp_arrivals() {
     });
     return f;
   }();
-  return member<Ramp, Arrivals>("ramp", fields.info().text, fields);
+  return kind<Arrivals>("ramp", fields);
 }
 
 }  // namespace llmscape::workloads

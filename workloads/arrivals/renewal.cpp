@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "workloads/arrivals/kinds.hpp"
+#include "workloads/kind.hpp"
 #include "workloads/laws.hpp"
+
+#include <cmath>
 
 namespace llmscape::workloads {
 namespace {
@@ -56,16 +57,11 @@ struct Periodic : Renewal {
   Law gap() const override { return fixed_law(1 / rate.si()); }
 };
 
-template <class T>
-FamilyMember<Arrivals> kind(std::string name, const Fields<T>& fields) {
-  return member<T, Arrivals>(std::move(name), fields.info().text, fields);
-}
-
 }  // namespace
 
 FamilyMember<Arrivals> poisson_arrivals() {
   static const Fields<Poisson> fields = with_rate<Poisson>("poisson", "independent starts at a constant rate");
-  return kind("poisson", fields);
+  return kind<Arrivals>("poisson", fields);
 }
 
 FamilyMember<Arrivals> gamma_arrivals() {
@@ -74,7 +70,7 @@ FamilyMember<Arrivals> gamma_arrivals() {
     f.add("cv", &Gamma::cv, "standard deviation / mean of the gaps").required().above(0).at_most(100);
     return f;
   }();
-  return kind("gamma", fields);
+  return kind<Arrivals>("gamma", fields);
 }
 
 FamilyMember<Arrivals> weibull_arrivals() {
@@ -83,12 +79,12 @@ FamilyMember<Arrivals> weibull_arrivals() {
     f.add("shape", &Weibull::shape, "shape of the gaps' law; 1 is poisson").required().between(0.05, 100);
     return f;
   }();
-  return kind("weibull", fields);
+  return kind<Arrivals>("weibull", fields);
 }
 
 FamilyMember<Arrivals> periodic_arrivals() {
   static const Fields<Periodic> fields = with_rate<Periodic>("periodic", "starts at equal distances");
-  return kind("periodic", fields);
+  return kind<Arrivals>("periodic", fields);
 }
 
 }  // namespace llmscape::workloads

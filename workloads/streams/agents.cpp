@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <limits>
-
 #include "workloads/durations.hpp"
+#include "workloads/kind.hpp"
 #include "workloads/lengths.hpp"
 #include "workloads/streams/kinds.hpp"
 #include "workloads/streams/prompts.hpp"
+
+#include <algorithm>
+#include <limits>
 
 namespace llmscape::workloads {
 namespace {
@@ -137,7 +138,7 @@ FamilyMember<Stream> agents_stream() {
         .between(1, kLongestText);
     return f;
   }();
-  return member<Agents, Stream>("agents", fields.info().text, fields);
+  return kind<Stream>("agents", fields);
 }
 
 }  // namespace llmscape::workloads

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <limits>
-
 #include "workloads/durations.hpp"
+#include "workloads/kind.hpp"
 #include "workloads/lengths.hpp"
 #include "workloads/streams/kinds.hpp"
 #include "workloads/streams/prompts.hpp"
+
+#include <algorithm>
+#include <limits>
 
 namespace llmscape::workloads {
 namespace {
@@ -83,7 +84,7 @@ FamilyMember<Stream> chat_stream() {
         .between(1, kLongestText);
     return f;
   }();
-  return member<Chat, Stream>("chat", fields.info().text, fields);
+  return kind<Stream>("chat", fields);
 }
 
 }  // namespace llmscape::workloads

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "workloads/durations.hpp"
+#include "workloads/kind.hpp"
 #include "workloads/lengths.hpp"
 #include "workloads/streams/infilling_prompt.hpp"
 #include "workloads/streams/kinds.hpp"
+
+#include <algorithm>
 
 namespace llmscape::workloads {
 namespace {
@@ -136,7 +137,7 @@ FamilyMember<Stream> infilling_stream() {
     add_suggestions(f);
     return f;
   }();
-  return member<Infilling, Stream>("infilling", fields.info().text, fields);
+  return kind<Stream>("infilling", fields);
 }
 
 }  // namespace llmscape::workloads

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "workloads/durations.hpp"
+#include "workloads/kind.hpp"
 #include "workloads/lengths.hpp"
 #include "workloads/streams/kinds.hpp"
 #include "workloads/streams/prompts.hpp"
+
+#include <algorithm>
 
 namespace llmscape::workloads {
 namespace {
@@ -116,7 +117,7 @@ FamilyMember<Stream> rag_stream() {
     f.add_family("retrieval", &Rag::retrieval, durations(), "service time of the search; no search if absent");
     return f;
   }();
-  return member<Rag, Stream>("rag", fields.info().text, fields);
+  return kind<Stream>("rag", fields);
 }
 
 }  // namespace llmscape::workloads

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
+#include "workloads/kind.hpp"
 #include "workloads/lengths.hpp"
 #include "workloads/streams/kinds.hpp"
 #include "workloads/streams/prompts.hpp"
+
+#include <algorithm>
 
 namespace llmscape::workloads {
 namespace {
@@ -53,7 +54,7 @@ FamilyMember<Stream> lengths_stream() {
     f.add_family("output", &SingleCalls::output, lengths(), "tokens of the answer").required();
     return f;
   }();
-  return member<SingleCalls, Stream>("lengths", fields.info().text, fields);
+  return kind<Stream>("lengths", fields);
 }
 
 }  // namespace llmscape::workloads

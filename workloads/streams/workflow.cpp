@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "workloads/durations.hpp"
+#include "workloads/kind.hpp"
 #include "workloads/lengths.hpp"
 #include "workloads/streams/kinds.hpp"
 #include "workloads/streams/prompts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace llmscape::workloads {
 namespace {
@@ -144,7 +145,7 @@ FamilyMember<Stream> workflow_stream() {
     f.check(&check_names);
     return f;
   }();
-  return member<Workflow, Stream>("workflow", fields.info().text, fields);
+  return kind<Stream>("workflow", fields);
 }
 
 }  // namespace llmscape::workloads

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/workloads/support.hpp"
+
 #include <cmath>
 #include <filesystem>
 #include <set>
-
-#include "tests/unit/workloads/support.hpp"
 
 namespace llmscape::workloads {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/workloads/support.hpp"
+
 #include <algorithm>
 #include <cmath>
-
-#include "tests/unit/workloads/support.hpp"
 
 namespace llmscape::workloads {
 namespace {

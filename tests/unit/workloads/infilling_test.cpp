@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/streams/prompts.hpp"
+
+#include <cmath>
 
 namespace llmscape::workloads {
 namespace {

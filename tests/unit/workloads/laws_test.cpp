@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cmath>
-
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/durations.hpp"
 #include "workloads/lengths.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace llmscape::workloads {
 namespace {

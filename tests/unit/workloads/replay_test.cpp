@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/workloads/support.hpp"
+
 #include <filesystem>
 #include <fstream>
-
-#include "tests/unit/workloads/support.hpp"
 
 namespace llmscape::workloads {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/workloads/support.hpp"
+#include "workloads/streams/prompts.hpp"
+
 #include <cmath>
 #include <map>
 #include <set>
-
-#include "tests/unit/workloads/support.hpp"
-#include "workloads/streams/prompts.hpp"
 
 namespace llmscape::workloads {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "workloads/workload.hpp"
+
 #include <doctest/doctest.h>
 
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "workloads/workload.hpp"
 
 namespace llmscape::workloads {
 
