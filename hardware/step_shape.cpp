@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "hardware/collectives.hpp"
 #include "models/attention_pairs.hpp"
 #include "models/step_work.hpp"
 
@@ -17,14 +16,14 @@ void append(std::vector<models::Linear>& to, const std::array<models::Linear, 2>
   to.insert(to.end(), from.begin(), from.end());
 }
 
-void describe_attention(LayerShape& layer, const Attention& a, const models::ModelSpec& spec, int tensor) {
+void describe_attention(LayerShape& layer, const Attention& a, const models::ModelSpec& spec) {
   const auto laws = models::kv_laws(spec);
   layer.law = static_cast<std::size_t>(std::find(laws.begin(), laws.end(), a.window) - laws.begin());
   layer.window = a.window;
-  layer.heads = a.heads / tensor;
-  layer.kv_bytes = models::kv_bytes_per_token(a, spec.precision.kv, tensor);
+  layer.heads = a.heads;
+  layer.kv_bytes = models::kv_bytes_per_token(a, spec.precision.kv);
   if (a.kind == Attention::Kind::gqa) {
-    layer.kv_heads = models::kv_heads_per_rank(a, tensor);
+    layer.kv_heads = a.kv_heads;
     layer.key_width = layer.value_width = a.head_dim;
     layer.prefill_pair_flops = layer.decode_pair_flops = 4.0 * layer.heads * a.head_dim;
     return;
@@ -35,29 +34,28 @@ void describe_attention(LayerShape& layer, const Attention& a, const models::Mod
   // Prompts expand the latents to heads, decodes work on the latents themselves (cost-model 2.4).
   layer.prefill_pair_flops = 2.0 * layer.heads * (a.nope_dim + a.rope_dim + a.v_dim);
   layer.decode_pair_flops = 2.0 * layer.heads * (2 * a.kv_rank + a.rope_dim);
-  layer.expansion_flops = 2.0 * static_cast<double>(models::latent_expansion(a, tensor).parameters());
+  layer.expansion_flops = 2.0 * static_cast<double>(models::latent_expansion(a, 1).parameters());
 }
 
-LayerShape describe(const models::LayerGroup& group, const models::ModelSpec& spec, const models::ParallelPlan& plan) {
+LayerShape describe(const models::LayerGroup& group, const models::ModelSpec& spec) {
   LayerShape layer;
   layer.count = group.count;
-  std::vector<models::Linear> common = models::projections(spec.hidden, group.attention, plan.tensor);
-  if (group.attention.kind == Attention::Kind::mla) common.push_back(models::latent_expansion(group.attention, plan.tensor));
+  std::vector<models::Linear> common = models::projections(spec.hidden, group.attention, 1);
+  if (group.attention.kind == Attention::Kind::mla) common.push_back(models::latent_expansion(group.attention, 1));
   const models::FeedForward& kind = group.feed_forward;
   if (kind.routed()) {
     common.push_back(models::router(spec.hidden, kind));
-    if (kind.shared_width > 0) append(common, models::feed_forward(spec.hidden, kind.shared_width, kind, plan.tensor));
+    if (kind.shared_width > 0) append(common, models::feed_forward(spec.hidden, kind.shared_width, kind, 1));
     std::vector<models::Linear> expert;
-    append(expert, models::feed_forward(spec.hidden, kind.expert_width, kind, expert_shards(plan)));
+    append(expert, models::feed_forward(spec.hidden, kind.expert_width, kind, 1));
     layer.expert = {std::move(expert), spec.precision.expert_weights()};
     layer.experts = kind.experts;
     layer.experts_per_token = kind.experts_per_token;
-    layer.experts_held = kind.experts / plan.expert;
   } else {
-    append(common, models::feed_forward(spec.hidden, kind.width, kind, plan.tensor));
+    append(common, models::feed_forward(spec.hidden, kind.width, kind, 1));
   }
   layer.common = {std::move(common), spec.precision.weights};
-  describe_attention(layer, group.attention, spec, plan.tensor);
+  describe_attention(layer, group.attention, spec);
   return layer;
 }
 
@@ -72,28 +70,23 @@ MatrixSet::MatrixSet(std::vector<models::Linear> list, models::Format weight_for
   bytes = Bytes(weights * format.bytes_with_scales());
 }
 
-StepShape::StepShape(const models::ModelSpec& spec, const models::ParallelPlan& plan,
-                     const models::ExpertCoverage& expert_coverage)
-    : expert_ranks(plan.expert), coverage(expert_coverage) {
-  for (const auto& group : spec.groups) layers.push_back(describe(group, spec, plan));
-  head = {{models::Linear{spec.hidden, spec.vocabulary / plan.tensor}}, spec.precision.embedding_weights()};
+StepShape::StepShape(const models::ModelSpec& spec, const models::ExpertCoverage& expert_coverage)
+    : head({{spec.hidden, spec.vocabulary}}, spec.precision.embedding_weights()), coverage(expert_coverage) {
+  for (const auto& group : spec.groups) layers.push_back(describe(group, spec));
   if (!spec.tied_embeddings)
-    embedding_bytes = static_cast<double>(models::table_parameters(spec)) / plan.tensor * head.format.bytes_with_scales();
-  for (const auto& op : models::token_work(spec, plan, 0, 1, coverage)) {
+    embedding = Bytes(static_cast<double>(models::table_parameters(spec)) * head.format.bytes_with_scales());
+  for (const auto& op : models::token_work(spec, {}, 0, 1, coverage))
     if (const auto* moved = std::get_if<models::Elementwise>(&op.what)) elementwise_bytes += op.count * moved->bytes;
-    if (const auto* collective = std::get_if<models::Collective>(&op.what))
-      collective_bytes += op.count * moved(*collective).si();
-  }
 }
 
 LayerLoad StepShape::load(const LayerShape& layer, const models::Batch& batch) const {
   LayerLoad load;
   if (layer.experts > 0) {
-    const auto prompts = batch.prefill_tokens();
-    load.experts_touched = layer.experts_held * models::expert_share(coverage, layer.experts, layer.experts_per_token,
-                                                                     prompts, batch.tokens() - prompts);
-    load.expert_rows =
-        models::fullest_rank(static_cast<double>(batch.tokens()) * layer.experts_per_token, expert_ranks);
+    const auto tokens = batch.tokens(), prompts = batch.prefill_tokens();
+    const double share =
+        models::expert_share(coverage, layer.experts, layer.experts_per_token, prompts, tokens - prompts);
+    load.experts_touched = share * layer.experts;
+    load.expert_rows = static_cast<double>(tokens * layer.experts_per_token);
   }
   for (const auto& chunk : batch.chunks) {
     const double pairs = models::windowed_pairs(chunk.tokens, chunk.cached, layer.window);

@@ -7,7 +7,6 @@
 #include "models/batch.hpp"
 #include "models/expert_coverage.hpp"
 #include "models/layer_shapes.hpp"
-#include "models/parallel_plan.hpp"
 
 namespace llmscape::hardware {
 
@@ -22,47 +21,44 @@ struct MatrixSet {
   Bytes bytes;          // with quantisation scales, without biases
 };
 
-// The layers of one group as one rank holds them, for devices that are priced by closed forms.
+// The layers of one group, whole: devices that are priced by closed forms share them evenly, if at all.
 struct LayerShape {
   int count = 0;
   MatrixSet common;  // every token passes through these
   MatrixSet expert;  // one routed expert; no matrices in a dense layer
-  int experts_held = 0;
   int experts = 0, experts_per_token = 0;
-  std::size_t law = 0;                  // index into kv_laws(model)
-  std::int64_t window = 0;              // 0: full attention
-  int heads = 0, kv_heads = 0;          // of this rank; latent attention has one KV head
-  int key_width = 0, value_width = 0;   // of a KV head's entries; latent attention keeps its values in the keys
-  double kv_bytes = 0;                  // of one token in this layer
-  double prefill_pair_flops = 0;        // per query-key pair: scores and values
+  std::size_t law = 0;                 // index into kv_laws(model)
+  std::int64_t window = 0;             // 0: full attention
+  int heads = 0, kv_heads = 0;         // latent attention has one KV head
+  int key_width = 0, value_width = 0;  // of a KV head's entries; latent attention keeps its values in the keys
+  double kv_bytes = 0;                 // of one token in this layer
+  double prefill_pair_flops = 0;       // per query-key pair: scores and values
   double decode_pair_flops = 0;
-  double expansion_flops = 0;           // per cached token of a prefill chunk (latent attention expands it)
+  double expansion_flops = 0;  // per cached token of a prefill chunk (latent attention expands it)
+};
+
+struct AttentionLoad {
+  double pairs = 0;  // of queries and keys, for one head
+  double flops = 0;
+  double keys = 0;    // KV entries read
+  double tokens = 0;  // KV entries written
 };
 
 // What one layer of a group does in a step.
 struct LayerLoad {
   double experts_touched = 0;  // whose weights are read
-  double expert_rows = 0;      // token-expert pairs of this rank, the fullest
-  struct AttentionLoad {
-    double pairs = 0;   // of queries and keys, for one head
-    double flops = 0;
-    double keys = 0;    // KV entries read
-    double tokens = 0;  // KV entries written
-  };
+  double expert_rows = 0;      // token-expert pairs
   AttentionLoad prefill, decode;
 };
 
-// A model cut by a plan, reduced to what closed forms need, so that pricing a step neither lists operators nor allocates.
-// Pipeline stages and data-parallel groups are not cut here: the plan's `pipeline` and `data` are 1.
+// A model reduced to what closed forms need, so that pricing a step neither lists operators nor allocates.
 struct StepShape {
-  StepShape(const models::ModelSpec&, const models::ParallelPlan&, const models::ExpertCoverage&);
+  StepShape(const models::ModelSpec&, const models::ExpertCoverage&);
 
   std::vector<LayerShape> layers;
   MatrixSet head;
-  double embedding_bytes = 0;    // of an input embedding that is not the head too
+  Bytes embedding;               // an input embedding that is not the head too
   double elementwise_bytes = 0;  // per token, all layers
-  double collective_bytes = 0;   // per token, what one rank sends, all layers
-  int expert_ranks = 1;
   models::ExpertCoverage coverage;
 
   [[nodiscard]] LayerLoad load(const LayerShape&, const models::Batch&) const;

@@ -5,14 +5,14 @@
 
 namespace llmscape::hardware {
 
-CimLoad softmax(const LayerShape& layer, const LayerLoad::AttentionLoad& work) {
+CimLoad softmax(const LayerShape& layer, const AttentionLoad& work) {
   CimLoad load;
   load.vector = Flops(layer.count * 5.0 * layer.heads * work.pairs);
   load.kv = Bytes(layer.count * (work.keys + work.tokens) * layer.kv_bytes);
   return load;
 }
 
-CimLoad vector_attention(const LayerShape& layer, const LayerLoad::AttentionLoad& work) {
+CimLoad vector_attention(const LayerShape& layer, const AttentionLoad& work) {
   CimLoad load = softmax(layer, work);
   load.vector += Flops(layer.count * work.flops);
   return load;

@@ -20,7 +20,9 @@ const Fields<CimEnergy>& energy_fields() {
     f.add("memory", &E::memory, "of weights and KV read from or written to the memory").required().at_least(0);
     f.add("write", &E::write, "of weights written into macros").required().at_least(0);
     f.add("activation", &E::activation, "of activations in and out of the macros").required().at_least(0);
-    f.add("multiply_add", &E::multiply_add, "of a multiply-add in the cells and a digital adder tree").required().at_least(0);
+    f.add("multiply_add", &E::multiply_add, "of a multiply-add in the cells and a digital adder tree")
+        .required()
+        .at_least(0);
     f.add("conversion", &E::conversion, "of a conversion at 8 bits in an analogue macro").at_least(0);
     f.add("vector", &E::vector, "of an operation of the vector unit").required().at_least(0);
     return f;
@@ -57,10 +59,11 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
     return std::find(weight_formats.begin(), weight_formats.end(), format.name) != weight_formats.end() &&
            weight_columns(macro, format) > 0;
   };
-  for (const auto& format : {model.precision.weights, model.precision.expert_weights(), model.precision.embedding_weights()})
+  for (const auto& format :
+       {model.precision.weights, model.precision.expert_weights(), model.precision.embedding_weights()})
     if (!holds(format))
-      found.push_back(fmt::format("the macros of {} hold weights in {}, not in {}", name, fmt::join(weight_formats, " or "),
-                                  format.name));
+      found.push_back(fmt::format("the macros of {} hold weights in {}, not in {}", name,
+                                  fmt::join(weight_formats, " or "), format.name));
   if (attention == AttentionUnit::macros && !holds(model.precision.kv))
     found.push_back(fmt::format("attention in the macros of {} needs a KV cache in {}, not in {}", name,
                                 fmt::join(weight_formats, " or "), model.precision.kv.name));
@@ -71,7 +74,7 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
   if (weights > memory())
     found.push_back(fmt::format("{:.1f} GB of weights exceed the {:.1f} GB of memory of {}", weights.si() / 1e9,
                                 memory().si() / 1e9, name));
-  const Mapping mapping(StepShape(model, plan, {}), macro, pinnable_macros());
+  const Mapping mapping(StepShape(model, {}), macro, pinnable_macros());
   if ((mapping.streams() || attention == AttentionUnit::macros) && mapping.pinned_macros == macros())
     found.push_back(fmt::format("pinned layers fill all macros of {}: none is left for the rest of the model", name));
   return found;
@@ -80,13 +83,14 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
 std::array<Tag, kOperatorFamilies> CimDevice::provenance() const {
   const Tag transfer = weaker(memory_bandwidth.tag, memory_efficiency.tag);
   const Tag linear = weaker(transfer, weaker(clock.tag, weaker(macro.rows.tag, macros_per_tile.tag)));
-  const Tag attending = weaker(transfer, vector_throughput.tag);
-  return {linear, linear, attending, attending, vector_throughput.tag, Tag::assumed, vector_throughput.tag, Tag::assumed};
+  const Tag vector = vector_throughput.tag;
+  const Tag attending = weaker(transfer, attention == AttentionUnit::vector ? vector : linear);
+  return {linear, linear, attending, attending, vector, Tag::assumed, vector, Tag::assumed};
 }
 
-std::unique_ptr<StepModel> CimDevice::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
+std::unique_ptr<StepModel> CimDevice::bind(const models::ModelSpec& model, const models::ParallelPlan&,
                                            const Settings& settings) const {
-  return std::make_unique<CimStepModel>(*this, model, plan, settings.coverage);
+  return std::make_unique<CimStepModel>(*this, model, settings.coverage);
 }
 
 const Fields<CimDevice>& cim_fields() {
@@ -104,18 +108,24 @@ const Fields<CimDevice>& cim_fields() {
     f.add_enum("overlap", &D::overlap,
                {{"none", Overlap::none}, {"staged", Overlap::staged}, {"rotating", Overlap::rotating}},
                "how weights arrive: after computing, into a buffer meanwhile, or into macros that are not active");
-    f.add_enum("attention", &D::attention, {{"vector", AttentionUnit::vector}, {"macros", AttentionUnit::macros}},
-               "where scores and values are multiplied: on the vector unit, or in macros that K and V are written into");
+    f.add_enum(
+        "attention", &D::attention, {{"vector", AttentionUnit::vector}, {"macros", AttentionUnit::macros}},
+        "where scores and values are multiplied: on the vector unit, or in macros that K and V are written into");
     f.add("active_share", &D::active_share, "share of the streaming macros that computes while the others are written")
-        .above(0).at_most(1);
+        .above(0)
+        .at_most(1);
     f.add("pinned_share", &D::pinned_share, "share of the macros that keeps whole layers for good").between(0, 1);
     f.add("weight_formats", &D::weight_formats, "formats of weights that the macros multiply").required();
     f.add("memory_capacity", &D::memory_capacity, "memory beside the macros").required().above(0);
     f.add("memory_bandwidth", &D::memory_bandwidth, "bandwidth of that memory").required().above(0);
-    f.add("memory_efficiency", &D::memory_efficiency, "share of the bandwidth that streaming reaches").above(0).at_most(1);
+    f.add("memory_efficiency", &D::memory_efficiency, "share of the bandwidth that streaming reaches")
+        .above(0)
+        .at_most(1);
     f.add("streams_embedding", &D::streams_embedding,
           "a step reads the whole input embedding with the head, not one row per token");
-    f.add("vector_throughput", &D::vector_throughput, "operations on pairs of activations: attention, norms").required().above(0);
+    f.add("vector_throughput", &D::vector_throughput, "operations on pairs of activations: attention, norms")
+        .required()
+        .above(0);
     f.add("fill", &D::fill, "time at the start of a step that nothing overlaps").at_least(0);
     f.add("static_power", &D::static_power, "power of the chip and its memory at rest").required().at_least(0);
     f.add_group("energy", &D::energy, energy_fields(), "dynamic energy").required();

@@ -16,8 +16,8 @@ enum class Overlap {
   rotating,  // the macros outside the active share are written meanwhile (EdgeCIM's active tiles)
 };
 
-// Where attention runs, whose operands are both computed: on the vector unit, or in macros that keys and values are written
-// into.
+// Where attention runs, whose operands are both computed: on the vector unit, or in macros that keys and values are
+// written into.
 enum class AttentionUnit { vector, macros };
 
 struct CimEnergy {
@@ -29,25 +29,25 @@ struct CimEnergy {
   Sourced<JoulesPerFlop> vector;
 };
 
-// A chip that multiplies weights where they are stored, with a memory for what its macros cannot hold and a vector unit for
-// products of two activations. One chip runs a whole model. Priced by closed forms (cost-model 5); what the
+// A chip that multiplies weights where they are stored, with a memory for what its macros cannot hold and a vector unit
+// for products of two activations. One chip runs a whole model. Priced by closed forms (cost-model 5); what the
 // arithmetic does to a model's answers is out of scope.
 struct CimDevice final : Device {
   Macro macro;
-  Sourced<PerSecond> clock;                       // of the macros
+  Sourced<PerSecond> clock;  // of the macros
   Sourced<std::int64_t> clusters{1}, tiles_per_cluster{1}, macros_per_tile{1};
   Packing packing = Packing::packed;
   Overlap overlap = Overlap::staged;
   AttentionUnit attention = AttentionUnit::vector;
-  Sourced<double> active_share{1};                // of the streaming macros, that computes while the others are written
-  Sourced<double> pinned_share{0};                // of all macros, that keeps whole layers for good
+  Sourced<double> active_share{1};  // of the streaming macros, that computes while the others are written
+  Sourced<double> pinned_share{0};  // of all macros, that keeps whole layers for good
   std::vector<std::string> weight_formats;
   Sourced<Bytes> memory_capacity;
   Sourced<BytesPerSecond> memory_bandwidth;
   Sourced<double> memory_efficiency{1};
-  bool streams_embedding = false;                 // a step reads the whole input embedding, not a row per token
+  bool streams_embedding = false;  // a step reads the whole input embedding, not a row per token
   Sourced<FlopsPerSecond> vector_throughput;
-  Sourced<Seconds> fill;                          // start of a step that nothing overlaps
+  Sourced<Seconds> fill;  // start of a step that nothing overlaps
   Sourced<Watts> static_power;
   CimEnergy energy;
 

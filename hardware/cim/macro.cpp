@@ -31,7 +31,8 @@ Joules conversion_energy(Joules at_8_bits, std::int64_t bits) {
   return at_8_bits * (above <= 0 ? std::exp2(above) : std::pow(4.0, above));
 }
 
-Joules multiply_add_energy(const Macro& macro, const models::Format& weights, Joules cells, Joules conversion_at_8_bits) {
+Joules multiply_add_energy(const Macro& macro, const models::Format& weights, Joules cells,
+                           Joules conversion_at_8_bits) {
   if (*macro.adc_bits == 0) return cells;
   const auto conversions = static_cast<double>(input_cycles(macro) * cells_of(macro, weights));
   return cells + conversion_energy(conversion_at_8_bits, *macro.adc_bits) * conversions /

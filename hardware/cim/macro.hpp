@@ -7,18 +7,18 @@
 
 namespace llmscape::hardware {
 
-// An array of memory cells that multiplies a vector of inputs by the weights it holds. The inputs enter bit by bit. A digital
-// macro adds the products in a tree; an analogue one adds them on a wire and reads the sum through a converter.
+// An array of memory cells that multiplies a vector of inputs by the weights it holds. The inputs enter bit by bit. A
+// digital macro adds the products in a tree; an analogue one adds them on a wire and reads the sum through a converter.
 struct Macro {
-  Sourced<std::int64_t> rows;            // inputs
-  Sourced<std::int64_t> columns;         // cells across
-  Sourced<std::int64_t> cell_bits{1};    // weight bits that one cell holds
-  Sourced<std::int64_t> input_bits{8};   // width of an input
-  Sourced<std::int64_t> bits_per_cycle{1};  // input bits that enter at once
-  Sourced<std::int64_t> active_rows{0};     // rows that add at once; 0: all of them
-  Sourced<std::int64_t> columns_per_adc{1}; // columns that take turns at one converter
-  Sourced<std::int64_t> adc_bits{0};        // resolution of the converter; 0: digital
-  Sourced<std::int64_t> pipeline_cycles{0}; // from the last input bit to the result
+  Sourced<std::int64_t> rows;                // inputs
+  Sourced<std::int64_t> columns;             // cells across
+  Sourced<std::int64_t> cell_bits{1};        // weight bits that one cell holds
+  Sourced<std::int64_t> input_bits{8};       // width of an input
+  Sourced<std::int64_t> bits_per_cycle{1};   // input bits that enter at once
+  Sourced<std::int64_t> active_rows{0};      // rows that add at once; 0: all of them
+  Sourced<std::int64_t> columns_per_adc{1};  // columns that take turns at one converter
+  Sourced<std::int64_t> adc_bits{0};         // resolution of the converter; 0: digital
+  Sourced<std::int64_t> pipeline_cycles{0};  // from the last input bit to the result
 };
 const Fields<Macro>& macro_fields();
 
@@ -30,8 +30,8 @@ std::int64_t vector_cycles(const Macro&);
 // Cycles to write the macro full, a row at a time (cost-model 5).
 std::int64_t write_cycles(const Macro&);
 
-// Energy of one conversion at a resolution of `bits`, given that at 8 bits: twofold per bit up to 8, fourfold above, where
-// noise rather than the number of steps decides (cost-model 5).
+// Energy of one conversion at a resolution of `bits`, given that at 8 bits: twofold per bit up to 8, fourfold above,
+// where noise rather than the number of steps decides (cost-model 5).
 Joules conversion_energy(Joules at_8_bits, std::int64_t bits);
 // Energy of one multiply-add: the cells' own, and in an analogue macro its share of the conversions (cost-model 5):
 // e_cell + e_adc ceil(input bits / bits per cycle) ceil(weight bits / cell bits) / active rows.

@@ -33,7 +33,7 @@ double TiledSet::rounds(double sets, Packing packing, std::int64_t macros) const
 Mapping::Mapping(const StepShape& shape, const Macro& macro, std::int64_t pinnable_macros) : head(shape.head, macro) {
   for (const auto& layer : shape.layers) {
     Layers mapped{TiledSet(layer.common, macro), TiledSet(layer.expert, macro)};
-    const std::int64_t one = mapped.common.tiles() + layer.experts_held * mapped.expert.tiles();
+    const std::int64_t one = mapped.common.tiles() + layer.experts * mapped.expert.tiles();
     mapped.pinned = static_cast<int>(std::min<std::int64_t>(layer.count, (pinnable_macros - pinned_macros) / one));
     mapped.streamed = layer.count - mapped.pinned;
     pinned_macros += mapped.pinned * one;

@@ -36,8 +36,8 @@ class TiledSet {
   double partial_sums_ = 0;
 };
 
-// Where the weights of a model lie: whole layers are pinned in macros of their own until those are full, then the head; the
-// rest streams through the macros that remain.
+// Where the weights of a model lie: whole layers are pinned in macros of their own until those are full, then the head;
+// the rest streams through the macros that remain.
 struct Mapping {
   struct Layers {
     TiledSet common, expert;

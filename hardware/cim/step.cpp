@@ -19,8 +19,7 @@ CimLoad& CimLoad::operator+=(const CimLoad& o) {
 }
 
 CimTimes step_times(const CimDevice& chip, const CimLoad& load) {
-  const Seconds compute =
-      load.vector_passes * static_cast<double>(vector_cycles(chip.macro)) / *chip.clock;
+  const Seconds compute = load.vector_passes * static_cast<double>(vector_cycles(chip.macro)) / *chip.clock;
   Seconds write = load.write_rounds * static_cast<double>(write_cycles(chip.macro)) / *chip.clock;
   // Rounds are counted on the active macros; those that are written meanwhile are the others.
   if (chip.rotates()) write *= *chip.active_share / (1 - *chip.active_share);

@@ -27,8 +27,9 @@ struct CimTimes {
 // macros overlap too; t_vec = operations / P_vec.
 CimTimes step_times(const CimDevice&, const CimLoad&);
 
-// Dynamic energy: W_streamed (e_dram + e_write) + KV e_dram + MAC e_mac + activations e_sram (cost-model 5); e_write also for
-// keys and values that enter macros, and e_vector for each operation of the vector unit and each addition of partial sums.
+// Dynamic energy: W_streamed (e_dram + e_write) + KV e_dram + MAC e_mac + activations e_sram (cost-model 5); e_write
+// also for keys and values that enter macros, and e_vector for each operation of the vector unit and each addition of
+// partial sums.
 std::array<Joules, kEnergyComponents> step_energy(const CimDevice&, const CimLoad&, const models::Format& weights);
 
 }  // namespace llmscape::hardware

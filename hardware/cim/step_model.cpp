@@ -18,12 +18,8 @@ double share(const CimTimes& part, const CimTimes& whole, bool overlaps) {
 
 }  // namespace
 
-CimStepModel::CimStepModel(CimDevice chip, const models::ModelSpec& model, const models::ParallelPlan& plan,
-                           const models::ExpertCoverage& coverage)
-    : chip_(std::move(chip)),
-      weights_(model.precision.weights),
-      kv_(model.precision.kv),
-      shape_(model, plan, coverage),
+CimStepModel::CimStepModel(CimDevice chip, const models::ModelSpec& model, const models::ExpertCoverage& coverage)
+    : chip_(std::move(chip)), weights_(model.precision.weights), kv_(model.precision.kv), shape_(model, coverage),
       mapping_(shape_, chip_.macro, chip_.pinnable_macros()),
       computing_macros_(chip_.computing_macros(mapping_.pinned_macros)) {}
 
@@ -42,7 +38,7 @@ CimLoad CimStepModel::products(const MatrixSet& set, const TiledSet& tiled, doub
 }
 
 CimLoad CimStepModel::prefill_attention(const LayerShape& layer, const models::Batch& batch,
-                                        const LayerLoad::AttentionLoad& work) const {
+                                        const AttentionLoad& work) const {
   if (chip_.attention == AttentionUnit::vector) return vector_attention(layer, work);
   CimLoad load = softmax(layer, work);
   for (const auto& chunk : batch.chunks) {
@@ -53,12 +49,13 @@ CimLoad CimStepModel::prefill_attention(const LayerShape& layer, const models::B
 }
 
 CimLoad CimStepModel::decode_attention(const LayerShape& layer, const models::Batch& batch,
-                                       const LayerLoad::AttentionLoad& work) const {
+                                       const AttentionLoad& work) const {
   if (chip_.attention == AttentionUnit::vector) return vector_attention(layer, work);
   CimLoad load = softmax(layer, work);
   if (batch.decodes > 0)
-    load += macro_attention(chip_.macro, computing_macros_, layer, kv_,
-                            {static_cast<double>(batch.decodes), work.keys, static_cast<double>(batch.tokens_per_decode)});
+    load +=
+        macro_attention(chip_.macro, computing_macros_, layer, kv_,
+                        {static_cast<double>(batch.decodes), work.keys, static_cast<double>(batch.tokens_per_decode)});
   return load;
 }
 
@@ -79,8 +76,9 @@ CimStepModel::Loads CimStepModel::loads(const models::Batch& batch) const {
     loads[index(OperatorFamily::decode_attention)] += decode_attention(layer, batch, work.decode);
   }
   if (const auto rows = batch.logit_rows(); rows > 0) {
-    gemm += products(shape_.head, mapping_.head, mapping_.head_pinned, !mapping_.head_pinned, static_cast<double>(rows));
-    if (chip_.streams_embedding) gemm.weights += Bytes(shape_.embedding_bytes);
+    gemm +=
+        products(shape_.head, mapping_.head, mapping_.head_pinned, !mapping_.head_pinned, static_cast<double>(rows));
+    if (chip_.streams_embedding) gemm.weights += shape_.embedding;
   }
   // Norms, rope and activations do about one operation for each byte they move as 16-bit numbers (assumed).
   loads[index(OperatorFamily::elementwise)].vector = Flops(tokens * shape_.elementwise_bytes);

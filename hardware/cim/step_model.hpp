@@ -7,16 +7,17 @@ namespace llmscape::hardware {
 // Prices the steps of one model on one chip. Where the weights lie is worked out once.
 class CimStepModel final : public StepModel {
  public:
-  CimStepModel(CimDevice, const models::ModelSpec&, const models::ParallelPlan&, const models::ExpertCoverage&);
+  CimStepModel(CimDevice, const models::ModelSpec&, const models::ExpertCoverage&);
   StepCost step(const models::Batch&) override;
 
  private:
   using Loads = std::array<CimLoad, kOperatorFamilies>;
   [[nodiscard]] Loads loads(const models::Batch&) const;
   // `sets` matrix sets of which `pinned` stay in macros of their own, each seeing `vectors` vectors.
-  [[nodiscard]] CimLoad products(const MatrixSet&, const TiledSet&, double pinned, double streamed, double vectors) const;
-  [[nodiscard]] CimLoad prefill_attention(const LayerShape&, const models::Batch&, const LayerLoad::AttentionLoad&) const;
-  [[nodiscard]] CimLoad decode_attention(const LayerShape&, const models::Batch&, const LayerLoad::AttentionLoad&) const;
+  [[nodiscard]] CimLoad products(const MatrixSet&, const TiledSet&, double pinned, double streamed,
+                                 double vectors) const;
+  [[nodiscard]] CimLoad prefill_attention(const LayerShape&, const models::Batch&, const AttentionLoad&) const;
+  [[nodiscard]] CimLoad decode_attention(const LayerShape&, const models::Batch&, const AttentionLoad&) const;
 
   CimDevice chip_;
   models::Format weights_, kv_;

@@ -38,21 +38,23 @@ std::int64_t DataflowDevice::kv_tokens(const models::ModelSpec& model, const mod
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(left.si() / models::kv_bytes_per_token(model)));
 }
 
-std::vector<std::string> DataflowDevice::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+std::vector<std::string> DataflowDevice::problems(const models::ModelSpec& model,
+                                                  const models::ParallelPlan& plan) const {
   std::vector<std::string> found;
   if (plan.pipeline > 1 || plan.data > 1)
-    found.push_back(fmt::format("sockets of {} share a model by tensor parallelism: pipeline and data must be 1", name));
+    found.push_back(
+        fmt::format("sockets of {} share a model by tensor parallelism: pipeline and data must be 1", name));
   const Bytes weights = whole_weights(model) / plan.tensor;
   if (weights > memory())
-    found.push_back(fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9, name,
-                                memory().si() / 1e9));
+    found.push_back(fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9,
+                                name, memory().si() / 1e9));
   return found;
 }
 
 std::array<Tag, kOperatorFamilies> DataflowDevice::provenance() const {
   const Tag memory = weaker(tiers.hbm_bandwidth.tag, weaker(tiers.hbm_efficiency.tag, fabric.fill.tag));
   const Tag compute = weaker(fabric.peak.tag, fabric.compute_efficiency.tag);
-  return {memory, weaker(memory, fabric.routed_layer.tag), compute, memory, compute, fabric.link_bandwidth.tag, memory,
+  return {memory,  weaker(memory, fabric.routed_layer.tag), compute, memory, compute, fabric.link_bandwidth.tag, memory,
           call.tag};
 }
 

@@ -13,15 +13,16 @@ struct DataflowEnergy {
   Sourced<JoulesPerByte> link;
 };
 
-// One socket of a spatial machine: the network is laid out on its compute units section by section, and the sections of a step
-// follow one another without launches. `tensor` sockets share a model: each holds and reads an even part of all weights and of
-// the KV cache, so that nothing is replicated as it is between GPUs. Priced by closed forms (cost-model 6).
+// One socket of a spatial machine: the network is laid out on its compute units section by section, and the sections of
+// a step follow one another without launches. `tensor` sockets share a model: each holds and reads an even part of all
+// weights and of the KV cache, so that nothing is replicated as it is between GPUs. Priced by closed forms (cost-model
+// 6).
 struct DataflowDevice final : Device {
   MemoryTiers tiers;
   Fabric fabric;
   StaticShapes shapes;
-  bool hardware_loop = true;  // the layers of a step are one call; else each section is
-  Sourced<Seconds> call;      // starting one
+  bool hardware_loop = true;       // the layers of a step are one call; else each section is
+  Sourced<Seconds> call;           // starting one
   bool streams_embedding = false;  // a step reads the whole input embedding, not a row per token
   Sourced<Watts> idle;
   DataflowEnergy energy;

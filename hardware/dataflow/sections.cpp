@@ -18,7 +18,8 @@ Seconds SectionTimes::longest() const { return std::max({memory, compute, links}
 
 double pipeline_stages(double tiles, std::int64_t depth) { return tiles + static_cast<double>(depth - 1); }
 
-SectionTimes section_times(const Fabric& fabric, const MemoryTiers& tiers, const SectionLoad& load, const SectionRun& run) {
+SectionTimes section_times(const Fabric& fabric, const MemoryTiers& tiers, const SectionLoad& load,
+                           const SectionRun& run) {
   SectionTimes t;
   if (!run.resident) t.memory = streaming_time(tiers, load.weights, load.kv, run.sockets);
   const FlopsPerSecond rate = run.sockets * *fabric.peak * *fabric.compute_efficiency * *fabric.stage_balance;
@@ -37,7 +38,9 @@ const Fields<Fabric>& fabric_fields() {
     using F = Fabric;
     Fields<F> f("fabric", "the compute units of a socket and how sections flow through them");
     f.add("peak", &F::peak, "dense peak of all compute units").required().above(0);
-    f.add("compute_efficiency", &F::compute_efficiency, "share of the peak that a busy stage reaches").above(0).at_most(1);
+    f.add("compute_efficiency", &F::compute_efficiency, "share of the peak that a busy stage reaches")
+        .above(0)
+        .at_most(1);
     f.add("stage_balance", &F::stage_balance, "mean time of a section's stages over the longest").above(0).at_most(1);
     f.add("pipeline_depth", &F::pipeline_depth, "stages of a section").at_least(1);
     f.add("tile_tokens", &F::tile_tokens, "tokens that move through the pipeline together").at_least(1);

@@ -46,10 +46,13 @@ const Fields<StaticShapes>& static_shapes_fields() {
     using S = StaticShapes;
     Fields<S> f("static_shapes", "the shapes that a dataflow graph was compiled for; an empty list: any");
     f.add("batch_slots", &S::batch_slots, "numbers of decodes, ascending; a step is padded to the next").at_least(1);
-    f.add("context_buckets", &S::context_buckets, "tokens of context, ascending; every slot attends to the whole of one").at_least(1);
+    f.add("context_buckets", &S::context_buckets,
+          "tokens of context, ascending; every slot attends to the whole of one")
+        .at_least(1);
     f.check([](const S& shapes, const YamlNode& node, Diagnostics& diagnostics) {
       for (const auto* sizes : {&shapes.batch_slots, &shapes.context_buckets})
-        if (!std::is_sorted(sizes->begin(), sizes->end())) diagnostics.error(node.where, "compiled shapes must be ascending");
+        if (!std::is_sorted(sizes->begin(), sizes->end()))
+          diagnostics.error(node.where, "compiled shapes must be ascending");
     });
     return f;
   }();

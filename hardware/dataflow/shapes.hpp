@@ -18,8 +18,8 @@ const Fields<StaticShapes>& static_shapes_fields();
 // The smallest size that holds `value`; beyond the largest, a multiple of it; 0 stays 0.
 std::int64_t rounded_up(std::int64_t value, const std::vector<std::int64_t>& sizes);
 
-// A batch as the machine runs it: every slot of the graph computes, each attends to the whole context bucket of the longest,
-// and prompts are padded to whole tiles. Static kernels take no shorter when slots are empty.
+// A batch as the machine runs it: every slot of the graph computes, each attends to the whole context bucket of the
+// longest, and prompts are padded to whole tiles. Static kernels take no shorter when slots are empty.
 class PaddedBatch {
  public:
   // `windows` are the KV laws of the model, 0 for full attention.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/dataflow/step_model.hpp"
 
+#include "hardware/collectives.hpp"
 #include "models/memory.hpp"
 #include "models/step_work.hpp"
 
@@ -21,20 +22,27 @@ SectionLoad products(const MatrixSet& set, double sets, double rows) {
   return {sets * set.bytes, Bytes(), Flops(2 * rows * set.weights), Bytes()};
 }
 
-SectionLoad attention(const LayerShape& layer, const LayerLoad::AttentionLoad& part) {
+SectionLoad attention(const LayerShape& layer, const AttentionLoad& part) {
   return {Bytes(), Bytes((part.keys + part.tokens) * layer.kv_bytes), Flops(part.flops), Bytes()};
+}
+
+// What one socket sends of a token in all layers.
+Bytes sent_per_token(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                     const models::ExpertCoverage& coverage) {
+  Bytes sent;
+  for (const auto& op : models::token_work(model, plan, 0, 1, coverage))
+    if (const auto* collective = std::get_if<models::Collective>(&op.what)) sent += op.count * moved(*collective);
+  return sent;
 }
 
 }  // namespace
 
-DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelSpec& model, const models::ParallelPlan& plan,
-                                     const models::ExpertCoverage& coverage)
-    : socket_(std::move(socket)),
-      shape_(model, {}, coverage),
-      padded_(socket_.shapes, *socket_.fabric.tile_tokens, models::kv_laws(model)),
-      sockets_(plan.tensor),
+DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelSpec& model,
+                                     const models::ParallelPlan& plan, const models::ExpertCoverage& coverage)
+    : socket_(std::move(socket)), shape_(model, coverage),
+      padded_(socket_.shapes, *socket_.fabric.tile_tokens, models::kv_laws(model)), sockets_(plan.tensor),
       weights_held_(models::memory_need(model, {}, 1, 1).weights),
-      collective_bytes_(StepShape(model, plan, coverage).collective_bytes / model.layers()) {
+      sent_per_layer_(sent_per_token(model, plan, coverage) / model.layers()) {
   for (const LayerShape& layer : shape_.layers) {
     const Bytes read = layer.common.bytes + layer.experts_per_token * layer.expert.bytes;
     sections_.push_back(sections_of(read, socket_.tiers, sockets_));
@@ -43,7 +51,8 @@ DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelS
   calls_ = 1;
   if (socket_.hardware_loop) return;
   calls_ = static_cast<double>(head_sections_);
-  for (std::size_t i = 0; i < sections_.size(); ++i) calls_ += shape_.layers[i].count * static_cast<double>(sections_[i]);
+  for (std::size_t i = 0; i < sections_.size(); ++i)
+    calls_ += shape_.layers[i].count * static_cast<double>(sections_[i]);
 }
 
 DataflowStepModel::Loads DataflowStepModel::layer_loads(const LayerShape& layer, const models::Batch& batch) const {
@@ -54,7 +63,7 @@ DataflowStepModel::Loads DataflowStepModel::layer_loads(const LayerShape& layer,
   loads[index(OperatorFamily::grouped_gemm)] = products(layer.expert, work.experts_touched, work.expert_rows);
   loads[index(OperatorFamily::prefill_attention)] = attention(layer, work.prefill);
   loads[index(OperatorFamily::decode_attention)] = attention(layer, work.decode);
-  loads[index(OperatorFamily::collective)].sent = Bytes(tokens * collective_bytes_);
+  loads[index(OperatorFamily::collective)].sent = tokens * sent_per_layer_;
   return loads;
 }
 
@@ -62,7 +71,7 @@ DataflowStepModel::Loads DataflowStepModel::head_loads(const models::Batch& batc
   Loads loads;
   SectionLoad& gemm = loads[index(OperatorFamily::gemm)];
   gemm = products(shape_.head, 1, static_cast<double>(batch.logit_rows()));
-  if (socket_.streams_embedding) gemm.weights += Bytes(shape_.embedding_bytes);
+  if (socket_.streams_embedding) gemm.weights += shape_.embedding;
   return loads;
 }
 

@@ -5,11 +5,12 @@
 
 namespace llmscape::hardware {
 
-// Prices the steps of one model on a group of sockets: step = sum t_s + n_calls t_call (cost-model 6). A layer is one or
-// more sections; how many is worked out once.
+// Prices the steps of one model on a group of sockets: step = sum t_s + n_calls t_call (cost-model 6). A layer is one
+// or more sections; how many is worked out once.
 class DataflowStepModel final : public StepModel {
  public:
-  DataflowStepModel(DataflowDevice, const models::ModelSpec&, const models::ParallelPlan&, const models::ExpertCoverage&);
+  DataflowStepModel(DataflowDevice, const models::ModelSpec&, const models::ParallelPlan&,
+                    const models::ExpertCoverage&);
   StepCost step(const models::Batch&) override;
 
  private:
@@ -26,10 +27,10 @@ class DataflowStepModel final : public StepModel {
   PaddedBatch padded_;
   int sockets_;
   Bytes weights_held_;                  // by all sockets
-  double collective_bytes_;             // that a socket sends per token and layer
+  Bytes sent_per_layer_;                // by a socket, for one token
   std::vector<std::int64_t> sections_;  // of one layer of each group
   std::int64_t head_sections_ = 0;
-  double calls_ = 0;                    // of a step
+  double calls_ = 0;  // of a step
 };
 
 }  // namespace llmscape::hardware

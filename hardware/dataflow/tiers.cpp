@@ -29,7 +29,9 @@ const Fields<MemoryTiers>& memory_tiers_fields() {
     f.add("sram", &M::sram, "memory among the compute units").required().above(0);
     f.add("hbm", &M::hbm, "memory beside the chip; 0: none, everything stays in SRAM").at_least(0);
     f.add("hbm_bandwidth", &M::hbm_bandwidth, "bandwidth of the HBM").at_least(0);
-    f.add("hbm_efficiency", &M::hbm_efficiency, "share of the HBM bandwidth that streaming reaches").above(0).at_most(1);
+    f.add("hbm_efficiency", &M::hbm_efficiency, "share of the HBM bandwidth that streaming reaches")
+        .above(0)
+        .at_most(1);
     f.add("shared_channel", &M::shared_channel, "weights and KV share the channels: their times add up");
     f.add("ddr", &M::ddr, "memory behind the HBM, for the weights of other models; 0: none").at_least(0);
     f.add("ddr_bandwidth", &M::ddr_bandwidth, "bandwidth from DDR into HBM").at_least(0);

@@ -7,8 +7,8 @@ namespace {
 
 using doctest::Approx;
 
-constexpr double kWeights1B = 1235814400 * 0.5;            // bytes of Llama-3.2-1B at INT4
-constexpr double kCache1B = 16 * 2 * 8 * 64 * 1024;        // bytes of its INT8 KV at 1,024 tokens
+constexpr double kWeights1B = 1235814400 * 0.5;                      // bytes of Llama-3.2-1B at INT4
+constexpr double kCache1B = 16 * 2 * 8 * 64 * 1024;                  // bytes of its INT8 KV at 1,024 tokens
 constexpr double kTiles1B = 16 * (384 + 256 + 2048 + 1024) + 16032;  // qkv, o, gate and up, down; head
 
 CimDevice cim_edge() { return catalogued<CimDevice>("cim-edge"); }
@@ -31,7 +31,7 @@ TEST_CASE("the macros of Llama-3.2-1B: 75,424 tiles in 74 packed rounds or 96 ma
   const CimDevice chip = cim_edge();
   CHECK(chip.macros() == 1024);
   CHECK(chip.weight_capacity(kInt4).si() == 8388608);
-  const StepShape shape(int4_1b(), {}, {});
+  const StepShape shape(int4_1b(), {});
   const Mapping mapping(shape, chip.macro, 0);
   CHECK(16 * mapping.layers[0].common.tiles() + mapping.head.tiles() == kTiles1B);
   CHECK(kTiles1B == 75424);
@@ -123,10 +123,13 @@ TEST_CASE("without double buffering transfer and compute add up") {
   CHECK(step_times(chip, load).step == staged.memory);
 }
 
-TEST_CASE("EdgeCIM's published means follow from 232 GB/s and 1.05 pJ/bit: 336.6 tokens/s and 172.7 tokens/J over 12 models") {
+TEST_CASE(
+    "EdgeCIM's published means follow from 232 GB/s and 1.05 pJ/bit: 336.6 tokens/s and 172.7 tokens/J over 12 "
+    "models") {
   const CimDevice chip = edgecim();
   // TinyLlama, Llama-3.2 1B and 3B, Phi-3.5-mini, Qwen2.5 0.5B, 1.5B and 3B, SmolLM2, SmolLM3, Qwen3 0.6B, 1.7B and 4B.
-  const std::vector<double> billions = {1.100, 1.236, 3.213, 3.821, .494, 1.544, 3.086, 1.711, 3.075, .596, 1.721, 4.022};
+  const std::vector<double> billions = {1.100, 1.236, 3.213, 3.821, .494,  1.544,
+                                        3.086, 1.711, 3.075, .596,  1.721, 4.022};
   double speed = 0, per_joule = 0;
   for (const double parameters : billions) {
     CimLoad load;
@@ -193,7 +196,7 @@ models::ModelSpec tiny_model() {
 
 TEST_CASE("weights that stay in the macros are not streamed") {
   CimDevice chip = cim_edge();
-  const StepShape shape(tiny_model(), {}, {});
+  const StepShape shape(tiny_model(), {});
   const Mapping all(shape, chip.macro, 1024);
   CHECK(all.pinned_macros == 4 * (8 + 4 + 16 + 8) + 16);
   CHECK_FALSE(all.streams());
@@ -236,8 +239,8 @@ TEST_CASE("a prompt of 2,048 tokens waits for the vector unit, or for the macros
   chip.attention = AttentionUnit::macros;
   chip.vector_throughput.value *= 2;  // or softmax and norms would still be the bound
   const StepCost in_macros = step(chip, int4_1b(), prompt.batch);
-  // Layers: 58 rounds of 2,048 vectors and the head's 16 of one. Attention: 16 x 8 heads of 32.5 + 16.5 tiles in 7 rounds of
-  // 4 x 2,048 queries. 10 cycles each, 128 to write a round.
+  // Layers: 58 rounds of 2,048 vectors and the head's 16 of one. Attention: 16 x 8 heads of 32.5 + 16.5 tiles in 7
+  // rounds of 4 x 2,048 queries. 10 cycles each, 128 to write a round.
   const double cycles = 10 * (58 * 2048.0 + 16 + 7 * 4 * 2048.0) + 128 * (74 + 7);
   CHECK(in_macros.device.si() == Approx(cycles / 200e6));
 }
@@ -261,7 +264,8 @@ TEST_CASE("experts that no token chose are not streamed") {
   const Decodes one(1, 16);
   CHECK(step(chip, model, one.batch).bytes.si() == Approx(4 * (common + 2 * expert + entry * 17) + head));
   const Prompt many(4096);
-  CHECK(step(chip, model, many.batch).bytes.si() == Approx(4 * (common + 16 * expert + entry * 8192) + head).epsilon(0.02));
+  CHECK(step(chip, model, many.batch).bytes.si() ==
+        Approx(4 * (common + 16 * expert + entry * 8192) + head).epsilon(0.02));
 }
 
 TEST_CASE("a chip refuses what its macros or its memory cannot hold, and plans over several chips") {
@@ -270,7 +274,7 @@ TEST_CASE("a chip refuses what its macros or its memory cannot hold, and plans o
     return chip.problems(model, plan).size();
   };
   CHECK(refusals(int4_1b(), {}) == 0);
-  CHECK(refusals(llama_1b(), {}) == 1);               // bf16 weights
+  CHECK(refusals(llama_1b(), {}) == 1);                    // bf16 weights
   CHECK(refusals(quantised(llama_8b(), kInt8), {}) == 1);  // 8.03 GB beside a memory of 8 GB
   CHECK(refusals(int4_1b(), {2, 1, 1, 1}) == 1);
   chip.macros_per_tile.value = 9;  // 36 macros, all of which hold the first layer

@@ -68,7 +68,9 @@ TEST_CASE("Llama-3.1-70B on 16 sockets streams 141.1 GB in 6.533 ms: 153.1 token
   CHECK(tokens_per_second(published, llama_70b()) == Approx(136).epsilon(2e-3));
 }
 
-TEST_CASE("the catalogue's socket meets the two published speeds it was fitted to, and stays below the one with speculation") {
+TEST_CASE(
+    "the catalogue's socket meets the two published speeds it was fitted to, and stays below the one with "
+    "speculation") {
   CHECK(tokens_per_second(sn40l(), llama_8b()) == Approx(1042).epsilon(1e-3));
   CHECK(tokens_per_second(sn40l(), deepseek_r1()) == Approx(198).epsilon(1e-3));
   CHECK(tokens_per_second(sn40l(), llama_70b()) < 457);
