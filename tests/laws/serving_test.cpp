@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users see of the engine, derived by hand.
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "sim/serving/batchers/orca.hpp"
+#include "sim/serving/batchers/static_batch.hpp"
+#include "sim/serving/batchers/vllm_v0.hpp"
+#include "sim/serving/batchers/vllm_v1.hpp"
+#include "sim/serving/routers/least_tokens.hpp"
+#include "sim/serving/routers/prefix_affinity.hpp"
+#include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/serving_bench.hpp"
+
+using namespace llmscape;
+using namespace llmscape::serving;
+using llmscape::testing::call;
+using llmscape::testing::System;
+using llmscape::testing::SystemConfig;
+
+namespace {
+
+double one_second(const models::Batch&) { return 1; }
+
+VllmV1 synchronous() {
+  VllmV1 policy;
+  policy.async_scheduling = false;
+  return policy;
+}
+
+std::map<std::uint64_t, Request> by_id(const System& system) {
+  std::map<std::uint64_t, Request> requests;
+  for (const auto& answer : system.answers) requests[answer.request.id] = answer.request;
+  return requests;
+}
+
+}  // namespace
+
+TEST_CASE("a synchronous engine takes an arrival into its next step, an asynchronous one into the step after next") {
+  const std::vector<workloads::Program> programs = {call(0, {{1, 10}}, 20), call(4.5, {{2, 10}}, 1)};
+  System sync({}, synchronous(), RoundRobin(), one_second);
+  sync.run(programs);
+  CHECK(by_id(sync)[1].first_token == Seconds(6));  // waits for the step that ends at 5
+  System async({}, VllmV1(), RoundRobin(), one_second);
+  async.run(programs);
+  CHECK(by_id(async)[1].schedule == Seconds(5));
+  CHECK(by_id(async)[1].first_token == Seconds(7));  // the step from 5 to 6 was planned at 4
+}
+
+TEST_CASE("a prompt above the budget is cut into chunks, and its first token comes with the last chunk") {
+  VllmV1 policy = synchronous();
+  policy.max_num_batched_tokens = 256;
+  System system({}, policy, RoundRobin(), one_second);
+  system.run({call(0, {{1, 600}}, 3)});
+  REQUIRE(system.steps.size() == 5);
+  CHECK(system.steps[0].prefill_tokens == 256);
+  CHECK(system.steps[2].prefill_tokens == 88);
+  CHECK(by_id(system)[0].first_token == Seconds(3));
+  CHECK(by_id(system)[0].last_token == Seconds(5));
+}
+
+TEST_CASE("decodes come before chunks in the budget, and running prompts before waiting ones") {
+  VllmV1 policy = synchronous();
+  policy.max_num_batched_tokens = 256;
+  System system({}, policy, RoundRobin(), one_second);
+  system.run({call(0, {{1, 100}}, 50), call(0.5, {{2, 300}}, 2), call(0.6, {{3, 100}}, 2)});
+  // t = 1: one decode and 255 tokens of the second; t = 2: one decode, 45 left of the second, 100 of the third.
+  CHECK(system.steps[1].decodes == 1);
+  CHECK(system.steps[1].prefill_tokens == 255);
+  CHECK(system.steps[2].prefill_tokens == 145);
+}
+
+TEST_CASE("when the pool is short the last admitted gives way, and computes its tokens again") {
+  VllmV1 policy = synchronous();
+  policy.enable_prefix_caching = false;
+  SystemConfig config;
+  config.kv_blocks = 8;  // 128 tokens
+  System system(config, policy, RoundRobin(), one_second);
+  system.run({call(0, {{1, 48}}, 40), call(0, {{2, 48}}, 40)});
+  auto requests = by_id(system);
+  CHECK(requests[0].preemptions == 0);
+  CHECK(requests[1].preemptions == 1);
+  // Both hold 4 blocks up to 64 tokens: after 17 tokens each the first takes the second's blocks. It has answered 17 by then.
+  CHECK(requests[1].prefilled == 48 + 48 + 17);
+  CHECK(requests[1].last_token > requests[0].last_token);
+}
+
+TEST_CASE("with prefix caching a preempted request finds its whole blocks again, if nobody needed them") {
+  SystemConfig config;
+  config.kv_blocks = 9;
+  System system(config, synchronous(), RoundRobin(), one_second);
+  system.run({call(0, {{1, 48}}, 34), call(0, {{2, 48}}, 40)});
+  auto requests = by_id(system);
+  CHECK(requests[1].preemptions == 1);
+  // It gave way with 64 tokens in 4 blocks and 17 answered. The first then grew to 81 tokens, 6 blocks, and took the tail of
+  // those 4: 3 are found again, and the other 17 of 65 tokens are computed.
+  CHECK(requests[1].reused == 48);
+  CHECK(requests[1].prefilled == 48 + 17);
+}
+
+TEST_CASE("a shared prefix is computed once, even when both requests come in the same step") {
+  System system({}, synchronous(), RoundRobin(), one_second);
+  system.run({call(0, {{1, 160}, {2, 10}}, 1), call(0, {{1, 160}, {3, 10}}, 1)});
+  CHECK(by_id(system)[0].prefilled == 170);
+  CHECK(by_id(system)[1].prefilled == 10);
+  CHECK(by_id(system)[1].reused == 160);
+}
+
+TEST_CASE("an answer is cached too: the next turn of a conversation computes what is new") {
+  workloads::Program chat;
+  chat.stages.resize(2);
+  chat.stages[0].prompt = {{1, 64}};
+  chat.stages[0].output_tokens = 33;
+  chat.stages[0].output = 2;
+  chat.stages[1].after = {0};
+  chat.stages[1].prompt = {{1, 64}, {2, 33}, {3, 15}};
+  System system({}, synchronous(), RoundRobin(), one_second);
+  system.run({chat});
+  // 64 + 32 tokens are in the cache (the last token of an answer is never computed): 6 blocks of 16.
+  CHECK(by_id(system)[1].reused == 96);
+  CHECK(by_id(system)[1].prefilled == 16);
+}
+
+TEST_CASE("vLLM 0.x runs prompts alone, and decodes wait") {
+  System system({}, VllmV0(), RoundRobin(), one_second);
+  system.run({call(0, {{1, 10}}, 4), call(1.5, {{2, 10}}, 2)});
+  // 0-1 first prompt, 1-2 its second token, 2-3 second prompt alone, then both.
+  CHECK(system.steps[2].decodes == 0);
+  CHECK(system.steps[2].prefill_tokens == 10);
+  CHECK(by_id(system)[0].last_token == Seconds(5));
+}
+
+TEST_CASE("Orca reserves whole lengths: a request that would fit for now has to wait") {
+  SystemConfig config;
+  config.kv_blocks = 10;
+  System system(config, Orca(), RoundRobin(), one_second);
+  system.run({call(0, {{1, 16}}, 80), call(0, {{2, 16}}, 80)});  // 6 blocks each
+  auto requests = by_id(system);
+  CHECK(requests[0].last_token == Seconds(80));
+  CHECK(requests[1].schedule == Seconds(80));
+}
+
+TEST_CASE("a static batch pays for padding until its longest answer ends, and nobody joins") {
+  System system({}, StaticBatch(), RoundRobin(), [&](const models::Batch& b) {
+    return 1e-3 * static_cast<double>(b.tokens());
+  });
+  system.run({call(0, {{1, 100}}, 2), call(0, {{2, 50}}, 5), call(0.1, {{3, 10}}, 1)});
+  auto requests = by_id(system);
+  CHECK(system.steps[0].prefill_tokens == 200);               // both padded to 100
+  CHECK(requests[0].last_token.si() == doctest::Approx(0.202));  // its answer streams ...
+  CHECK(requests[1].last_token.si() == doctest::Approx(0.208));  // ... but its slot decodes on: 4 steps of 2 sequences
+  CHECK(requests[2].schedule.si() == doctest::Approx(0.208));
+}
+
+TEST_CASE("an abandoned request stops at the next step and gives its slot and blocks back") {
+  workloads::Program impatient = call(0, {{1, 32}}, 100);
+  impatient.stages[0].give_up = Seconds(10.5);
+  VllmV1 policy = synchronous();
+  policy.max_num_seqs = 1;
+  System system({}, policy, RoundRobin(), one_second);
+  system.run({impatient, call(1, {{2, 32}}, 2)});
+  REQUIRE(system.answers.size() == 2);
+  CHECK(system.answers[0].outcome == Outcome::cancelled);
+  CHECK(system.answers[0].at == Seconds(11));
+  CHECK(system.answers[0].request.emitted == 11);
+  CHECK(by_id(system)[1].schedule == Seconds(11));
+}
+
+TEST_CASE("a request that waits too long times out, in the engine's queue or in the gateway") {
+  VllmV1 policy = synchronous();
+  policy.max_num_seqs = 1;
+  for (const bool in_gateway : {false, true}) {
+    SystemConfig config;
+    config.gateway.timeout = Seconds(5);
+    if (in_gateway) config.gateway.max_outstanding = 1;
+    System system(config, policy, RoundRobin(), one_second);
+    system.run({call(0, {{1, 32}}, 5), call(0, {{2, 32}}, 5)});
+    CHECK(system.gateway().requests().completed == 1);
+    CHECK(system.gateway().requests().timed_out == 1);
+  }
+}
+
+TEST_CASE("the gateway admits by priority and drops what it has no room for") {
+  SystemConfig config;
+  config.gateway.max_outstanding = 1;
+  config.gateway.max_waiting = 2;
+  System system(config, synchronous(), RoundRobin(), one_second);
+  system.run({call(0, {{1, 8}}, 3), call(0.1, {{2, 8}}, 1, 5), call(0.2, {{3, 8}}, 1, 0), call(0.3, {{4, 8}}, 1)});
+  auto requests = by_id(system);
+  CHECK(system.gateway().requests().dropped == 1);
+  CHECK(requests[2].last_token < requests[1].last_token);  // the more urgent one, although it came later
+}
+
+TEST_CASE("a request longer than the engine can ever hold is dropped at once") {
+  SystemConfig config;
+  config.kv_blocks = 4;
+  System system(config, synchronous(), RoundRobin(), one_second);
+  system.run({call(0, {{1, 60}}, 5), call(0, {{2, 60}}, 4)});
+  CHECK(system.gateway().requests().dropped == 1);
+  CHECK(system.gateway().requests().completed == 1);
+}
+
+TEST_CASE("round robin takes turns, least tokens avoids the busy one, affinity follows the prefix") {
+  const std::vector<workloads::Program> programs = {call(0, {{1, 640}}, 100), call(0.1, {{2, 16}}, 1), call(0.2, {{3, 16}}, 1),
+                                                    call(50, {{1, 640}, {4, 16}}, 1)};
+  SystemConfig config;
+  config.replicas = 2;
+  const auto replicas_of = [&](const RouterPolicy& router) {
+    System system(config, synchronous(), router, one_second);
+    system.run(programs);
+    std::vector<int> chosen;
+    for (auto& [id, request] : by_id(system)) chosen.push_back(request.replica);
+    return chosen;
+  };
+  CHECK(replicas_of(RoundRobin()) == std::vector<int>{0, 1, 0, 1});
+  CHECK(replicas_of(LeastTokens()) == std::vector<int>{0, 1, 1, 1});
+  CHECK(replicas_of(PrefixAffinity()) == std::vector<int>{0, 1, 1, 0});
+}
+
+TEST_CASE("stages wait for those before them; retrieval queues where servers are few") {
+  workloads::Program rag;
+  rag.stages.resize(2);
+  rag.stages[0].kind = workloads::Stage::Kind::retrieval;
+  rag.stages[0].service = Seconds(2);
+  rag.stages[1].after = {0};
+  rag.stages[1].prompt = {{1, 8}};
+  SystemConfig config;
+  config.gateway.retrieval_servers = 1;
+  System system(config, synchronous(), RoundRobin(), one_second);
+  workloads::Program second = rag;
+  second.stages[1].prompt = {{2, 8}};
+  system.run({rag, second});
+  auto requests = by_id(system);
+  CHECK(requests[0].arrival == Seconds(2));
+  CHECK(requests[1].arrival == Seconds(4));
+  CHECK(system.gateway().tasks().completed == 2);
+}

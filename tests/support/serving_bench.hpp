@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "sim/kernel/kernel.hpp"
+#include "sim/serving/gateway.hpp"
+
+// A serving system on a table top: replicas with a made-up cost per step, a list of programs, the bare event queue.
+namespace llmscape::testing {
+
+// A step costs what the function says; no host time.
+class MadeUpStepModel : public hardware::StepModel {
+ public:
+  explicit MadeUpStepModel(std::function<double(const models::Batch&)> seconds) : seconds_(std::move(seconds)) {}
+  hardware::StepCost step(const models::Batch& batch) override {
+    hardware::StepCost cost;
+    cost.device = Seconds(seconds_(batch));
+    cost.by_family[0] = cost.device;
+    return cost;
+  }
+
+ private:
+  std::function<double(const models::Batch&)> seconds_;
+};
+
+// Programs in order of their start.
+class ListGenerator : public workloads::Generator {
+ public:
+  explicit ListGenerator(std::vector<workloads::Program> programs) : programs_(std::move(programs)) {}
+  std::optional<workloads::Program> next(Diagnostics&) override { return programs_[next_++]; }
+  Seconds next_start() override { return next_ < programs_.size() ? programs_[next_].start : workloads::kNever; }
+  void finished(const workloads::Program&, Seconds) override {}
+  [[nodiscard]] bool ended() const override { return next_ == programs_.size(); }
+
+ private:
+  std::vector<workloads::Program> programs_;
+  std::size_t next_ = 0;
+};
+
+// A program of one model call.
+inline workloads::Program call(double start, Prompt prompt, std::int64_t output, int priority = 0) {
+  workloads::Program program;
+  program.start = Seconds(start);
+  program.priority = priority;
+  program.stages.resize(1);
+  program.stages[0].prompt = std::move(prompt);
+  program.stages[0].output_tokens = output;
+  return program;
+}
+
+struct Answer {
+  serving::Request request;  // as it left
+  serving::Outcome outcome;
+  Seconds at;
+};
+
+struct Step {
+  int replica;
+  Seconds start, end;
+  std::int64_t decodes, prefill_tokens, waiting, kv_used;
+};
+
+struct SystemConfig {
+  std::int64_t kv_blocks = 1000;
+  int block_tokens = 16;
+  std::int64_t max_model_len = 1 << 20;
+  std::int64_t lookahead = 64;
+  std::size_t replicas = 1;
+  serving::GatewayConfig gateway;
+  std::vector<std::int64_t> kv_laws = {0};
+};
+
+// Runs the programs to their end and keeps everything that can be seen. Invariants are checked at the end.
+class System : public serving::RequestListener, public serving::OutcomeListener {
+ public:
+  System(SystemConfig config, const serving::BatcherPolicy& policy, const serving::RouterPolicy& router,
+         std::function<double(const models::Batch&)> seconds)
+      : config_(config), router_(router.make()) {
+    for (std::size_t i = 0; i < config.replicas; ++i) {
+      serving::ReplicaConfig replica{static_cast<int>(i), config.kv_blocks, config.block_tokens, config.max_model_len, config.lookahead};
+      listeners_.emplace_back(*this, static_cast<int>(i));
+      replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this, listeners_.back());
+      processes_.emplace_back(replicas_.back());
+    }
+  }
+
+  void run(workloads::Generator& generator) {
+    const auto kernel = kernel::make_event_queue_kernel();
+    std::vector<serving::Replica*> pointers;
+    for (auto& replica : replicas_) pointers.push_back(&replica);
+    gateway_ = std::make_unique<serving::Gateway>(config_.gateway, generator, std::move(router_), pointers, *this, [](std::size_t) {}, diagnostics_);
+    Leader leader(*gateway_);
+    kernel->lead(leader);
+    for (auto& process : processes_) kernel->add(process);
+    if (!gateway_->done()) kernel->run();
+    end = leader.now;
+    gateway_->check_invariants();
+    for (auto& replica : replicas_) replica.check_invariants(end);
+  }
+  void run(std::vector<workloads::Program> programs) {
+    ListGenerator generator(std::move(programs));
+    run(generator);
+  }
+
+  [[nodiscard]] const serving::Replica& replica(std::size_t i = 0) const { return replicas_[i]; }
+  [[nodiscard]] const serving::Gateway& gateway() const { return *gateway_; }
+
+  std::vector<Answer> answers;  // in the order in which they came
+  std::vector<Step> steps;
+  std::vector<std::pair<double, std::int64_t>> gaps;
+  Seconds end;
+  bool keep_steps = true;
+  std::function<void(const serving::Request&, serving::Outcome)> on_answer;  // instead of keeping answers
+
+ private:
+  struct Listener : serving::StepListener {
+    Listener(System& s, int i) : system(s), index(i) {}
+    void on_token_gaps(Seconds, Seconds gap, std::int64_t count) override {
+      if (system.keep_steps) system.gaps.emplace_back(gap.si(), count);
+    }
+    void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting, std::int64_t kv) override {
+      if (system.keep_steps) system.steps.push_back({index, start, end, decodes, prefill_tokens, waiting, kv});
+    }
+    System& system;
+    int index;
+  };
+  struct ReplicaProcess : kernel::Process {
+    explicit ReplicaProcess(serving::Replica& r) : replica(r) {}
+    Seconds next_event() override { return replica.next_event(); }
+    bool wake(Seconds now) override {
+      replica.wake(now);
+      return true;
+    }
+    serving::Replica& replica;
+  };
+  struct Leader : kernel::Process {
+    explicit Leader(serving::Gateway& g) : gateway(g) {}
+    Seconds next_event() override { return gateway.next_event(); }
+    bool wake(Seconds t) override {
+      now = t;
+      gateway.wake(t);
+      return !gateway.done();
+    }
+    serving::Gateway& gateway;
+    Seconds now;
+  };
+
+  void on_arrival(const serving::Request&, std::int64_t) override {}
+  void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override {
+    if (on_answer) {
+      on_answer(request, outcome);
+    } else {
+      answers.push_back({request, outcome, at});
+    }
+  }
+  void on_task(const workloads::Program&, serving::Outcome, Seconds) override {}
+  void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override { gateway_->on_outcome(request, outcome, at); }
+
+  SystemConfig config_;
+  std::unique_ptr<serving::Router> router_;
+  Diagnostics diagnostics_;
+  std::deque<Listener> listeners_;
+  std::deque<serving::Replica> replicas_;
+  std::deque<ReplicaProcess> processes_;
+  std::unique_ptr<serving::Gateway> gateway_;
+};
+
+}  // namespace llmscape::testing
