@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/loops.hpp"
 
-#include <functional>
-
 namespace llmscape::workloads {
 
 OpenLoop::OpenLoop(std::unique_ptr<ArrivalClock> clock, std::unique_ptr<ProgramMaker> maker, Limits limits)

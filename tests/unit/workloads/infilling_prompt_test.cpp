@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/workloads/support.hpp"
 #include "workloads/streams/infilling_prompt.hpp"
+#include "tests/unit/workloads/support.hpp"
 
 namespace llmscape::workloads {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/workloads/support.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -51,6 +52,18 @@ TEST_CASE("a speed-up of two halves the times of a replay") {
 
 TEST_CASE("a replayed slice starts at time 0") {
   CHECK(starts_of(TraceFile().replay(", first: 1, count: 2")) == std::vector<double>{0, 2});
+}
+
+TEST_CASE("the recorded Azure conversations are replayed at their rate") {
+  const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
+  if (!data || !*data) {
+    MESSAGE("LLMSCAPE_REFERENCE_DATA is not set: skipped");
+    return;
+  }
+  const std::string trace = (std::filesystem::path(data) / "traces/azure_llm_2023/conv.csv").string();
+  const auto programs = all_of("{replay: {trace: " + trace + "}}");
+  CHECK(programs.size() == 13'653);
+  CHECK(static_cast<double>(programs.size()) / programs.back().start.si() == doctest::Approx(5.93).epsilon(0.001));
 }
 
 TEST_CASE("a replay keeps the limits of its workload") {
