@@ -46,6 +46,14 @@ void walk(YamlNode& node, const StructInfo& info, const Prepare& prepare) {
 }
 
 void spell_out_value(YamlNode& value, const FieldInfo& field) {
+  // Fields without a kind belong to the kind that is read when the key is absent.
+  if (field.family && field.default_text && !field.list && value.is_mapping() && !value.find(field.family->tag) && !value.find("preset")) {
+    YamlNode otherwise = default_of(field);
+    YamlNode tag = otherwise.is_mapping() ? *otherwise.find(field.family->tag) : std::move(otherwise);
+    tag.origin = "default";
+    value.set(field.family->tag, std::move(tag));
+    return;
+  }
   if (!value.is_scalar() || (!field.family && field.catalog.empty())) return;
   YamlNode mapping = YamlNode::mapping(value.where);
   mapping.origin = value.origin;

@@ -89,9 +89,11 @@ std::optional<Scenario> load_scenario(const std::filesystem::path& file, const s
     *model = std::move(mapping);
   }
   spell_out(root, scenario_fields().info());
-  for (const std::string& assignment : overrides) apply_override(root, assignment, diagnostics);
+  for (const std::string& assignment : overrides) {
+    apply_override(root, assignment, diagnostics);
+    spell_out(root, scenario_fields().info());  // one override may name what the next one goes into
+  }
   if (seed) apply_override(root, "seed=" + std::to_string(*seed), diagnostics);
-  spell_out(root, scenario_fields().info());
   expand_presets(root, scenario_fields().info(), preset_loader(catalogs), diagnostics);
 
   Scenario scenario;

@@ -53,6 +53,13 @@ TEST_CASE("a bare scalar is spelled out as the preset or the kind that it names"
   CHECK(write_yaml(root).starts_with("gpu: {preset: l4, lanes: 16}\n"));
 }
 
+TEST_CASE("fields without a kind belong to the kind that the field's default names") {
+  YamlNode root = tree("cooling: {flow: 3}\n");
+  spell_out(root, machine_fields().info());
+  REQUIRE(root.find("cooling")->find("kind"));
+  CHECK(root.find("cooling")->find("kind")->text == "water");
+}
+
 TEST_CASE("a preset is replaced by its entry with the other keys laid over it") {
   const Expanded e = expanded("gpu: {preset: l4, lanes: 16}\nspares: [h100, {bandwidth: 1 TB/s}]\n");
   CHECK(messages(e.diagnostics) == "");
