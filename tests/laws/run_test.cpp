@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole scenarios against roofs, symmetries and each other.
+#include <doctest/doctest.h>
+
+#include "models/memory.hpp"
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::json_on_simgrid;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+std::string chat(const std::string& devices, const std::string& extra = "") {
+  return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: " + devices + "}\nworkload: {preset: chat-1k, requests: 400}\n" + extra;
+}
+
+std::string alone(int prompt, int output, const std::string& device) {
+  return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [" + device +
+         "]}\nworkload: {arrivals: {kind: periodic, rate: 0.001 /s}, requests: 1, stream: {kind: lengths, prompt: {kind: fixed, "
+         "value: " + std::to_string(prompt) + "}, output: {kind: fixed, value: " + std::to_string(output) + "}}}\n";
+}
+
+double tpot_alone(int prompt, const std::string& device) { return run_on_event_queue(*scenario_of(alone(prompt, 2, device))).tpot_s->mean; }
+
+}  // namespace
+
+TEST_CASE("the same seed gives the same bytes, another seed others (INV-9)") {
+  const auto scenario = scenario_of(chat("[{name: gpu, preset: h100-sxm}]"));
+  const std::string once = json_on_simgrid(*scenario);
+  CHECK(once.size() > 1000);
+  CHECK(once == json_on_simgrid(*scenario));
+  CHECK(once != json_on_simgrid(*scenario_of(chat("[{name: gpu, preset: h100-sxm}]", "seed: 2\n"))));
+}
+
+TEST_CASE("SimGrid and the bare event queue, with lookahead and without, give the same bytes (INV-14)") {
+  for (const char* devices : {"[{name: gpu, preset: h100-sxm}]", "[{name: gpu, preset: h100-sxm, count: 4}]"}) {
+    const auto scenario = scenario_of(chat(devices), {"workload.arrivals.rate=40 /s"});
+    const std::string simgrid = json_on_simgrid(*scenario);
+    CHECK(simgrid == json_on_simgrid(*scenario, 0));
+    CHECK(simgrid == report::to_json(run_on_event_queue(*scenario)));
+    CHECK(simgrid == report::to_json(run_on_event_queue(*scenario, 0)));
+  }
+}
+
+TEST_CASE("equal devices may be written in any order and under any name (INV-13)") {
+  const auto metrics = [](const std::string& devices) {
+    run::RunResult result = run_on_event_queue(*scenario_of(chat(devices)));
+    result.hardware.clear();  // names the groups
+    return report::to_json(result);
+  };
+  CHECK(metrics("[{name: a, preset: h100-sxm, count: 2}, {name: b, preset: h100-sxm, count: 2}]") ==
+        metrics("[{name: y, preset: h100-sxm, count: 2}, {name: x, preset: h100-sxm, count: 2}]"));
+  CHECK(metrics("[{name: a, preset: h100-sxm, count: 4}]") ==
+        metrics("[{name: y, preset: h100-sxm, count: 2}, {name: x, preset: h100-sxm, count: 2}]"));
+}
+
+TEST_CASE("alone, a token takes between bytes / W and 1.3 bytes / (eta_m W), and grows by KV bytes / (eta_m W) per token of context") {
+  const auto scenario = scenario_of(alone(1024, 2, "{name: gpu, preset: h100-sxm}"));
+  const double bandwidth = 3.35e12;
+  const double weights = models::streamed_weights(scenario->model).si();
+  const double kv = models::kv_bytes_per_token(scenario->model);
+  const double tpot = tpot_alone(1024, "{name: gpu, preset: h100-sxm}");
+  const double gemm_efficiency = 0.86;  // cost-model 3.2, H100, vLLM
+  CHECK(tpot > (weights + 1025 * kv) / bandwidth);
+  CHECK(tpot < 1.3 * (weights + 1025 * kv) / (gemm_efficiency * bandwidth));
+  const double attention_efficiency = 0.855;  // cost-model 3.4
+  const double growth = (tpot_alone(120'000, "{name: gpu, preset: h100-sxm}") - tpot_alone(60'000, "{name: gpu, preset: h100-sxm}")) / 60'000;
+  CHECK(growth == doctest::Approx(kv / (attention_efficiency * bandwidth)).epsilon(0.02));
+}
+
+TEST_CASE("doubling the memory bandwidth never slows a request that is alone (INV-12)") {
+  for (const int prompt : {1, 100, 5000, 50'000}) {
+    CAPTURE(prompt);
+    CHECK(tpot_alone(prompt, "{name: gpu, preset: h100-sxm, hbm_bandwidth: 6.7 TB/s}") <= tpot_alone(prompt, "{name: gpu, preset: h100-sxm}"));
+  }
+}
+
+TEST_CASE("what a run resolved runs again to the same bytes (INV-11)") {
+  const auto first = scenario_of(chat("[{name: gpu, preset: h100-sxm, hbm_bandwidth: 4 TB/s}]"), {"serving.batcher.max_num_seqs=32"});
+  const auto again = scenario_of(write_yaml(first->resolved));
+  REQUIRE(again);
+  CHECK(report::to_json(run_on_event_queue(*first)) == report::to_json(run_on_event_queue(*again)));
+  CHECK(write_yaml(first->resolved) == write_yaml(again->resolved));
+}
+
+TEST_CASE("a run that stops at its horizon says so and accounts for what is open (INV-1, INV-5)") {
+  const run::RunResult result = run_on_event_queue(*scenario_of(chat("[{name: gpu, preset: h100-sxm}]", "horizon: 20 s\n")));
+  CHECK(result.verdict.state == metrics::Verdict::State::truncated);
+  CHECK(result.requests.running > 0);
+  CHECK(result.requests.accounted() == result.requests.injected);
+  CHECK(result.simulated_s == 20);
+}
+
+TEST_CASE("a load above what the hardware serves is called saturated, a light one is not") {
+  CHECK(run_on_event_queue(*scenario_of(chat("[{name: gpu, preset: h100-sxm}]"), {"workload.arrivals.rate=200 /s", "workload.requests=4000"})).verdict.state ==
+        metrics::Verdict::State::saturated);
+  CHECK(run_on_event_queue(*scenario_of(chat("[{name: gpu, preset: h100-sxm}]"), {"workload.arrivals.rate=5 /s", "workload.requests=4000"})).verdict.state ==
+        metrics::Verdict::State::valid);
+}
+
+TEST_CASE("energy: components add up to the total, and the mean power is at least the idle power (INV-6)") {
+  const auto scenario = scenario_of(chat("[{name: gpu, preset: h100-sxm, count: 2}]"));
+  const run::RunResult result = run_on_event_queue(*scenario);
+  double sum = 0;
+  for (const auto& [component, joules] : result.energy->joules) sum += joules;
+  CHECK(sum == doctest::Approx(result.energy->total_joules));
+  CHECK(result.energy->mean_w > 2 * scenario->config.hardware.devices[0]->idle_power().si());
+  CHECK(result.energy->mean_w < 2 * 700);  // twice the data sheet's limit
+}
