@@ -11,6 +11,7 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr double kPackingGain = 0.95;  // query heads of a group are packed into tiles only where that saves over 5 %
+constexpr double kDecodeRows = 64;     // rows of the tile that a decode's query head takes, of which it fills one
 constexpr double kActivationBytes = 2;
 
 // What the tiles of a kernel add up to. A block is the pairs of one tile with `edge` keys.
@@ -37,7 +38,9 @@ class TileWork {
   void add(const models::DecodeAttention& decodes) {
     const double sequences = static_cast<double>(decodes.sequences), q = static_cast<double>(decodes.tokens_per_sequence);
     const double entries = static_cast<double>(decodes.attended.sum);
-    add(sequences * shape_.heads * blocks(q), blocks(entries / sequences), blocks(static_cast<double>(decodes.attended.max)));
+    const double tile_share = kDecodeRows / edge_;  // of a block's work
+    add(sequences * shape_.heads * std::ceil(q / kDecodeRows), tile_share * blocks(entries / sequences),
+        tile_share * blocks(static_cast<double>(decodes.attended.max)));
     queries += sequences * q;
     pairs += q * entries - sequences * q * (q - 1) / 2;
   }

@@ -5,6 +5,7 @@
 
 #include "base/quantity.hpp"
 #include "base/sourced.hpp"
+#include "hardware/part_cost.hpp"
 #include "models/model.hpp"
 
 namespace llmscape::hardware {
@@ -21,18 +22,6 @@ struct Chip {
   // Peak of a product of these operands. The wider operand decides (4-bit weights with 16-bit activations are widened before
   // the product); formats without units of their own run at the next wider peak; fp32 runs as TF32 at half of bf16.
   [[nodiscard]] FlopsPerSecond peak(const models::Format& weights, const models::Format& activations) const;
-};
-
-// What one kernel costs one device.
-struct KernelCost {
-  Seconds time;
-  Flops flops;
-  Flops bf16_flops;  // the same work in units of bf16 work at equal unit time: what the energy of compute follows
-  Bytes bytes;       // device memory traffic
-
-  friend KernelCost operator-(const KernelCost& a, const KernelCost& b) {
-    return {a.time - b.time, a.flops - b.flops, a.bf16_flops - b.bf16_flops, a.bytes - b.bytes};
-  }
 };
 
 }  // namespace llmscape::hardware

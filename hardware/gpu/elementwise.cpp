@@ -20,29 +20,30 @@ KernelCost stream(const Chip& chip, const StreamParameters& p, double bytes) {
   return {Seconds(seconds), Flops(), Flops(), Bytes(bytes)};
 }
 
-const StreamParameters& row_of(const ElementwiseParameters& p, models::Elementwise::Kind kind) {
+const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwise::Kind kind) {
   using Kind = models::Elementwise::Kind;
   switch (kind) {
-    case Kind::norm: return p.norm;
-    case Kind::rope: return p.rope;
-    case Kind::embedding: return p.embedding;
-    case Kind::add:
-    case Kind::permute: return p.add;
+    case Kind::norm: return &p.norm;
+    case Kind::rope: return &p.rope;
+    case Kind::embedding: return &p.embedding;
+    case Kind::add: return p.add ? &*p.add : nullptr;
     case Kind::activation:
     case Kind::router:
+    case Kind::permute:
     case Kind::quantise: break;
   }
-  return p.activation;
+  return &p.activation;
 }
 
 }  // namespace
 
 KernelCost elementwise_cost(const Chip& chip, const ElementwiseParameters& p, const models::Elementwise& e) {
-  return stream(chip, row_of(p, e.kind), e.bytes);
+  const StreamParameters* row = row_of(p, e.kind);
+  return row ? stream(chip, *row, e.bytes) : KernelCost();
 }
 
 KernelCost copy_cost(const Chip& chip, const ElementwiseParameters& p, const models::Copy& copy) {
-  return stream(chip, p.add, copy.bytes);
+  return stream(chip, p.activation, copy.bytes);
 }
 
 KernelCost sample_cost(const Chip& chip, const ElementwiseParameters& p, const models::Sample& s) {
@@ -60,9 +61,9 @@ const Fields<ElementwiseParameters>& elementwise_fields() {
     using P = ElementwiseParameters;
     Fields<P> f("elementwise", "kernels that stream activations");
     f.add_group("norm", &P::norm, row, "layer norms").required();
-    f.add_group("activation", &P::activation, row, "gated activations; also routers and quantisation").required();
+    f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes, quantisation and copies").required();
     f.add_group("rope", &P::rope, row, "rotary embedding").required();
-    f.add_group("add", &P::add, row, "residual additions; also permutes and copies").required();
+    f.add_group("add", &P::add, row, "residual additions; absent: they are part of the norms");
     f.add_group("embedding", &P::embedding, row, "rows of the input embedding").required();
     f.add_group("sampling", &P::sampling, row, "softmax, top-k and the draw").required();
     add_fit_fields(f);

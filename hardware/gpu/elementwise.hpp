@@ -4,6 +4,8 @@
 #include "hardware/gpu/chip.hpp"
 #include "models/operator.hpp"
 
+#include <optional>
+
 namespace llmscape::hardware {
 
 // A kernel that streams its operands: launch + bytes / (efficiency x bandwidth).
@@ -12,10 +14,11 @@ struct StreamParameters {
   double efficiency = 0;  // share of the memory bandwidth; above 1 while the operands stay in L2
 };
 
-// Norms, activations and the like are 2-8 % of a layer. Kinds without a row of their own take the nearest: router and quantise
-// the activation's, permute and copies inside memory the addition's.
+// Norms, activations and the like are 2-8 % of a layer. Routers, permutes, quantisation and copies inside memory have no row of
+// their own and take the activation's.
 struct ElementwiseParameters : Fit {
-  StreamParameters norm, activation, rope, add, embedding;
+  StreamParameters norm, activation, rope, embedding;
+  std::optional<StreamParameters> add;  // absent: residual additions are part of the norms
   StreamParameters sampling;  // softmax, top-k and the draw; the 4-byte logits come from memory once
 };
 const Fields<ElementwiseParameters>& elementwise_fields();

@@ -36,7 +36,7 @@ void FittedRange::check(std::span<const models::PrefillChunk> chunks) {
 void FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::Gemm>(&op)) check_product(OperatorFamily::gemm, gpu_.gemm, g->m, g->n, g->k);
   if (const auto* g = std::get_if<models::GroupedGemm>(&op))
-    check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm, g->rows, g->n, g->k);
+    check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm(), g->rows, g->n, g->k);
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) check(*a);
   if (const auto* a = std::get_if<models::PrefillAttention>(&op)) check(a->chunks);
   if (const auto* c = std::get_if<models::Collective>(&op))

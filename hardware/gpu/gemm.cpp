@@ -12,11 +12,10 @@ namespace {
 struct Tile {
   int rows, columns;
 };
-constexpr std::array kTiles = {Tile{64, 32},   Tile{64, 64},   Tile{64, 128}, Tile{128, 64},
-                               Tile{128, 128}, Tile{128, 256}, Tile{256, 128}};
-// Fused expert kernels also have short tiles, because an expert sees few tokens.
-constexpr std::array kExpertTiles = {Tile{16, 64},  Tile{16, 128}, Tile{32, 64},   Tile{32, 128},
-                                     Tile{64, 128}, Tile{128, 64}, Tile{128, 128}, Tile{128, 256}};
+constexpr std::array kTiles = {Tile{16, 64},  Tile{16, 128}, Tile{32, 64},   Tile{32, 128},  Tile{64, 32},  Tile{64, 64},
+                               Tile{64, 128}, Tile{128, 64}, Tile{128, 128}, Tile{128, 256}, Tile{256, 128}};
+// Fused expert kernels and those that widen narrow weights (Marlin) have short tiles, because they see few tokens.
+constexpr std::int64_t kShortTileRows = 16;
 constexpr std::array kSplits = {1, 2, 4, 8, 16};
 constexpr int kDepthStep = 64;          // a tile walks K in steps of 64
 constexpr double kLeastSplitDepth = 256;  // K is not split into shorter pieces
@@ -70,7 +69,9 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   const double bytes = k * n * weight_bytes + (m * k + m * n) * activation_bytes;
 
   double best = std::numeric_limits<double>::infinity();
+  const std::int64_t least_rows = g.weights.bytes < g.activations.bytes ? kShortTileRows : p.least_tile_rows;
   for (const Tile tile : kTiles) {
+    if (tile.rows < least_rows) continue;
     for (const int split : kSplits) {
       if (split > 1 && k / split < kLeastSplitDepth) continue;
       const Grid grid{ceil_div(m, tile.rows) * ceil_div(n, tile.columns) * split,
@@ -93,7 +94,7 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
   const double bytes = experts * k * n * weight_bytes + rows * (k + n) * activation_bytes;
 
   double best = std::numeric_limits<double>::infinity();
-  for (const Tile tile : kExpertTiles) {
+  for (const Tile tile : kTiles) {
     const Grid grid{experts * ceil_div(rows / experts, tile.rows) * ceil_div(n, tile.columns),
                     kDepthStep * ceil_div(k, kDepthStep), tile};
     best = std::min(best, kernel_seconds(chip, p, peak, grid, bytes, weight_bytes, activation_bytes));
@@ -113,6 +114,7 @@ const Fields<GemmParameters>& gemm_fields() {
     f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for persistent kernels").required().between(0, 1);
     f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
     f.add("split", &P::split, "second pass of split-K").required().at_least(0);
+    f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
     f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
     f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
     add_fit_fields(f);

@@ -39,7 +39,7 @@ std::array<Tag, kOperatorFamilies> Gpu::provenance() const {
   for (const CollectiveFit& fit : links.collectives) collective = weaker(collective, fit.tag);
   const Tag chip = weaker(peak_bf16.tag, weaker(hbm_bandwidth.tag, multiprocessors.tag));
   return {worth(gemm.tag, chip),
-          worth(grouped_gemm.tag, chip),
+          expert_gemm ? worth(expert_gemm->tag, chip) : Tag::assumed,
           worth(prefill_attention.tag, chip),
           worth(decode_attention.tag, chip),
           worth(elementwise.tag, hbm_bandwidth.tag),
@@ -69,7 +69,7 @@ const Fields<Gpu>& gpu_fields() {
     f.add("idle_power", &Gpu::idle, "power when idle").required().at_least(0);
     f.add("runtime_reserve", &Gpu::runtime_reserve, "memory of contexts, communicators and captured graphs").required().at_least(0);
     f.add_group("gemm", &Gpu::gemm, gemm_fields(), "dense matrix products").required();
-    f.add_group("grouped_gemm", &Gpu::grouped_gemm, gemm_fields(), "matrix products of routed experts").required();
+    f.add_group("expert_gemm", &Gpu::expert_gemm, gemm_fields(), "matrix products of routed experts; absent: as the dense ones");
     f.add_group("prefill_attention", &Gpu::prefill_attention, prefill_attention_fields(), "attention of prompt chunks").required();
     f.add_group("decode_attention", &Gpu::decode_attention, decode_attention_fields(), "attention of decodes").required();
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();

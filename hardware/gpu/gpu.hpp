@@ -9,6 +9,8 @@
 #include "hardware/gpu/gemm.hpp"
 #include "hardware/gpu/timeline.hpp"
 
+#include <optional>
+
 namespace llmscape::hardware {
 
 // Dynamic energy; static power is the device's idle power.
@@ -23,7 +25,8 @@ struct EnergyParameters : Fit {
 struct Gpu final : Device, Chip {
   Sourced<Watts> tdp, idle;
   Sourced<Bytes> runtime_reserve;  // contexts, communicators, captured graphs: memory that the KV pool does not get
-  GemmParameters gemm, grouped_gemm;
+  GemmParameters gemm;
+  std::optional<GemmParameters> expert_gemm;  // absent: as `gemm`
   PrefillAttentionParameters prefill_attention;
   DecodeAttentionParameters decode_attention;
   ElementwiseParameters elementwise;
@@ -31,6 +34,7 @@ struct Gpu final : Device, Chip {
   HostParameters host;
   EnergyParameters energy;
 
+  [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
   [[nodiscard]] Bytes memory() const override { return *hbm_capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }

@@ -12,7 +12,7 @@ struct Pricer {
 
   void operator()(const models::Gemm& g) const { part.add(OperatorFamily::gemm, gemm_cost(gpu, gpu.gemm, g), count); }
   void operator()(const models::GroupedGemm& g) const {
-    part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm, g), count);
+    part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm(), g), count);
   }
   void operator()(const models::PrefillAttention& a) const {
     part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention, a, a.chunks), count);
@@ -36,22 +36,6 @@ struct Pricer {
 };
 
 }  // namespace
-
-void PartCost::add(OperatorFamily family, const KernelCost& cost, int count) {
-  by_family[static_cast<std::size_t>(family)] += count * cost.time;
-  flops += count * cost.flops;
-  bf16_flops += count * cost.bf16_flops;
-  bytes += count * cost.bytes;
-}
-
-PartCost& PartCost::operator+=(const PartCost& other) {
-  for (std::size_t i = 0; i < by_family.size(); ++i) by_family[i] += other.by_family[i];
-  flops += other.flops;
-  bf16_flops += other.bf16_flops;
-  bytes += other.bytes;
-  link_bytes += other.link_bytes;
-  return *this;
-}
 
 PartCost price(const Gpu& gpu, std::span<const models::Operator> operators) {
   PartCost part;

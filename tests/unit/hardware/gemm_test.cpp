@@ -95,11 +95,11 @@ TEST_CASE("4-bit weights with 16-bit activations read a quarter of the weights a
 TEST_CASE("a grouped product reads the weights of the touched experts and pads each expert's rows to a tile") {
   const Gpu gpu = catalog_gpu("h100-sxm");
   models::GroupedGemm grouped{256, 64, 128, 1536, 2048, {}, {}};
-  const KernelCost some = grouped_gemm_cost(gpu, gpu.grouped_gemm, grouped);
+  const KernelCost some = grouped_gemm_cost(gpu, gpu.grouped_gemm(), grouped);
   CHECK(some.bytes.si() == doctest::Approx(64.0 * 1536 * 2048 * 2 + 256 * (1536 + 2048) * 2));
   CHECK(some.flops.si() == doctest::Approx(2.0 * 256 * 1536 * 2048));
   grouped.experts_touched = 128;
-  const KernelCost all = grouped_gemm_cost(gpu, gpu.grouped_gemm, grouped);
+  const KernelCost all = grouped_gemm_cost(gpu, gpu.grouped_gemm(), grouped);
   CHECK(all.time > 1.5 * some.time);
   CHECK(all.time >= all.bytes / *gpu.hbm_bandwidth);
 }

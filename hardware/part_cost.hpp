@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/device.hpp"
+
+namespace llmscape::hardware {
+
+// What one kernel costs one device.
+struct KernelCost {
+  Seconds time;
+  Flops flops;
+  Flops bf16_flops;  // the same work in units of bf16 work at equal unit time: what the energy of compute follows
+  Bytes bytes;       // device memory traffic
+
+  friend KernelCost operator-(const KernelCost& a, const KernelCost& b) {
+    return {a.time - b.time, a.flops - b.flops, a.bf16_flops - b.bf16_flops, a.bytes - b.bytes};
+  }
+};
+
+// What a part of a step costs one device, its kernels one after another.
+struct PartCost {
+  std::array<Seconds, kOperatorFamilies> by_family{};
+  Flops flops, bf16_flops;
+  Bytes bytes, link_bytes;
+
+  void add(OperatorFamily family, const KernelCost& cost, int count);
+  PartCost& operator+=(const PartCost& other);
+};
+
+// Energy of work and traffic, and the limit that it is drawn under.
+struct PowerModel {
+  JoulesPerFlop compute;
+  JoulesPerByte memory, link;
+  Watts limit, idle;
+};
+
+// The step of a replica of `devices` alike. At the power limit the clock falls: a step lasts until its energy has been drawn.
+StepCost step_cost(const PartCost& part, Seconds host, const PowerModel& power, int devices);
+
+}  // namespace llmscape::hardware
