@@ -14,7 +14,7 @@ KvPool kv_pool(const Device& device, const models::ModelSpec& model, const model
   const Bytes left = pool.offered - pool.need.weights - pool.need.activations - pool.runtime;
   const std::int64_t stated = device.kv_tokens(model, plan);
   pool.tokens = stated > 0 ? stated : std::max<std::int64_t>(0, static_cast<std::int64_t>(left / pool.need.kv_per_token));
-  if (pool.tokens == 0) pool.missing = pool.need.kv_per_token - left;
+  if (stated <= 0 && left < pool.need.kv_per_token) pool.missing = pool.need.kv_per_token - left;
   return pool;
 }
 

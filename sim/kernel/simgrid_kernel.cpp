@@ -66,6 +66,7 @@ class SimGridKernel : public Kernel {
     sg::SemaphorePtr bell = sg::Semaphore::create(0);
     bool waiting = false;
     Seconds until;
+    Seconds last;
   };
 
   void fail(std::exception_ptr error) {
@@ -100,6 +101,8 @@ class SimGridKernel : public Kernel {
       // The leader acts first at every instant: whoever else was woken by the clock lets it.
       if (!leads && !rung) sg::this_actor::yield();
       const Seconds now = std::min(seat.until, process.next_event());
+      if (now < seat.last) throw std::logic_error("INV-2: the clock went back");
+      seat.last = now;
       ++events_;
       if (!process.wake(now) && leads) return;
     }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/scenario.hpp"
 
+#include <fmt/format.h>
+
 #include "base/catalog.hpp"
+#include "hardware/kv_pool.hpp"
 #include "models/catalog.hpp"
 #include "models/format.hpp"
 
@@ -50,6 +53,22 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
   return model;
 }
 
+std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() / 1e9); }
+
+void check_memory(const Scenario& scenario, const hardware::Device& device, const SourceRange& where, Diagnostics& diagnostics) {
+  const ServingConfig& serving = scenario.config.serving;
+  const hardware::KvPool pool = hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization,
+                                                  serving.batcher->max_tokens(), serving.batcher->max_sequences());
+  if (pool.tokens >= serving.block_size) return;
+  diagnostics.error(where,
+                    fmt::format("{} does not fit '{}': weights {}, activations {} and runtime {} leave no room for KV in {} ({:.0f} % of "
+                                "{}); {} are missing on each device",
+                                scenario.model.name, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations),
+                                gigabytes(pool.runtime), gigabytes(pool.offered), 100 * serving.gpu_memory_utilization,
+                                gigabytes(device.memory()), gigabytes(pool.missing)),
+                    "more devices in serving.tensor_parallel, or a narrower model.weights");
+}
+
 void check_plan(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
   const models::ParallelPlan plan = scenario.config.serving.plan();
   for (const std::string& problem : models::problems(plan, scenario.model))
@@ -62,6 +81,7 @@ void check_plan(const Scenario& scenario, const YamlNode& root, Diagnostics& dia
       diagnostics.error(where, "a replica takes " + std::to_string(plan.devices()) + " devices (tensor x pipeline x data parallel), but '" +
                                    device.name + "' has " + std::to_string(device.count));
     for (const std::string& problem : device.problems(scenario.model, plan)) diagnostics.error(where, problem);
+    if (!diagnostics.has_errors()) check_memory(scenario, device, where, diagnostics);
   }
 }
 

@@ -122,6 +122,9 @@ bool Replica::plan_step(Seconds now) {
 
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
 void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end) {
+  if (!(end >= start) || end == kNever)
+    throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " + std::to_string(start.si()) +
+                           " s would end at " + std::to_string(end.si()) + " s");
   stamp_tokens(end);
   std::int64_t prefill_tokens = 0;
   for (const PlannedChunk& chunk : plan_.chunks) prefill_tokens += chunk.work.tokens;
@@ -130,7 +133,9 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.prefill_tokens += prefill_tokens;
   totals_.decode_tokens += plan_.decodes;
   totals_.busy += end - start;
-  for (std::size_t i = 0; i < cost.by_family.size(); ++i) totals_.time_by_family[i] += cost.by_family[i];
+  constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
+  for (std::size_t i = 0; i < kHost; ++i) totals_.time_by_family[i] += cost.by_family[i];
+  totals_.time_by_family[kHost] += end - start - cost.device;  // what of the host's time the device did not hide
   for (std::size_t i = 0; i < cost.energy.size(); ++i) totals_.energy[i] += cost.energy[i];
   totals_.flops += cost.flops;
   totals_.bytes += cost.bytes;

@@ -18,7 +18,7 @@ struct ReplicaTotals {
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;
   Seconds busy;                      // INV-8: at most the elapsed time
-  std::array<Seconds, hardware::kOperatorFamilies> time_by_family{};
+  std::array<Seconds, hardware::kOperatorFamilies> time_by_family{};  // sums to `busy`; host: what the device does not hide
   std::array<Joules, hardware::kEnergyComponents> energy{};
   Flops flops;
   Bytes bytes;
