@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cim/chip.hpp"
+#include "hardware/cpu.hpp"
 #include "hardware/dataflow/chip.hpp"
 #include "hardware/device.hpp"
 #include "hardware/gpu/gpu.hpp"
@@ -9,6 +10,7 @@ namespace llmscape::hardware {
 const Family<Device>& devices() {
   static const Family<Device> family("device", "kind", {
       member<Gpu, Device>("gpu", "kernels in tiles, a host and a device timeline", gpu_fields()),
+      member<Cpu, Device>("cpu", "processor cores: a roofline with a cost for short products", cpu_fields()),
       member<CimDevice, Device>("cim", "compute-in-memory macros beside a streamed memory", cim_fields()),
       member<DataflowDevice, Device>("dataflow", "fused sections over sockets with three memory tiers", dataflow_fields()),
   });

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "hardware/cpu.hpp"
+#include "hardware_fixtures.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+TEST_CASE("every device of the catalogue loads under its file's name and steps through Llama-3.2-1B") {
+  const auto names = device_names(kCatalog);
+  CHECK(names.size() >= 18);
+  const std::array chunks = {models::PrefillChunk{64, 0, true}};
+  const std::array attended = {equal_contexts(2, 128)};
+  models::Batch decode;
+  decode.decodes = 2;
+  decode.attended = attended;
+  models::Batch prefill{chunks, 0, 1, {}};
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    const auto device = catalog_device(name);
+    CHECK(device->name == name);
+    CHECK_FALSE(device->description.empty());
+    CHECK(device->memory() > Bytes());
+    models::ModelSpec spec = llama_1b();
+    if (!device->problems(spec, {}).empty()) {  // a chip that stores 4-bit weights
+      spec.precision.weights = {"int4", 0.5, 0, 0};
+      spec.precision.activations = spec.precision.kv = {"int8", 1, 0, 0};
+    }
+    CHECK(device->problems(spec, {}).empty());
+    const auto model = device->bind(spec, {}, {});
+    for (const models::Batch* batch : std::array{&decode, &prefill}) {
+      const StepCost cost = model->step(*batch);
+      CHECK(cost.device > Seconds());
+      CHECK(cost.device < Seconds(10));
+      CHECK(cost.flops > Flops());
+      CHECK(cost.energy[0] + cost.energy[1] + cost.energy[3] > Joules());
+    }
+  }
+}
+
+TEST_CASE("every figure of the catalogue says where it comes from") {
+  for (const std::string& name : device_names(kCatalog)) {
+    const auto device = catalog_device(name);
+    const auto* gpu = dynamic_cast<const Gpu*>(device.get());
+    if (!gpu) continue;
+    CAPTURE(name);
+    for (const auto* source : {&gpu->peak_bf16.source, &gpu->hbm_bandwidth.source, &gpu->hbm_capacity.source,
+                               &gpu->multiprocessors.source, &gpu->l2.source, &gpu->tdp.source, &gpu->idle.source,
+                               &gpu->runtime_reserve.source, &gpu->gemm.source, &gpu->prefill_attention.source,
+                               &gpu->decode_attention.source, &gpu->elementwise.source, &gpu->links.bandwidth.source,
+                               &gpu->links.latency.source, &gpu->host.source, &gpu->energy.source})
+      CHECK_FALSE(source->empty());
+    for (const CollectiveFit& fit : gpu->links.collectives) CHECK_FALSE(fit.source.empty());
+  }
+}
+
+TEST_CASE("an unknown device names the nearest and how to list them all") {
+  Diagnostics diagnostics;
+  CHECK_FALSE(load_device_tree(kCatalog, "h100-smx", {}, diagnostics));
+  REQUIRE(diagnostics.sorted().size() == 1);
+  CHECK(diagnostics.sorted()[0].message == "no device 'h100-smx' in the catalogue");
+  CHECK(diagnostics.sorted()[0].suggestion.find("h100-sxm") != std::string::npos);
+  CHECK(diagnostics.sorted()[0].suggestion.find("llmscape list devices") != std::string::npos);
+  CHECK_FALSE(load_device_tree(kCatalog, "../catalog/h100-sxm", {}, diagnostics));
+}
+
+TEST_CASE("a description of another schema is refused") {
+  const auto folder = std::filesystem::temp_directory_path() / "llmscape_catalog_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "old.yaml") << "schema: device/0\nkind: gpu\n";
+  Diagnostics diagnostics;
+  CHECK_FALSE(load_device_tree(folder, "old", {}, diagnostics));
+  CHECK(diagnostics.errors() == 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a fit is worth its tag unless a figure that it multiplies is assumed") {
+  Gpu gpu = catalog_gpu("h100-sxm");
+  CHECK(gpu.provenance()[static_cast<std::size_t>(OperatorFamily::gemm)] == Tag::fitted);
+  gpu.hbm_bandwidth.tag = Tag::assumed;  // a what-if
+  CHECK(gpu.provenance()[static_cast<std::size_t>(OperatorFamily::gemm)] == Tag::assumed);
+  CHECK(catalog_gpu("mi300x").provenance()[static_cast<std::size_t>(OperatorFamily::decode_attention)] == Tag::assumed);
+}
+
+TEST_CASE("recorded decode steps and tokens per second are met where a device was measured") {
+  const auto decode_seconds = [](const Device& device, const models::ModelSpec& model, std::int64_t decodes, std::int64_t context) {
+    const std::array attended = {equal_contexts(decodes, context)};
+    models::Batch batch;
+    batch.decodes = decodes;
+    batch.attended = attended;
+    return device.bind(model, {}, {})->step(batch).device.si();
+  };
+  // Layer times of vLLM 0.19 (casys-kaist/LLMServingSim @ 5daddb2) times 32 layers, with head and sampler.
+  const auto pro = catalog_device("rtx-pro-6000");
+  CHECK(decode_seconds(*pro, llama_8b(), 128, 1024) == doctest::Approx(25.3e-3).epsilon(0.05));
+  CHECK(decode_seconds(*pro, llama_8b(), 128, 2048) == doctest::Approx(36.7e-3).epsilon(0.05));
+  // A vendor's table: Llama-3.2-3B with INT4 weights at 27.7 tokens per second.
+  models::ModelSpec small = llama("llama-3.2-3b", 28, 3072, 24, 8, 128, 8192, true);
+  small.precision.weights = {"int4", 0.5, 128, 2};
+  CHECK(1 / decode_seconds(*catalog_device("orin-nano"), small, 1, 512) == doctest::Approx(27.7).epsilon(0.15));
+}
+
+}  // namespace
+}  // namespace llmscape::hardware
