@@ -22,12 +22,29 @@ int index_of_class(const std::optional<std::string>& name, const WorkloadContext
   return static_cast<int>(found - context.slo_classes.begin());
 }
 
-std::unique_ptr<Generator> make_replay(const ReplayConfig& config, const WorkloadContext& context, Limits limits,
+// A clock that runs faster.
+class FasterClock : public ArrivalClock {
+ public:
+  FasterClock(std::unique_ptr<ArrivalClock> clock, double speedup) : clock_(std::move(clock)), speedup_(speedup) {}
+  Seconds next() override { return clock_->next() / speedup_; }
+
+ private:
+  std::unique_ptr<ArrivalClock> clock_;
+  double speedup_;
+};
+
+std::unique_ptr<ArrivalClock> make_clock(const WorkloadConfig& config, RandomStream stream) {
+  auto clock = config.arrivals->clock(stream);
+  const double speedup = config.speedup * (config.rate ? *config.rate / *config.arrivals->mean_rate() : 1);
+  return speedup == 1 ? std::move(clock) : std::make_unique<FasterClock>(std::move(clock), speedup);
+}
+
+std::unique_ptr<Generator> make_replay(const ReplayConfig& config, double speedup, const WorkloadContext& context, Limits limits,
                                        Diagnostics& diagnostics) {
   // An absolute path stays as it is.
   const std::string path = (context.base / config.trace).string();
   auto reader = traces::open_trace(path, config.format.value_or(""), context.where, diagnostics);
-  return reader ? std::make_unique<Replay>(std::move(reader), config, limits, diagnostics) : nullptr;
+  return reader ? std::make_unique<Replay>(std::move(reader), config, speedup, limits, diagnostics) : nullptr;
 }
 
 }  // namespace
@@ -37,7 +54,7 @@ std::unique_ptr<Generator> make_generator(const WorkloadConfig& config, const Wo
   Limits limits;
   if (config.duration) limits.duration = *config.duration;
   if (config.requests) limits.programs = *config.requests;
-  if (config.replay) return make_replay(*config.replay, context, limits, diagnostics);
+  if (config.replay) return make_replay(*config.replay, config.speedup, context, limits, diagnostics);
 
   auto components = config.mixture;
   if (config.stream) components.push_back({.slo_class = {}, .stream = config.stream});
@@ -50,7 +67,7 @@ std::unique_ptr<Generator> make_generator(const WorkloadConfig& config, const Wo
   auto mixture = std::make_unique<Mixture>(components, slo_classes, streams);
   if (config.arrivals->users() > 0)
     return std::make_unique<ClosedLoop>(*config.arrivals, std::move(mixture), limits, streams);
-  return std::make_unique<OpenLoop>(config.arrivals->clock(streams.stream("arrivals")), std::move(mixture), limits);
+  return std::make_unique<OpenLoop>(make_clock(config, streams.stream("arrivals")), std::move(mixture), limits);
 }
 
 }  // namespace llmscape::workloads

@@ -35,6 +35,8 @@ struct Arrivals {
   [[nodiscard]] virtual std::unique_ptr<ArrivalClock> clock(RandomStream stream) const = 0;
   // The clock stops by itself: such a workload needs no other limit.
   [[nodiscard]] virtual bool ends() const { return false; }
+  // Programs started per second in the long run; nothing where there is no such rate.
+  [[nodiscard]] virtual std::optional<PerSecond> mean_rate() const { return std::nullopt; }
   // Closed loop: users in the system, each starting a new program a while after the last finished. 0: open.
   [[nodiscard]] virtual int users() const { return 0; }
   // That while; nullptr: none.

@@ -21,9 +21,9 @@ Program program_of(traces::TraceRecord record, Seconds start) {
 
 }  // namespace
 
-Replay::Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, Limits limits,
+Replay::Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, double speedup, Limits limits,
                Diagnostics& diagnostics)
-    : reader_(std::move(reader)), speedup_(config.speedup), limits_(limits) {
+    : reader_(std::move(reader)), speedup_(speedup), limits_(limits) {
   if (config.count) limits_.programs = std::min(limits_.programs, *config.count);
   for (std::int64_t skipped = 0; skipped < config.first; ++skipped)
     if (!reader_->next(diagnostics)) return;

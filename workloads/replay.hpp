@@ -11,7 +11,8 @@ namespace llmscape::workloads {
 // goes to the diagnostics of the call that reads it and ends the replay.
 class Replay : public Generator {
  public:
-  Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, Limits limits,
+  // Times between arrivals are divided by `speedup`.
+  Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, double speedup, Limits limits,
          Diagnostics& diagnostics);
   std::optional<Program> next(Diagnostics& diagnostics) override;
   Seconds next_start() override { return pending_ ? pending_->start : kNever; }

@@ -26,7 +26,6 @@ const Fields<ReplayConfig>& replay_fields() {
     Fields<ReplayConfig> f("replay", "the calls of a recorded trace, each a program");
     f.add("trace", &ReplayConfig::trace, "path of the file, from the scenario's folder").required();
     f.add("format", &ReplayConfig::format, "format of the file; recognised from its first line if absent");
-    f.add("speedup", &ReplayConfig::speedup, "times between arrivals are divided by this").above(0).at_most(1e6);
     f.add("first", &ReplayConfig::first, "records to skip at the start").between(0, kMostPrograms);
     f.add("count", &ReplayConfig::count, "records to replay; to the end if absent").between(1, kMostPrograms);
     return f;
@@ -39,6 +38,7 @@ void check_workload(const WorkloadConfig& config, const YamlNode& node, Diagnost
   if (contents != 1) diagnostics.error(node.where, "a workload is one of 'stream', 'mixture' or 'replay'");
   if (config.replay) {
     if (config.arrivals) diagnostics.error(node.where, "a replay has its own arrivals: 'arrivals' must be absent");
+    if (config.rate) diagnostics.error(node.where, "a replay has no rate to scale: use 'speedup'");
     return;
   }
   if (!config.arrivals) {
@@ -46,6 +46,11 @@ void check_workload(const WorkloadConfig& config, const YamlNode& node, Diagnost
   } else if (!config.arrivals->ends() && !config.duration && !config.requests) {
     diagnostics.error(node.where, "this workload would never end: give it a 'duration' or a number of 'requests'");
   }
+  if (!config.arrivals) return;
+  if (config.rate && !config.arrivals->mean_rate())
+    diagnostics.error(node.where, "these arrivals have no mean rate that 'rate' could scale");
+  if (config.speedup != 1 && config.arrivals->users() > 0)
+    diagnostics.error(node.where, "a closed loop starts a program when another ends: 'speedup' has nothing to divide");
 }
 
 }  // namespace
@@ -58,6 +63,12 @@ const Fields<WorkloadConfig>& workload_fields() {
     f.add_family("stream", &WorkloadConfig::stream, streams(), "what each program does");
     f.add_group("mixture", &WorkloadConfig::mixture, component_fields(), "several streams that share the arrivals");
     f.add_group("replay", &WorkloadConfig::replay, replay_fields(), "a recorded trace instead of arrivals and stream");
+    f.add("rate", &WorkloadConfig::rate, "mean rate of programs that the arrivals are scaled to; their own if absent")
+        .above(0)
+        .at_most(1e9);
+    f.add("speedup", &WorkloadConfig::speedup, "times between arrivals are divided by this, also those of a trace")
+        .above(0)
+        .at_most(1e6);
     f.add("duration", &WorkloadConfig::duration, "no program starts after this time").above(0).at_most(1e9);
     f.add("warmup", &WorkloadConfig::warmup, "what arrives before this time is served but not measured")
         .between(0, 1e9);

@@ -24,7 +24,6 @@ struct MixtureComponent {
 struct ReplayConfig {
   std::string trace;
   std::optional<std::string> format;
-  double speedup = 1;
   std::int64_t first = 0;
   std::optional<std::int64_t> count;
 };
@@ -36,6 +35,8 @@ struct WorkloadConfig {
   std::shared_ptr<const Stream> stream;
   std::vector<MixtureComponent> mixture;
   std::optional<ReplayConfig> replay;
+  std::optional<PerSecond> rate;  // scales the arrivals to this mean rate
+  double speedup = 1;             // times between arrivals are divided by this
   std::optional<Seconds> duration;
   std::optional<std::int64_t> requests;
   Seconds warmup;                  // what arrives before is served but not measured

@@ -72,7 +72,7 @@ run::RunResult replay(std::int64_t kv_blocks, double speedup) {
   const auto scenario = scenario_of(
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpu, preset: h100-sxm}]}\n"
       "serving: {max_model_len: 262144, kv_blocks: " + std::to_string(kv_blocks) +
-      "}\nworkload: {replay: {trace: " + trace_path() + ", speedup: " + std::to_string(speedup) + "}}\n");
+      "}\nworkload: {replay: {trace: " + trace_path() + "}, speedup: " + std::to_string(speedup) + "}\n");
   return run_on_event_queue(*scenario);
 }
 

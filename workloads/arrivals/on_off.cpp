@@ -9,6 +9,7 @@ struct OnOff : Arrivals {
   PerSecond rate;
   Seconds on, off;
   std::unique_ptr<ArrivalClock> clock(RandomStream stream) const override;
+  std::optional<PerSecond> mean_rate() const override { return rate * (on / (on + off)); }
 };
 
 // A Poisson process that runs only while the source is on; the state at time 0 is drawn from the long-run shares.

@@ -25,6 +25,7 @@ struct Renewal : Arrivals {
   std::unique_ptr<ArrivalClock> clock(RandomStream stream) const override {
     return std::make_unique<RenewalClock>(gap(), stream);
   }
+  std::optional<PerSecond> mean_rate() const override { return rate; }
   // Its mean is 1 / rate.
   [[nodiscard]] virtual Law gap() const = 0;
 };

@@ -47,7 +47,7 @@ TEST_CASE("a replay makes a program of one call from each record") {
 }
 
 TEST_CASE("a speed-up of two halves the times of a replay") {
-  CHECK(starts_of(TraceFile().replay(", speedup: 2")) == std::vector<double>{0, 0.5, 1.5, 3.5});
+  CHECK(starts_of(TraceFile().replay("", ", speedup: 2")) == std::vector<double>{0, 0.5, 1.5, 3.5});
 }
 
 TEST_CASE("a replayed slice starts at time 0") {
