@@ -1,24 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
-#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "base/diagnostics.hpp"
+#include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/version.hpp"
+#include "sim/kernel/kernel.hpp"
+#include "sim/report/units.hpp"
 
-int main(int argc, char** argv) {
-  using namespace llmscape::cli;
-  CLI::App app("predicts how a language model would be served on hardware that may not exist yet", "llmscape");
+namespace llmscape::cli {
+namespace {
+
+constexpr std::array kVerbs = {add_run,   add_lint,   add_show,    add_list,      add_schema,
+                               add_trace, add_import, add_compare, add_completion};
+
+constexpr const char* kFooter = R"(Exit codes:
+    0  done
+    1  a check, an SLO, a claim or a baseline failed
+    2  wrong usage or configuration: nothing ran
+    3  some points of a sweep failed; the others are kept
+    4  an invariant broke, or an internal error
+  130  interrupted; what was complete is kept
+
+Results go to stdout, progress and messages to stderr. NO_COLOR is honoured.
+
+Examples:
+  llmscape run examples/chat-h100/scenario.yaml
+  llmscape list devices
+  llmscape show hardware/h100-sxm)";
+
+std::string version_text() {
+  const Version& v = version();
+  return fmt::format("llmscape {} ({}{}), {}, {}, SimGrid {}", v.number, v.revision, v.dirty ? ", dirty" : "", v.compiler,
+                     v.build_type, kernel::simgrid_version());
+}
+
+// Options as "--name TYPE", their default behind the description, and no line wider than 100 columns.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_size() > 0 ? ' ' + option->get_type_name() : "";
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const std::string& fallback = option->get_default_str();
+    return report::wrapped(option->get_description() + (fallback.empty() ? "" : fmt::format(" [{}]", fallback)), 70);
+  }
+};
+
+// Says what was meant by a verb that does not exist; true if there was one.
+bool refuse_unknown_verb(const CLI::App& app, const std::vector<std::string>& arguments, std::size_t at) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* verb : app.get_subcommands({})) verbs.push_back(verb->get_name());
+  if (at >= arguments.size() || verbs.empty() || arguments[at].starts_with('-')) return false;
+  if (std::ranges::find(verbs, arguments[at]) != verbs.end())
+    return refuse_unknown_verb(*app.get_subcommand(arguments[at]), arguments, at + 1);
+  const std::string meant = did_you_mean(arguments[at], verbs);
+  fmt::print(stderr, "llmscape: there is no verb {}{}{}\nRun with --help for more information.\n", in_quotes(arguments[at]),
+             meant.empty() ? "" : "; ", meant);
+  return true;
+}
+
+int answer(int argc, char** argv) {
+  CLI::App app("Predicts how a language model is served on hardware that may not exist yet.", "llmscape");
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
-  int exit_code = kDone;
-  add_run(app, exit_code);
+  app.footer(kFooter);
+  app.set_version_flag("--version", version_text, "Print version, revision, compiler, build type and SimGrid version");
+  Session session{{argv, argv + argc}};
+  for (const auto& add : kVerbs) add(app, session);
+  if (refuse_unknown_verb(app, session.arguments, 1)) return kUsage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kUsage;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "llmscape: %s\n", error.what());
-    return kBroken;
+    if (error.get_exit_code() == 0) return app.exit(error);  // help or version were asked for
+    fmt::print(stderr, "llmscape: {}\nRun with --help for more information.\n", error.what());
+    return kUsage;
   }
-  return exit_code;
+  return session.exit_code;
+}
+
+}  // namespace
+}  // namespace llmscape::cli
+
+int main(int argc, char** argv) {
+  using namespace llmscape::cli;
+  return guarded([&] { return answer(argc, argv); });
 }

@@ -1,53 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/table.hpp"
-#include "sim/cli/data_folder.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/interrupt.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/run_folder.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/report/json.hpp"
+#include "sim/report/summary.hpp"
+#include "sim/report/vllm_json.hpp"
 #include "sim/run/world.hpp"
 
 namespace llmscape::cli {
-
 namespace {
 
-struct RunArguments {
-  std::string scenario;
+constexpr const char* kFooter = R"(Examples:
+  llmscape run scenario.yaml
+  llmscape run scenario.yaml --set workload.arrivals.rate='20 /s' --set serving.batcher.max_num_seqs=64
+  llmscape run scenario.yaml -o out --requests --timeline
+  llmscape run --from out --format json)";
+
+struct Arguments {
+  std::string scenario, from, folder;
+  std::string format = "table";
   std::vector<std::string> set;
   std::optional<std::int64_t> seed;
+  bool requests = false, timeline = false, quiet = false, verbose = false;
+  Messages messages;
 };
 
-int run(const RunArguments& arguments) {
-  const std::filesystem::path data = data_folder();
-  const run::Catalogs catalogs{data / "models/catalog", data / "hardware/catalog", data / "workloads/catalog"};
+// Passes on what happens to everybody who looks on, and lets Ctrl-C in.
+class Audience : public run::Watcher {
+ public:
+  explicit Audience(std::vector<run::Watcher*> watchers) : watchers_(std::move(watchers)) {}
+  void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override {
+    for (run::Watcher* watcher : watchers_) watcher->on_request(request, outcome, at);
+  }
+  void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
+               std::int64_t waiting, std::int64_t kv_blocks_used) override {
+    stop_if_interrupted();
+    for (run::Watcher* watcher : watchers_)
+      watcher->on_step(replica, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
+  }
+
+ private:
+  std::vector<run::Watcher*> watchers_;
+};
+
+// Progress for runs that take longer than a moment.
+class Patience {
+ public:
+  explicit Patience(bool quiet) : progress_("run", quiet) {}
+  void update(double share) {
+    if (std::chrono::steady_clock::now() - started_ > std::chrono::seconds(1)) progress_.update(share);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  Progress progress_;
+};
+
+std::string text_of(const run::RunResult& result, const Arguments& arguments) {
+  if (arguments.format == "json") return report::to_json(result);
+  if (arguments.format == "vllm-json") return report::to_vllm_json(result);
+  return report::summary(result, arguments.messages.colour(stdout));
+}
+
+int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
+  std::filesystem::path file = arguments.scenario;
+  if (!arguments.from.empty()) file = std::filesystem::path(arguments.from) / "scenario.resolved.yaml";
   Diagnostics diagnostics;
-  const auto scenario = run::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs, diagnostics);
+  const auto scenario = run::load_scenario(file, arguments.set, arguments.seed, catalogs(), diagnostics);
   if (!scenario) {
-    std::fputs(diagnostics.text(use_colour(ColourMode::automatic, stderr)).c_str(), stderr);
+    arguments.messages.show(diagnostics, "See 'llmscape show fields scenario'.");
     return kUsage;
   }
-  const run::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
-  if (diagnostics.has_errors()) {
-    std::fputs(diagnostics.text(use_colour(ColourMode::automatic, stderr)).c_str(), stderr);
-    return kUsage;
+  std::unique_ptr<RunFolder> folder;
+  if (!arguments.folder.empty()) {
+    const RunFolder::Extras extras{arguments.requests, arguments.timeline};
+    folder = std::make_unique<RunFolder>(arguments.folder, *scenario, extras);
   }
-  std::fputs(report::to_json(result).c_str(), stdout);
+  catch_interrupts();
+  Audience audience(folder ? folder->watchers() : std::vector<run::Watcher*>());
+  Patience patience(arguments.quiet);
+  run::RunOptions options;
+  options.watcher = &audience;
+  options.progress = [&patience](double share) { patience.update(share); };
+  const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  arguments.messages.show(diagnostics);
+  if (diagnostics.has_errors()) return kUsage;
+  if (folder) folder->finish(result, typed);
+  std::fputs(text_of(result, arguments).c_str(), stdout);
+  if (arguments.verbose)
+    fmt::print(stderr, "{} steps, {} sequences in them; {}\n", result.steps, result.sequence_steps,
+               folder ? "wrote " + arguments.folder : "nothing was written");
   return kDone;
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<RunArguments>();
-  CLI::App* verb = app.add_subcommand("run", "run a scenario and print what its users would see");
-  verb->add_option("scenario", arguments->scenario, "scenario file")->required();
-  verb->add_option("--set", arguments->set, "lay a value into the scenario: workload.arrivals.rate='12 /s'")
-      ->allow_extra_args(false);
-  verb->add_option("--seed", arguments->seed, "seed of every random stream");
-  verb->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+void add_run(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("run", "Run a scenario and print what its users would see");
+  verb->footer(kFooter);
+  CLI::Option* scenario = verb->add_option("scenario", arguments->scenario, "Scenario file")->type_name("FILE");
+  CLI::Option* set = verb->add_option("--set", arguments->set,
+                                      "Lay a value over the scenario's; lists by number or name: "
+                                      "hardware.devices[0].count=4. Repeatable")
+                         ->type_name("PATH=VALUE")
+                         ->allow_extra_args(false);
+  CLI::Option* seed = verb->add_option("--seed", arguments->seed, "Seed of every random stream, instead of the scenario's")
+                          ->type_name("N");
+  verb->add_option("--from", arguments->from, "Repeat the run that left this folder; takes no other value")
+      ->type_name("DIR")
+      ->excludes(scenario)
+      ->excludes(set)
+      ->excludes(seed);
+  CLI::Option* folder =
+      verb->add_option("-o,--output", arguments->folder,
+                       "Write scenario.resolved.yaml, run.json and manifest.json into this folder; it is made if missing")
+          ->type_name("DIR");
+  verb->add_flag("--requests", arguments->requests, "Write requests.jsonl there too, one line per model call; needs --output")->needs(folder);
+  verb->add_flag("--timeline", arguments->timeline, "Write timeline.json there too, a Chrome trace for ui.perfetto.dev; needs --output")
+      ->needs(folder);
+  verb->add_option("--format", arguments->format, "What to print: table, json (schema run/1) or vllm-json (vLLM's keys, in ms)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "json", "vllm-json"}).description(""))
+      ->capture_default_str();
+  verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
+  verb->add_flag("-v,--verbose", arguments->verbose, "Say more on stderr");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] {
+    if (arguments->scenario.empty() && arguments->from.empty())
+      throw CLI::RequiredError("a scenario file (or --from DIR)");
+    session.exit_code = run_it(*arguments, session.arguments);
+  });
 }
 
 }  // namespace llmscape::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -10,14 +12,28 @@ namespace llmscape::cli {
 // What the program answers to its caller; the table stands in the footer of --help.
 enum ExitCode : int {
   kDone = 0,
-  kFailed = 1,         // a check, an SLO, a claim or a baseline failed
-  kUsage = 2,          // wrong usage or configuration: nothing ran
-  kPartly = 3,         // some points of a sweep failed
-  kBroken = 4,         // an invariant broke, or an internal error
+  kFailed = 1,  // a check, an SLO, a claim or a baseline failed
+  kUsage = 2,   // wrong usage or configuration: nothing ran
+  kPartly = 3,  // some points of a sweep failed
+  kBroken = 4,  // an invariant broke, or an internal error
   kInterrupted = 130,
 };
 
-// Each adds one verb; what it does when chosen sets `exit_code`.
-void add_run(CLI::App& app, int& exit_code);
+// One call of the program: what was typed, and what it answers.
+struct Session {
+  std::vector<std::string> arguments;
+  int exit_code = kDone;
+};
+
+// Each adds one verb, in the file of its name; what it does when chosen sets `exit_code`. main.cpp has their table.
+void add_run(CLI::App& app, Session& session);
+void add_lint(CLI::App& app, Session& session);
+void add_show(CLI::App& app, Session& session);
+void add_list(CLI::App& app, Session& session);
+void add_schema(CLI::App& app, Session& session);
+void add_trace(CLI::App& app, Session& session);
+void add_import(CLI::App& app, Session& session);
+void add_compare(CLI::App& app, Session& session);
+void add_completion(CLI::App& app, Session& session);
 
 }  // namespace llmscape::cli

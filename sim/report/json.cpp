@@ -7,30 +7,37 @@
 #include <stdexcept>
 
 namespace llmscape::report {
-
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-double finite(double value, const char* what) {
-  if (!std::isfinite(value)) throw std::logic_error(std::string("a result is not a number: ") + what);
-  return value;
-}
-
 Json counters(const serving::Counters& c) {
-  return {{"injected", c.injected}, {"completed", c.completed}, {"queued", c.queued},   {"running", c.running},
-          {"waiting", c.waiting},   {"dropped", c.dropped},     {"timed_out", c.timed_out}, {"cancelled", c.cancelled},
-          {"failed", c.failed}};
+  return {{"injected", c.injected},   {"completed", c.completed}, {"queued", c.queued},
+          {"running", c.running},     {"waiting", c.waiting},     {"dropped", c.dropped},
+          {"timed_out", c.timed_out}, {"cancelled", c.cancelled}, {"failed", c.failed}};
 }
 
-void add_percentiles(Json& latency, const char* key, const std::optional<run::Percentiles>& p) {
-  if (!p) return;
-  latency[key] = {{"mean", finite(p->mean, key)}, {"p50", p->p50}, {"p90", p->p90}, {"p95", p->p95},
-                  {"p99", p->p99},                {"max", p->max}, {"count", p->count}, {"exact", p->exact}};
+Json tokens(const run::Tokens& t) {
+  return {{"prompt", t.prompt},         {"computed", t.computed},   {"reused", t.reused},
+          {"recomputed", t.recomputed}, {"discarded", t.discarded}, {"emitted", t.emitted}};
+}
+
+Json latency(const run::RunResult& result) {
+  Json json = Json::object();
+  const auto add = [&json](const char* key, const std::optional<run::Percentiles>& p) {
+    if (!p) return;
+    json[key] = {{"mean", p->mean}, {"p50", p->p50}, {"p90", p->p90},     {"p95", p->p95},
+                 {"p99", p->p99},   {"max", p->max}, {"count", p->count}, {"exact", p->exact}};
+  };
+  add("ttft_s", result.ttft_s);
+  add("tpot_s", result.tpot_s);
+  add("itl_s", result.itl_s);
+  add("e2e_s", result.e2e_s);
+  return json;
 }
 
 Json throughput(const run::Throughput& t) {
-  Json json = {{"requests_per_s", finite(t.requests_per_s, "requests_per_s")},
+  Json json = {{"requests_per_s", t.requests_per_s},
                {"output_tokens_per_s", t.output_tokens_per_s},
                {"total_tokens_per_s", t.total_tokens_per_s},
                {"output_tokens_per_s_per_device", t.output_tokens_per_s_per_device}};
@@ -39,13 +46,31 @@ Json throughput(const run::Throughput& t) {
   return json;
 }
 
-Json energy(const run::EnergyResult& e) {
-  Json joules = Json::object();
-  for (const auto& [component, value] : e.joules) joules[component] = finite(value, "joules");
-  Json json = {{"joules", joules}, {"total_joules", e.total_joules}};
-  if (e.joules_per_output_token) json["joules_per_output_token"] = *e.joules_per_output_token;
-  json["mean_w"] = finite(e.mean_w, "mean_w");
+Json shares(const std::vector<std::pair<std::string, double>>& parts) {
+  Json json = Json::object();
+  for (const auto& [name, value] : parts) json[name] = value;
   return json;
+}
+
+Json energy(const run::EnergyResult& e) {
+  Json json = {{"joules", shares(e.joules)}, {"total_joules", e.total_joules}};
+  if (e.joules_per_output_token) json["joules_per_output_token"] = *e.joules_per_output_token;
+  json["mean_w"] = e.mean_w;
+  return json;
+}
+
+Json provenance(const std::array<double, 4>& share_by_tag) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < kTagNames.size(); ++i) json[std::string(kTagNames[i])] = share_by_tag[i];
+  return json;
+}
+
+// JSON has no NaN and no infinity: one that comes this far is a mistake of ours, not a value.
+void refuse_what_is_no_number(const Json& json, const std::string& path) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>()))
+    throw std::logic_error("the result '" + path + "' is not a finite number");
+  if (!json.is_structured()) return;
+  for (const auto& [key, value] : json.items()) refuse_what_is_no_number(value, path + '/' + key);
 }
 
 }  // namespace
@@ -57,33 +82,27 @@ std::string to_json(const run::RunResult& r) {
   json["verdict"] = {{"state", metrics::name_of(r.verdict.state)}, {"reasons", r.verdict.reasons}};
   json["requests"] = counters(r.requests);
   json["tasks"] = counters(r.tasks);
-  json["tokens"] = {{"prompt", r.tokens.prompt},         {"computed", r.tokens.computed},   {"reused", r.tokens.reused},
-                    {"recomputed", r.tokens.recomputed}, {"discarded", r.tokens.discarded}, {"emitted", r.tokens.emitted}};
-  Json latency = Json::object();
-  add_percentiles(latency, "ttft_s", r.ttft_s);
-  add_percentiles(latency, "tpot_s", r.tpot_s);
-  add_percentiles(latency, "itl_s", r.itl_s);
-  add_percentiles(latency, "e2e_s", r.e2e_s);
-  json["latency"] = latency;
-  json["throughput"] = throughput(r.throughput);
-  json["kv"] = {{"blocks", r.kv.blocks}, {"hit_rate", r.kv.hit_rate}, {"preemptions", r.kv.preemptions}, {"peak_use", r.kv.peak_use}};
+  json["tokens"] = tokens(r.tokens);
+  json["latency"] = latency(r);
+  if (r.window_s > 0) json["throughput"] = throughput(r.throughput);
+  json["kv"] = {{"blocks", r.kv.blocks},
+                {"hit_rate", r.kv.hit_rate},
+                {"preemptions", r.kv.preemptions},
+                {"peak_use", r.kv.peak_use}};
   if (r.energy) json["energy"] = energy(*r.energy);
-  Json provenance = Json::object();
-  for (std::size_t i = 0; i < kTagNames.size(); ++i) provenance[std::string(kTagNames[i])] = r.provenance[i];
-  json["provenance"] = provenance;
-  Json shares = Json::object();
-  for (const auto& [family, share] : r.time_share) shares[family] = share;
-  json["time_share"] = shares;
+  if (r.steps > 0) json["provenance"] = provenance(r.provenance);
   json["warnings"] = r.warnings;
   json["steps"] = r.steps;
-  json["sequence_steps"] = r.sequence_steps;
-  json["simulated_s"] = finite(r.simulated_s, "simulated_s");
+  json["simulated_s"] = r.simulated_s;
   json["window_s"] = r.window_s;
+  json["sequence_steps"] = r.sequence_steps;
+  json["time_share"] = shares(r.time_share);
   json["model"] = r.model;
   json["hardware"] = r.hardware;
   json["devices"] = r.devices;
   json["replicas"] = r.replicas;
-  return json.dump(2) + "\n";
+  refuse_what_is_no_number(json, "");
+  return json.dump(2) + '\n';
 }
 
 }  // namespace llmscape::report

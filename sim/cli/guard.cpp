@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/guard.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <system_error>
+
+#include "sim/cli/interrupt.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/kernel/kernel.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+int broken(const char* what) {
+  fmt::print(stderr, "llmscape: internal error: {}\nThis is a defect of llmscape, not of your input.\n", what);
+  return kBroken;
+}
+
+}  // namespace
+
+int guarded(const std::function<int()>& deed) {
+  try {
+    const int code = deed();
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    fmt::print(stderr, "llmscape: cannot write to stdout: {}\n", std::generic_category().message(errno));
+  } catch (const Interrupted&) {
+    fmt::print(stderr, "llmscape: interrupted; nothing was written\n");
+    return kInterrupted;
+  } catch (const std::logic_error& error) {
+    return broken(error.what());
+  } catch (const kernel::Deadlock& error) {
+    return broken(error.what());
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "llmscape: {}\n", error.what());
+  }
+  return kBroken;
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.hpp"
+#include "models/catalog.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/cli/vllm_flags.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+constexpr const char* kFooter = R"(What the command leaves open is announced on stderr and can be changed in the file. Flags that are not modelled are
+reported and left out.
+
+Examples:
+  llmscape import vllm "vllm serve meta-llama/Llama-3.1-8B-Instruct -tp 2 --max-num-seqs 128" -o scenario.yaml
+  llmscape import vllm "vllm serve Qwen/Qwen3-32B --kv-cache-dtype fp8" --device h200 | llmscape run /dev/stdin)";
+
+struct Arguments {
+  std::string command, model, device, workload, output = "-";
+  Messages messages;
+};
+
+// `chosen`, or the default, which is then announced.
+std::string or_default(const std::string& chosen, std::string_view what, std::string_view fallback) {
+  if (!chosen.empty()) return chosen;
+  fmt::print(stderr, "no {} given: {}\n", what, fallback);
+  return std::string(fallback);
+}
+
+YamlNode scalar(std::string text) { return YamlNode::scalar(std::move(text)); }
+
+YamlNode scenario_of(const VllmCommand& command, const std::string& model, const Arguments& arguments) {
+  YamlNode model_node;
+  model_node.set(model.ends_with(".json") || model.ends_with(".yaml") ? "hf_config" : "preset", scalar(model));
+  for (const auto& entry : command.formats.entries) model_node.set(entry.key, entry.value);
+
+  YamlNode device;
+  device.set("preset", scalar(or_default(arguments.device, "--device", "h100-sxm")));
+  device.set("count", scalar(std::to_string(command.devices)));
+  YamlNode devices;
+  devices.kind = YamlNode::Kind::sequence;
+  devices.items.push_back(std::move(device));
+  YamlNode hardware;
+  hardware.set("devices", std::move(devices));
+
+  YamlNode workload;
+  workload.set("preset", scalar(or_default(arguments.workload, "--workload", "chat-1k")));
+  workload.set("requests", scalar("1000"));
+
+  YamlNode root;
+  root.set("schema", scalar("scenario/1"));
+  root.set("model", std::move(model_node));
+  root.set("hardware", std::move(hardware));
+  root.set("serving", command.serving);
+  root.set("workload", std::move(workload));
+  root.set("seed", scalar("1"));
+  return root;
+}
+
+int import_vllm(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const auto command = read_vllm_command(arguments.command, diagnostics);
+  std::string model = arguments.model;
+  if (command && model.empty()) {
+    const std::vector<std::string> catalogue = models::model_names(catalogs().models);
+    model = catalogue_model(command->model, catalogue);
+    if (model.empty())
+      diagnostics.error({}, fmt::format("no model of the catalogue is {}", in_quotes(command->model)),
+                        "name one with --model, or its config.json");
+  }
+  arguments.messages.show(diagnostics);
+  if (diagnostics.has_errors()) return kUsage;
+  const std::string text = write_yaml(scenario_of(*command, model, arguments));
+  if (!command->defaults.empty())
+    fmt::print(stderr, "not given, and vLLM's own default varies: {}\n", fmt::join(command->defaults, ", "));
+  if (arguments.output == "-") std::fputs(text.c_str(), stdout);
+  else write_file_atomically(arguments.output, text);
+  return kDone;
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("import", "Make a scenario from what other tools are told");
+  verb->footer(kFooter);
+  verb->require_subcommand(1);
+  CLI::App* vllm = verb->add_subcommand("vllm", "Make a scenario from a command line of vLLM's server");
+  vllm->add_option("command", arguments->command, "The command as one argument: \"vllm serve MODEL --flags\"")
+      ->type_name("COMMAND")
+      ->required();
+  vllm->add_option("--model", arguments->model, "Model of the catalogue, or a config.json, instead of the one the command names")
+      ->type_name("NAME");
+  vllm->add_option("--device", arguments->device, "Device of the catalogue; h100-sxm if not given")->type_name("NAME");
+  vllm->add_option("--workload", arguments->workload, "Workload of the catalogue; chat-1k if not given")->type_name("NAME");
+  vllm->add_option("-o,--output", arguments->output, "File to write; - is stdout")->type_name("FILE")->capture_default_str();
+  arguments->messages.add_options(*vllm);
+  vllm->callback([arguments, &session] { session.exit_code = import_vllm(*arguments); });
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/catalog.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/description.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "traces/request_trace.hpp"
+#include "workloads/workload.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFooter = R"(Says what each file is, or every mistake in it, and runs nothing. A scenario is read with all that it names.
+
+Examples:
+  llmscape lint scenario.yaml
+  llmscape lint my-gpu.yaml config.json requests.csv
+  llmscape lint --error-format json scenario.yaml)";
+
+void read_to_the_end(const fs::path& trace, std::string_view format, std::int64_t records, const SourceRange& where,
+                     Diagnostics& diagnostics) {
+  const auto reader = traces::open_trace(trace.string(), format, where, diagnostics);
+  if (!reader) return;
+  while (records-- > 0 && reader->next(diagnostics)) {
+  }
+}
+
+void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
+  const auto scenario = run::load_scenario(file, {}, std::nullopt, catalogs(), diagnostics);
+  if (!scenario) return;
+  const workloads::WorkloadConfig& workload = scenario->config.workload;
+  const workloads::WorkloadContext context{scenario->folder, scenario->slo_classes, scenario->workload_where};
+  const auto generator = workloads::make_generator(workload, context, RandomStreams(1), diagnostics);
+  if (!generator || !workload.replay) return;
+  const auto& replay = *workload.replay;
+  const std::int64_t last =
+      replay.count ? replay.first + *replay.count : std::numeric_limits<std::int64_t>::max();
+  read_to_the_end(scenario->folder / replay.trace, replay.format.value_or(""), last, context.where, diagnostics);
+}
+
+void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {
+  switch (kind) {
+    case FileKind::scenario: return lint_scenario(file, diagnostics);
+    case FileKind::model: models::load_model_file(file, diagnostics); return;
+    case FileKind::trace: {
+      const SourceRange where{std::make_shared<const SourceText>(SourceText{file.string(), ""})};
+      return read_to_the_end(file, "", std::numeric_limits<std::int64_t>::max(), where, diagnostics);
+    }
+    case FileKind::device:
+      if (auto tree = read_description(file, kind, diagnostics)) complete_device(std::move(*tree), catalogs(), diagnostics);
+      return;
+    case FileKind::workload:
+      if (auto tree = read_description(file, kind, diagnostics)) complete_workload(std::move(*tree), diagnostics);
+      return;
+  }
+}
+
+void append(Diagnostics& all, const Diagnostics& more) {
+  for (const Diagnostic& d : more.sorted()) {
+    Diagnostic& added = d.severity == Severity::error ? all.error(d.where, d.message, d.suggestion)
+                                                      : all.warning(d.where, d.message, d.suggestion);
+    for (const std::string& note : d.notes)
+      if (!d.where.source || note != d.where.source->note) added.notes.push_back(note);  // that one comes by itself
+  }
+}
+
+int lint(const std::vector<std::string>& files, const Messages& messages) {
+  Diagnostics all;
+  for (const std::string& file : files) {
+    const FileKind kind = kind_of(file);
+    Diagnostics diagnostics;  // its own: a scenario is not read further once there are errors
+    lint_file(file, kind, diagnostics);
+    append(all, diagnostics);
+    if (!diagnostics.has_errors()) fmt::print("{}: a {} without mistakes\n", file, name_of(kind));
+  }
+  messages.show(all, "See 'llmscape show fields'.");
+  return all.has_errors() ? kUsage : kDone;
+}
+
+}  // namespace
+
+void add_lint(CLI::App& app, Session& session) {
+  auto files = std::make_shared<std::vector<std::string>>();
+  auto messages = std::make_shared<Messages>();
+  CLI::App* verb = app.add_subcommand("lint", "Check scenarios, devices, models, workloads and traces: every mistake of each");
+  verb->footer(kFooter);
+  verb->add_option("files", *files, "Files to check")->type_name("FILE")->required();
+  messages->add_options(*verb);
+  verb->callback([files, messages, &session] { session.exit_code = lint(*files, *messages); });
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/catalog.hpp"
+#include "base/table.hpp"
+#include "models/catalog.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/metrics/names.hpp"
+#include "traces/request_trace.hpp"
+#include "workloads/workload.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Examples:
+  llmscape list devices
+  llmscape list models
+  llmscape list metrics)";
+
+// The entries of a catalogue with the text under `key` of each.
+Table described(const std::filesystem::path& folder, std::string_view kind, std::string_view key, Diagnostics& diagnostics) {
+  Table table({std::string(kind), std::string(key)});
+  for (const std::string& name : catalog_names(folder)) {
+    const auto tree = catalog_entry(folder, kind, name, {}, diagnostics);
+    const YamlNode* text = tree ? tree->find(key) : nullptr;
+    table.row({name, text ? text->text : ""});
+  }
+  return table;
+}
+
+Table devices(Diagnostics& diagnostics) { return described(catalogs().hardware, "device", "description", diagnostics); }
+
+Table workload_entries(Diagnostics& diagnostics) {
+  return described(catalogs().workloads, "workload", "source", diagnostics);
+}
+
+Table model_entries(Diagnostics& diagnostics) {
+  Table table({"model", "parameters", "weights", "longest context", "source"});
+  const std::filesystem::path folder = catalogs().models;
+  for (const std::string& name : models::model_names(folder))
+    if (const auto model = models::load_model(folder, name, {}, diagnostics))
+      table.row({name, fmt::format("{:.3g} billion", static_cast<double>(models::parameters(*model)) / 1e9),
+                 model->precision.weights.name, std::to_string(model->max_position), model->source});
+  return table;
+}
+
+template <class Base>
+Table kinds(const Family<Base>& family) {
+  Table table({family.info().tag, "what it is"});
+  for (const auto& member : family.members()) table.row({member.name, member.text});
+  return table;
+}
+
+Table batcher_kinds(Diagnostics&) { return kinds(serving::batchers()); }
+Table router_kinds(Diagnostics&) { return kinds(serving::routers()); }
+Table arrival_kinds(Diagnostics&) { return kinds(workloads::arrivals()); }
+Table stream_kinds(Diagnostics&) { return kinds(workloads::streams()); }
+
+Table trace_formats(Diagnostics&) {
+  Table table({"format", "what it is"});
+  for (const traces::TraceFormat& format : traces::trace_formats())
+    table.row({std::string(format.name), std::string(format.text)});
+  return table;
+}
+
+Table metric_names(Diagnostics&) {
+  Table table({"metric", "unit", "better", "vLLM", "AIPerf", "definition"});
+  constexpr std::array<std::string_view, 3> kBetter = {"higher", "lower", ""};
+  for (const metrics::Metric& m : metrics::metrics())
+    table.row({std::string(m.key), std::string(m.unit), std::string(kBetter[static_cast<std::size_t>(m.better)]),
+               std::string(m.vllm), std::string(m.aiperf), std::string(m.text)});
+  return table;
+}
+
+struct Listing {
+  const char* name;
+  Table (*table)(Diagnostics&);
+};
+constexpr std::array kListings = {
+    Listing{"devices", devices},         Listing{"models", model_entries},  Listing{"workloads", workload_entries},
+    Listing{"batchers", batcher_kinds},  Listing{"routers", router_kinds},  Listing{"arrivals", arrival_kinds},
+    Listing{"streams", stream_kinds},    Listing{"metrics", metric_names},  Listing{"formats", trace_formats},
+};
+
+}  // namespace
+
+void add_list(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string what, format = "table";
+    Messages messages;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  std::vector<std::string> names;
+  for (const Listing& listing : kListings) names.emplace_back(listing.name);
+  CLI::App* verb = app.add_subcommand("list", "List what there is: entries of the catalogues, policies, metrics, trace formats");
+  verb->footer(kFooter);
+  verb->add_option("what", arguments->what, fmt::format("One of {}", fmt::join(names, ", ")))->type_name("WHAT")->required();
+  verb->add_option("--format", arguments->format, "What to print: table (cut to the terminal) or markdown (whole)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "markdown"}).description(""))
+      ->capture_default_str();
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, names, &session] {
+    const auto chosen = std::ranges::find(kListings, arguments->what, &Listing::name);
+    Diagnostics diagnostics;
+    if (chosen == kListings.end()) {
+      diagnostics.error({}, fmt::format("there is no list of {}; there are {}", in_quotes(arguments->what), fmt::join(names, ", ")),
+                        did_you_mean(arguments->what, names));
+    } else {
+      const Table table = chosen->table(diagnostics);
+      const std::string text = arguments->format == "markdown" ? table.markdown() : table.text(terminal_width(stdout));
+      std::fputs(text.c_str(), stdout);
+    }
+    arguments->messages.show(diagnostics);
+    session.exit_code = diagnostics.has_errors() ? kUsage : kDone;
+  });
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/model_card.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "models/memory.hpp"
+#include "sim/report/units.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+using models::Attention;
+using models::FeedForward;
+
+std::string attention(const Attention& a) {
+  std::string out =
+      a.kind == Attention::Kind::mla
+          ? fmt::format("{} heads over a latent of {} + {}", a.heads, a.kv_rank, a.rope_dim)
+          : fmt::format("{} heads of {}, {} with keys and values", a.heads, a.head_dim, a.kv_heads);
+  if (a.window > 0) out += fmt::format(", window {}", report::grouped(a.window));
+  return out;
+}
+
+std::string feed_forward(const FeedForward& f) {
+  const std::string_view gated = f.gated ? "gated " : "";
+  if (!f.routed()) return fmt::format("{}{}", gated, f.width);
+  std::string out = fmt::format("{} of {} experts, {}{}", f.experts_per_token, f.experts, gated, f.expert_width);
+  if (f.shared_width > 0) out += fmt::format(", shared {}", f.shared_width);
+  return out;
+}
+
+std::string parameter_count(const models::ModelSpec& m) {
+  const double counted = static_cast<double>(models::parameters(m));
+  std::string out = fmt::format("{:.4g} billion", counted / 1e9);
+  if (m.published_parameters)
+    out += fmt::format("; published {:.4g} billion ({:+.2f} %)", *m.published_parameters / 1e9,
+                       100 * (counted / *m.published_parameters - 1));
+  return out;
+}
+
+}  // namespace
+
+std::string model_card(const models::ModelSpec& m) {
+  std::string out;
+  const auto line = [&out](std::string_view label, const std::string& text) {
+    if (!text.empty()) out += fmt::format("{:<18}{}\n", label, text);
+  };
+  line("name", m.name);
+  line("family", m.family);
+  line("source", m.source);
+  line("parameters", parameter_count(m));
+  line("  of one token", fmt::format("{:.4g} billion", static_cast<double>(models::active_parameters(m)) / 1e9));
+  line("hidden", report::grouped(m.hidden));
+  line("vocabulary", report::grouped(m.vocabulary) + (m.tied_embeddings ? ", embedding and head tied" : ""));
+  line("longest context", report::grouped(m.max_position) + " tokens");
+  for (const models::LayerGroup& group : m.groups) {
+    line(fmt::format("{} layers", group.count), attention(group.attention));
+    line("", feed_forward(group.feed_forward));
+  }
+  line("number formats", fmt::format("weights {}, activations {}, KV {}", m.precision.weights.name,
+                                     m.precision.activations.name, m.precision.kv.name));
+  const Bytes weights = models::memory_need(m, {}, 1, 1).weights;
+  line("weights", fmt::format("{:.4g} GB", weights.si() / 1e9));
+  line("KV of a token", report::grouped(static_cast<std::int64_t>(models::kv_bytes_per_token(m))) + " B");
+  return out;
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/run_folder.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/files.hpp"
+#include "sim/cli/version.hpp"
+#include "sim/kernel/kernel.hpp"
+#include "sim/report/json.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+double seconds_of(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+// Makes the relative path at the end of `keys` start from `to` instead of `from`.
+void move_path(YamlNode& root, std::initializer_list<std::string_view> keys, const fs::path& from, const fs::path& to) {
+  YamlNode* node = &root;
+  for (const std::string_view key : keys)
+    if (!(node = node->find(key))) return;
+  const fs::path path = node->text;
+  if (path.is_relative()) node->text = fs::proximate(fs::absolute(from / path), fs::absolute(to)).string();
+}
+
+std::string manifest(const std::vector<std::string>& arguments, std::time_t started, double wall, double cpu) {
+  const Version& v = version();
+  const nlohmann::ordered_json json = {
+      {"schema", "manifest/1"},
+      {"tool",
+       {{"version", v.number},
+        {"revision", v.revision},
+        {"dirty", v.dirty},
+        {"compiler", v.compiler},
+        {"build_type", v.build_type},
+        {"simgrid", kernel::simgrid_version()}}},
+      {"arguments", arguments},
+      {"host", host_name()},
+      {"started", fmt::format("{:%FT%TZ}", fmt::gmtime(started))},
+      {"wall_s", wall},
+      {"cpu_s", cpu},
+  };
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+YamlNode resolved_for(const run::Scenario& scenario, const fs::path& folder) {
+  YamlNode tree = scenario.resolved;
+  move_path(tree, {"model", "hf_config"}, scenario.folder, folder);
+  move_path(tree, {"workload", "replay", "trace"}, scenario.folder, folder);
+  return tree;
+}
+
+RunFolder::RunFolder(fs::path folder, const run::Scenario& scenario, Extras extras)
+    : folder_(std::move(folder)),
+      scenario_(scenario),
+      started_(std::time(nullptr)),
+      wall_(seconds_of(CLOCK_MONOTONIC)),
+      cpu_(seconds_of(CLOCK_PROCESS_CPUTIME_ID)) {
+  std::error_code problem;
+  made_ = fs::create_directories(folder_, problem);
+  if (problem || !fs::is_directory(folder_))
+    throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", folder_.string(),
+                                         problem ? problem.message() : "there is a file of that name"));
+  if (extras.requests) {
+    requests_file_ = std::make_unique<report::OutputFile>(folder_ / "requests.jsonl");
+    requests_ = std::make_unique<report::RequestRows>(*requests_file_, scenario);
+  }
+  if (extras.timeline) {
+    timeline_file_ = std::make_unique<report::OutputFile>(folder_ / "timeline.json");
+    timeline_ = std::make_unique<report::Timeline>(*timeline_file_);
+  }
+}
+
+RunFolder::~RunFolder() {
+  requests_file_.reset();
+  timeline_file_.reset();
+  std::error_code not_empty;
+  if (made_ && !finished_) fs::remove(folder_, not_empty);
+}
+
+std::vector<run::Watcher*> RunFolder::watchers() {
+  std::vector<run::Watcher*> all;
+  if (requests_) all.push_back(requests_.get());
+  if (timeline_) all.push_back(timeline_.get());
+  return all;
+}
+
+void RunFolder::finish(const run::RunResult& result, const std::vector<std::string>& arguments) {
+  write_file_atomically(folder_ / "scenario.resolved.yaml",
+                        "# Every value of the run in run.json, presets and defaults spelled out: what 'run --from' reads.\n" +
+                            write_yaml(resolved_for(scenario_, folder_)));
+  write_file_atomically(folder_ / "run.json", report::to_json(result));
+  if (timeline_) timeline_->finish();
+  for (const auto& [file, name] : {std::pair(requests_file_.get(), "requests.jsonl"),
+                                   std::pair(timeline_file_.get(), "timeline.json")}) {
+    if (file) file->keep();
+    else fs::remove(folder_ / name);  // an earlier run's, which is not this one's
+  }
+  write_file_atomically(folder_ / "manifest.json",
+                        manifest(arguments, started_, seconds_of(CLOCK_MONOTONIC) - wall_,
+                                 seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_));
+  finished_ = true;
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/schemas.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "models/native.hpp"
+#include "sim/cli/description.hpp"
+#include "workloads/workload.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json fields_schema(const StructInfo& info, std::string_view name) {
+  return Json::parse(json_schema(info, fmt::format("{}.schema.json", name)));
+}
+
+// The key that says what the file is; the field tables leave it to whoever opens the file.
+void require_kind(Json& object, std::string_view name) {
+  Json properties = {{"schema", {{"description", "what this file is"}, {"const", fmt::format("{}/1", name)}}}};
+  for (auto& [key, value] : object["properties"].items())
+    if (key != "schema") properties[key] = std::move(value);
+  object["properties"] = std::move(properties);
+  Json required = Json::array({"schema"});
+  if (object.contains("required"))
+    for (const auto& key : object["required"])
+      if (key != "schema") required.push_back(key);
+  object["required"] = std::move(required);
+}
+
+Json scenario_schema() {
+  Json schema = fields_schema(run::scenario_fields().info(), "scenario");
+  require_kind(schema, "scenario");
+  Json& model = schema["properties"]["model"];  // a bare name is a preset here too, though models have a reader of their own
+  model = {{"description", model["description"]},
+           {"anyOf", Json::array({{{"type", "string"}, {"description", "name of an entry of the catalogue models"}},
+                                  model["allOf"][0]})}};
+  return schema;
+}
+
+// One of the kinds of device, each with the key `schema`.
+Json device_schema() {
+  Json schema = fields_schema(device_file_fields().info(), "device");
+  Json kinds = Json::array();
+  for (const auto& member : hardware::devices().info().members) {
+    const std::string name = fmt::format("device.{}", member.name);
+    require_kind(schema["definitions"][name], "device");
+    schema["definitions"].erase(name + ".preset");
+    kinds.push_back({{"$ref", "#/definitions/" + name}});
+  }
+  for (const char* key : {"properties", "required", "additionalProperties", "type"}) schema.erase(key);
+  Json definitions = std::move(schema["definitions"]);
+  schema.erase("definitions");
+  schema["oneOf"] = std::move(kinds);
+  schema["definitions"] = std::move(definitions);
+  return schema;
+}
+
+Json described_schema(const StructInfo& info, std::string_view name) {
+  Json schema = fields_schema(info, name);
+  require_kind(schema, name);
+  return schema;
+}
+
+}  // namespace
+
+std::string schema_of(std::string_view name) {
+  if (name == "scenario") return scenario_schema().dump(2) + '\n';
+  if (name == "device") return device_schema().dump(2) + '\n';
+  if (name == "model") return described_schema(models::native_model_fields().info(), name).dump(2) + '\n';
+  if (name == "workload") return described_schema(workloads::workload_fields().info(), name).dump(2) + '\n';
+  throw std::logic_error(fmt::format("no schema of '{}'", name));
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/quantity.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "traces/convert.hpp"
+#include "traces/describe.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+constexpr const char* kFooter = R"(Reads plain, gzip and zstd files; 'llmscape list formats' names the formats.
+
+Examples:
+  llmscape trace describe AzureLLMInferenceTrace_conv.csv
+  llmscape trace convert conversation_trace.jsonl -o trace.jsonl.zst --speedup 2
+  llmscape trace slice trace.jsonl.zst -o hour.jsonl --from '10 min' --to '70 min' --rebase)";
+
+struct Arguments {
+  std::string trace, format, output;
+  int block_tokens = 16;
+  double speedup = 1;
+  std::int64_t first = 0;
+  std::optional<std::int64_t> count;
+  std::string from, to;
+  bool rebase = false;
+  Messages messages;
+};
+
+SourceRange typed(std::string text) { return {std::make_shared<const SourceText>(SourceText{std::move(text), ""})}; }
+
+std::optional<Seconds> time_of(const std::string& option, const std::string& text, Diagnostics& diagnostics) {
+  if (text.empty()) return std::nullopt;
+  const auto parsed = parse_quantity(text, Dimension::time);
+  if (const double* seconds = std::get_if<double>(&parsed)) return Seconds(*seconds);
+  const auto& error = std::get<QuantityError>(parsed);
+  diagnostics.error(typed(option), error.message, error.suggestion);
+  return std::nullopt;
+}
+
+int describe(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const auto reader = traces::open_trace(arguments.trace, arguments.format, typed(arguments.trace), diagnostics);
+  if (reader) {
+    const traces::TraceStatistics statistics = traces::describe(*reader, arguments.block_tokens, diagnostics);
+    if (!diagnostics.has_errors()) std::fputs(traces::text_of(statistics).c_str(), stdout);
+  }
+  arguments.messages.show(diagnostics);
+  return diagnostics.has_errors() ? kUsage : kDone;
+}
+
+int convert(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  traces::Conversion conversion;
+  conversion.slice.first = arguments.first;
+  conversion.slice.count = arguments.count;
+  conversion.slice.from = time_of("--from", arguments.from, diagnostics).value_or(Seconds());
+  conversion.slice.to = time_of("--to", arguments.to, diagnostics);
+  conversion.rebase = arguments.rebase;
+  conversion.time_factor = 1 / arguments.speedup;
+  const SourceRange where = typed(arguments.trace);
+  if (!diagnostics.has_errors()) {
+    if (const auto reader = traces::open_trace(arguments.trace, arguments.format, where, diagnostics)) {
+      if (arguments.output != "-") {
+        traces::convert(*reader, arguments.output, conversion, where, diagnostics);
+      } else if (const auto text = traces::to_llmscape_jsonl(*reader, conversion, where, diagnostics)) {
+        std::fputs(text->c_str(), stdout);
+      }
+    }
+  }
+  arguments.messages.show(diagnostics);
+  return diagnostics.has_errors() ? kUsage : kDone;
+}
+
+CLI::App* add_deed(CLI::App& verb, const char* name, const char* text, const std::shared_ptr<Arguments>& arguments) {
+  CLI::App* deed = verb.add_subcommand(name, text);
+  deed->add_option("trace", arguments->trace, "Trace file")->type_name("FILE")->required();
+  deed->add_option("--trace-format", arguments->format, "Format of the file; recognised from its first line if not given")
+      ->type_name("NAME");
+  arguments->messages.add_options(*deed);
+  return deed;
+}
+
+void add_output(CLI::App& deed, Arguments& arguments) {
+  deed.add_option("-o,--output", arguments.output, "File to write, in our own format; compressed if it ends in .gz or .zst; - is stdout")
+      ->type_name("FILE")
+      ->required();
+  deed.add_option("--speedup", arguments.speedup, "Divide the times between arrivals by this")
+      ->type_name("FACTOR")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
+  deed.add_flag("--rebase", arguments.rebase, "Count arrivals from the first record that is written");
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("trace", "Describe, convert and cut recorded request traces");
+  verb->footer(kFooter);
+  verb->require_subcommand(1);
+
+  CLI::App* described = add_deed(*verb, "describe", "Print lengths, arrivals, burstiness and prefix reuse", arguments);
+  described->add_option("--block-tokens", arguments->block_tokens, "Tokens of a block when reuse of whole blocks is counted")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20).description(""))
+      ->capture_default_str();
+  described->callback([arguments, &session] { session.exit_code = describe(*arguments); });
+
+  CLI::App* converted = add_deed(*verb, "convert", "Write a trace in our own format", arguments);
+  add_output(*converted, *arguments);
+  converted->callback([arguments, &session] { session.exit_code = convert(*arguments); });
+
+  CLI::App* sliced = add_deed(*verb, "slice", "Write a part of a trace", arguments);
+  add_output(*sliced, *arguments);
+  sliced->add_option("--first", arguments->first, "Records to skip")->type_name("N")->capture_default_str();
+  sliced->add_option("--count", arguments->count, "Records to write; to the end if not given")->type_name("N");
+  sliced->add_option("--from", arguments->from, "Only arrivals at or after this time, with its unit: '10 min'")->type_name("TIME");
+  sliced->add_option("--to", arguments->to, "Only arrivals before this time")->type_name("TIME");
+  sliced->callback([arguments, &session] { session.exit_code = convert(*arguments); });
+}
+
+}  // namespace llmscape::cli

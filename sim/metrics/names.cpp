@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/names.hpp"
+
+#include <array>
+
+namespace llmscape::metrics {
+namespace {
+
+constexpr std::array kMetrics = {
+    Metric{"ttft_s", "latency", "s", "time to first token: first output token - arrival, queueing included; per request",
+           Better::lower, true, "ttft_ms", "time_to_first_token"},
+    Metric{"tpot_s", "latency", "s",
+           "time per output token: (e2e - ttft) / (output tokens - 1); per request of at least 2 output tokens",
+           Better::lower, true, "tpot_ms", "inter_token_latency"},
+    Metric{"itl_s", "latency", "s", "gap between tokens: every gap, pooled over all tokens, of calls that were cut short too",
+           Better::lower, true, "itl_ms", "inter_chunk_latency"},
+    Metric{"e2e_s", "latency", "s", "end to end: last output token - arrival; per request", Better::lower, true, "e2el_ms",
+           "request_latency"},
+    Metric{"requests_per_s", "throughput", "1/s", "completed requests of the measured window / its length", Better::higher,
+           false, "request_throughput", "request_throughput"},
+    Metric{"output_tokens_per_s", "throughput", "1/s", "output tokens of these requests / length of the window",
+           Better::higher, false, "output_throughput", "output_token_throughput"},
+    Metric{"total_tokens_per_s", "throughput", "1/s", "prompt and output tokens of these requests / length of the window",
+           Better::higher, false, "total_token_throughput", "total_token_throughput"},
+    Metric{"output_tokens_per_s_per_device", "throughput", "1/s",
+           "output tokens per second / devices of the whole system", Better::higher},
+    Metric{"goodput_rps", "throughput", "1/s", "completed requests that meet all limits of their SLO / length of the window",
+           Better::higher, false, "request_goodput", "goodput"},
+    Metric{"slo_attainment", "throughput", "share",
+           "requests that meet their SLO / requests that ended in the window, those cancelled by their users aside",
+           Better::higher},
+    Metric{"hit_rate", "kv", "share", "prompt tokens found in the prefix cache / those found or computed", Better::higher},
+    Metric{"peak_use", "kv", "share", "most KV blocks in use at once / all blocks, of the fullest replica"},
+    Metric{"preemptions", "kv", "", "requests put back into the queue because the KV blocks ran out", Better::lower},
+    Metric{"blocks", "kv", "", "KV blocks of all replicas"},
+    Metric{"joules_per_output_token", "energy", "J", "all joules of all devices, idle ones too / tokens emitted",
+           Better::lower},
+    Metric{"total_joules", "energy", "J", "joules of all devices from the start to the last event", Better::lower},
+    Metric{"mean_w", "energy", "W", "all joules / simulated time", Better::lower},
+    Metric{"prompt", "tokens", "", "prompt tokens of completed requests"},
+    Metric{"computed", "tokens", "", "tokens computed in prefill", Better::lower},
+    Metric{"reused", "tokens", "", "tokens found in the prefix cache", Better::higher},
+    Metric{"recomputed", "tokens", "", "tokens computed or looked up again after a preemption", Better::lower},
+    Metric{"discarded", "tokens", "", "work on prompts of requests that were not completed", Better::lower},
+    Metric{"emitted", "tokens", "", "output tokens, those of requests that were not completed included"},
+    Metric{"steps", "", "", "batched engine steps of all replicas"},
+    Metric{"sequence_steps", "", "", "sequences over all steps: decodes and prefill chunks"},
+    Metric{"window_s", "", "s", "length of the measured window: end of the warm-up to the last answer"},
+    Metric{"simulated_s", "", "s", "simulated time of the last event"},
+};
+
+}  // namespace
+
+std::span<const Metric> metrics() { return kMetrics; }
+
+}  // namespace llmscape::metrics

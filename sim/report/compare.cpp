@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/compare.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "base/table.hpp"
+#include "sim/metrics/names.hpp"
+#include "sim/report/units.hpp"
+
+namespace llmscape::report {
+namespace {
+
+using Json = nlohmann::json;
+using metrics::Better;
+using metrics::Metric;
+
+std::optional<Json> read_result(std::filesystem::path path, Diagnostics& diagnostics) {
+  if (std::filesystem::is_directory(path)) path /= "run.json";
+  const SourceRange file{std::make_shared<const SourceText>(SourceText{path.string(), ""})};
+  std::string error;
+  const auto text = read_file(path, error);
+  if (!text) {
+    diagnostics.error(file, error);
+    return std::nullopt;
+  }
+  Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_object() || json.value("/schema"_json_pointer, Json()) != "run/1") {
+    diagnostics.error(file, "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"");
+    return std::nullopt;
+  }
+  return json;
+}
+
+std::string text_at(const Json& result, const char* pointer) {
+  const Json value = result.value(Json::json_pointer(pointer), Json());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string about(std::string_view letter, const std::filesystem::path& path, const Json& result) {
+  const std::string state = text_at(result, "/verdict/state");
+  return fmt::format("{}  {}: {} on {}, seed {}, {}\n", letter, path.string(), text_at(result, "/model"),
+                     text_at(result, "/hardware"), text_at(result, "/seed"), state == "valid" ? state : "NOT VALID, " + state);
+}
+
+std::optional<double> number_at(const Json& result, const std::string& pointer) {
+  const Json value = result.value(Json::json_pointer(pointer), Json());
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+std::string shown(std::optional<double> value, std::string_view unit) {
+  if (!value) return "-";
+  if (unit == "s") return duration(*value);
+  if (unit == "share") return percent(*value);
+  return amount(*value);
+}
+
+std::string better(double a, double b, Better direction) {
+  if (direction == Better::neither) return "";
+  if (a == b) return "same";
+  return (b > a) == (direction == Better::higher) ? "B" : "A";
+}
+
+void add_row(Table& table, const std::string& name, const Metric& metric, std::optional<double> a, std::optional<double> b) {
+  if (!a && !b) return;
+  const bool both = a && b;
+  table.row({name, shown(a, metric.unit), shown(b, metric.unit),
+             both && *a != 0 ? fmt::format("{:.3f}x", *b / *a) : "-", both ? better(*a, *b, metric.better) : ""});
+}
+
+}  // namespace
+
+std::optional<std::string> compare(const std::filesystem::path& a, const std::filesystem::path& b, Diagnostics& diagnostics) {
+  const auto first = read_result(a, diagnostics), second = read_result(b, diagnostics);
+  if (!first || !second) return std::nullopt;
+  Table table({"metric", "A", "B", "B / A", "better"});
+  for (const Metric& metric : metrics::metrics()) {
+    const std::string key(metric.key);
+    const std::string pointer = (metric.section.empty() ? "/" : fmt::format("/{}/", metric.section)) + key;
+    if (!metric.distribution) {
+      add_row(table, key, metric, number_at(*first, pointer), number_at(*second, pointer));
+      continue;
+    }
+    for (const char* statistic : {"mean", "p50", "p99"}) {
+      const std::string place = fmt::format("{}/{}", pointer, statistic);
+      add_row(table, fmt::format("{}.{}", key, statistic), metric, number_at(*first, place), number_at(*second, place));
+    }
+  }
+  return about("A", a, *first) + about("B", b, *second) + '\n' + table.text();
+}
+
+}  // namespace llmscape::report

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/report/output_file.hpp"
+#include "sim/run/world.hpp"
+
+namespace llmscape::report {
+
+// requests.jsonl: one line for each model call when it ends, in the shape of AIPerf's profile_export.jsonl, {value, unit} for
+// each metric under AIPerf's names (its inter_token_latency is our tpot). `queue_time`, `prefix_hit_tokens` and `preemptions`
+// are ours. Times in `metadata` are simulated, from the start of the run.
+class RequestRows : public run::Watcher {
+ public:
+  RequestRows(OutputFile& file, const run::Scenario& scenario);
+  void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
+  void on_step(int, Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
+
+ private:
+  OutputFile& file_;
+  std::vector<std::string> classes_;  // as JSON strings
+  Seconds warmup_;
+};
+
+}  // namespace llmscape::report

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/units.hpp"
+
+namespace llmscape::report {
+namespace {
+
+using State = metrics::Verdict::State;
+
+constexpr std::size_t kWidth = 100;
+constexpr std::size_t kLabel = 12;
+
+// "label       text", the text broken at spaces and hanging below its own start.
+std::string line(std::string_view label, std::string_view text) {
+  return fmt::format("{:<{}}{}\n", label, kLabel, wrapped(text, kWidth - kLabel, kLabel));
+}
+
+std::string painted(const std::string& text, std::string_view code, bool colour) {
+  return colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+}
+
+std::string headline(const run::RunResult& r, bool colour) {
+  const bool valid = r.verdict.state == State::valid;
+  const std::string verdict =
+      valid ? painted("valid", "1;32", colour)
+            : painted(fmt::format("NOT VALID, {}", metrics::name_of(r.verdict.state)), "1;31", colour);
+  std::string out = fmt::format("{} on {}: {}; {} of {} requests completed, {} simulated\n", r.model, r.hardware, verdict,
+                                grouped(r.requests.completed), grouped(r.requests.injected), duration(r.simulated_s));
+  for (const std::string& reason : r.verdict.reasons) out += line("because", reason);
+  return out;
+}
+
+// What became of the requests that were not completed; empty if all were.
+std::string losses(const serving::Counters& requests) {
+  std::string out;
+  const auto add = [&out](std::int64_t count, std::string_view what) {
+    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", grouped(count), what);
+  };
+  add(requests.cancelled, "cancelled by their users");
+  add(requests.timed_out, "timed out");
+  add(requests.dropped, "dropped");
+  add(requests.failed, "failed");
+  add(requests.queued + requests.running + requests.waiting, "still open");
+  return out.empty() ? out : line("not done", out);
+}
+
+std::string latencies(const run::RunResult& r) {
+  std::string out;
+  bool exact = true;
+  const auto row = [&](std::string_view name, const std::optional<run::Percentiles>& p) {
+    if (!p) return;
+    exact = exact && p->exact;
+    out += fmt::format("{:<{}}{:>9}{:>11}{:>11}{:>11}\n", name, kLabel, duration(p->mean), duration(p->p50),
+                       duration(p->p90), duration(p->p99));
+  };
+  row("  TTFT", r.ttft_s);
+  row("  TPOT", r.tpot_s);
+  row("  ITL", r.itl_s);
+  row("  E2E", r.e2e_s);
+  if (out.empty()) return out;
+  return fmt::format("{:<{}}{:>9}{:>11}{:>11}{:>11}{}\n", "latency", kLabel, "mean", "p50", "p90", "p99",
+                     exact ? "" : "   (quantiles within 0.5 %)") +
+         out;
+}
+
+std::string rates(const run::Throughput& t) {
+  std::string out =
+      line("throughput", fmt::format("{} requests/s, {} output tokens/s ({} per device), {} tokens/s in all",
+                                     amount(t.requests_per_s), amount(t.output_tokens_per_s),
+                                     amount(t.output_tokens_per_s_per_device), amount(t.total_tokens_per_s)));
+  if (t.goodput_rps && t.slo_attainment)
+    out += line("goodput", fmt::format("{} requests/s met their SLO, {} of those that ended", amount(*t.goodput_rps),
+                                       percent(*t.slo_attainment)));
+  return out;
+}
+
+std::string joules(const run::EnergyResult& e) {
+  std::string out =
+      e.joules_per_output_token ? fmt::format("{} J per output token, ", amount(*e.joules_per_output_token)) : "";
+  out += amount(e.mean_w) + " W";
+  for (const auto& [component, value] : e.joules)
+    if (e.total_joules > 0)
+      out += fmt::format("{} {} {}", &component == &e.joules.front().first ? ":" : ",", component,
+                         percent(value / e.total_joules));
+  return line("energy", out);
+}
+
+// The largest shares first, as far as they matter.
+std::string largest(std::vector<std::pair<std::string, double>> shares) {
+  constexpr std::size_t kShown = 3;
+  std::ranges::stable_sort(shares, std::greater(), &std::pair<std::string, double>::second);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(kShown, shares.size()) && shares[i].second >= 0.001; ++i) {
+    std::string name = shares[i].first;
+    std::ranges::replace(name, '_', ' ');
+    out += fmt::format("{}{} {}", i > 0 ? ", " : "", name, percent(shares[i].second));
+  }
+  return out;
+}
+
+std::string where_the_time_went(const run::RunResult& r) {
+  std::vector<std::pair<std::string, double>> worth;
+  for (std::size_t i = 0; i < kTagNames.size(); ++i) worth.emplace_back(kTagNames[i], r.provenance[i]);
+  return line("bottleneck", fmt::format("{} of step time; {} sequences a step", largest(r.time_share), amount(r.mean_batch))) +
+         line("provenance", fmt::format("{} of step time", largest(worth)));
+}
+
+}  // namespace
+
+std::string summary(const run::RunResult& r, bool colour) {
+  std::string figures = latencies(r);
+  if (r.window_s > 0) figures += rates(r.throughput);
+  figures += line("KV cache", fmt::format("{} blocks, {} in use at most, {} of prompt tokens reused, {} preemptions",
+                                          grouped(r.kv.blocks), percent(r.kv.peak_use), percent(r.kv.hit_rate),
+                                          grouped(r.kv.preemptions)));
+  if (r.energy) figures += joules(*r.energy);
+  if (r.steps > 0) figures += where_the_time_went(r);
+  const bool valid = r.verdict.state == State::valid;
+  std::string out = headline(r, colour) + losses(r.requests) + (valid ? figures : painted(figures, "2", colour));
+  for (const std::string& warning : r.warnings) out += line("warning", warning);
+  return out;
+}
+
+}  // namespace llmscape::report

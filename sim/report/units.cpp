@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmscape::report {
+namespace {
+
+// Three digits without an exponent: 45.2, 812, 2.31, 0.0412.
+std::string three_digits(double value) {
+  if (value == 0) return "0";
+  const int before_point = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
+  return fmt::format("{:.{}f}", value, std::clamp(3 - before_point, 0, 9));
+}
+
+}  // namespace
+
+std::string duration(double seconds) {
+  if (seconds == 0) return "0 s";
+  if (seconds < 0.9995e-3) return three_digits(seconds * 1e6) + " us";
+  if (seconds < 0.9995) return three_digits(seconds * 1e3) + " ms";
+  return three_digits(seconds) + " s";
+}
+
+std::string amount(double value) {
+  return std::abs(value) >= 999.5 ? grouped(std::llround(value)) : three_digits(value);
+}
+
+std::string grouped(std::int64_t count) {
+  std::string text = std::to_string(count);
+  const std::size_t first = text.starts_with('-') ? 1 : 0;
+  for (std::size_t place = text.size(); place > first + 3;) {
+    place -= 3;
+    text.insert(place, ",");
+  }
+  return text;
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
+  std::string out;
+  for (std::size_t used = 0; !text.empty();) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    const bool breaks = used > 0 && used + 1 + word.size() > width;
+    if (breaks) out += '\n' + std::string(indent, ' ');
+    else if (used > 0) out += ' ';
+    out += word;
+    used = (breaks ? 0 : used + (used > 0)) + word.size();
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace llmscape::report

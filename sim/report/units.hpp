@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace llmscape::report {
+
+// Numbers as people read them in tables; files have SI units and every digit.
+
+// "45.2 ms", "812 us", "2.31 s": three digits.
+std::string duration(double seconds);
+// "1,234", "987", "12.3", "0.412": three digits, or all of those before the point.
+std::string amount(double value);
+// "13,653"
+std::string grouped(std::int64_t count);
+// "97.8 %"
+std::string percent(double share);
+
+// The text in lines of at most `width` columns, broken at spaces; each but the first begins with `indent` spaces more.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
+
+}  // namespace llmscape::report

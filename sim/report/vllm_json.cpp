@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/vllm_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace llmscape::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void add_times(Json& json, const std::string& name, const std::optional<run::Percentiles>& p) {
+  if (!p) return;
+  json["mean_" + name] = p->mean * 1e3;
+  json["median_" + name] = p->p50 * 1e3;
+  json["p90_" + name] = p->p90 * 1e3;
+  json["p95_" + name] = p->p95 * 1e3;
+  json["p99_" + name] = p->p99 * 1e3;
+}
+
+}  // namespace
+
+std::string to_vllm_json(const run::RunResult& r) {
+  const std::int64_t output = std::llround(r.throughput.output_tokens_per_s * r.window_s);
+  const std::int64_t total = std::llround(r.throughput.total_tokens_per_s * r.window_s);
+  Json json;
+  json["backend"] = "llmscape";
+  json["model_id"] = r.model;
+  json["num_prompts"] = r.requests.injected;
+  json["duration"] = r.window_s;
+  json["completed"] = r.e2e_s ? r.e2e_s->count : 0;
+  json["failed"] = r.requests.dropped + r.requests.timed_out + r.requests.failed;
+  json["total_input_tokens"] = total - output;
+  json["total_output_tokens"] = output;
+  json["request_throughput"] = r.throughput.requests_per_s;
+  if (r.throughput.goodput_rps) json["request_goodput"] = *r.throughput.goodput_rps;
+  json["output_throughput"] = r.throughput.output_tokens_per_s;
+  json["total_token_throughput"] = r.throughput.total_tokens_per_s;
+  add_times(json, "ttft_ms", r.ttft_s);
+  add_times(json, "tpot_ms", r.tpot_s);
+  add_times(json, "itl_ms", r.itl_s);
+  add_times(json, "e2el_ms", r.e2e_s);
+  return json.dump(2) + '\n';
+}
+
+}  // namespace llmscape::report
