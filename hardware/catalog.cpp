@@ -21,8 +21,8 @@ std::vector<std::string> device_names(const std::filesystem::path& folder) {
   return names;
 }
 
-std::optional<YamlNode> load_device_tree(const std::filesystem::path& folder, std::string_view name, const SourceRange& where,
-                                         Diagnostics& diagnostics) {
+std::optional<YamlNode> load_device_tree(const std::filesystem::path& folder, std::string_view name,
+                                         const SourceRange& where, Diagnostics& diagnostics) {
   const std::vector<std::string> names = device_names(folder);
   if (!std::binary_search(names.begin(), names.end(), name)) {
     const std::string near = did_you_mean(name, names);
@@ -35,7 +35,8 @@ std::optional<YamlNode> load_device_tree(const std::filesystem::path& folder, st
   if (diagnostics.errors() > errors) return std::nullopt;
   const YamlNode* schema = tree.find("schema");
   if (!schema || schema->text != kSchema) {
-    diagnostics.error(schema ? schema->where : tree.where, fmt::format("a device description needs 'schema: {}'", kSchema));
+    diagnostics.error(schema ? schema->where : tree.where,
+                      fmt::format("a device description needs 'schema: {}'", kSchema));
     return std::nullopt;
   }
   tree.erase("schema");

@@ -63,10 +63,16 @@ Seconds collective_time(const Links& links, const models::Collective& c) {
 const Fields<Links>& links_fields() {
   static const Fields<CollectiveFit> row = [] {
     using P = CollectiveFit;
-    Fields<P> f("collective", "a measured collective: latency + x / bandwidth + root_term sqrt(x), x bytes through each rank");
-    f.add_enum("kind", &P::kind, {{"all_reduce", Kind::all_reduce}, {"all_gather", Kind::all_gather},
-                                  {"reduce_scatter", Kind::reduce_scatter}, {"all_to_all", Kind::all_to_all},
-                                  {"send", Kind::send}}, "which collective").required();
+    Fields<P> f("collective",
+                "a measured collective: latency + x / bandwidth + root_term sqrt(x), x bytes through each rank");
+    f.add_enum("kind", &P::kind,
+               {{"all_reduce", Kind::all_reduce},
+                {"all_gather", Kind::all_gather},
+                {"reduce_scatter", Kind::reduce_scatter},
+                {"all_to_all", Kind::all_to_all},
+                {"send", Kind::send}},
+               "which collective")
+        .required();
     f.add("ranks", &P::ranks, "number of devices").required().at_least(2);
     f.add("latency", &P::latency, "time of an empty message").required().at_least(0);
     f.add("bandwidth", &P::bandwidth, "bytes through each rank per second, large messages").required().above(0);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string>
-#include <vector>
-
 #include "base/quantity.hpp"
 #include "hardware/fit.hpp"
 #include "models/operator.hpp"
 
+#include <string>
+#include <vector>
+
 namespace llmscape::hardware {
 
-// A measured collective of one software and number of ranks: latency + x / bandwidth + root_term sqrt(x), x being the bytes
-// that a ring moves through each rank.
+// A measured collective of one software and number of ranks: latency + x / bandwidth + root_term sqrt(x), x being the
+// bytes that a ring moves through each rank.
 struct CollectiveFit : Fit {
   models::Collective::Kind kind = models::Collective::Kind::all_reduce;
   int ranks = 2;
@@ -27,12 +27,13 @@ struct Links {
 };
 const Fields<Links>& links_fields();
 
-// Bytes that a ring moves through each rank: 2 (n-1)/n of the tensor for an all-reduce, all of it for a send, (n-1)/n else.
+// Bytes that a ring moves through each rank: 2 (n-1)/n of the tensor for an all-reduce, all of it for a send, (n-1)/n
+// else.
 Bytes moved(const models::Collective&);
 
-// The fastest software that was measured for this kind and number of ranks; failing that, for the next number of ranks, or
-// for an all-reduce if that was measured nearer; beyond the table a ring over the links: hops x latency + x / bandwidth.
-// 0 for one rank.
+// The fastest software that was measured for this kind and number of ranks; failing that, for the next number of ranks,
+// or for an all-reduce if that was measured nearer; beyond the table a ring over the links: hops x latency + x /
+// bandwidth. 0 for one rank.
 Seconds collective_time(const Links&, const models::Collective&);
 // Whether the table covers it; otherwise collective_time is the assumed ring.
 bool measured(const Links&, const models::Collective&);

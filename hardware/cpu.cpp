@@ -23,7 +23,8 @@ struct CpuPricer {
   }
   void stream(OperatorFamily family, double bytes) const { roofline(family, Flops(), *cpu.thread_rate, Bytes(bytes)); }
   void attention(OperatorFamily family, double flops, double bytes) const {
-    roofline(family, Flops(flops), cpu.attention_efficiency * static_cast<double>(cpu.threads) * *cpu.thread_rate, Bytes(bytes));
+    roofline(family, Flops(flops), cpu.attention_efficiency * static_cast<double>(cpu.threads) * *cpu.thread_rate,
+             Bytes(bytes));
   }
 
   void operator()(const models::Gemm& g) const { part.add(OperatorFamily::gemm, cpu.product_cost(g), count); }
@@ -60,7 +61,8 @@ struct CpuPricer {
 
 class CpuStepModel final : public StepModel {
  public:
-  CpuStepModel(const Cpu& cpu, const models::ModelSpec& model, const models::ParallelPlan& plan, const Device::Settings& settings)
+  CpuStepModel(const Cpu& cpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
+               const Device::Settings& settings)
       : cpu_(cpu), model_(model), plan_(plan),
         tables_(model, plan, settings.coverage, [this](const auto& operators) { return priced(operators); }) {}
   CpuStepModel(const CpuStepModel&) = delete;  // the tables price through it
@@ -126,8 +128,13 @@ const Fields<Cpu>& cpu_fields() {
     add_common_fields(f);
     f.add("threads", &Cpu::threads, "threads that compute").required().at_least(1);
     f.add("thread_rate", &Cpu::thread_rate, "rate of one thread in large products").required().above(0);
-    f.add("overhead_rows", &Cpu::overhead_rows, "rows of work that a product of few rows pays on top").required().at_least(0);
-    f.add("attention_efficiency", &Cpu::attention_efficiency, "share of the rate in scores and values").required().above(0).at_most(1);
+    f.add("overhead_rows", &Cpu::overhead_rows, "rows of work that a product of few rows pays on top")
+        .required()
+        .at_least(0);
+    f.add("attention_efficiency", &Cpu::attention_efficiency, "share of the rate in scores and values")
+        .required()
+        .above(0)
+        .at_most(1);
     f.add("bandwidth", &Cpu::bandwidth, "memory bandwidth of all threads").required().above(0);
     f.add("capacity", &Cpu::capacity, "memory for weights, KV and activations").required().above(0);
     f.add("tdp", &Cpu::tdp, "power limit").required().above(0);

@@ -8,10 +8,10 @@ namespace llmscape::hardware {
 // Processor cores with prepacked matrix kernels: a roofline whose products pay for a few rows more than they have.
 struct Cpu final : Device {
   std::int64_t threads = 1;
-  Sourced<FlopsPerSecond> thread_rate;    // of one thread in large products
-  double overhead_rows = 0;               // rows of work that a product of few rows pays on top
-  double attention_efficiency = 1;        // share of the rate in scores and values
-  Sourced<BytesPerSecond> bandwidth;      // all threads together
+  Sourced<FlopsPerSecond> thread_rate;  // of one thread in large products
+  double overhead_rows = 0;             // rows of work that a product of few rows pays on top
+  double attention_efficiency = 1;      // share of the rate in scores and values
+  Sourced<BytesPerSecond> bandwidth;    // all threads together
   Sourced<Bytes> capacity;
   Sourced<Watts> tdp, idle;
   Sourced<Seconds> per_step, per_request;

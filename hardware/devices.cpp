@@ -8,12 +8,15 @@
 namespace llmscape::hardware {
 
 const Family<Device>& devices() {
-  static const Family<Device> family("device", "kind", {
-      member<Gpu, Device>("gpu", "kernels in tiles, a host and a device timeline", gpu_fields()),
-      member<Cpu, Device>("cpu", "processor cores: a roofline with a cost for short products", cpu_fields()),
-      member<CimDevice, Device>("cim", "compute-in-memory macros beside a streamed memory", cim_fields()),
-      member<DataflowDevice, Device>("dataflow", "fused sections over sockets with three memory tiers", dataflow_fields()),
-  });
+  static const Family<Device> family(
+      "device", "kind",
+      {
+          member<Gpu, Device>("gpu", "kernels in tiles, a host and a device timeline", gpu_fields()),
+          member<Cpu, Device>("cpu", "processor cores: a roofline with a cost for short products", cpu_fields()),
+          member<CimDevice, Device>("cim", "compute-in-memory macros beside a streamed memory", cim_fields()),
+          member<DataflowDevice, Device>("dataflow", "fused sections over sockets with three memory tiers",
+                                         dataflow_fields()),
+      });
   return family;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string>
-
 #include "base/fields.hpp"
 #include "base/sourced.hpp"
+
+#include <string>
 
 namespace llmscape::hardware {
 
@@ -15,9 +15,10 @@ struct Fit {
 
 template <class T>
 void add_fit_fields(Fields<T>& fields) {
-  fields.add_enum("tag", &T::tag,
-                  {{"measured", Tag::measured}, {"fitted", Tag::fitted}, {"datasheet", Tag::datasheet}, {"assumed", Tag::assumed}},
-                  "how much these parameters are worth");
+  fields.add_enum(
+      "tag", &T::tag,
+      {{"measured", Tag::measured}, {"fitted", Tag::fitted}, {"datasheet", Tag::datasheet}, {"assumed", Tag::assumed}},
+      "how much these parameters are worth");
   fields.add("source", &T::source, "where they come from: data, software, error of the fit");
 }
 

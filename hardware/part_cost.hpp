@@ -33,7 +33,8 @@ struct PowerModel {
   Watts limit, idle;
 };
 
-// The step of a replica of `devices` alike. At the power limit the clock falls: a step lasts until its energy has been drawn.
+// The step of a replica of `devices` alike. At the power limit the clock falls: a step lasts until its energy has been
+// drawn.
 StepCost step_cost(const PartCost& part, Seconds host, const PowerModel& power, int devices);
 
 }  // namespace llmscape::hardware

@@ -18,16 +18,15 @@ auto& slot(Table& table, std::int64_t count) {
 
 StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan,
                        const models::ExpertCoverage& coverage, Price price)
-    : model_(model),
-      plan_(plan),
-      coverage_(coverage),
-      price_(std::move(price)),
+    : model_(model), plan_(plan), coverage_(coverage), price_(std::move(price)),
       phase_matters_(std::any_of(model.groups.begin(), model.groups.end(), [](const models::LayerGroup& group) {
         return group.feed_forward.routed() || group.attention.kind == models::Attention::Kind::mla;
       })) {}
 
 const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens) {
-  const auto compute = [&] { return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_)); };
+  const auto compute = [&] {
+    return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_));
+  };
   if (!phase_matters_) {
     auto& part = slot(tokens_, chunk_tokens + decode_tokens);
     if (!part) part = compute();

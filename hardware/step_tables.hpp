@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/part_cost.hpp"
+
 #include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
-
-#include "hardware/part_cost.hpp"
 
 namespace llmscape::hardware {
 
@@ -13,7 +13,8 @@ namespace llmscape::hardware {
 class StepTables {
  public:
   using Price = std::function<PartCost(const std::vector<models::Operator>&)>;
-  StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan, const models::ExpertCoverage& coverage, Price price);
+  StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan, const models::ExpertCoverage& coverage,
+             Price price);
 
   const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens);
   const PartCost& logit_part(std::int64_t rows);

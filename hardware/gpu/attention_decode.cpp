@@ -20,7 +20,8 @@ double splits(double work, double sms, double context) {
 
 }  // namespace
 
-KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p, const models::DecodeAttention& a) {
+KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p,
+                                 const models::DecodeAttention& a) {
   if (a.sequences <= 0) return {};
   const double sms = static_cast<double>(*chip.multiprocessors);
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
@@ -48,8 +49,8 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
   const double chain = longest * entry_bytes / (splits(work, sms, longest) * p.cta_bandwidth.si());
   const double rows_bytes = sequences * queries * a.heads * (score_width + value_width) * kActivationBytes;
 
-  const double seconds = p.launch.si() + (parts > 1 ? p.split.si() : 0) + body + std::max(0.0, chain - body) +
-                         rows_bytes / bandwidth;
+  const double seconds =
+      p.launch.si() + (parts > 1 ? p.split.si() : 0) + body + std::max(0.0, chain - body) + rows_bytes / bandwidth;
   const double pairs = queries * entries - sequences * queries * (queries - 1) / 2;
   const Flops flops(2 * a.heads * (score_width + value_width) * pairs);
   return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes)};

@@ -12,9 +12,9 @@ struct DecodeAttentionParameters : Fit {
   double compute_efficiency = 0;  // share of the peak
   double memory_efficiency = 0;   // share of the memory bandwidth
   Seconds launch;
-  Seconds cta;                    // cost of one more thread block on a multiprocessor
-  BytesPerSecond cta_bandwidth;   // what one thread block can draw from memory
-  Seconds split;                  // merging the parts of a split KV
+  Seconds cta;                                           // cost of one more thread block on a multiprocessor
+  BytesPerSecond cta_bandwidth;                          // what one thread block can draw from memory
+  Seconds split;                                         // merging the parts of a split KV
   std::int64_t most_sequences = 0, longest_context = 0;  // range of the fit
 };
 const Fields<DecodeAttentionParameters>& decode_attention_fields();

@@ -18,8 +18,7 @@ constexpr double kActivationBytes = 2;
 class TileWork {
  public:
   TileWork(const models::PrefillAttention& shape, std::int64_t tile_edge)
-      : shape_(shape),
-        edge_(static_cast<double>(tile_edge)),
+      : shape_(shape), edge_(static_cast<double>(tile_edge)),
         window_blocks_(shape.window > 0 ? blocks(static_cast<double>(shape.window)) + 1
                                         : std::numeric_limits<double>::infinity()) {}
 
@@ -36,7 +35,8 @@ class TileWork {
   }
 
   void add(const models::DecodeAttention& decodes) {
-    const double sequences = static_cast<double>(decodes.sequences), q = static_cast<double>(decodes.tokens_per_sequence);
+    const double sequences = static_cast<double>(decodes.sequences),
+                 q = static_cast<double>(decodes.tokens_per_sequence);
     const double entries = static_cast<double>(decodes.attended.sum);
     const double tile_share = kDecodeRows / edge_;  // of a block's work
     add(sequences * shape_.heads * std::ceil(q / kDecodeRows), tile_share * blocks(entries / sequences),
@@ -94,8 +94,9 @@ KernelCost prefill_attention_cost(const Chip& chip, const PrefillAttentionParame
   return cost_of(chip, p, shape, work, 0);
 }
 
-KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
-                                std::span<const models::PrefillChunk> chunks, const models::DecodeAttention& decodes) {
+KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParameters& p,
+                                const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks,
+                                const models::DecodeAttention& decodes) {
   TileWork work(shape, p.tile_edge);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
   work.add(decodes);
@@ -107,7 +108,10 @@ const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
     using P = PrefillAttentionParameters;
     Fields<P> f("prefill_attention", "causal attention of prompt chunks in square tiles");
     f.add("tile_edge", &P::tile_edge, "queries and keys of a tile").at_least(16).power_of_two();
-    f.add("compute_efficiency", &P::compute_efficiency, "share of the peak; above 1 where softmax overlaps").required().above(0).at_most(1.5);
+    f.add("compute_efficiency", &P::compute_efficiency, "share of the peak; above 1 where softmax overlaps")
+        .required()
+        .above(0)
+        .at_most(1.5);
     f.add("softmax_flops", &P::softmax_flops, "softmax of one query-key pair, in FLOP").required().at_least(0);
     f.add("memory_efficiency", &P::memory_efficiency, "share of the memory bandwidth").required().above(0).at_most(1.3);
     f.add("launch", &P::launch, "fixed time of the kernel").required().at_least(0);
@@ -115,7 +119,9 @@ const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
     f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for none").required().between(0, 1);
     f.add("takes_decodes", &P::takes_decodes, "decodes beside a chunk run in this kernel, a tile for each query head");
     f.add("most_tokens", &P::most_tokens, "range of the fit: longest chunk").required().at_least(1);
-    f.add("longest_context", &P::longest_context, "range of the fit: longest chunk with its cache").required().at_least(1);
+    f.add("longest_context", &P::longest_context, "range of the fit: longest chunk with its cache")
+        .required()
+        .at_least(1);
     add_fit_fields(f);
     return f;
   }();

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <span>
-
 #include "hardware/fit.hpp"
 #include "hardware/gpu/chip.hpp"
 #include "models/operator.hpp"
+
+#include <span>
 
 namespace llmscape::hardware {
 
 // Parameters of prefill attention in square tiles of queries and keys (flash attention).
 struct PrefillAttentionParameters : Fit {
-  std::int64_t tile_edge = 128;    // queries and keys of a tile: 128 on A100 and Hopper, 64 on GPUs with little shared memory
-  double compute_efficiency = 0;   // share of the peak; above 1 where softmax overlaps the products
-  double softmax_flops = 0;        // softmax and exponentials of a query-key pair, in FLOP
+  std::int64_t tile_edge =
+      128;  // queries and keys of a tile: 128 on A100 and Hopper, 64 on GPUs with little shared memory
+  double compute_efficiency = 0;  // share of the peak; above 1 where softmax overlaps the products
+  double softmax_flops = 0;       // softmax and exponentials of a query-key pair, in FLOP
   double memory_efficiency = 0;
   Seconds launch;
-  Seconds tile;                    // fixed cost of a tile
-  double wave_quantisation = 0;    // 1: classic waves; 0: none
+  Seconds tile;                  // fixed cost of a tile
+  double wave_quantisation = 0;  // 1: classic waves; 0: none
   // Decodes beside a prompt chunk run in this kernel, a tile for each query head, instead of in one of their own
   // (FlashAttention 2, which packs the heads of a group only where all sequences are decodes).
   bool takes_decodes = false;

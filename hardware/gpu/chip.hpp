@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
-#include <optional>
-
 #include "base/quantity.hpp"
 #include "base/sourced.hpp"
 #include "hardware/part_cost.hpp"
 #include "models/model.hpp"
+
+#include <cstdint>
+#include <optional>
 
 namespace llmscape::hardware {
 
@@ -19,8 +19,9 @@ struct Chip {
   Sourced<std::int64_t> multiprocessors;
   Sourced<Bytes> l2;
 
-  // Peak of a product of these operands. The wider operand decides (4-bit weights with 16-bit activations are widened before
-  // the product); formats without units of their own run at the next wider peak; fp32 runs as TF32 at half of bf16.
+  // Peak of a product of these operands. The wider operand decides (4-bit weights with 16-bit activations are widened
+  // before the product); formats without units of their own run at the next wider peak; fp32 runs as TF32 at half of
+  // bf16.
   [[nodiscard]] FlopsPerSecond peak(const models::Format& weights, const models::Format& activations) const;
 };
 

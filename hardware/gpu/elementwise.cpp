@@ -7,7 +7,8 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr double kLogitBytes = 4;
-// Activations on an RTX PRO 6000 (casys-kaist/LLMServingSim @ 5daddb2) leave L2 at half its size and then reach this share.
+// Activations on an RTX PRO 6000 (casys-kaist/LLMServingSim @ 5daddb2) leave L2 at half its size and then reach this
+// share.
 constexpr double kL2Share = 0.5;
 constexpr double kFarEfficiency = 0.85;
 
@@ -54,14 +55,18 @@ const Fields<ElementwiseParameters>& elementwise_fields() {
   static const Fields<StreamParameters> row = [] {
     Fields<StreamParameters> f("stream", "a kernel that streams its operands");
     f.add("launch", &StreamParameters::launch, "fixed time of the kernel").required().at_least(0);
-    f.add("efficiency", &StreamParameters::efficiency, "share of the memory bandwidth; above 1 inside L2").required().above(0).at_most(3);
+    f.add("efficiency", &StreamParameters::efficiency, "share of the memory bandwidth; above 1 inside L2")
+        .required()
+        .above(0)
+        .at_most(3);
     return f;
   }();
   static const Fields<ElementwiseParameters> fields = [] {
     using P = ElementwiseParameters;
     Fields<P> f("elementwise", "kernels that stream activations");
     f.add_group("norm", &P::norm, row, "layer norms").required();
-    f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes, quantisation and copies").required();
+    f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes, quantisation and copies")
+        .required();
     f.add_group("rope", &P::rope, row, "rotary embedding").required();
     f.add_group("add", &P::add, row, "residual additions; absent: they are part of the norms");
     f.add_group("embedding", &P::embedding, row, "rows of the input embedding").required();

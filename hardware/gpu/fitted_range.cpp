@@ -29,8 +29,8 @@ void FittedRange::check(std::span<const models::PrefillChunk> chunks) {
   std::string& text = first(OperatorFamily::prefill_attention);
   for (const auto& chunk : chunks)
     if (text.empty() && (chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context))
-      text = fmt::format("a chunk of {} tokens behind {} cached ones (fitted: chunks to {}, contexts to {})", chunk.tokens,
-                         chunk.cached, fit.most_tokens, fit.longest_context);
+      text = fmt::format("a chunk of {} tokens behind {} cached ones (fitted: chunks to {}, contexts to {})",
+                         chunk.tokens, chunk.cached, fit.most_tokens, fit.longest_context);
 }
 
 void FittedRange::check(const models::AnyOperator& op) {
@@ -48,7 +48,8 @@ std::vector<std::string> FittedRange::warnings() const {
   std::vector<std::string> out;
   for (std::size_t family = 0; family < first_.size(); ++family)
     if (!first_[family].empty())
-      out.push_back(fmt::format("{} of {} left its fitted range: {}", kOperatorFamilyNames[family], gpu_.name, first_[family]));
+      out.push_back(
+          fmt::format("{} of {} left its fitted range: {}", kOperatorFamilyNames[family], gpu_.name, first_[family]));
   return out;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/gpu/gpu.hpp"
+
 #include <array>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "hardware/gpu/gpu.hpp"
 
 namespace llmscape::hardware {
 
@@ -20,7 +20,8 @@ class FittedRange {
 
  private:
   std::string& first(OperatorFamily family) { return first_[static_cast<std::size_t>(family)]; }
-  void check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n, std::int64_t k);
+  void check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
+                     std::int64_t k);
 
   const Gpu& gpu_;
   std::array<std::string, kOperatorFamilies> first_;  // what left the range; empty: nothing has

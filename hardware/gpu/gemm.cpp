@@ -12,13 +12,14 @@ namespace {
 struct Tile {
   int rows, columns;
 };
-constexpr std::array kTiles = {Tile{16, 64},  Tile{16, 128}, Tile{32, 64},   Tile{32, 128},  Tile{64, 32},  Tile{64, 64},
-                               Tile{64, 128}, Tile{128, 64}, Tile{128, 128}, Tile{128, 256}, Tile{256, 128}};
+constexpr std::array kTiles = {Tile{16, 64},   Tile{16, 128},  Tile{32, 64},  Tile{32, 128},
+                               Tile{64, 32},   Tile{64, 64},   Tile{64, 128}, Tile{128, 64},
+                               Tile{128, 128}, Tile{128, 256}, Tile{256, 128}};
 // Fused expert kernels and those that widen narrow weights (Marlin) have short tiles, because they see few tokens.
 constexpr std::int64_t kShortTileRows = 16;
 constexpr std::array kSplits = {1, 2, 4, 8, 16};
-constexpr int kDepthStep = 64;          // a tile walks K in steps of 64
-constexpr double kLeastSplitDepth = 256;  // K is not split into shorter pieces
+constexpr int kDepthStep = 64;                  // a tile walks K in steps of 64
+constexpr double kLeastSplitDepth = 256;        // K is not split into shorter pieces
 constexpr double kBlocksPerMultiprocessor = 2;  // that draw from memory at a time
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
@@ -106,12 +107,17 @@ const Fields<GemmParameters>& gemm_fields() {
   static const Fields<GemmParameters> fields = [] {
     using P = GemmParameters;
     Fields<P> f("gemm", "matrix products in tiles (docs: kernel model, form b)");
-    f.add("compute_efficiency", &P::compute_efficiency, "share of the peak inside full tiles").required().above(0).at_most(1.3);
+    f.add("compute_efficiency", &P::compute_efficiency, "share of the peak inside full tiles")
+        .required()
+        .above(0)
+        .at_most(1.3);
     f.add("memory_efficiency", &P::memory_efficiency, "share of the memory bandwidth").required().above(0).at_most(1.3);
     f.add("launch", &P::launch, "launch gap, prologue and epilogue inside a graph").required().at_least(0);
     f.add("tile", &P::tile, "fixed cost of a tile").required().at_least(0);
     f.add("cta_bandwidth", &P::cta_bandwidth, "memory bandwidth that one thread block can draw").required().above(0);
-    f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for persistent kernels").required().between(0, 1);
+    f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for persistent kernels")
+        .required()
+        .between(0, 1);
     f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
     f.add("split", &P::split, "second pass of split-K").required().at_least(0);
     f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();

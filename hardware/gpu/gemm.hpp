@@ -8,15 +8,16 @@ namespace llmscape::hardware {
 
 // Parameters of a dense matrix product in tiles: form (b) of the kernel model, fitted per device and software.
 struct GemmParameters : Fit {
-  double compute_efficiency = 0;   // share of the peak inside full tiles
-  double memory_efficiency = 0;    // share of the memory bandwidth
-  Seconds launch;                  // launch gap, prologue and epilogue inside a graph
-  Seconds tile;                    // fixed cost of a tile
-  BytesPerSecond cta_bandwidth;    // what one thread block can draw from memory
-  double wave_quantisation = 0;    // 1: classic waves; 0: persistent kernels or stream-K
-  BytesPerSecond l2_bandwidth;     // L2 to the multiprocessors
-  Seconds split;                   // second pass of split-K
-  std::int64_t least_tile_rows = 64;  // rows of the shortest tile; short ones matter where the peak is low for the bandwidth
+  double compute_efficiency = 0;  // share of the peak inside full tiles
+  double memory_efficiency = 0;   // share of the memory bandwidth
+  Seconds launch;                 // launch gap, prologue and epilogue inside a graph
+  Seconds tile;                   // fixed cost of a tile
+  BytesPerSecond cta_bandwidth;   // what one thread block can draw from memory
+  double wave_quantisation = 0;   // 1: classic waves; 0: persistent kernels or stream-K
+  BytesPerSecond l2_bandwidth;    // L2 to the multiprocessors
+  Seconds split;                  // second pass of split-K
+  std::int64_t least_tile_rows =
+      64;  // rows of the shortest tile; short ones matter where the peak is low for the bandwidth
   // Range of the fit: tokens, and the narrower side of the weights (wider ones run at the rate that is reached there).
   std::int64_t most_rows = 0, least_width = 0;
 };

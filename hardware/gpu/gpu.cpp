@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/gpu.hpp"
 
-#include <fmt/format.h>
-
 #include "hardware/gpu/gpu_step_model.hpp"
 #include "models/memory.hpp"
+
+#include <fmt/format.h>
 
 namespace llmscape::hardware {
 namespace {
@@ -16,7 +16,9 @@ const Fields<EnergyParameters>& energy_fields() {
   static const Fields<EnergyParameters> fields = [] {
     using P = EnergyParameters;
     Fields<P> f("energy", "dynamic energy of work and traffic");
-    f.add("compute", &P::compute, "of bf16 work; narrower formats take less as their peak is higher").required().at_least(0);
+    f.add("compute", &P::compute, "of bf16 work; narrower formats take less as their peak is higher")
+        .required()
+        .at_least(0);
     f.add("memory", &P::memory, "of device memory traffic").required().at_least(0);
     f.add("link", &P::link, "of bytes moved between devices").required().at_least(0);
     add_fit_fields(f);
@@ -63,15 +65,22 @@ const Fields<Gpu>& gpu_fields() {
     f.add("peak_fp4", &Gpu::peak_fp4, "dense peak of fp4 products; absent: none").above(0);
     f.add("hbm_bandwidth", &Gpu::hbm_bandwidth, "bandwidth of the device memory").required().above(0);
     f.add("hbm_capacity", &Gpu::hbm_capacity, "device memory as the driver reports it").required().above(0);
-    f.add("multiprocessors", &Gpu::multiprocessors, "streaming multiprocessors or compute units").required().at_least(1);
+    f.add("multiprocessors", &Gpu::multiprocessors, "streaming multiprocessors or compute units")
+        .required()
+        .at_least(1);
     f.add("l2", &Gpu::l2, "last-level cache").required().above(0);
     f.add("tdp", &Gpu::tdp, "power limit: a step that would draw more is stretched").required().above(0);
     f.add("idle_power", &Gpu::idle, "power when idle").required().at_least(0);
-    f.add("runtime_reserve", &Gpu::runtime_reserve, "memory of contexts, communicators and captured graphs").required().at_least(0);
+    f.add("runtime_reserve", &Gpu::runtime_reserve, "memory of contexts, communicators and captured graphs")
+        .required()
+        .at_least(0);
     f.add_group("gemm", &Gpu::gemm, gemm_fields(), "dense matrix products").required();
-    f.add_group("expert_gemm", &Gpu::expert_gemm, gemm_fields(), "matrix products of routed experts; absent: as the dense ones");
-    f.add_group("prefill_attention", &Gpu::prefill_attention, prefill_attention_fields(), "attention of prompt chunks").required();
-    f.add_group("decode_attention", &Gpu::decode_attention, decode_attention_fields(), "attention of decodes").required();
+    f.add_group("expert_gemm", &Gpu::expert_gemm, gemm_fields(),
+                "matrix products of routed experts; absent: as the dense ones");
+    f.add_group("prefill_attention", &Gpu::prefill_attention, prefill_attention_fields(), "attention of prompt chunks")
+        .required();
+    f.add_group("decode_attention", &Gpu::decode_attention, decode_attention_fields(), "attention of decodes")
+        .required();
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
     f.add_group("links", &Gpu::links, links_fields(), "how the devices of a replica are joined").required();
     f.add_group("host", &Gpu::host, host_fields(), "the host's time of a step").required();

@@ -17,11 +17,11 @@ namespace llmscape::hardware {
 struct EnergyParameters : Fit {
   JoulesPerFlop compute;  // of bf16 work; narrower formats take as much less as their peak is higher
   JoulesPerByte memory;
-  JoulesPerByte link;     // moved between devices
+  JoulesPerByte link;  // moved between devices
 };
 
-// A GPU: the figures of its data sheet, and for each operator family the parameters of a physical kernel model that were
-// fitted with a serving engine's kernels.
+// A GPU: the figures of its data sheet, and for each operator family the parameters of a physical kernel model that
+// were fitted with a serving engine's kernels.
 struct Gpu final : Device, Chip {
   Sourced<Watts> tdp, idle;
   Sourced<Bytes> runtime_reserve;  // contexts, communicators, captured graphs: memory that the KV pool does not get

@@ -15,13 +15,9 @@ bool latent(const models::LayerGroup& group) { return group.attention.kind == mo
 
 GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
                            const Device::Settings& settings)
-    : gpu_(gpu),
-      model_(model),
-      plan_(plan),
-      settings_(settings),
+    : gpu_(gpu), model_(model), plan_(plan), settings_(settings),
       stage_layers_((model.layers() + plan.pipeline - 1) / plan.pipeline),
-      latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)),
-      range_(gpu_),
+      latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)), range_(gpu_),
       tables_(model, plan, settings.coverage, [this](const auto& operators) { return priced(operators); }) {
   // The attention work of one decode names the shapes of every layer; that of one chunk names them in the same order.
   const auto laws = models::kv_laws(model);
@@ -42,7 +38,8 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
   const std::int64_t chunk_tokens = batch.prefill_tokens();
   const std::int64_t decode_tokens = batch.decodes * batch.tokens_per_decode;
   if (chunk_tokens + decode_tokens > 0) {
-    part += tables_.token_part(chunk_tokens, chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_));
+    part +=
+        tables_.token_part(chunk_tokens, chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_));
     part += tables_.logit_part(batch.logit_rows());
     add_attention(part, batch);
   }

@@ -6,8 +6,8 @@
 
 namespace llmscape::hardware {
 
-// Prices steps of one model on one kind of GPU. What depends on token counts alone is priced once and kept; attention is a
-// closed form over the batch's aggregates. Under pipeline parallelism the device time is that of one stage.
+// Prices steps of one model on one kind of GPU. What depends on token counts alone is priced once and kept; attention
+// is a closed form over the batch's aggregates. Under pipeline parallelism the device time is that of one stage.
 class GpuStepModel final : public StepModel {
  public:
   GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,

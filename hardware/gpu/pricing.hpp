@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <span>
-
 #include "hardware/gpu/gpu.hpp"
+
+#include <span>
 
 namespace llmscape::hardware {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cstdint>
-
 #include "hardware/device.hpp"
 #include "hardware/fit.hpp"
+
+#include <cstdint>
 
 namespace llmscape::hardware {
 
@@ -11,13 +11,13 @@ namespace llmscape::hardware {
 struct HostParameters : Fit {
   Seconds per_step;
   Seconds per_request;
-  Seconds graph_launch;      // one captured graph for the whole step
-  Seconds per_eager_layer;   // launches of a layer outside a graph
+  Seconds graph_launch;     // one captured graph for the whole step
+  Seconds per_eager_layer;  // launches of a layer outside a graph
 };
 const Fields<HostParameters>& host_fields();
 
-// Tokens that the linears of a decode-only batch compute: the next captured size (1, 2, 4, multiples of 8 to 256, of 16 to
-// 512), or the batch itself where none is captured.
+// Tokens that the linears of a decode-only batch compute: the next captured size (1, 2, 4, multiples of 8 to 256, of 16
+// to 512), or the batch itself where none is captured.
 std::int64_t padded_tokens(std::int64_t tokens, const Device::Settings&);
 
 // Batches with prompt chunks count as eager: their attention is launched layer by layer even between captured pieces.

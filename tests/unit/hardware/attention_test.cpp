@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hardware_fixtures.hpp"
+
 #include <algorithm>
 #include <array>
-
-#include "hardware_fixtures.hpp"
 
 namespace llmscape::hardware {
 namespace {
@@ -75,7 +75,8 @@ TEST_CASE("one long context among short ones holds the kernel open, equal contex
   const double sum_only = decode_micros(gpu, equal), with_tail = decode_micros(gpu, skewed);
   // One block reads 65,536 entries of 2 x 128 x 2 bytes at 150 GB/s: 223.7 us, against 194 us for all bytes together.
   CHECK(with_tail > sum_only);
-  CHECK(with_tail == doctest::Approx(9.26 + 65536 * 512 / 150e9 * 1e6 + 2.0 * 64 * 32 * 128 * 2 / (0.855 * 3.35e12) * 1e6));
+  CHECK(with_tail ==
+        doctest::Approx(9.26 + 65536 * 512 / 150e9 * 1e6 + 2.0 * 64 * 32 * 128 * 2 / (0.855 * 3.35e12) * 1e6));
   skewed.attended.max = 2100;
   CHECK(decode_micros(gpu, skewed) == sum_only);
 }
@@ -96,7 +97,8 @@ TEST_CASE("absorbed latent attention is bound by compute and memory alike") {
   models::DecodeAttention latent;
   latent.sequences = 64;
   latent.attended = equal_contexts(64, 8192);
-  latent.heads = 128, latent.kv_heads = 1, latent.head_dim = 576, latent.mla = true, latent.kv_rank = 512, latent.rope_dim = 64;
+  latent.heads = 128, latent.kv_heads = 1, latent.head_dim = 576, latent.mla = true, latent.kv_rank = 512,
+  latent.rope_dim = 64;
   const KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention, latent);
   const double entries = 64.0 * 8192;
   CHECK(cost.flops.si() == doctest::Approx(entries * 278528));  // 2 x 128 heads x (2 x 512 + 64)
@@ -126,10 +128,26 @@ TEST_CASE("a window bounds the cost of a long prompt") {
 TEST_CASE("two chunks in one kernel cost less than in two, and more than either") {
   const Gpu gpu = catalog_gpu("h100-sxm");
   const std::array both = {models::PrefillChunk{512, 0, true}, models::PrefillChunk{700, 2048, false}};
-  const double together =
-      prefill_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), both).time.si() * 1e6;
+  const double together = prefill_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), both).time.si() * 1e6;
   CHECK(together < prefill_micros(gpu, 512, 0) + prefill_micros(gpu, 700, 2048));
   CHECK(together > prefill_micros(gpu, 700, 2048));
+}
+
+TEST_CASE("decodes beside a chunk take a tile for each query head where the kernel is one") {
+  // One layer of Llama-3.1-8B, a fresh chunk of 512 tokens beside decodes over 512 or 1,024 tokens: recorded in vLLM
+  // 0.19 on the RTX PRO 6000 (casys-kaist/LLMServingSim @ 5daddb2), where a kernel of their own takes 218 us for 64
+  // decodes.
+  const Gpu gpu = catalog_gpu("rtx-pro-6000");
+  const std::array chunks = {models::PrefillChunk{512, 0, true}};
+  const auto mixed = [&](std::int64_t sequences, std::int64_t context) {
+    return mixed_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), chunks, decode(sequences, context))
+               .time.si() *
+           1e6;
+  };
+  CHECK(mixed(32, 513) == doctest::Approx(121).epsilon(0.15));
+  CHECK(mixed(64, 1025) == doctest::Approx(349).epsilon(0.15));
+  CHECK(mixed(128, 1025) == doctest::Approx(735).epsilon(0.15));
+  CHECK(mixed(128, 1025) > 1.3 * (prefill_micros(gpu, 512, 0) + decode_micros(gpu, decode(128, 1025))));
 }
 
 }  // namespace

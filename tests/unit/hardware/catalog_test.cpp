@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hardware/cpu.hpp"
+#include "hardware_fixtures.hpp"
+
 #include <algorithm>
 #include <array>
 #include <fstream>
-
-#include "hardware/cpu.hpp"
-#include "hardware_fixtures.hpp"
 
 namespace llmscape::hardware {
 namespace {
@@ -47,11 +47,11 @@ TEST_CASE("every figure of the catalogue says where it comes from") {
     const auto* gpu = dynamic_cast<const Gpu*>(device.get());
     if (!gpu) continue;
     CAPTURE(name);
-    for (const auto* source : {&gpu->peak_bf16.source, &gpu->hbm_bandwidth.source, &gpu->hbm_capacity.source,
-                               &gpu->multiprocessors.source, &gpu->l2.source, &gpu->tdp.source, &gpu->idle.source,
-                               &gpu->runtime_reserve.source, &gpu->gemm.source, &gpu->prefill_attention.source,
-                               &gpu->decode_attention.source, &gpu->elementwise.source, &gpu->links.bandwidth.source,
-                               &gpu->links.latency.source, &gpu->host.source, &gpu->energy.source})
+    for (const auto* source :
+         {&gpu->peak_bf16.source, &gpu->hbm_bandwidth.source, &gpu->hbm_capacity.source, &gpu->multiprocessors.source,
+          &gpu->l2.source, &gpu->tdp.source, &gpu->idle.source, &gpu->runtime_reserve.source, &gpu->gemm.source,
+          &gpu->prefill_attention.source, &gpu->decode_attention.source, &gpu->elementwise.source,
+          &gpu->links.bandwidth.source, &gpu->links.latency.source, &gpu->host.source, &gpu->energy.source})
       CHECK_FALSE(source->empty());
     for (const CollectiveFit& fit : gpu->links.collectives) CHECK_FALSE(fit.source.empty());
   }
@@ -86,7 +86,8 @@ TEST_CASE("a fit is worth its tag unless a figure that it multiplies is assumed"
 }
 
 TEST_CASE("recorded decode steps and tokens per second are met where a device was measured") {
-  const auto decode_seconds = [](const Device& device, const models::ModelSpec& model, std::int64_t decodes, std::int64_t context) {
+  const auto decode_seconds = [](const Device& device, const models::ModelSpec& model, std::int64_t decodes,
+                                 std::int64_t context) {
     const std::array attended = {equal_contexts(decodes, context)};
     models::Batch batch;
     batch.decodes = decodes;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/collectives.hpp"
+#include "hardware_fixtures.hpp"
 
 #include <cmath>
-
-#include "hardware_fixtures.hpp"
 
 namespace llmscape::hardware {
 namespace {
@@ -16,7 +15,8 @@ double micros(const Links& links, Kind kind, double bytes, int ranks) {
 
 // The rows of one software alone.
 Links only(Links links, const std::string& software) {
-  std::erase_if(links.collectives, [&](const CollectiveFit& fit) { return fit.source.find(software) == std::string::npos; });
+  std::erase_if(links.collectives,
+                [&](const CollectiveFit& fit) { return fit.source.find(software) == std::string::npos; });
   return links;
 }
 

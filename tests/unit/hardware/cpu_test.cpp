@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cpu.hpp"
+#include "hardware_fixtures.hpp"
 
 #include <array>
-
-#include "hardware_fixtures.hpp"
 
 namespace llmscape::hardware {
 namespace {
@@ -14,7 +13,8 @@ Cpu catalog_cpu() { return dynamic_cast<const Cpu&>(*catalog_device("cpu-epyc-vm
 
 TEST_CASE("one thread's products of 2,048 x 2,048 come within 15 % of what oneDNN took") {
   const Cpu cpu = catalog_cpu();
-  const std::array<std::pair<std::int64_t, double>, 5> measured = {{{1, 0.56}, {4, 0.50}, {16, 1.03}, {64, 2.68}, {256, 9.5}}};
+  const std::array<std::pair<std::int64_t, double>, 5> measured = {
+      {{1, 0.56}, {4, 0.50}, {16, 1.03}, {64, 2.68}, {256, 9.5}}};
   for (const auto& [rows, milliseconds] : measured) {
     CAPTURE(rows);
     const Seconds time = cpu.product_cost({rows, 2048, 2048, kSingle, kSingle}).time;

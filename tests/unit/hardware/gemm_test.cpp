@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/gemm.hpp"
+#include "hardware_fixtures.hpp"
 
 #include <algorithm>
-
-#include "hardware_fixtures.hpp"
 
 namespace llmscape::hardware {
 namespace {

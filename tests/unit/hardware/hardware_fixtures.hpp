@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/catalog.hpp"
+#include "hardware/gpu/gpu.hpp"
+#include "models/model.hpp"
+
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <memory>
 #include <string>
-
-#include "hardware/catalog.hpp"
-#include "hardware/gpu/gpu.hpp"
-#include "models/model.hpp"
 
 namespace llmscape::hardware {
 
@@ -31,8 +31,8 @@ inline Gpu catalog_gpu(const std::string& name) {
 }
 
 // A decoder of the Llama 3 family, bf16.
-inline models::ModelSpec llama(std::string name, int layers, int hidden, int heads, int kv_heads, int head_dim, int width,
-                               bool tied) {
+inline models::ModelSpec llama(std::string name, int layers, int hidden, int heads, int kv_heads, int head_dim,
+                               int width, bool tied) {
   models::LayerGroup group;
   group.count = layers;
   group.attention.heads = heads;
@@ -53,6 +53,8 @@ inline models::ModelSpec llama_1b() { return llama("llama-3.2-1b", 16, 2048, 32,
 inline models::ModelSpec llama_8b() { return llama("llama-3.1-8b", 32, 4096, 32, 8, 128, 14336, false); }
 
 // All sequences alike.
-inline models::Attended equal_contexts(std::int64_t sequences, std::int64_t context) { return {sequences * context, context}; }
+inline models::Attended equal_contexts(std::int64_t sequences, std::int64_t context) {
+  return {sequences * context, context};
+}
 
 }  // namespace llmscape::hardware

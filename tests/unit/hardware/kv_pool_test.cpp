@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/kv_pool.hpp"
-
 #include "hardware_fixtures.hpp"
 
 namespace llmscape::hardware {
@@ -23,7 +22,8 @@ TEST_CASE("an H100 holds 58 GB of KV beside an 8B model") {
 }
 
 TEST_CASE("a model that does not fit says what is missing") {
-  const KvPool pool = kv_pool(catalog_gpu("l4"), llama("llama-70b", 80, 8192, 64, 8, 128, 28672, false), {}, 0.9, 2048, 256);
+  const KvPool pool =
+      kv_pool(catalog_gpu("l4"), llama("llama-70b", 80, 8192, 64, 8, 128, 28672, false), {}, 0.9, 2048, 256);
   CHECK(pool.tokens == 0);
   // 141.1 GB of weights against 21.3 GB
   CHECK(pool.missing.si() > 119e9);
@@ -32,7 +32,8 @@ TEST_CASE("a model that does not fit says what is missing") {
 
 TEST_CASE("tensor parallelism divides weights and KV heads over the ranks") {
   const Gpu gpu = catalog_gpu("h100-sxm");
-  const KvPool one = kv_pool(gpu, llama_8b(), {}, 0.9, 8192, 256), four = kv_pool(gpu, llama_8b(), {4, 1, 1, 1}, 0.9, 8192, 256);
+  const KvPool one = kv_pool(gpu, llama_8b(), {}, 0.9, 8192, 256),
+               four = kv_pool(gpu, llama_8b(), {4, 1, 1, 1}, 0.9, 8192, 256);
   CHECK(four.need.kv_per_token.si() == doctest::Approx(one.need.kv_per_token.si() / 4));
   CHECK(four.tokens > 4 * one.tokens);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hardware_fixtures.hpp"
+
 #include <array>
 #include <numeric>
-
-#include "hardware_fixtures.hpp"
 
 namespace llmscape::hardware {
 namespace {
@@ -84,7 +84,8 @@ TEST_CASE("the host pays per step, per request and once per graph, or per layer 
   CHECK(decode_step(gpu, llama_8b(), 32, 1024).host.si() == doctest::Approx((126 + 32 * 4 + 10) * 1e-6));
   Device::Settings eager;
   eager.cuda_graphs = false;
-  CHECK(decode_step(gpu, llama_8b(), 32, 1024, {}, eager).host.si() == doctest::Approx((126 + 32 * 4 + 32 * 32) * 1e-6));
+  CHECK(decode_step(gpu, llama_8b(), 32, 1024, {}, eager).host.si() ==
+        doctest::Approx((126 + 32 * 4 + 32 * 32) * 1e-6));
 }
 
 TEST_CASE("a step without work costs the host alone") {
@@ -130,7 +131,8 @@ TEST_CASE("doubling the memory bandwidth never slows a step") {
 
 TEST_CASE("two tensor-parallel ranks split a step's bytes and pay for its collectives") {
   const Gpu gpu = catalog_gpu("h100-sxm");
-  const StepCost one = decode_step(gpu, llama_8b(), 32, 4096), two = decode_step(gpu, llama_8b(), 32, 4096, {2, 1, 1, 1});
+  const StepCost one = decode_step(gpu, llama_8b(), 32, 4096),
+                 two = decode_step(gpu, llama_8b(), 32, 4096, {2, 1, 1, 1});
   CHECK(two.bytes.si() == doctest::Approx(one.bytes.si() / 2).epsilon(0.02));
   CHECK(two.device < one.device);
   CHECK(two.device > 0.5 * one.device);
@@ -165,6 +167,77 @@ TEST_CASE("leaving the fitted range warns once per family, naming the device") {
   CHECK(model->range_warnings()[0] ==
         "decode_attention of h100-sxm left its fitted range: 1 decodes, the longest over 200000 tokens (fitted: 2048 "
         "decodes, 131072 tokens)");
+}
+
+TEST_CASE("a token of an 8B model costs an H200 1.62 J at batch 1, in 3.86 ms of reading weights") {
+  const Gpu gpu = catalog_gpu("h200");
+  const StepCost cost = decode_step(gpu, llama_8b(), 1, 1);
+  const double dynamic = cost.energy[0].si() + cost.energy[1].si() + cost.energy[2].si();
+  CHECK(dynamic + gpu.idle_power().si() * 3.86e-3 == doctest::Approx(1.62).epsilon(0.01));
+}
+
+TEST_CASE("twice the peak, or twice the peak and the multiprocessors, never slows a step") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  Gpu faster = gpu;
+  faster.peak_bf16.value *= 2;
+  Gpu wider = faster;
+  wider.multiprocessors.value *= 2;
+  const std::array chunks = {models::PrefillChunk{2048, 0, true}};
+  for (const Gpu* better : {&faster, &wider}) {
+    for (const std::int64_t decodes : {1, 64, 256})
+      CHECK(decode_step(*better, llama_8b(), decodes, 2048).device <=
+            decode_step(gpu, llama_8b(), decodes, 2048).device);
+    CHECK(better->bind(llama_8b(), {}, {})->step({chunks, 0, 1, {}}).device <
+          gpu.bind(llama_8b(), {}, {})->step({chunks, 0, 1, {}}).device);
+  }
+}
+
+TEST_CASE("each KV law of a model has its own contexts") {
+  models::ModelSpec windowed = llama_8b();
+  windowed.groups.push_back(windowed.groups[0]);
+  windowed.groups[0].count = windowed.groups[1].count = 16;
+  windowed.groups[1].attention.window = 1024;
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const std::array attended = {equal_contexts(32, 16384), equal_contexts(32, 1024)};
+  models::Batch batch;
+  batch.decodes = 32;
+  batch.attended = attended;
+  const StepCost cost = gpu.bind(windowed, {}, {})->step(batch);
+  const Seconds full = family(decode_step(gpu, llama_8b(), 32, 16384), OperatorFamily::decode_attention);
+  const Seconds near = family(decode_step(gpu, llama_8b(), 32, 1024), OperatorFamily::decode_attention);
+  CHECK(family(cost, OperatorFamily::decode_attention).si() == doctest::Approx((full + near).si() / 2));
+}
+
+TEST_CASE("routed layers read more experts for more tokens and keep prompts and decodes apart") {
+  models::ModelSpec routed = llama("qwen3-30b-a3b", 48, 2048, 32, 4, 128, 0, false);
+  routed.groups[0].feed_forward.experts = 128;
+  routed.groups[0].feed_forward.experts_per_token = 8;
+  routed.groups[0].feed_forward.expert_width = 768;
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const auto model = gpu.bind(routed, {}, {});
+  const StepCost one = model->step(DecodeBatch(1, 100).batch), many = model->step(DecodeBatch(64, 100).batch);
+  CHECK(family(one, OperatorFamily::grouped_gemm) < family(many, OperatorFamily::grouped_gemm));
+  const std::array chunks = {models::PrefillChunk{64, 0, false}};
+  const StepCost chunk = model->step({chunks, 0, 1, {}});
+  CHECK(family(chunk, OperatorFamily::grouped_gemm) != family(many, OperatorFamily::grouped_gemm));
+}
+
+TEST_CASE("latent attention steps through prompts, decodes and both") {
+  models::ModelSpec latent = llama("latent", 4, 2048, 16, 16, 192, 8192, false);
+  models::Attention& attention = latent.groups[0].attention;
+  attention.kind = models::Attention::Kind::mla;
+  attention.kv_rank = 512, attention.rope_dim = 64, attention.nope_dim = 128, attention.v_dim = 128;
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const auto model = gpu.bind(latent, {}, {});
+  const std::array chunks = {models::PrefillChunk{256, 4096, false}, models::PrefillChunk{64, 8192, true}};
+  const Seconds prefill = model->step({chunks, 0, 1, {}}).device;
+  DecodeBatch both(8, 4096);
+  const Seconds decode = model->step(both.batch).device;
+  both.batch.chunks = chunks;
+  const Seconds mixed = model->step(both.batch).device;
+  CHECK(mixed > prefill);
+  CHECK(mixed > decode);
+  CHECK(mixed < prefill + decode);
 }
 
 }  // namespace
