@@ -113,8 +113,8 @@ void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotal
 
 std::string describe_hardware(const Scenario& scenario) {
   std::string text;
-  for (std::size_t i = 0; i < scenario.device_kinds.size(); ++i)
-    text += (text.empty() ? "" : " + ") + std::to_string(scenario.config.hardware.devices[i]->count) + " x " + scenario.device_kinds[i];
+  for (const auto& device : scenario.config.hardware.devices)
+    text += (text.empty() ? "" : " + ") + std::to_string(device->count) + " x " + device->name;
   return text;
 }
 

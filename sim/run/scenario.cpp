@@ -33,19 +33,6 @@ void take_schema(YamlNode& root, Diagnostics& diagnostics) {
   root.erase("schema");
 }
 
-// What the user calls the kind of each device group, before presets are replaced by what they name.
-std::vector<std::string> device_kinds(const YamlNode& root) {
-  std::vector<std::string> kinds;
-  const YamlNode* hardware = root.find("hardware");
-  const YamlNode* devices = hardware ? hardware->find("devices") : nullptr;
-  if (!devices) return kinds;
-  for (const YamlNode& item : devices->items) {
-    const YamlNode* kind = item.find("preset") ? item.find("preset") : item.find("name");
-    kinds.push_back(kind ? kind->text : "");
-  }
-  return kinds;
-}
-
 std::optional<models::ModelSpec> read_model(const ModelConfig& config, const YamlNode& root, const Catalogs& catalogs,
                                             const std::filesystem::path& folder, Diagnostics& diagnostics) {
   std::optional<models::ModelSpec> model;
@@ -127,10 +114,9 @@ std::optional<Scenario> load_scenario(const std::filesystem::path& file, const s
     spell_out(root, scenario_fields().info());  // one override may name what the next one goes into
   }
   if (seed) apply_override(root, "seed=" + std::to_string(*seed), diagnostics);
-  Scenario scenario;
-  scenario.device_kinds = device_kinds(root);
   expand_presets(root, scenario_fields().info(), preset_loader(catalogs), diagnostics);
 
+  Scenario scenario;
   scenario.folder = file.parent_path();
   if (!scenario_fields().read(scenario.config, root, diagnostics) || diagnostics.has_errors()) return std::nullopt;
   const ScenarioConfig& config = scenario.config;

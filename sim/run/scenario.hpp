@@ -79,7 +79,6 @@ struct Scenario {
   std::vector<std::string> slo_classes;  // the unnamed class first, then by name
   std::vector<Slo> slos;                 // one for each class
   std::filesystem::path folder;          // relative paths start here
-  std::vector<std::string> device_kinds; // of each device group: its preset, or the user's name where it has none
   YamlNode resolved;                     // every value, presets and defaults spelled out, with its origin
   SourceRange workload_where;
 };
