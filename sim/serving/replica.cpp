@@ -142,7 +142,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
   listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size(), state_.kv.used());
   last_end_ = end;
-  steps_.push_back({start, end, plan_.decodes, plan_.finished});
+  steps_.push_back({end, plan_.finished});
 }
 
 void Replica::stamp_tokens(Seconds end) {
@@ -167,15 +167,13 @@ void Replica::plan_ahead() {
   if (!plan_.steady || state_.decoding.size() == 0) return;
   for (const Step& step : steps_)
     if (!step.finished.empty()) return;
-  const std::int64_t steps = std::min(
-      {config_.lookahead, state_.decoding.steps_to_finish(), state_.decoding.steps_to_crossing() == INT64_MAX
-                                                                 ? INT64_MAX
-                                                                 : state_.decoding.steps_to_crossing() + 1});
+  const std::int64_t furthest = std::min(
+      {config_.lookahead - 1, state_.decoding.steps_to_finish() - 1, state_.decoding.steps_to_crossing()});
   models::Batch batch;
   batch.decodes = state_.decoding.size();
   std::int64_t blocks = 0;
   Seconds end = last_end_;
-  for (std::int64_t ahead = 0; ahead < steps; ++ahead) {
+  for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
     blocks += state_.blocks_for_decodes(ahead);
     if (blocks > state_.kv.available()) return;
     batch.attended = state_.decoding.attended(ahead);

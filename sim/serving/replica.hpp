@@ -90,8 +90,7 @@ class Replica {
     Seconds at;
   };
   struct Step {
-    Seconds start, end;
-    std::int64_t decodes = 0;
+    Seconds end;
     std::vector<Request*> finished;
   };
 
