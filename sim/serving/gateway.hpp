@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "sim/serving/counters.hpp"
+#include "sim/serving/program_runner.hpp"
 #include "sim/serving/router.hpp"
-#include "sim/serving/station.hpp"
 #include "workloads/generator.hpp"
 
 namespace llmscape::serving {
@@ -36,18 +36,17 @@ struct GatewayConfig {
   Seconds horizon = kNever;                     // the run stops here, finished or not
 };
 
-// Owns every request from its arrival until it is answered, runs the programs that emit them, and chooses their replicas.
-// Plain C++ with the clock handed in.
-class Gateway : public OutcomeListener {
+// Owns every request from its arrival until it is answered, and chooses its replica. Plain C++ with the clock handed in.
+class Gateway : public OutcomeListener, private ProgramHost {
  public:
   // `ring(i)` tells that replica i has a message; mistakes in a trace go to `diagnostics`.
   Gateway(GatewayConfig config, workloads::Generator& generator, std::unique_ptr<Router> router,
           std::vector<Replica*> replicas, RequestListener& listener, std::function<void(std::size_t)> ring,
           Diagnostics& diagnostics);
-  ~Gateway() override;
 
   [[nodiscard]] Seconds next_event();
-  // Does everything that is due at `now`, in order of time; ties: outcomes, then timers, then new programs.
+  // Does everything that is due at `now`, in order of time; ties: outcomes, then programs under way, then calls that run out
+  // of time, then new programs.
   void wake(Seconds now);
   // Nothing is open and nothing will come; or the horizon is reached.
   [[nodiscard]] bool done();
@@ -57,7 +56,7 @@ class Gateway : public OutcomeListener {
 
   // Where everything stands; the open ones are looked up.
   [[nodiscard]] Counters requests() const;
-  [[nodiscard]] Counters tasks() const;
+  [[nodiscard]] Counters tasks() const { return programs_.counters(); }
   // Calls fn for each request that has not left the system.
   void for_each_open(const std::function<void(const Request&)>& fn) const;
   [[nodiscard]] Seconds last_arrival() const { return last_arrival_; }
@@ -65,24 +64,44 @@ class Gateway : public OutcomeListener {
   void check_invariants() const;
 
  private:
-  struct ActiveProgram;
-  struct Call;
-  struct Timer;
-  struct Due;
+  struct Call {
+    Request request;
+    std::size_t program = 0;  // slot in programs_
+    int stage = 0;
+    bool open = false;
+    bool held = false;      // waits in the gateway for admission
+    bool unwanted = false;  // its replica was told to stop
+  };
+  struct Due {  // what a replica reported and is not yet handled
+    Seconds at;
+    std::size_t call;
+    Outcome outcome;
+    std::uint64_t request;
+  };
+  struct Deadline {
+    Seconds at;
+    std::uint64_t order;
+    std::size_t call;
+    std::uint64_t request;  // the call's place may hold another one by then
+    Outcome why;
+    bool operator>(const Deadline& o) const { return at != o.at ? at > o.at : order > o.order; }
+  };
+  struct Held {
+    int priority;
+    std::uint64_t request;
+    std::size_t call;
+    bool operator<(const Held& o) const { return priority != o.priority ? priority < o.priority : request < o.request; }
+  };
 
-  void start_program(workloads::Program program);
-  void start_stage(ActiveProgram& active, int stage, Seconds now);
-  void begin_work(ActiveProgram& active, int stage, Seconds now);
-  void end_stage(ActiveProgram& active, int stage, Seconds now);
-  void end_program(ActiveProgram& active, Seconds now);
-  void receive(ActiveProgram& active, int stage, Seconds now);
+  void on_call(std::size_t slot, int stage, Seconds now) override;
+  void on_program_end(const workloads::Program& program, Outcome outcome, Seconds now) override;
+  void admit(std::size_t call, Seconds now);
+  void admit_held(Seconds now);
   void send(Call& call, Seconds now);
-  void send_waiting(Seconds now);
-  void answer(Call& call, Outcome outcome, Seconds now);
-  void run_timer(const Timer& timer);
-  void drop_stale_timers();
-  void add_timer(Timer timer);
-  static void count(Counters& counters, Outcome outcome);
+  void answer(std::size_t call, Outcome outcome, Seconds now);
+  void give_up(const Deadline& deadline);
+  void add_deadline(std::size_t call, Seconds at, Outcome why);
+  void drop_stale_deadlines();
 
   GatewayConfig config_;
   workloads::Generator& generator_;
@@ -90,24 +109,19 @@ class Gateway : public OutcomeListener {
   std::vector<RoutingTarget> targets_;
   RequestListener& listener_;
   std::function<void(std::size_t)> ring_;
-  Station retrieval_;
   Diagnostics& diagnostics_;
+  ProgramRunner programs_;
 
-  std::deque<ActiveProgram> programs_;
-  std::vector<std::size_t> spare_programs_;
   std::deque<Call> calls_;
   std::vector<std::size_t> spare_calls_;
-  std::vector<Due> outcomes_;  // reported by replicas, not yet handled
-  struct TimerOrder { bool operator()(const Timer& a, const Timer& b) const; };
-  std::priority_queue<Timer, std::vector<Timer>, TimerOrder> timers_;
-  std::set<std::pair<std::pair<int, std::uint64_t>, std::size_t>> held_;  // ((priority, id), call): wait for admission
+  std::vector<Due> outcomes_;
+  std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
+  std::set<Held> held_;
 
-  Counters requests_, tasks_;
+  Counters requests_;
   std::uint64_t next_request_ = 0;
-  std::uint64_t next_program_ = 0;
-  std::uint64_t next_timer_ = 0;
+  std::uint64_t next_deadline_ = 0;
   std::uint64_t next_content_ = 0xffffffull << 40;  // answers that no program names: a range that no generator uses
-  std::int64_t open_programs_ = 0;
   std::int64_t open_requests_ = 0;
   std::int64_t sent_requests_ = 0;
   Seconds last_arrival_;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/program_runner.hpp"
+
+#include <utility>
+
+namespace llmscape::serving {
+
+using workloads::Program;
+using workloads::Stage;
+
+ProgramRunner::ProgramRunner(std::int64_t retrieval_servers, ProgramHost& host) : host_(host), retrieval_(retrieval_servers) {}
+
+void ProgramRunner::start(Program program) {
+  if (spare_.empty()) {
+    spare_.push_back(programs_.size());
+    programs_.emplace_back();
+  }
+  const std::size_t slot = spare_.back();
+  spare_.pop_back();
+  Active& active = programs_[slot];
+  program.id = next_program_++;
+  active.program = std::move(program);
+  active.missing.clear();
+  for (const Stage& stage : active.program.stages) active.missing.push_back(static_cast<int>(stage.after.size()));
+  active.open_stages = static_cast<int>(active.program.stages.size());
+  active.open_calls = 0;
+  active.called = false;
+  active.open = true;
+  active.outcome = Outcome::completed;
+  ++counters_.injected;
+  ++open_;
+  const Seconds now = active.program.start;
+  for (std::size_t i = 0; i < active.program.stages.size(); ++i)
+    if (active.program.stages[i].after.empty()) start_stage(slot, static_cast<int>(i), now);
+}
+
+// The stage is ready at `now`: its delay begins.
+void ProgramRunner::start_stage(std::size_t slot, int stage, Seconds now) {
+  const Seconds delay = programs_[slot].program.stages[static_cast<std::size_t>(stage)].delay;
+  if (delay > Seconds(0)) {
+    timers_.push({now + delay, next_timer_++, slot, stage, false});
+  } else {
+    begin_work(slot, stage, now);
+  }
+}
+
+void ProgramRunner::begin_work(std::size_t slot, int stage, Seconds now) {
+  Active& active = programs_[slot];
+  const Stage& what = active.program.stages[static_cast<std::size_t>(stage)];
+  if (what.kind == Stage::Kind::model_call) {
+    ++active.open_calls;
+    active.called = true;
+    host_.on_call(slot, stage, now);
+  } else {
+    const Seconds end = what.kind == Stage::Kind::retrieval ? retrieval_.serve(now, what.service) : now + what.service;
+    timers_.push({end, next_timer_++, slot, stage, true});
+  }
+}
+
+void ProgramRunner::run_next() {
+  const Timer timer = timers_.top();
+  timers_.pop();
+  if (timer.ends) {
+    end_stage(timer.slot, timer.stage, timer.at);
+  } else {
+    begin_work(timer.slot, timer.stage, timer.at);
+  }
+}
+
+void ProgramRunner::answered(std::size_t slot, int stage, Outcome outcome, Seconds now) {
+  Active& active = programs_[slot];
+  --active.open_calls;
+  // An abandoned suggestion is part of the plan; whatever else ends a call early is how its task ends.
+  if (outcome != Outcome::cancelled && active.outcome == Outcome::completed) active.outcome = outcome;
+  end_stage(slot, stage, now);
+}
+
+void ProgramRunner::end_stage(std::size_t slot, int stage, Seconds now) {
+  Active& active = programs_[slot];
+  if (--active.open_stages == 0) return end_program(slot, now);
+  const std::vector<Stage>& stages = active.program.stages;
+  for (std::size_t later = static_cast<std::size_t>(stage) + 1; later < stages.size(); ++later)
+    for (const int before : stages[later].after)
+      if (before == stage && --active.missing[later] == 0) start_stage(slot, static_cast<int>(later), now);
+}
+
+void ProgramRunner::end_program(std::size_t slot, Seconds now) {
+  Active& active = programs_[slot];
+  counters_.count(active.outcome);
+  --open_;
+  active.open = false;
+  host_.on_program_end(active.program, active.outcome, now);
+  spare_.push_back(slot);
+}
+
+Counters ProgramRunner::counters() const {
+  Counters now = counters_;
+  for (const Active& active : programs_) {
+    if (!active.open) continue;
+    if (active.open_calls > 0) {
+      ++now.running;
+    } else if (active.called) {
+      ++now.waiting;
+    } else {
+      ++now.queued;
+    }
+  }
+  return now;
+}
+
+}  // namespace llmscape::serving

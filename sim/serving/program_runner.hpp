@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <queue>
+#include <vector>
+
+#include "sim/serving/counters.hpp"
+#include "sim/serving/request.hpp"
+#include "sim/serving/station.hpp"
+#include "workloads/program.hpp"
+
+namespace llmscape::serving {
+
+// What a program asks of the system around it.
+class ProgramHost {
+ public:
+  virtual ~ProgramHost() = default;
+  // Stage `stage` of the program in `slot` is a model call that starts at `now`; the host reports its end by answered().
+  virtual void on_call(std::size_t slot, int stage, Seconds now) = 0;
+  // All stages have ended; `outcome` is that of the call that went wrong first, if any.
+  virtual void on_program_end(const workloads::Program& program, Outcome outcome, Seconds now) = 0;
+};
+
+// Executes request programs: starts each stage when those before it have ended, waits for tools, people and the retrieval
+// station, and leaves model calls to its host.
+class ProgramRunner {
+ public:
+  // `retrieval_servers`: 0 for a station where nobody queues.
+  ProgramRunner(std::int64_t retrieval_servers, ProgramHost& host);
+
+  void start(workloads::Program program);
+  // The model call has left the system.
+  void answered(std::size_t slot, int stage, Outcome outcome, Seconds now);
+
+  // When the next tool, pause or retrieval ends, or a delayed stage starts; kNever if nothing is under way.
+  [[nodiscard]] Seconds next_event() const { return timers_.empty() ? kNever : timers_.top().at; }
+  // Does that one thing.
+  void run_next();
+
+  [[nodiscard]] const workloads::Program& program(std::size_t slot) const { return programs_[slot].program; }
+  [[nodiscard]] bool idle() const { return open_ == 0; }
+  [[nodiscard]] Counters counters() const;
+
+ private:
+  struct Active {
+    workloads::Program program;
+    std::vector<int> missing;  // per stage: stages before it that have not ended
+    int open_stages = 0;
+    int open_calls = 0;
+    bool called = false;  // a model call was made
+    bool open = false;
+    Outcome outcome = Outcome::completed;
+  };
+  struct Timer {
+    Seconds at;
+    std::uint64_t order;
+    std::size_t slot;
+    int stage;
+    bool ends;  // the stage's work is done; else its delay is over
+    bool operator>(const Timer& o) const { return at != o.at ? at > o.at : order > o.order; }
+  };
+
+  void start_stage(std::size_t slot, int stage, Seconds now);
+  void begin_work(std::size_t slot, int stage, Seconds now);
+  void end_stage(std::size_t slot, int stage, Seconds now);
+  void end_program(std::size_t slot, Seconds now);
+
+  ProgramHost& host_;
+  Station retrieval_;
+  std::deque<Active> programs_;
+  std::vector<std::size_t> spare_;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  std::uint64_t next_program_ = 0;
+  std::uint64_t next_timer_ = 0;
+  std::int64_t open_ = 0;
+  Counters counters_;
+};
+
+}  // namespace llmscape::serving
