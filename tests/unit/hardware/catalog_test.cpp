@@ -10,7 +10,7 @@ namespace llmscape::hardware {
 namespace {
 
 TEST_CASE("every device of the catalogue loads under its file's name and steps through Llama-3.2-1B") {
-  const auto names = device_names(kCatalog);
+  const auto names = catalog_names(kCatalog);
   CHECK(names.size() >= 18);
   const std::array chunks = {models::PrefillChunk{64, 0, true}};
   const std::array attended = {equal_contexts(2, 128)};
@@ -42,7 +42,7 @@ TEST_CASE("every device of the catalogue loads under its file's name and steps t
 }
 
 TEST_CASE("every figure of the catalogue says where it comes from") {
-  for (const std::string& name : device_names(kCatalog)) {
+  for (const std::string& name : catalog_names(kCatalog)) {
     const auto device = catalog_device(name);
     const auto* gpu = dynamic_cast<const Gpu*>(device.get());
     if (!gpu) continue;
@@ -59,12 +59,12 @@ TEST_CASE("every figure of the catalogue says where it comes from") {
 
 TEST_CASE("an unknown device names the nearest and how to list them all") {
   Diagnostics diagnostics;
-  CHECK_FALSE(load_device_tree(kCatalog, "h100-smx", {}, diagnostics));
+  CHECK_FALSE(catalog_entry(kCatalog, "device", "h100-smx", {}, diagnostics));
   REQUIRE(diagnostics.sorted().size() == 1);
   CHECK(diagnostics.sorted()[0].message == "no device 'h100-smx' in the catalogue");
   CHECK(diagnostics.sorted()[0].suggestion.find("h100-sxm") != std::string::npos);
   CHECK(diagnostics.sorted()[0].suggestion.find("llmscape list devices") != std::string::npos);
-  CHECK_FALSE(load_device_tree(kCatalog, "../catalog/h100-sxm", {}, diagnostics));
+  CHECK_FALSE(catalog_entry(kCatalog, "device", "../catalog/h100-sxm", {}, diagnostics));
 }
 
 TEST_CASE("a description of another schema is refused") {
@@ -72,7 +72,7 @@ TEST_CASE("a description of another schema is refused") {
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "old.yaml") << "schema: device/0\nkind: gpu\n";
   Diagnostics diagnostics;
-  CHECK_FALSE(load_device_tree(folder, "old", {}, diagnostics));
+  CHECK_FALSE(catalog_entry(folder, "device", "old", {}, diagnostics));
   CHECK(diagnostics.errors() == 1);
   std::filesystem::remove_all(folder);
 }

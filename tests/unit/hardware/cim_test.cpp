@@ -284,7 +284,7 @@ TEST_CASE("a chip refuses what its macros or its memory cannot hold, and plans o
 
 TEST_CASE("a row count that is no power of two is refused where it stands") {
   Diagnostics diagnostics;
-  auto tree = load_device_tree(kCatalog, "cim-edge", {}, diagnostics);
+  auto tree = catalog_entry(kCatalog, "device", "cim-edge", {}, diagnostics);
   REQUIRE(tree);
   tree->find("macro")->find("rows")->find("value")->text = "300";
   CHECK_FALSE(devices().read(*tree, diagnostics));

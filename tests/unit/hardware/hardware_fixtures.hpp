@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "hardware/catalog.hpp"
+#include "base/catalog.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "models/model.hpp"
 
@@ -17,7 +17,7 @@ inline const std::filesystem::path kCatalog = "hardware/catalog";
 // A device of the shipped catalogue; the tests run in the repository's root.
 inline std::shared_ptr<const Device> catalog_device(const std::string& name) {
   Diagnostics diagnostics;
-  const auto tree = load_device_tree(kCatalog, name, {}, diagnostics);
+  const auto tree = catalog_entry(kCatalog, "device", name, {}, diagnostics);
   auto device = tree ? devices().read(*tree, diagnostics) : nullptr;
   REQUIRE_MESSAGE(device, diagnostics.text(false));
   return device;
