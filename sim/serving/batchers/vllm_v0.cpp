@@ -14,10 +14,11 @@ class VllmV0Batcher : public Batcher {
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     admit_prompts(state, now, plan);
     if (!plan.chunks.empty()) return;
+    const std::int64_t preempted = state.preemptions;
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
       if (!state.preempt_last()) return;
     state.schedule_decodes(plan);
-    plan.steady = true;
+    plan.steady = state.preemptions == preempted;
   }
 
  private:

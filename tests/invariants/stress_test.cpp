@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything at once: preemptions, abandoned calls, time-outs, priorities, admission limits, shared prefixes, programs of many
+// stages. Whatever happens, the books must balance.
+#include <doctest/doctest.h>
+
+#include "base/random.hpp"
+#include "sim/serving/routers/least_tokens.hpp"
+#include "sim/serving/routers/prefix_affinity.hpp"
+#include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/serving_bench.hpp"
+
+using namespace llmscape;
+using namespace llmscape::serving;
+using llmscape::testing::System;
+using llmscape::testing::SystemConfig;
+using workloads::Program;
+using workloads::Stage;
+
+namespace {
+
+double seconds(const models::Batch& batch) { return 1e-3 + 2e-5 * static_cast<double>(batch.tokens()); }
+
+std::vector<Program> random_programs(RandomStream& random, int count) {
+  std::vector<Program> programs;
+  double at = 0;
+  for (int p = 0; p < count; ++p) {
+    Program program;
+    at += random.chance(0.3) ? 0 : random.exponential(0.02);
+    program.start = Seconds(at);
+    program.priority = static_cast<int>(random.integer(0, 2));
+    const std::int64_t stages = random.integer(1, 6);
+    for (int s = 0; s < stages; ++s) {
+      Stage& stage = program.stages.emplace_back();
+      if (s > 0 && random.chance(0.8)) stage.after.push_back(static_cast<int>(random.integer(0, s - 1)));
+      if (random.chance(0.3)) stage.delay = Seconds(random.exponential(0.05));
+      if (random.chance(0.25)) {
+        stage.kind = random.chance(0.5) ? Stage::Kind::retrieval : Stage::Kind::tool;
+        stage.service = Seconds(random.exponential(0.05));
+        continue;
+      }
+      if (random.chance(0.6)) stage.prompt.push_back({random.below(4) + 1, random.integer(1, 120)});
+      stage.prompt.push_back({1000 + static_cast<ContentId>(100 * p + s), random.integer(1, 200)});
+      stage.output_tokens = random.integer(1, 60);
+      if (random.chance(0.3)) stage.give_up = Seconds(random.exponential(0.2));
+    }
+    programs.push_back(std::move(program));
+  }
+  return programs;
+}
+
+}  // namespace
+
+TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (INV-1, 3, 4, 5, 8, 14)") {
+  const RoundRobin round_robin;
+  const LeastTokens least_tokens;
+  const PrefixAffinity prefix_affinity;
+  const std::vector<const RouterPolicy*> router_table = {&round_robin, &least_tokens, &prefix_affinity};
+  std::int64_t cancelled = 0, timed_out = 0, dropped = 0, preempted = 0;
+  for (const auto& member : batchers().members()) {
+    for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+      CAPTURE(member.name);
+      CAPTURE(seed);
+      RandomStream random(seed);
+      Diagnostics diagnostics;
+      const auto policy = batchers().read(YamlNode::scalar(member.name), diagnostics);
+      SystemConfig config;
+      config.kv_blocks = random.integer(30, 120);
+      config.max_model_len = random.integer(200, 400);
+      config.replicas = 1 + random.below(3);
+      config.kv_laws = {0, 50};
+      config.gateway.retrieval_servers = random.integer(0, 2);
+      if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
+      if (random.chance(0.5)) config.gateway.max_outstanding = random.integer(1, 40);
+      if (config.gateway.max_outstanding && random.chance(0.5)) config.gateway.max_waiting = random.integer(0, 20);
+      const RouterPolicy& router = *router_table[random.below(router_table.size())];
+      const std::vector<Program> programs = random_programs(random, 150);
+      System system(config, *policy, router, seconds);
+      system.run(programs);  // checks INV-1, INV-4 and INV-8
+
+      config.lookahead = 0;
+      System step_by_step(config, *policy, router, seconds);
+      step_by_step.run(programs);
+      REQUIRE(step_by_step.answers.size() == system.answers.size());
+      for (std::size_t i = 0; i < system.answers.size(); ++i) {
+        CHECK(system.answers[i].request.id == step_by_step.answers[i].request.id);
+        CHECK(system.answers[i].outcome == step_by_step.answers[i].outcome);
+        CHECK(system.answers[i].at == step_by_step.answers[i].at);
+      }
+      if (config.replicas == 1) CHECK(system.gaps == step_by_step.gaps);  // several replicas report in another order
+
+      const Counters calls = system.gateway().requests();
+      CHECK(calls.queued + calls.running + calls.waiting == 0);
+      CHECK(system.gateway().tasks().injected == 150);
+      CHECK(static_cast<std::int64_t>(system.answers.size()) == calls.injected);
+      std::int64_t emitted = 0, work = 0;
+      for (const auto& answer : system.answers) {
+        const Request& r = answer.request;
+        emitted += r.emitted;
+        work += r.prefilled + r.reused;
+        preempted += r.preemptions;
+        if (answer.outcome != Outcome::completed) continue;
+        CHECK(r.emitted == r.output_tokens);
+        CHECK(r.arrival <= r.enqueue);
+        CHECK(r.enqueue <= r.schedule);
+        CHECK(r.schedule < r.first_token);
+        CHECK(r.first_token <= r.last_token);
+        CHECK(r.prefilled + r.reused >= r.prompt_tokens);
+      }
+      std::int64_t engine_emitted = 0, engine_work = 0;
+      for (std::size_t i = 0; i < config.replicas; ++i) {
+        const EngineState& state = system.replica(i).state();
+        engine_emitted += state.emitted_tokens;
+        engine_work += state.prefilled_tokens + state.reused_tokens;
+        CHECK(state.kv.used() == 0);
+        CHECK(state.running() == 0);
+        CHECK(state.waiting.empty());
+      }
+      CHECK(emitted == engine_emitted);
+      CHECK(work == engine_work);
+      cancelled += calls.cancelled;
+      timed_out += calls.timed_out;
+      dropped += calls.dropped;
+    }
+  }
+  // The hard cases were really met.
+  CHECK(cancelled > 1000);
+  CHECK(timed_out > 1000);
+  CHECK(dropped > 1000);
+  CHECK(preempted > 100);
+}
