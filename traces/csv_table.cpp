@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/csv_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+namespace llmscape::traces {
+namespace {
+
+std::vector<Span> split(std::string_view line) {
+  std::vector<Span> cells;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find(',', begin), line.size());
+    cells.push_back({begin, end - begin});
+    begin = end + 1;
+  }
+  return cells;
+}
+
+// The whole of `text` as a number, or nothing.
+template <class Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+CsvTable::CsvTable(std::string path, std::vector<CsvColumn> columns, Diagnostics& diagnostics)
+    : columns_(std::move(columns)), rows_(std::move(path)), diagnostics_(&diagnostics), place_(columns_.size()) {
+  read_header();
+}
+
+void CsvTable::read_header() {
+  const int errors = diagnostics_->errors();
+  row_ = rows_.next(*diagnostics_);
+  if (!row_) {
+    if (diagnostics_->errors() == errors) report_whole_file("the table is empty");
+    return;
+  }
+  std::vector<std::string> names;
+  for (const CsvColumn& column : columns_) names.push_back(column.name);
+  const std::vector<Span> header = split(row_->text());
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const std::string name(row_->text(header[i]));
+    const auto known = std::ranges::find(names, name);
+    if (known == names.end()) {
+      row_->error(header[i], fmt::format("unknown column {}", in_quotes(name)), did_you_mean(name, names));
+      continue;
+    }
+    auto& place = place_[static_cast<std::size_t>(known - names.begin())];
+    if (place) row_->error(header[i], fmt::format("column '{}' stands twice", name));
+    place = i;
+  }
+  for (std::size_t column = 0; column < columns_.size(); ++column)
+    if (columns_[column].required && !place_[column])
+      row_->error({}, fmt::format("column '{}' is missing", columns_[column].name));
+  if (diagnostics_->errors() == errors) width_ = header.size();
+}
+
+bool CsvTable::next() {
+  if (width_ == 0) return false;
+  const int errors = diagnostics_->errors();
+  while ((row_ = rows_.next(*diagnostics_))) {
+    empty_ = false;
+    cells_ = split(row_->text());
+    if (cells_.size() == width_) return true;
+    row_->error({}, fmt::format("{} columns where the header has {}", cells_.size(), width_));
+  }
+  if (empty_ && diagnostics_->errors() == errors) report_whole_file("the table has no rows");
+  return false;
+}
+
+void CsvTable::report_whole_file(std::string message) {
+  diagnostics_->error({std::make_shared<SourceText>(SourceText{rows_.path(), {}})}, std::move(message));
+}
+
+std::string_view CsvTable::text(std::size_t column) const { return row_->text(cells_[*place_[column]]); }
+
+std::optional<std::int64_t> CsvTable::whole(std::size_t column, std::int64_t least) const {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const auto value = parse<std::int64_t>(text(column));
+  if (value && *value >= least && *value <= kMost) return value;
+  error(column, fmt::format("'{}' must be a whole number from {} to {}; got {}", columns_[column].name, least, kMost,
+                            in_quotes(text(column))));
+  return std::nullopt;
+}
+
+std::optional<double> CsvTable::positive(std::size_t column) const {
+  const auto value = parse<double>(text(column));
+  if (value && std::isfinite(*value) && *value > 0) return value;
+  error(column, fmt::format("'{}' must be a number above 0; got {}", columns_[column].name, in_quotes(text(column))));
+  return std::nullopt;
+}
+
+void CsvTable::error(std::size_t column, std::string message) const {
+  row_->error(cells_[*place_[column]], std::move(message));
+}
+
+}  // namespace llmscape::traces
