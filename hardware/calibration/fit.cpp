@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/fit.hpp"
+
+#include "base/random.hpp"
+
+#include <Eigen/Dense>
+#include <unsupported/Eigen/LevenbergMarquardt>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr double kOutlier = 0.1;      // log residual from where the loss turns linear
+constexpr double kPriorScale = 0.07;  // log residual that weighs as much as one standard deviation of a prior
+constexpr double kStep = 1e-3;        // of the numeric derivatives
+constexpr double kBoundShare = 0.01;  // of the range of the log, at either end
+constexpr int kMostEvaluations = 400;
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+// A parameter's logarithm as a function of a coordinate that is free to take any value.
+double log_value(const FreeParameter& p, double coordinate) {
+  const double low = std::log(p.low), high = std::log(p.high);
+  return low + (high - low) / (1 + std::exp(-coordinate));
+}
+double coordinate_of(const FreeParameter& p, double value) {
+  const double low = std::log(p.low), high = std::log(p.high);
+  const double share = std::clamp((std::log(value) - low) / (high - low), kBoundShare, 1 - kBoundShare);
+  return std::log(share / (1 - share));
+}
+
+// Residuals whose squares sum up to the loss; prior rows follow those of the data.
+class Residuals : public Eigen::DenseFunctor<double> {
+ public:
+  explicit Residuals(const FitProblem& problem)
+      : DenseFunctor(static_cast<int>(problem.parameters.size()),
+                     static_cast<int>(problem.measured.size() + problem.parameters.size())),
+        problem_(problem), predicted_(problem.measured.size()) {}
+
+  [[nodiscard]] std::vector<double> parameters_at(const InputType& coordinates) const {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < problem_.parameters.size(); ++i)
+      all.push_back(std::exp(log_value(problem_.parameters[i], coordinates[index(i)])));
+    return all;
+  }
+
+  // log(predicted / measured).
+  [[nodiscard]] Eigen::VectorXd log_errors(const std::vector<double>& parameters) const {
+    problem_.predict(parameters, predicted_);
+    Eigen::VectorXd errors(index(predicted_.size()));
+    for (std::size_t i = 0; i < predicted_.size(); ++i)
+      errors[index(i)] = std::log(predicted_[i] / problem_.measured[i]);
+    return errors;
+  }
+
+  int operator()(const InputType& coordinates, ValueType& residuals) const {
+    const std::vector<double> parameters = parameters_at(coordinates);
+    const Eigen::VectorXd errors = log_errors(parameters);
+    for (Eigen::Index i = 0; i < errors.size(); ++i) {
+      const double z = errors[i] / kOutlier;
+      residuals[i] = std::copysign(kOutlier * std::sqrt(2 * (std::sqrt(1 + z * z) - 1)), z);
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const FreeParameter& p = problem_.parameters[i];
+      residuals[errors.size() + index(i)] = kPriorScale * std::log(parameters[i] / p.median) / p.log_sd;
+    }
+    return 0;
+  }
+
+  int df(const InputType& coordinates, JacobianType& jacobian) const {
+    InputType moved = coordinates;
+    ValueType above(m_values), below(m_values);
+    for (Eigen::Index i = 0; i < coordinates.size(); ++i) {
+      moved[i] = coordinates[i] + kStep;
+      (*this)(moved, above);
+      moved[i] = coordinates[i] - kStep;
+      (*this)(moved, below);
+      moved[i] = coordinates[i];
+      jacobian.col(i) = (above - below) / (2 * kStep);
+    }
+    return 0;
+  }
+
+ private:
+  const FitProblem& problem_;
+  mutable std::vector<double> predicted_;
+};
+
+// Standard errors of the logarithms, from the rows re-weighted by 1 / sqrt(1 + (r / 0.1)^2). Directions that no row
+// sees get a very large one.
+Eigen::VectorXd standard_errors(const Residuals& residuals, std::vector<double> parameters) {
+  const Eigen::VectorXd errors = residuals.log_errors(parameters);
+  const Eigen::VectorXd weights = (1 + (errors / kOutlier).array().square()).rsqrt();
+  Eigen::MatrixXd jacobian(errors.size(), index(parameters.size()));
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const double value = parameters[i];
+    parameters[i] = value * std::exp(kStep);
+    const Eigen::VectorXd above = residuals.log_errors(parameters);
+    parameters[i] = value * std::exp(-kStep);
+    jacobian.col(index(i)) = (above - residuals.log_errors(parameters)) / (2 * kStep);
+    parameters[i] = value;
+  }
+  const double freedom = static_cast<double>(std::max<Eigen::Index>(1, errors.size() - index(parameters.size())));
+  const double variance = (weights.array() * errors.array().square()).sum() / freedom;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> information(jacobian.transpose() * weights.asDiagonal() *
+                                                                   jacobian);
+  const double least = std::max(1e-12 * information.eigenvalues().maxCoeff(), std::numeric_limits<double>::min());
+  const Eigen::VectorXd spread = information.eigenvalues().cwiseMax(least).cwiseInverse();
+  return (variance * information.eigenvectors().array().square().matrix() * spread).cwiseSqrt();
+}
+
+}  // namespace
+
+FitOutcome fit_in_log(const FitProblem& problem, int starts) {
+  Residuals residuals(problem);
+  Eigen::VectorXd best;
+  double least_norm = std::numeric_limits<double>::infinity();
+  for (int start = 0; start < starts; ++start) {
+    RandomStream draws(static_cast<std::uint64_t>(start));
+    Eigen::VectorXd coordinates(index(problem.parameters.size()));
+    for (std::size_t i = 0; i < problem.parameters.size(); ++i) {
+      const FreeParameter& p = problem.parameters[i];
+      const double drawn = start == 0 ? p.median : p.median * std::exp(p.log_sd * draws.normal());
+      coordinates[index(i)] = coordinate_of(p, drawn);
+    }
+    Eigen::LevenbergMarquardt<Residuals> search(residuals);
+    search.setMaxfev(kMostEvaluations);
+    search.setFtol(1e-7);
+    search.setXtol(1e-5);
+    search.minimize(coordinates);
+    if (search.fnorm() >= least_norm) continue;
+    least_norm = search.fnorm();
+    best = coordinates;
+  }
+
+  FitOutcome outcome;
+  outcome.loss = least_norm * least_norm / (kOutlier * kOutlier);
+  const std::vector<double> values = residuals.parameters_at(best);
+  const Eigen::VectorXd errors = standard_errors(residuals, values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const FreeParameter& p = problem.parameters[i];
+    const double place = std::log(values[i] / p.low) / std::log(p.high / p.low);
+    outcome.parameters.push_back({p.name, values[i], errors[index(i)], place < kBoundShare || place > 1 - kBoundShare});
+  }
+  return outcome;
+}
+
+}  // namespace llmscape::hardware

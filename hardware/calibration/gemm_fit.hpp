@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/errors.hpp"
+#include "hardware/calibration/fit.hpp"
+#include "hardware/gpu/gemm.hpp"
+#include "traces/kernel_record.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace llmscape::hardware {
+
+// What is known of a GPU's matrix products before the fit, by its generation.
+struct GemmPrior {
+  double wave_quantisation = 0;  // held fixed: 1 on A100, 0 on Hopper and Blackwell
+  BytesPerSecond l2_bandwidth;   // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
+};
+
+// Where the form holds: products whose weights are narrower than 512 are ruled by kernel choice.
+struct GemmRange {
+  std::int64_t most_rows = 32768, least_width = 512;
+};
+
+// The records of one format inside the range.
+std::vector<traces::TimedGemm> in_range(std::span<const traces::TimedGemm> records, std::string_view format,
+                                        const GemmRange& range);
+
+// Rows of a product decide what bounds it: up to 64 the weights' bytes, above 1,024 the arithmetic, kernel choice
+// between.
+enum class GemmRegime { small, medium, large };
+inline constexpr std::array<std::string_view, 3> kGemmRegimes = {"m <= 64", "64 < m <= 1024", "m > 1024"};
+GemmRegime regime_of(const traces::GemmCase& gemm);
+
+struct GemmCalibration {
+  GemmParameters parameters;              // tagged as fitted; `most_rows` and `least_width` as the records have them
+  std::vector<FittedParameter> fitted;    // those that were free, with standard errors; times in s, bandwidths in B/s
+  ErrorSummary in_sample, held_out;       // held out: 5 folds that share no (n, k)
+  std::array<ErrorSummary, 3> by_regime;  // held out
+  // Half-widths of 90 % intervals of log(measured / predicted), from the held-out residuals: of all rows, and by regime
+  // where there are enough.
+  std::optional<double> half_width;
+  std::array<std::optional<double>, 3> half_widths;
+};
+
+// Fits the products' form to records of one format. `records` must not be empty, and name a known format.
+GemmCalibration fit_gemm(const Chip& chip, std::span<const traces::TimedGemm> records, const GemmPrior& prior);
+
+// Times that the parameters give for the records, in seconds.
+std::vector<double> predict(const Chip& chip, const GemmParameters& parameters,
+                            std::span<const traces::TimedGemm> records);
+
+}  // namespace llmscape::hardware
