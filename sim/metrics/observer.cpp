@@ -38,7 +38,7 @@ void BatchQuantiles::add(double value) {
 std::vector<double> BatchQuantiles::p99() const {
   if (!done_.empty()) return done_;
   std::vector<double> result;
-  const std::size_t batch = std::max<std::size_t>(100, recent_.size() / 20);
+  const std::size_t batch = std::max(kFewest, recent_.size() / 20);
   for (std::size_t i = 0; i + batch <= recent_.size(); i += batch)
     result.push_back(p99_of(recent_.begin() + static_cast<std::ptrdiff_t>(i), recent_.begin() + static_cast<std::ptrdiff_t>(i + batch)));
   return result;

@@ -20,12 +20,13 @@ struct Limits {
 class BatchQuantiles {
  public:
   void add(double value);
-  // At least 10 batches of equal size if the series has 1,000 values; fewer or none else.
+  // 20 batches of equal size, fewer of kFewest values from a short series.
   [[nodiscard]] std::vector<double> p99() const;
 
  private:
   static constexpr std::size_t kKept = 20'000;
   static constexpr std::size_t kBatch = 1'000;
+  static constexpr std::size_t kFewest = 40;
   std::vector<double> recent_;  // all of a short series; the batch in progress of a long one
   std::vector<double> done_;
 };

@@ -19,6 +19,8 @@ namespace {
 constexpr std::int64_t kFewestCompletions = 200;
 // Widest 95 % interval of p99 TTFT, relative to it, that is called steady.
 constexpr double kWidestInterval = 0.30;
+// A run this many times as long is not worth a number.
+constexpr double kMuchLonger = 10;
 // The backlog grows when a line through it rises by this share of its mean over the arrivals, and by this many calls ...
 constexpr double kGrowth = 0.6;
 constexpr double kGrowthCalls = 10;
@@ -104,9 +106,10 @@ Verdict judge(const VerdictInput& input) {
   if (half_width && mean > 0 && *half_width / mean > kWidestInterval) {
     const double times = std::pow(*half_width / mean / kWidestInterval, 2);
     verdict.state = Verdict::State::unsteady;
-    verdict.reasons.push_back(
-        fmt::format("the 95 % interval of p99 TTFT is +-{:.0f} %; a run about {:.1f} times as long would bring it to {:.0f} %",
-                    100 * *half_width / mean, times, 100 * kWidestInterval));
+    verdict.reasons.push_back(fmt::format("the 95 % interval of p99 TTFT is +-{:.0f} %; {}", 100 * *half_width / mean,
+                                          times > kMuchLonger ? "a much longer run is needed"
+                                                              : fmt::format("a run about {:.1f} times as long would bring it to {:.0f} %",
+                                                                            times, 100 * kWidestInterval)));
   }
   return verdict;
 }
