@@ -32,7 +32,8 @@ std::optional<YamlNode> catalog_entry(const std::filesystem::path& folder, std::
   const std::string wanted = fmt::format("{}/1", kind);
   const YamlNode* schema = tree.find("schema");
   if (!schema || schema->text != wanted) {
-    diagnostics.error(schema ? schema->where : tree.where, fmt::format("the description of a {} begins with 'schema: {}'", kind, wanted));
+    diagnostics.error(schema ? schema->where : tree.where,
+                      fmt::format("the description of a {} begins with 'schema: {}'", kind, wanted));
     return std::nullopt;
   }
   tree.erase("schema");

@@ -15,8 +15,8 @@ namespace llmscape {
 // Names in the folder, sorted; none if it cannot be read.
 std::vector<std::string> catalog_names(const std::filesystem::path& folder);
 
-// The description of that name as a tree, without its `schema` key. Nothing after reporting: an unknown name at `where`, with
-// the nearest one and the command that lists them all ("llmscape list KINDs").
+// The description of that name as a tree, without its `schema` key. Nothing after reporting: an unknown name at
+// `where`, with the nearest one and the command that lists them all ("llmscape list KINDs").
 std::optional<YamlNode> catalog_entry(const std::filesystem::path& folder, std::string_view kind, std::string_view name,
                                       const SourceRange& where, Diagnostics& diagnostics);
 

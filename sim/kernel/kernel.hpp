@@ -15,8 +15,8 @@ class Process {
   virtual ~Process() = default;
   // When it wants to be woken next; infinity: not before somebody rings.
   virtual Seconds next_event() = 0;
-  // `now` is the time that next_event() gave, carried and not read from a clock (INV-2). Returns false when the process has
-  // ended for good.
+  // `now` is the time that next_event() gave, carried and not read from a clock (INV-2). Returns false when the process
+  // has ended for good.
   virtual bool wake(Seconds now) = 0;
 };
 
@@ -40,7 +40,8 @@ class Kernel {
   [[nodiscard]] virtual std::int64_t events() const = 0;
 };
 
-// SimGrid's discrete-event engine, with the settings of docs/kernel.md. One per program run: SimGrid's clock cannot be reset.
+// SimGrid's discrete-event engine, with the settings of docs/kernel.md. One per program run: SimGrid's clock cannot be
+// reset.
 std::unique_ptr<Kernel> make_simgrid_kernel();
 // A bare event queue, for the differential test (INV-14) and where SimGrid's features are not needed.
 std::unique_ptr<Kernel> make_event_queue_kernel();

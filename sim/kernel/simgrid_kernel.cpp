@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
+#include <simgrid/s4u.hpp>
 
 #include <cmath>
+#include <csignal>
 #include <deque>
 #include <exception>
 #include <unordered_map>
@@ -137,7 +138,14 @@ class SimGridKernel : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_simgrid_kernel() { return std::make_unique<SimGridKernel>(); }
+std::unique_ptr<Kernel> make_simgrid_kernel() {
+  // SimGrid takes Ctrl-C for itself and would leave with 1: it stays the caller's.
+  struct sigaction interrupt = {};
+  sigaction(SIGINT, nullptr, &interrupt);
+  auto kernel = std::make_unique<SimGridKernel>();
+  sigaction(SIGINT, &interrupt, nullptr);
+  return kernel;
+}
 
 std::string simgrid_version() {
   int major = 0, minor = 0, patch = 0;

@@ -20,7 +20,8 @@ double p99_of(std::vector<double>::const_iterator from, std::vector<double>::con
 }
 
 void check_order(const Request& r) {
-  if (r.arrival <= r.enqueue && r.enqueue <= r.schedule && r.schedule <= r.first_token && r.first_token <= r.last_token) return;
+  if (r.arrival <= r.enqueue && r.enqueue <= r.schedule && r.schedule <= r.first_token && r.first_token <= r.last_token)
+    return;
   throw std::logic_error("INV-3: the times of request " + std::to_string(r.id) + " are out of order");
 }
 
@@ -31,7 +32,8 @@ void BatchQuantiles::add(double value) {
   const bool long_series = !done_.empty();
   if (recent_.size() < (long_series ? kBatch : kKept)) return;
   for (std::size_t i = 0; i < recent_.size(); i += kBatch)
-    done_.push_back(p99_of(recent_.begin() + static_cast<std::ptrdiff_t>(i), recent_.begin() + static_cast<std::ptrdiff_t>(i + kBatch)));
+    done_.push_back(p99_of(recent_.begin() + static_cast<std::ptrdiff_t>(i),
+                           recent_.begin() + static_cast<std::ptrdiff_t>(i + kBatch)));
   recent_.clear();
 }
 
@@ -40,7 +42,8 @@ std::vector<double> BatchQuantiles::p99() const {
   std::vector<double> result;
   const std::size_t batch = std::max(kFewest, recent_.size() / 20);
   for (std::size_t i = 0; i + batch <= recent_.size(); i += batch)
-    result.push_back(p99_of(recent_.begin() + static_cast<std::ptrdiff_t>(i), recent_.begin() + static_cast<std::ptrdiff_t>(i + batch)));
+    result.push_back(p99_of(recent_.begin() + static_cast<std::ptrdiff_t>(i),
+                            recent_.begin() + static_cast<std::ptrdiff_t>(i + batch)));
   return result;
 }
 
@@ -54,7 +57,8 @@ bool Observer::good(const Request& request) const {
   const Seconds decode = request.last_token - request.first_token;
   const double gaps = static_cast<double>(request.output_tokens - 1);
   return (!limits.ttft || request.first_token - request.arrival <= *limits.ttft) &&
-         (!limits.tpot || decode <= *limits.tpot * gaps) && (!limits.e2e || request.last_token - request.arrival <= *limits.e2e);
+         (!limits.tpot || decode <= *limits.tpot * gaps) &&
+         (!limits.e2e || request.last_token - request.arrival <= *limits.e2e);
 }
 
 void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {

@@ -40,11 +40,11 @@ class Observer : public serving::RequestListener {
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
   void on_task(const workloads::Program& program, serving::Outcome outcome, Seconds at) override;
 
-  Distribution ttft, tpot, e2e;       // seconds
+  Distribution ttft, tpot, e2e;  // seconds
   BatchQuantiles ttft_batches;
   Backlog backlog;
   std::int64_t measured_completed = 0;
-  std::int64_t measured_ended = 0;    // completed, dropped, timed out and failed: what attainment is a share of
+  std::int64_t measured_ended = 0;  // completed, dropped, timed out and failed: what attainment is a share of
   std::int64_t measured_good = 0;
   std::int64_t measured_prompt_tokens = 0, measured_output_tokens = 0;  // of measured completed requests
   // INV-5, over all requests.

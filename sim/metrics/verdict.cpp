@@ -21,7 +21,8 @@ constexpr std::int64_t kFewestCompletions = 200;
 constexpr double kWidestInterval = 0.30;
 // A run this many times as long is not worth a number.
 constexpr double kMuchLonger = 10;
-// The backlog grows when a line through it rises by this share of its mean over the arrivals, and by this many calls ...
+// The backlog grows when a line through it rises by this share of its mean over the arrivals, and by this many calls
+// ...
 constexpr double kGrowth = 0.6;
 constexpr double kGrowthCalls = 10;
 // ... and the last quarter stands this much above the second: a wave that has passed is no growth.
@@ -55,9 +56,10 @@ std::optional<std::string> growth(const VerdictInput& input) {
   const double second = mean_between(input.backlog->points(), from + quarter, from + 2 * quarter);
   const double last = mean_between(input.backlog->points(), to - quarter, to + 1);
   if (rise < kGrowth * mean || rise < kGrowthCalls || last < kLastQuarter * second) return std::nullopt;
-  return fmt::format("unanswered calls grew by {:.0f} while requests arrived (mean {:.0f}): the load is above what the system "
-                     "serves; lower the rate or add devices",
-                     rise, mean);
+  return fmt::format(
+      "unanswered calls grew by {:.0f} while requests arrived (mean {:.0f}): the load is above what the system "
+      "serves; lower the rate or add devices",
+      rise, mean);
 }
 
 }  // namespace
@@ -101,15 +103,17 @@ Verdict judge(const VerdictInput& input) {
     return verdict;
   }
   const std::vector<double>& batches = *input.ttft_batch_p99;
-  const double mean = std::accumulate(batches.begin(), batches.end(), 0.0) / static_cast<double>(std::max<std::size_t>(1, batches.size()));
+  const double mean = std::accumulate(batches.begin(), batches.end(), 0.0) /
+                      static_cast<double>(std::max<std::size_t>(1, batches.size()));
   const auto half_width = confidence_half_width(batches);
   if (half_width && mean > 0 && *half_width / mean > kWidestInterval) {
     const double times = std::pow(*half_width / mean / kWidestInterval, 2);
     verdict.state = Verdict::State::unsteady;
-    verdict.reasons.push_back(fmt::format("the 95 % interval of p99 TTFT is +-{:.0f} %; {}", 100 * *half_width / mean,
-                                          times > kMuchLonger ? "a much longer run is needed"
-                                                              : fmt::format("a run about {:.1f} times as long would bring it to {:.0f} %",
-                                                                            times, 100 * kWidestInterval)));
+    verdict.reasons.push_back(
+        fmt::format("the 95 % interval of p99 TTFT is +-{:.0f} %; {}", 100 * *half_width / mean,
+                    times > kMuchLonger ? "a much longer run is needed"
+                                        : fmt::format("a run about {:.1f} times as long would bring it to {:.0f} %",
+                                                      times, 100 * kWidestInterval)));
   }
   return verdict;
 }

@@ -35,8 +35,8 @@ class Backlog {
 
 struct VerdictInput {
   bool stopped_at_horizon = false;
-  std::int64_t completed = 0;     // in the measured window
-  std::int64_t unfinished = 0;    // calls that were open when the run stopped
+  std::int64_t completed = 0;   // in the measured window
+  std::int64_t unfinished = 0;  // calls that were open when the run stopped
   Seconds warmup;
   Seconds last_arrival;
   const Backlog* backlog = nullptr;

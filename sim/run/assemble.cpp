@@ -2,7 +2,7 @@
 #include "sim/run/assemble.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 #include <stdexcept>
 
 namespace llmscape::run {
@@ -11,7 +11,7 @@ namespace {
 
 std::optional<Percentiles> percentiles(const Distribution& d) {
   if (d.count() == 0) return std::nullopt;
-  return Percentiles{d.count(),         d.mean(),         d.quantile(0.5), d.quantile(0.9),
+  return Percentiles{d.count(),        d.mean(),         d.quantile(0.5), d.quantile(0.9),
                      d.quantile(0.95), d.quantile(0.99), d.maximum(),     d.exact()};
 }
 
@@ -30,7 +30,8 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
   tokens.emitted = seen.emitted_tokens;
   gateway.for_each_open([&](const serving::Request& request) {
     tokens.discarded += request.prefilled + request.reused;
-    if (request.replica >= 0) tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
+    if (request.replica >= 0)
+      tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
   });
   std::int64_t emitted = 0;
   for (const serving::Replica* replica : parts.replicas) {
@@ -39,9 +40,10 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
     emitted += replica->state().emitted_tokens;
   }
   if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.discarded)
-    throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) + " + reused " +
-                           std::to_string(tokens.reused) + ", prompt " + std::to_string(tokens.prompt) + " + recomputed " +
-                           std::to_string(tokens.recomputed) + " + discarded " + std::to_string(tokens.discarded));
+    throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) +
+                           " + reused " + std::to_string(tokens.reused) + ", prompt " + std::to_string(tokens.prompt) +
+                           " + recomputed " + std::to_string(tokens.recomputed) + " + discarded " +
+                           std::to_string(tokens.discarded));
   if (emitted != tokens.emitted)
     throw std::logic_error("INV-5: engines emitted " + std::to_string(emitted) + " tokens, requests received " +
                            std::to_string(tokens.emitted));
@@ -66,12 +68,14 @@ Throughput throughput(const Parts& parts, double window, std::int64_t devices) {
   return rate;
 }
 
-EnergyResult energy(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, Seconds end, std::int64_t emitted) {
+EnergyResult energy(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, Seconds end,
+                    std::int64_t emitted) {
   EnergyResult result;
   for (int i = 0; i < hardware::kEnergyComponents; ++i) {
     Joules sum;
     for (const auto& t : totals) sum += t.energy[static_cast<std::size_t>(i)];
-    if (sum > Joules(0)) result.joules.emplace_back(hardware::kEnergyComponentNames[static_cast<std::size_t>(i)], sum.si());
+    if (sum > Joules(0))
+      result.joules.emplace_back(hardware::kEnergyComponentNames[static_cast<std::size_t>(i)], sum.si());
   }
   Joules idle;
   for (const auto& device : parts.scenario.config.hardware.devices)
@@ -111,10 +115,12 @@ void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotal
   result.bottleneck = in_words(most->first);
 }
 
+// By name, so that the order of groups does not show (INV-13).
 std::string describe_hardware(const Scenario& scenario) {
+  std::map<std::string, std::int64_t> counts;
+  for (const auto& device : scenario.config.hardware.devices) counts[device->name] += device->count;
   std::string text;
-  for (const auto& device : scenario.config.hardware.devices)
-    text += (text.empty() ? "" : " + ") + std::to_string(device->count) + " x " + device->name;
+  for (const auto& [name, count] : counts) text += (text.empty() ? "" : " + ") + std::to_string(count) + " x " + name;
   return text;
 }
 
@@ -148,12 +154,14 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
     const serving::EngineState& state = parts.replicas[r]->state();
     result.kv.blocks += state.kv.blocks();
     result.kv.preemptions += state.preemptions;
-    result.kv.peak_use = std::max(
-        result.kv.peak_use, static_cast<double>(totals[r].peak_kv_blocks) / static_cast<double>(std::max<std::int64_t>(1, state.kv.blocks())));
+    result.kv.peak_use =
+        std::max(result.kv.peak_use, static_cast<double>(totals[r].peak_kv_blocks) /
+                                         static_cast<double>(std::max<std::int64_t>(1, state.kv.blocks())));
   }
   if (const std::int64_t looked_up = result.tokens.reused + result.tokens.computed; looked_up > 0)
     result.kv.hit_rate = static_cast<double>(result.tokens.reused) / static_cast<double>(looked_up);
-  if (result.steps > 0) result.mean_batch = static_cast<double>(result.sequence_steps) / static_cast<double>(result.steps);
+  if (result.steps > 0)
+    result.mean_batch = static_cast<double>(result.sequence_steps) / static_cast<double>(result.steps);
 
   result.simulated_s = end.si();
   result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
@@ -164,7 +172,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.warnings = parts.warnings;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r)
     for (const std::string& warning : parts.replicas[r]->step_model().range_warnings())
-      if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end()) result.warnings.push_back(warning);
+      if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
+        result.warnings.push_back(warning);
 
   const std::vector<double> batches = seen.ttft_batches.p99();
   metrics::VerdictInput input;

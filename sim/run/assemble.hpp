@@ -29,8 +29,8 @@ struct Parts {
   std::vector<std::string> warnings;
 };
 
-// Adds everything up, in the order of the replicas, and checks the invariants. Throws std::logic_error naming the one that
-// does not hold.
+// Adds everything up, in the order of the replicas, and checks the invariants. Throws std::logic_error naming the one
+// that does not hold.
 RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds end);
 
 }  // namespace llmscape::run

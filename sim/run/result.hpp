@@ -21,7 +21,7 @@ struct Percentiles {
   bool exact = true;  // else quantiles are within Distribution::kSketchError
 };
 
-struct Tokens {  // INV-5: computed + reused = prompt + recomputed + discarded
+struct Tokens {                 // INV-5: computed + reused = prompt + recomputed + discarded
   std::int64_t prompt = 0;      // of completed requests
   std::int64_t computed = 0;    // in prefill
   std::int64_t reused = 0;      // found in the prefix cache
@@ -36,10 +36,10 @@ struct Throughput {  // over the measured window
 };
 
 struct KvResult {
-  std::int64_t blocks = 0;      // of all replicas
-  double hit_rate = 0;          // reused / (reused + computed) prompt tokens
+  std::int64_t blocks = 0;  // of all replicas
+  double hit_rate = 0;      // reused / (reused + computed) prompt tokens
   std::int64_t preemptions = 0;
-  double peak_use = 0;          // of the fullest replica, 0 to 1
+  double peak_use = 0;  // of the fullest replica, 0 to 1
 };
 
 struct EnergyResult {
@@ -58,20 +58,20 @@ struct RunResult {
   Throughput throughput;
   KvResult kv;
   std::optional<EnergyResult> energy;
-  std::array<double, 4> provenance{};  // share of step time by Tag; all 0 when no step ran
+  std::array<double, 4> provenance{};                      // share of step time by Tag; all 0 when no step ran
   std::vector<std::pair<std::string, double>> time_share;  // of step time, by operator family
   std::vector<std::string> warnings;
   std::int64_t steps = 0;
   std::int64_t sequence_steps = 0;
-  double simulated_s = 0;      // when the last event happened
-  double window_s = 0;         // length of the measured window
+  double simulated_s = 0;  // when the last event happened
+  double window_s = 0;     // length of the measured window
   // What the summary names.
   std::string model;
-  std::string hardware;        // "4 x h100-sxm"
+  std::string hardware;  // "4 x h100-sxm"
   std::int64_t devices = 0;
   std::int64_t replicas = 0;
-  std::string bottleneck;      // "decode attention (memory)": the family with the largest share, in words
-  double mean_batch = 0;       // sequences a step
+  std::string bottleneck;  // "decode attention (memory)": the family with the largest share, in words
+  double mean_batch = 0;   // sequences a step
 };
 
 }  // namespace llmscape::run

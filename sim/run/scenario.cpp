@@ -55,18 +55,22 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
 
 std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() / 1e9); }
 
-void check_memory(const Scenario& scenario, const hardware::Device& device, const SourceRange& where, Diagnostics& diagnostics) {
+void check_memory(const Scenario& scenario, const hardware::Device& device, const SourceRange& where,
+                  Diagnostics& diagnostics) {
   const ServingConfig& serving = scenario.config.serving;
-  const hardware::KvPool pool = hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization,
-                                                  serving.batcher->max_tokens(), serving.batcher->max_sequences());
+  const hardware::KvPool pool =
+      hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization,
+                        serving.batcher->max_tokens(), serving.batcher->max_sequences());
   if (pool.tokens >= serving.block_size) return;
-  diagnostics.error(where,
-                    fmt::format("{} does not fit '{}': weights {}, activations {} and runtime {} leave no room for KV in {} ({:.0f} % of "
-                                "{}); {} are missing on each device",
-                                scenario.model.name, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations),
-                                gigabytes(pool.runtime), gigabytes(pool.offered), 100 * serving.gpu_memory_utilization,
-                                gigabytes(device.memory()), gigabytes(pool.missing)),
-                    "more devices in serving.tensor_parallel, or a narrower model.weights");
+  diagnostics.error(
+      where,
+      fmt::format(
+          "{} does not fit '{}': weights {}, activations {} and runtime {} leave no room for KV in {} ({:.0f} % of "
+          "{}); {} are missing on each device",
+          scenario.model.name, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations),
+          gigabytes(pool.runtime), gigabytes(pool.offered), 100 * serving.gpu_memory_utilization,
+          gigabytes(device.memory()), gigabytes(pool.missing)),
+      "more devices in serving.tensor_parallel, or a narrower model.weights");
 }
 
 void check_plan(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
@@ -78,8 +82,9 @@ void check_plan(const Scenario& scenario, const YamlNode& root, Diagnostics& dia
     const hardware::Device& device = *scenario.config.hardware.devices[i];
     const SourceRange where = devices->items[i].where;
     if (device.count % plan.devices() != 0)
-      diagnostics.error(where, "a replica takes " + std::to_string(plan.devices()) + " devices (tensor x pipeline x data parallel), but '" +
-                                   device.name + "' has " + std::to_string(device.count));
+      diagnostics.error(where, "a replica takes " + std::to_string(plan.devices()) +
+                                   " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
+                                   std::to_string(device.count));
     for (const std::string& problem : device.problems(scenario.model, plan)) diagnostics.error(where, problem);
     if (!diagnostics.has_errors()) check_memory(scenario, device, where, diagnostics);
   }
@@ -96,7 +101,8 @@ PresetLoader preset_loader(const Catalogs& catalogs) {
 }
 
 std::optional<Scenario> load_scenario(const std::filesystem::path& file, const std::vector<std::string>& overrides,
-                                      std::optional<std::int64_t> seed, const Catalogs& catalogs, Diagnostics& diagnostics) {
+                                      std::optional<std::int64_t> seed, const Catalogs& catalogs,
+                                      Diagnostics& diagnostics) {
   YamlNode root = read_yaml_file(file, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   take_schema(root, diagnostics);

@@ -21,8 +21,9 @@ struct Catalogs {
 };
 
 struct ModelConfig {
-  std::optional<std::string> preset;     // a name in the models' catalogue, or ...
-  std::optional<std::string> hf_config;  // ... a config.json of Hugging Face, or a native model/1 file, from the scenario's folder
+  std::optional<std::string> preset;  // a name in the models' catalogue, or ...
+  std::optional<std::string>
+      hf_config;  // ... a config.json of Hugging Face, or a native model/1 file, from the scenario's folder
   std::optional<std::string> weights, activations, kv;  // number formats instead of the model's own
 };
 
@@ -57,8 +58,8 @@ struct Slo {
 };
 
 struct SloConfig {
-  std::optional<Seconds> ttft, tpot, e2e;      // of requests without a class
-  std::map<std::string, Slo> classes;          // by the name that a workload's mixture gives
+  std::optional<Seconds> ttft, tpot, e2e;  // of requests without a class
+  std::map<std::string, Slo> classes;      // by the name that a workload's mixture gives
 };
 
 struct ScenarioConfig {
@@ -83,10 +84,11 @@ struct Scenario {
   SourceRange workload_where;
 };
 
-// Reads the scenario file, lays presets and overrides ("a.b=c") into it, and checks it: model against plan against devices.
-// `seed` replaces the file's own. Nothing after reporting.
+// Reads the scenario file, lays presets and overrides ("a.b=c") into it, and checks it: model against plan against
+// devices. `seed` replaces the file's own. Nothing after reporting.
 std::optional<Scenario> load_scenario(const std::filesystem::path& file, const std::vector<std::string>& overrides,
-                                      std::optional<std::int64_t> seed, const Catalogs& catalogs, Diagnostics& diagnostics);
+                                      std::optional<std::int64_t> seed, const Catalogs& catalogs,
+                                      Diagnostics& diagnostics);
 
 // Loads a preset of a catalogue: "hardware" or "workloads".
 PresetLoader preset_loader(const Catalogs& catalogs);

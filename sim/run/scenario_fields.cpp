@@ -15,7 +15,8 @@ const Fields<ModelConfig>& model_fields() {
         .one_of(models::format_names());
     f.add("activations", &ModelConfig::activations, "number format of the activations; the model's own if absent")
         .one_of(models::format_names());
-    f.add("kv", &ModelConfig::kv, "number format of the KV cache; the model's own if absent").one_of(models::format_names());
+    f.add("kv", &ModelConfig::kv, "number format of the KV cache; the model's own if absent")
+        .one_of(models::format_names());
     f.check([](const ModelConfig& c, const YamlNode& node, Diagnostics& d) {
       if (c.preset.has_value() == c.hf_config.has_value())
         d.error(node.where, "a model is given by 'preset' or by 'hf_config', and only one of them");
@@ -46,9 +47,11 @@ const Fields<AdmissionConfig>& admission_fields() {
     f.add("max_outstanding", &AdmissionConfig::max_outstanding,
           "most calls sent to replicas and not answered; others wait in the gateway, by priority")
         .at_least(1);
-    f.add("max_waiting", &AdmissionConfig::max_waiting, "most calls that wait in the gateway; more are dropped").at_least(0);
+    f.add("max_waiting", &AdmissionConfig::max_waiting, "most calls that wait in the gateway; more are dropped")
+        .at_least(0);
     f.check([](const AdmissionConfig& c, const YamlNode& node, Diagnostics& d) {
-      if (c.max_waiting && !c.max_outstanding) d.error(node.where, "'max_waiting' has no effect without 'max_outstanding'");
+      if (c.max_waiting && !c.max_outstanding)
+        d.error(node.where, "'max_waiting' has no effect without 'max_outstanding'");
     });
     return f;
   }();
@@ -61,24 +64,30 @@ const Fields<ServingConfig>& serving_fields() {
     Fields<ServingConfig> f("serving", "the serving engine: parallel plan, batcher, router, KV cache");
     f.add("tensor_parallel", &ServingConfig::tensor_parallel, "devices that share every layer").between(1, 1024);
     f.add("pipeline_parallel", &ServingConfig::pipeline_parallel, "stages of consecutive layers").between(1, 256);
-    f.add("expert_parallel", &ServingConfig::expert_parallel, "ranks that share the experts of a layer").between(1, 1024);
+    f.add("expert_parallel", &ServingConfig::expert_parallel, "ranks that share the experts of a layer")
+        .between(1, 1024);
     f.add("data_parallel", &ServingConfig::data_parallel, "attention groups that share the experts").between(1, 1024);
     f.add_family("batcher", &ServingConfig::batcher, serving::batchers(), "what a step computes").otherwise("vllm_v1");
-    f.add_family("router", &ServingConfig::router, serving::routers(), "which replica serves a call").otherwise("least_tokens");
+    f.add_family("router", &ServingConfig::router, serving::routers(), "which replica serves a call")
+        .otherwise("least_tokens");
     f.add("block_size", &ServingConfig::block_size, "tokens in a KV block").between(1, 1024);
-    f.add("kv_blocks", &ServingConfig::kv_blocks, "KV blocks of a replica, where they are known; else by the memory formula")
+    f.add("kv_blocks", &ServingConfig::kv_blocks,
+          "KV blocks of a replica, where they are known; else by the memory formula")
         .at_least(1);
     f.add("gpu_memory_utilization", &ServingConfig::gpu_memory_utilization,
           "share of a device's memory that the engine may use")
         .above(0)
         .at_most(1);
-    f.add("max_model_len", &ServingConfig::max_model_len, "longest prompt and answer in tokens; the model's own if absent")
+    f.add("max_model_len", &ServingConfig::max_model_len,
+          "longest prompt and answer in tokens; the model's own if absent")
         .at_least(2);
-    f.add("cuda_graphs", &ServingConfig::cuda_graphs, "decode batches run as captured graphs, padded to the captured sizes");
+    f.add("cuda_graphs", &ServingConfig::cuda_graphs,
+          "decode batches run as captured graphs, padded to the captured sizes");
     f.add("max_cudagraph_capture_size", &ServingConfig::max_cudagraph_capture_size,
           "largest captured batch; min(512, 2 x the most sequences) if absent, as vLLM")
         .between(1, 65536);
-    f.add_enum("expert_coverage", &ServingConfig::expert_coverage, {{"related", Law::related}, {"uniform", Law::uniform}},
+    f.add_enum("expert_coverage", &ServingConfig::expert_coverage,
+               {{"related", Law::related}, {"uniform", Law::uniform}},
                "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
     f.add_group("admission", &ServingConfig::admission, admission_fields(), "how many calls are let in");
     f.add("retrieval_servers", &ServingConfig::retrieval_servers,

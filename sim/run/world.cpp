@@ -54,7 +54,8 @@ class Ears : public serving::RequestListener {
   }
   void on_task(const workloads::Program& program, serving::Outcome outcome, Seconds at) override {
     observer_.on_task(program, outcome, at);
-    if (options_.progress && expected_) options_.progress(static_cast<double>(++tasks_) / static_cast<double>(*expected_));
+    if (options_.progress && expected_)
+      options_.progress(static_cast<double>(++tasks_) / static_cast<double>(*expected_));
   }
 
  private:
@@ -80,7 +81,8 @@ class StepEars : public metrics::GapRecorder {
 hardware::Device::Settings settings_of(const ServingConfig& serving) {
   hardware::Device::Settings settings;
   settings.cuda_graphs = serving.cuda_graphs;
-  settings.max_captured = serving.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * serving.batcher->max_sequences()));
+  settings.max_captured =
+      serving.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * serving.batcher->max_sequences()));
   settings.max_batched_tokens = serving.batcher->max_tokens();
   settings.max_sequences = serving.batcher->max_sequences();
   settings.coverage.law = serving.expert_coverage;
@@ -93,15 +95,16 @@ ReplicaSize replica_size(const Scenario& scenario, const hardware::Device& devic
   const ServingConfig& serving = scenario.config.serving;
   ReplicaSize size;
   size.kv_blocks = serving.kv_blocks.value_or(
-      hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization, serving.batcher->max_tokens(),
-                        serving.batcher->max_sequences())
+      hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization,
+                        serving.batcher->max_tokens(), serving.batcher->max_sequences())
           .tokens /
       serving.block_size);
   size.max_model_len = serving.max_model_len.value_or(scenario.model.max_position);
   const std::int64_t pool = size.kv_blocks * serving.block_size;
   if (pool < size.max_model_len) {
-    size.warning = "'" + device.name + "' holds " + std::to_string(pool) + " tokens of KV, less than the longest sequence allowed (" +
-                   std::to_string(size.max_model_len) + "): longer requests are dropped";
+    size.warning = "'" + device.name + "' holds " + std::to_string(pool) +
+                   " tokens of KV, less than the longest sequence allowed (" + std::to_string(size.max_model_len) +
+                   "): longer requests are dropped";
   }
   return size;
 }
@@ -110,8 +113,9 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   const ScenarioConfig& config = scenario.config;
   const std::vector<std::int64_t> kv_laws = models::kv_laws(scenario.model);
   const RandomStreams streams(static_cast<std::uint64_t>(config.seed));
-  const auto generator = workloads::make_generator(config.workload, {scenario.folder, scenario.slo_classes, scenario.workload_where},
-                                                   streams.child("workload"), diagnostics);
+  const auto generator =
+      workloads::make_generator(config.workload, {scenario.folder, scenario.slo_classes, scenario.workload_where},
+                                streams.child("workload"), diagnostics);
   if (!generator) return {};
 
   std::vector<metrics::Limits> limits;
@@ -119,7 +123,8 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   metrics::Observer observer(config.workload.warmup, limits);
   Ears ears(observer, options, config.workload.requests);
 
-  const auto kernel = options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
+  const auto kernel =
+      options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 
   // Replicas in the order of the device groups.
   Parts parts{scenario, observer, {}, {}, {}, {}};
@@ -146,10 +151,11 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
     for (std::int64_t i = 0; i < device->count / config.serving.plan().devices(); ++i) {
       const int index = static_cast<int>(replicas.size());
       StepEars& listener = steps.emplace_back(config.workload.warmup, index, options.watcher);
-      serving::ReplicaConfig replica{index, size.kv_blocks, static_cast<int>(config.serving.block_size), size.max_model_len,
-                                     options.lookahead};
-      replicas.emplace_back(replica, *config.serving.batcher, device->bind(scenario.model, config.serving.plan(), settings_of(config.serving)),
-                            kv_laws, forward, listener);
+      serving::ReplicaConfig replica{index, size.kv_blocks, static_cast<int>(config.serving.block_size),
+                                     size.max_model_len, options.lookahead};
+      replicas.emplace_back(replica, *config.serving.batcher,
+                            device->bind(scenario.model, config.serving.plan(), settings_of(config.serving)), kv_laws,
+                            forward, listener);
       processes.emplace_back(replicas.back());
       pointers.push_back(&replicas.back());
       parts.replicas.push_back(&replicas.back());
@@ -164,8 +170,9 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   gateway_config.max_waiting = config.serving.admission.max_waiting.value_or(-1);
   gateway_config.retrieval_servers = config.serving.retrieval_servers;
   gateway_config.horizon = config.horizon.value_or(serving::kNever);
-  serving::Gateway gateway(gateway_config, *generator, config.serving.router->make(), pointers, ears,
-                           [&](std::size_t i) { kernel->ring(processes[i]); }, diagnostics);
+  serving::Gateway gateway(
+      gateway_config, *generator, config.serving.router->make(), pointers, ears,
+      [&](std::size_t i) { kernel->ring(processes[i]); }, diagnostics);
   gateway_to_be = &gateway;
   GatewayProcess leader(gateway);
   forward.process = &leader;

@@ -27,8 +27,8 @@ struct RunOptions {
   std::function<void(double share)> progress;  // of the requests, where their number is known
 };
 
-// Runs the scenario to its end. Throws std::logic_error when an invariant breaks, and kernel::Deadlock when requests are lost.
-// Mistakes in a trace go to `diagnostics`: the result then covers the records before them.
+// Runs the scenario to its end. Throws std::logic_error when an invariant breaks, and kernel::Deadlock when requests
+// are lost. Mistakes in a trace go to `diagnostics`: the result then covers the records before them.
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diagnostics& diagnostics);
 
 }  // namespace llmscape::run

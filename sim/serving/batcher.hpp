@@ -12,10 +12,10 @@ namespace llmscape::serving {
 class Batcher {
  public:
   virtual ~Batcher() = default;
-  // Contract. Called when a step may be planned; decides through the actions of `state` and records them in `plan` (given
-  // empty). For every policy: never exceeds its token budget, its sequence limit or the KV pool; serves equals in order of
-  // arrival; never computes a token twice except after a preemption; plans nothing only when nothing could be computed;
-  // deterministic. `plan.steady` may be set only for decode-only steps that would repeat.
+  // Contract. Called when a step may be planned; decides through the actions of `state` and records them in `plan`
+  // (given empty). For every policy: never exceeds its token budget, its sequence limit or the KV pool; serves equals
+  // in order of arrival; never computes a token twice except after a preemption; plans nothing only when nothing could
+  // be computed; deterministic. `plan.steady` may be set only for decode-only steps that would repeat.
   virtual void plan(EngineState& state, Seconds now, StepPlan& plan) = 0;
 };
 

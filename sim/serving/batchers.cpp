@@ -11,9 +11,11 @@ const Family<BatcherPolicy>& batchers() {
   static const Family<BatcherPolicy> family(
       "batcher", "policy",
       {
-          member<VllmV1, BatcherPolicy>("vllm_v1", "continuous batching with chunked prefill (vLLM 1)", vllm_v1_fields()),
+          member<VllmV1, BatcherPolicy>("vllm_v1", "continuous batching with chunked prefill (vLLM 1)",
+                                        vllm_v1_fields()),
           member<VllmV0, BatcherPolicy>("vllm_v0", "prefill first, whole prompts (vLLM 0.2 to 0.6)", vllm_v0_fields()),
-          member<Orca, BatcherPolicy>("orca", "iteration-level scheduling, memory reserved at admission", orca_fields()),
+          member<Orca, BatcherPolicy>("orca", "iteration-level scheduling, memory reserved at admission",
+                                      orca_fields()),
           member<StaticBatch, BatcherPolicy>("static", "request-level padded batches", static_batch_fields()),
       });
   return family;

@@ -6,8 +6,8 @@
 
 namespace llmscape::serving {
 
-// INV-1: injected = completed + queued + running + waiting + dropped + timed_out + cancelled + failed at every instant. A
-// request is one model call, a task one program; a task has the outcome of the call that went wrong first, if any.
+// INV-1: injected = completed + queued + running + waiting + dropped + timed_out + cancelled + failed at every instant.
+// A request is one model call, a task one program; a task has the outcome of the call that went wrong first, if any.
 struct Counters {
   std::int64_t injected = 0;
   std::int64_t completed = 0;

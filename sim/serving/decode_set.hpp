@@ -12,9 +12,9 @@
 
 namespace llmscape::serving {
 
-// The sequences that decode, as aggregates. Each computes one token per decode step, so every context is an offset plus the
-// number of steps taken: sums and maxima advance by themselves, and a step costs nothing per sequence. What happens to one
-// sequence at a known step (it ends, it crosses a window, it needs a block) waits under that step.
+// The sequences that decode, as aggregates. Each computes one token per decode step, so every context is an offset plus
+// the number of steps taken: sums and maxima advance by themselves, and a step costs nothing per sequence. What happens
+// to one sequence at a known step (it ends, it crosses a window, it needs a block) waits under that step.
 class DecodeSet {
  public:
   // `laws`: the model's KV laws (models::kv_laws): 0 for full attention, else a window.
@@ -29,8 +29,8 @@ class DecodeSet {
   // Leaves before it ends; request.computed and request.emitted are brought up to date.
   void leave(Request& request);
 
-  // What the decode step `ahead` steps from now attends to: contexts with the new token, one entry for each law. `ahead` must
-  // not exceed steps_to_crossing().
+  // What the decode step `ahead` steps from now attends to: contexts with the new token, one entry for each law.
+  // `ahead` must not exceed steps_to_crossing().
   [[nodiscard]] std::span<const models::Attended> attended(std::int64_t ahead = 0);
   // KV blocks that the step `ahead` steps from now starts.
   [[nodiscard]] std::int64_t blocks_needed(std::int64_t ahead = 0) const {
@@ -41,11 +41,12 @@ class DecodeSet {
   // Steps for which the aggregates advance evenly: no sequence grows beyond a window before.
   [[nodiscard]] std::int64_t steps_to_crossing() const;
 
-  // One decode step is planned: every sequence grows by a token. Those that end with it leave and are added to `finished`, in
-  // order of joining.
+  // One decode step is planned: every sequence grows by a token. Those that end with it leave and are added to
+  // `finished`, in order of joining.
   void advance(std::vector<Request*>& finished);
 
-  // Entries touched by join, leave and the ends of sequences: what a step costs beyond a constant. For the test of O(1).
+  // Entries touched by join, leave and the ends of sequences: what a step costs beyond a constant. For the test of
+  // O(1).
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
@@ -71,7 +72,7 @@ class DecodeSet {
   bool full_ = false;  // the first law is full attention
   std::vector<Window> windows_;
   std::vector<models::Attended> attended_;
-  std::vector<std::int64_t> starts_block_;   // sequences by the step (modulo block_tokens) at which they start a block
+  std::vector<std::int64_t> starts_block_;  // sequences by the step (modulo block_tokens) at which they start a block
   std::map<std::int64_t, std::int64_t> offsets_;  // context - step at joining: how many sequences have it
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
   std::vector<Slot> slots_;

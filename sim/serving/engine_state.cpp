@@ -126,8 +126,8 @@ void EngineState::stop(Request& request) {
   }
 }
 
-// Whole blocks of the answer become findable, as vLLM caches them, when nobody but the request itself could have asked for
-// them before: at its end.
+// Whole blocks of the answer become findable, as vLLM caches them, when nobody but the request itself could have asked
+// for them before: at its end.
 void EngineState::free_blocks(Request& request) {
   kv.publish(request.lease, content(request), request.computed);
   kv.release(request.lease);

@@ -11,8 +11,8 @@
 
 namespace llmscape::serving {
 
-// Requests in the order in which they may be admitted: by priority, then by arrival. A preempted request arrived before all
-// that still wait, so it comes back at the front.
+// Requests in the order in which they may be admitted: by priority, then by arrival. A preempted request arrived before
+// all that still wait, so it comes back at the front.
 class WaitingQueue {
  public:
   void push(Request& request);
@@ -53,12 +53,12 @@ struct StepPlan {
   void clear();
 };
 
-// Everything that a batcher may look at and act on: queues, running requests and KV blocks of one replica. The actions keep
-// the books; a batcher only decides.
+// Everything that a batcher may look at and act on: queues, running requests and KV blocks of one replica. The actions
+// keep the books; a batcher only decides.
 class EngineState {
  public:
-  // `kv_grows`: decoding sequences take blocks as they grow. False where each request reserves its whole length when it is
-  // admitted (reserve()).
+  // `kv_grows`: decoding sequences take blocks as they grow. False where each request reserves its whole length when it
+  // is admitted (reserve()).
   EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_caching, bool kv_grows,
               const std::vector<std::int64_t>& kv_laws);
 
@@ -87,8 +87,8 @@ class EngineState {
   // Keeps blocks for `tokens` tokens of the request, whatever it needs at present.
   void reserve(Request& request, std::int64_t tokens);
 
-  // Takes a running request off the engine: of the worst priority, the one admitted last. Its blocks are freed and it waits
-  // again, keeping what it has answered. Returns it; nullptr if nothing can be preempted.
+  // Takes a running request off the engine: of the worst priority, the one admitted last. Its blocks are freed and it
+  // waits again, keeping what it has answered. Returns it; nullptr if nothing can be preempted.
   Request* preempt_last();
   // Takes a request that waits or runs off the engine for good. False if its last step is already planned.
   bool cancel(Request& request);
@@ -106,7 +106,7 @@ class EngineState {
   std::int64_t prefilled_tokens = 0;  // INV-5: computed in chunks
   std::int64_t reused_tokens = 0;
   std::int64_t emitted_tokens = 0;
-  std::int64_t touched = 0;           // requests handled one by one: the work of a step beyond a constant
+  std::int64_t touched = 0;  // requests handled one by one: the work of a step beyond a constant
 
  private:
   void link(Request& request);

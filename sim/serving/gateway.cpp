@@ -14,13 +14,8 @@ using workloads::Stage;
 Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::unique_ptr<Router> router,
                  std::vector<Replica*> replicas, RequestListener& listener, std::function<void(std::size_t)> ring,
                  Diagnostics& diagnostics)
-    : config_(config),
-      generator_(generator),
-      router_(std::move(router)),
-      listener_(listener),
-      ring_(std::move(ring)),
-      diagnostics_(diagnostics),
-      programs_(config.retrieval_servers, *this) {
+    : config_(config), generator_(generator), router_(std::move(router)), listener_(listener), ring_(std::move(ring)),
+      diagnostics_(diagnostics), programs_(config.retrieval_servers, *this) {
   for (Replica* replica : replicas) targets_.push_back({replica, 0, 0});
 }
 
@@ -32,7 +27,9 @@ Seconds Gateway::next_event() {
   return next;
 }
 
-bool Gateway::done() { return stopped_ || (programs_.idle() && outcomes_.empty() && generator_.next_start() == kNever); }
+bool Gateway::done() {
+  return stopped_ || (programs_.idle() && outcomes_.empty() && generator_.next_start() == kNever);
+}
 
 void Gateway::wake(Seconds now) {
   for (;;) {
@@ -204,8 +201,8 @@ Counters Gateway::requests() const {
 void Gateway::check_invariants() const {
   const auto check = [](const char* what, const Counters& c) {
     if (c.accounted() != c.injected)
-      throw std::logic_error("INV-1: " + std::string(what) + ": injected " + std::to_string(c.injected) + ", accounted for " +
-                             std::to_string(c.accounted()));
+      throw std::logic_error("INV-1: " + std::string(what) + ": injected " + std::to_string(c.injected) +
+                             ", accounted for " + std::to_string(c.accounted()));
   };
   check("requests", requests());
   check("tasks", tasks());

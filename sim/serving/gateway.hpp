@@ -36,7 +36,8 @@ struct GatewayConfig {
   Seconds horizon = kNever;                     // the run stops here, finished or not
 };
 
-// Owns every request from its arrival until it is answered, and chooses its replica. Plain C++ with the clock handed in.
+// Owns every request from its arrival until it is answered, and chooses its replica. Plain C++ with the clock handed
+// in.
 class Gateway : public OutcomeListener, private ProgramHost {
  public:
   // `ring(i)` tells that replica i has a message; mistakes in a trace go to `diagnostics`.
@@ -45,8 +46,8 @@ class Gateway : public OutcomeListener, private ProgramHost {
           Diagnostics& diagnostics);
 
   [[nodiscard]] Seconds next_event();
-  // Does everything that is due at `now`, in order of time; ties: outcomes, then programs under way, then calls that run out
-  // of time, then new programs.
+  // Does everything that is due at `now`, in order of time; ties: outcomes, then programs under way, then calls that
+  // run out of time, then new programs.
   void wake(Seconds now);
   // Nothing is open and nothing will come; or the horizon is reached.
   [[nodiscard]] bool done();

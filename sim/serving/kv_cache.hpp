@@ -7,15 +7,17 @@
 
 namespace llmscape::serving {
 
-// The paged KV memory of one replica: a pool of blocks, some held by requests, some cached for whoever comes with the same
-// prefix, the rest free. INV-4: free + cached + shared + private = total at every instant.
+// The paged KV memory of one replica: a pool of blocks, some held by requests, some cached for whoever comes with the
+// same prefix, the rest free. INV-4: free + cached + shared + private = total at every instant.
 class KvCache {
  public:
   KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching);
 
   [[nodiscard]] std::int64_t blocks() const { return total_; }
   [[nodiscard]] int block_tokens() const { return block_tokens_; }
-  [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const { return (tokens + block_tokens_ - 1) / block_tokens_; }
+  [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const {
+    return (tokens + block_tokens_ - 1) / block_tokens_;
+  }
   // Blocks that can be taken now: free ones and cached ones that nobody refers to.
   [[nodiscard]] std::int64_t available() const { return total_ - private_ - tree_.referenced_blocks(); }
   [[nodiscard]] std::int64_t used() const { return private_ + tree_.referenced_blocks(); }

@@ -86,7 +86,8 @@ struct PrefixTree::Cursor {
         run += step;
         tokens -= step;
       }
-      value = mix(value ^ mix(id ^ mix(static_cast<std::uint64_t>(from) * 2 + static_cast<std::uint64_t>(run) * 0x10001)));
+      value =
+          mix(value ^ mix(id ^ mix(static_cast<std::uint64_t>(from) * 2 + static_cast<std::uint64_t>(run) * 0x10001)));
     }
     return value;
   }
@@ -160,8 +161,8 @@ void PrefixTree::remove(PrefixNode* leaf) {
   spare_.push_back(leaf);
 }
 
-// Cuts the node after `blocks` blocks. The node itself keeps the tail, so that paths that end in it stay whole; a new node
-// takes the head.
+// Cuts the node after `blocks` blocks. The node itself keeps the tail, so that paths that end in it stay whole; a new
+// node takes the head.
 void PrefixTree::split(PrefixNode* node, std::int64_t blocks) {
   PrefixNode* parent = node->parent;
   children_.erase(key(parent, node->first_block));

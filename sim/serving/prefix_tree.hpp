@@ -9,23 +9,23 @@
 
 namespace llmscape::serving {
 
-// A run of whole blocks with known content: an edge of the radix tree. All its blocks are referenced by the same requests
-// and were released together, so one node stands for all of them.
+// A run of whole blocks with known content: an edge of the radix tree. All its blocks are referenced by the same
+// requests and were released together, so one node stands for all of them.
 struct PrefixNode {
   PrefixNode* parent = nullptr;
-  std::uint64_t id = 0;            // never reused
-  std::uint64_t first_block = 0;   // hash of the content of its first block: its key below the parent
-  std::vector<Segment> content;    // blocks x block_tokens tokens
+  std::uint64_t id = 0;           // never reused
+  std::uint64_t first_block = 0;  // hash of the content of its first block: its key below the parent
+  std::vector<Segment> content;   // blocks x block_tokens tokens
   std::int64_t blocks = 0;
-  std::int64_t references = 0;     // requests whose path includes it
+  std::int64_t references = 0;  // requests whose path includes it
   std::int64_t children = 0;
-  PrefixNode* older = nullptr;     // list of unreferenced nodes, by time of release
+  PrefixNode* older = nullptr;  // list of unreferenced nodes, by time of release
   PrefixNode* newer = nullptr;
 };
 
-// Which blocks hold which content. Hits, moves and evictions cost O(nodes on the path) and not O(blocks). Blocks that no
-// request refers to stay until they are needed: they are evicted in the order in which they were released, the tail of a
-// request before its head (vLLM's free list), so a leaf always goes before its parent.
+// Which blocks hold which content. Hits, moves and evictions cost O(nodes on the path) and not O(blocks). Blocks that
+// no request refers to stay until they are needed: they are evicted in the order in which they were released, the tail
+// of a request before its head (vLLM's free list), so a leaf always goes before its parent.
 class PrefixTree {
  public:
   explicit PrefixTree(int block_tokens);
@@ -43,11 +43,11 @@ class PrefixTree {
   struct Published {
     PrefixNode* tip = nullptr;  // where the caller's path ends now
     std::int64_t blocks = 0;    // length of the path
-    std::int64_t known = 0;     // of the blocks just published, those that were known already: the caller shares them from
-                                // now on and gives its own back
+    std::int64_t known = 0;  // of the blocks just published, those that were known already: the caller shares them from
+                             // now on and gives its own back
   };
-  // Makes blocks [from, to) of the content known, below `tip` (the caller holds a path of `from` blocks that ends there).
-  // Stops early only where another content has the same hash.
+  // Makes blocks [from, to) of the content known, below `tip` (the caller holds a path of `from` blocks that ends
+  // there). Stops early only where another content has the same hash.
   Published publish(PrefixNode* tip, const Prompt& content, std::int64_t from, std::int64_t to);
 
   // Gives the path's references back; what nobody else holds becomes evictable.

@@ -8,7 +8,8 @@ namespace llmscape::serving {
 using workloads::Program;
 using workloads::Stage;
 
-ProgramRunner::ProgramRunner(std::int64_t retrieval_servers, ProgramHost& host) : host_(host), retrieval_(retrieval_servers) {}
+ProgramRunner::ProgramRunner(std::int64_t retrieval_servers, ProgramHost& host)
+    : host_(host), retrieval_(retrieval_servers) {}
 
 void ProgramRunner::start(Program program) {
   if (spare_.empty()) {

@@ -16,14 +16,15 @@ namespace llmscape::serving {
 class ProgramHost {
  public:
   virtual ~ProgramHost() = default;
-  // Stage `stage` of the program in `slot` is a model call that starts at `now`; the host reports its end by answered().
+  // Stage `stage` of the program in `slot` is a model call that starts at `now`; the host reports its end by
+  // answered().
   virtual void on_call(std::size_t slot, int stage, Seconds now) = 0;
   // All stages have ended; `outcome` is that of the call that went wrong first, if any.
   virtual void on_program_end(const workloads::Program& program, Outcome outcome, Seconds now) = 0;
 };
 
-// Executes request programs: starts each stage when those before it have ended, waits for tools, people and the retrieval
-// station, and leaves model calls to its host.
+// Executes request programs: starts each stage when those before it have ended, waits for tools, people and the
+// retrieval station, and leaves model calls to its host.
 class ProgramRunner {
  public:
   // `retrieval_servers`: 0 for a station where nobody queues.

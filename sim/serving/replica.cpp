@@ -9,12 +9,8 @@ namespace llmscape::serving {
 
 Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
-    : config_(config),
-      depth_(policy.depth()),
-      batcher_(policy.make()),
-      step_model_(std::move(step_model)),
-      outcomes_(outcomes),
-      listener_(steps),
+    : config_(config), depth_(policy.depth()), batcher_(policy.make()), step_model_(std::move(step_model)),
+      outcomes_(outcomes), listener_(steps),
       state_(config.kv_blocks, config.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws) {}
 
 void Replica::submit(Request& request, Seconds at) {
@@ -123,8 +119,8 @@ bool Replica::plan_step(Seconds now) {
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
 void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end) {
   if (!(end >= start) || end == kNever)
-    throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " + std::to_string(start.si()) +
-                           " s would end at " + std::to_string(end.si()) + " s");
+    throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
+                           std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
   stamp_tokens(end);
   std::int64_t prefill_tokens = 0;
   for (const PlannedChunk& chunk : plan_.chunks) prefill_tokens += chunk.work.tokens;
@@ -161,14 +157,14 @@ void Replica::stamp_tokens(Seconds end) {
   }
 }
 
-// The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message comes:
-// prices these steps now, changes nothing else.
+// The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
+// comes: prices these steps now, changes nothing else.
 void Replica::plan_ahead() {
   if (!plan_.steady || state_.decoding.size() == 0) return;
   for (const Step& step : steps_)
     if (!step.finished.empty()) return;
-  const std::int64_t furthest = std::min(
-      {config_.lookahead - 1, state_.decoding.steps_to_finish() - 1, state_.decoding.steps_to_crossing()});
+  const std::int64_t furthest =
+      std::min({config_.lookahead - 1, state_.decoding.steps_to_finish() - 1, state_.decoding.steps_to_crossing()});
   models::Batch batch;
   batch.decodes = state_.decoding.size();
   std::int64_t blocks = 0;
@@ -210,7 +206,8 @@ void Replica::check_invariants(Seconds now) const {
   if (state_.running() == 0 && state_.kv.used() != 0)
     throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
   if (totals_.busy > now * (1 + 1e-9))
-    throw std::logic_error("INV-8: replica " + std::to_string(config_.index) + " was busy for longer than the run lasted");
+    throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +
+                           " was busy for longer than the run lasted");
 }
 
 }  // namespace llmscape::serving

@@ -14,11 +14,12 @@ namespace llmscape::serving {
 // What a replica has done so far, summed in the order of its steps.
 struct ReplicaTotals {
   std::int64_t steps = 0;
-  std::int64_t sequence_steps = 0;   // decodes and chunks over all steps
+  std::int64_t sequence_steps = 0;  // decodes and chunks over all steps
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;
-  Seconds busy;                      // INV-8: at most the elapsed time
-  std::array<Seconds, hardware::kOperatorFamilies> time_by_family{};  // sums to `busy`; host: what the device does not hide
+  Seconds busy;  // INV-8: at most the elapsed time
+  std::array<Seconds, hardware::kOperatorFamilies>
+      time_by_family{};  // sums to `busy`; host: what the device does not hide
   std::array<Joules, hardware::kEnergyComponents> energy{};
   Flops flops;
   Bytes bytes;
@@ -39,23 +40,25 @@ class StepListener {
   // `count` tokens are emitted at `at`, each `gap` after the one before it of its request.
   virtual void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) = 0;
   // A step was planned for good.
-  virtual void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
-                       std::int64_t kv_blocks_used) = 0;
+  virtual void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
+                       std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
 };
 
 struct ReplicaConfig {
   int index = 0;
   std::int64_t kv_blocks = 0;
   int block_tokens = 16;
-  std::int64_t max_model_len = 0;   // longest prompt + answer
-  std::int64_t lookahead = 64;      // decode-only steps planned ahead of the clock; 0: each step is an event of its own
+  std::int64_t max_model_len = 0;  // longest prompt + answer
+  std::int64_t lookahead = 64;     // decode-only steps planned ahead of the clock; 0: each step is an event of its own
 };
 
-// One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed in.
+// One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed
+// in.
 //
-// A step is planned when fewer than `depth` steps are in flight, and costs what the StepModel says. Where the batcher says
-// that the next steps would be planned alike, they are planned ahead of the clock; a message takes back those that would
-// have been planned after it came. Step ends are added one by one either way, so results are the same bytes (INV-14).
+// A step is planned when fewer than `depth` steps are in flight, and costs what the StepModel says. Where the batcher
+// says that the next steps would be planned alike, they are planned ahead of the clock; a message takes back those that
+// would have been planned after it came. Step ends are added one by one either way, so results are the same bytes
+// (INV-14).
 class Replica {
  public:
   Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,

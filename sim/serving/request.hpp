@@ -40,16 +40,17 @@ struct Request {
   std::size_t gateway_slot = 0;  // where the gateway keeps it
 
   // INV-3: arrival <= enqueue <= schedule <= first_token <= last_token.
-  Seconds arrival;             // at the gateway
-  Seconds enqueue;             // in the replica's waiting queue
-  Seconds schedule = kNever;   // first planned into a step
+  Seconds arrival;            // at the gateway
+  Seconds enqueue;            // in the replica's waiting queue
+  Seconds schedule = kNever;  // first planned into a step
   Seconds first_token = kNever;
   Seconds last_token = kNever;
-  Seconds latest_token;  // emitted at the end of a chunk, or before a preemption; while decoding, later ones may have followed
+  Seconds latest_token;  // emitted at the end of a chunk, or before a preemption; while decoding, later ones may have
+                         // followed
 
   State state = State::waiting;
-  std::int64_t computed = 0;   // KV entries that exist; while decoding, as of `joined_step`
-  std::int64_t emitted = 0;    // tokens answered; while decoding, as of `joined_step`
+  std::int64_t computed = 0;     // KV entries that exist; while decoding, as of `joined_step`
+  std::int64_t emitted = 0;      // tokens answered; while decoding, as of `joined_step`
   std::int64_t joined_step = 0;  // the decode step at which it joined the decode set
   std::int32_t slot = -1;        // in the decode set
   Lease lease;

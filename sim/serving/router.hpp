@@ -19,7 +19,8 @@ struct RoutingTarget {
 class Router {
  public:
   virtual ~Router() = default;
-  // Contract: returns an index into `targets` (never empty); equal targets are told apart by position only; deterministic.
+  // Contract: returns an index into `targets` (never empty); equal targets are told apart by position only;
+  // deterministic.
   virtual std::size_t choose(const Request& request, const std::vector<RoutingTarget>& targets, Seconds now) = 0;
 };
 

@@ -12,7 +12,8 @@ const Family<RouterPolicy>& routers() {
       {
           member<RoundRobin, RouterPolicy>("round_robin", "replicas in turn", round_robin_fields()),
           member<LeastTokens, RouterPolicy>("least_tokens", "fewest outstanding tokens", least_tokens_fields()),
-          member<PrefixAffinity, RouterPolicy>("prefix_affinity", "longest cached prefix against load", prefix_affinity_fields()),
+          member<PrefixAffinity, RouterPolicy>("prefix_affinity", "longest cached prefix against load",
+                                               prefix_affinity_fields()),
       });
   return family;
 }

@@ -7,8 +7,8 @@
 
 namespace llmscape::serving {
 
-// The gaps between the tokens of decoding sequences, for all of them together: those that decoded in the last decode step
-// share one gap, those that joined since have their own.
+// The gaps between the tokens of decoding sequences, for all of them together: those that decoded in the last decode
+// step share one gap, those that joined since have their own.
 class TokenGaps {
  public:
   // A sequence emitted a token at `at` outside the decode steps and will decode next; or it leaves before it does.

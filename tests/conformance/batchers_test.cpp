@@ -29,7 +29,8 @@ std::vector<std::pair<std::string, std::shared_ptr<const BatcherPolicy>>> all_po
 }
 
 double milliseconds(const models::Batch& batch) {
-  return 1e-3 * (1 + 0.01 * static_cast<double>(batch.tokens()) + 1e-5 * static_cast<double>(batch.decodes > 0 ? batch.attended[0].sum : 0));
+  return 1e-3 * (1 + 0.01 * static_cast<double>(batch.tokens()) +
+                 1e-5 * static_cast<double>(batch.decodes > 0 ? batch.attended[0].sum : 0));
 }
 
 std::vector<workloads::Program> random_load(std::uint64_t seed, int requests, bool shared) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything at once: preemptions, abandoned calls, time-outs, priorities, admission limits, shared prefixes, programs of many
-// stages. Whatever happens, the books must balance.
+// Everything at once: preemptions, abandoned calls, time-outs, priorities, admission limits, shared prefixes, programs
+// of many stages. Whatever happens, the books must balance.
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"

@@ -75,9 +75,11 @@ TEST_CASE("Little's law holds exactly: time integral of open calls = sum of thei
   double at = 0;
   for (int i = 0; i < 2000; ++i) {
     at += random.exponential(0.02);
-    programs.push_back(llmscape::testing::call(at, {{static_cast<ContentId>(i + 1), random.integer(1, 400)}}, random.integer(1, 60)));
+    programs.push_back(
+        llmscape::testing::call(at, {{static_cast<ContentId>(i + 1), random.integer(1, 400)}}, random.integer(1, 60)));
   }
-  System system({}, VllmV1(), RoundRobin(), [](const models::Batch& b) { return 1e-3 + 1e-5 * static_cast<double>(b.tokens()); });
+  System system({}, VllmV1(), RoundRobin(),
+                [](const models::Batch& b) { return 1e-3 + 1e-5 * static_cast<double>(b.tokens()); });
   system.run(programs);
   std::vector<std::pair<double, int>> events;
   double time_in_system = 0;

@@ -81,7 +81,8 @@ TEST_CASE("when the pool is short the last admitted gives way, and computes its 
   auto requests = by_id(system);
   CHECK(requests[0].preemptions == 0);
   CHECK(requests[1].preemptions == 1);
-  // Both hold 4 blocks up to 64 tokens: after 17 tokens each the first takes the second's blocks. It has answered 17 by then.
+  // Both hold 4 blocks up to 64 tokens: after 17 tokens each the first takes the second's blocks. It has answered 17 by
+  // then.
   CHECK(requests[1].prefilled == 48 + 48 + 17);
   CHECK(requests[1].last_token > requests[0].last_token);
 }
@@ -93,8 +94,8 @@ TEST_CASE("with prefix caching a preempted request finds its whole blocks again,
   system.run({call(0, {{1, 48}}, 34), call(0, {{2, 48}}, 40)});
   auto requests = by_id(system);
   CHECK(requests[1].preemptions == 1);
-  // It gave way with 64 tokens in 4 blocks and 17 answered. The first then grew to 81 tokens, 6 blocks, and took the tail of
-  // those 4: 3 are found again, and the other 17 of 65 tokens are computed.
+  // It gave way with 64 tokens in 4 blocks and 17 answered. The first then grew to 81 tokens, 6 blocks, and took the
+  // tail of those 4: 3 are found again, and the other 17 of 65 tokens are computed.
   CHECK(requests[1].reused == 48);
   CHECK(requests[1].prefilled == 48 + 17);
 }
@@ -142,12 +143,11 @@ TEST_CASE("Orca reserves whole lengths: a request that would fit for now has to 
 }
 
 TEST_CASE("a static batch pays for padding until its longest answer ends, and nobody joins") {
-  System system({}, StaticBatch(), RoundRobin(), [&](const models::Batch& b) {
-    return 1e-3 * static_cast<double>(b.tokens());
-  });
+  System system({}, StaticBatch(), RoundRobin(),
+                [&](const models::Batch& b) { return 1e-3 * static_cast<double>(b.tokens()); });
   system.run({call(0, {{1, 100}}, 2), call(0, {{2, 50}}, 5), call(0.1, {{3, 10}}, 1)});
   auto requests = by_id(system);
-  CHECK(system.steps[0].prefill_tokens == 200);               // both padded to 100
+  CHECK(system.steps[0].prefill_tokens == 200);                  // both padded to 100
   CHECK(requests[0].last_token.si() == doctest::Approx(0.202));  // its answer streams ...
   CHECK(requests[1].last_token.si() == doctest::Approx(0.208));  // ... but its slot decodes on: 4 steps of 2 sequences
   CHECK(requests[2].schedule.si() == doctest::Approx(0.208));
@@ -202,8 +202,8 @@ TEST_CASE("a request longer than the engine can ever hold is dropped at once") {
 }
 
 TEST_CASE("round robin takes turns, least tokens avoids the busy one, affinity follows the prefix") {
-  const std::vector<workloads::Program> programs = {call(0, {{1, 640}}, 100), call(0.1, {{2, 16}}, 1), call(0.2, {{3, 16}}, 1),
-                                                    call(50, {{1, 640}, {4, 16}}, 1)};
+  const std::vector<workloads::Program> programs = {call(0, {{1, 640}}, 100), call(0.1, {{2, 16}}, 1),
+                                                    call(0.2, {{3, 16}}, 1), call(50, {{1, 640}, {4, 16}}, 1)};
   SystemConfig config;
   config.replicas = 2;
   const auto replicas_of = [&](const RouterPolicy& router) {

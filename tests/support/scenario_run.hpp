@@ -13,12 +13,14 @@
 #include "sim/report/json.hpp"
 #include "sim/run/world.hpp"
 
-// Whole scenarios in tests: written to a temporary file, run in a child process (SimGrid runs once in the life of a process).
+// Whole scenarios in tests: written to a temporary file, run in a child process (SimGrid runs once in the life of a
+// process).
 namespace llmscape::testing {
 
 inline run::Catalogs source_catalogs() { return {"models/catalog", "hardware/catalog", "workloads/catalog"}; }
 
-inline std::optional<run::Scenario> scenario_of(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+inline std::optional<run::Scenario> scenario_of(const std::string& yaml,
+                                                const std::vector<std::string>& overrides = {}) {
   const auto path = std::filesystem::temp_directory_path() / ("llmscape-test-" + std::to_string(getpid()) + ".yaml");
   write_file_atomically(path, yaml);
   Diagnostics diagnostics;
@@ -49,7 +51,8 @@ inline std::string in_child(const std::function<std::string()>& text) {
   close(ends[1]);
   std::string result;
   char buffer[65536];
-  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof buffer)) > 0;) result.append(buffer, static_cast<std::size_t>(n));
+  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+    result.append(buffer, static_cast<std::size_t>(n));
   close(ends[0]);
   waitpid(child, nullptr, 0);
   return result;

@@ -80,9 +80,11 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
          std::function<double(const models::Batch&)> seconds)
       : config_(config), router_(router.make()) {
     for (std::size_t i = 0; i < config.replicas; ++i) {
-      serving::ReplicaConfig replica{static_cast<int>(i), config.kv_blocks, config.block_tokens, config.max_model_len, config.lookahead};
+      serving::ReplicaConfig replica{static_cast<int>(i), config.kv_blocks, config.block_tokens, config.max_model_len,
+                                     config.lookahead};
       listeners_.emplace_back(*this, static_cast<int>(i));
-      replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this, listeners_.back());
+      replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
+                             listeners_.back());
       processes_.emplace_back(replicas_.back());
     }
   }
@@ -91,7 +93,8 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     const auto kernel = kernel::make_event_queue_kernel();
     std::vector<serving::Replica*> pointers;
     for (auto& replica : replicas_) pointers.push_back(&replica);
-    gateway_ = std::make_unique<serving::Gateway>(config_.gateway, generator, std::move(router_), pointers, *this, [](std::size_t) {}, diagnostics_);
+    gateway_ = std::make_unique<serving::Gateway>(
+        config_.gateway, generator, std::move(router_), pointers, *this, [](std::size_t) {}, diagnostics_);
     Leader leader(*gateway_);
     kernel->lead(leader);
     for (auto& process : processes_) kernel->add(process);
@@ -121,7 +124,8 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     void on_token_gaps(Seconds, Seconds gap, std::int64_t count) override {
       if (system.keep_steps) system.gaps.emplace_back(gap.si(), count);
     }
-    void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting, std::int64_t kv) override {
+    void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
+                 std::int64_t kv) override {
       if (system.keep_steps) system.steps.push_back({index, start, end, decodes, prefill_tokens, waiting, kv});
     }
     System& system;
@@ -157,7 +161,9 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     }
   }
   void on_task(const workloads::Program&, serving::Outcome, Seconds) override {}
-  void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override { gateway_->on_outcome(request, outcome, at); }
+  void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
+    gateway_->on_outcome(request, outcome, at);
+  }
 
   SystemConfig config_;
   std::unique_ptr<serving::Router> router_;

@@ -31,8 +31,8 @@ std::vector<traces::TraceRecord> records() {
   return all;
 }
 
-// Block by block: a set of hashes of whole prefixes, least recently used ones dropped beyond `capacity` blocks; a request uses
-// its blocks from the tail to the head, so that tails go first.
+// Block by block: a set of hashes of whole prefixes, least recently used ones dropped beyond `capacity` blocks; a
+// request uses its blocks from the tail to the head, so that tails go first.
 std::int64_t hits(const std::vector<traces::TraceRecord>& trace, std::size_t capacity) {
   std::list<std::uint64_t> order;  // the least recently used first
   std::unordered_map<std::uint64_t, std::list<std::uint64_t>::iterator> known;
@@ -52,7 +52,8 @@ std::int64_t hits(const std::vector<traces::TraceRecord>& trace, std::size_t cap
     while (hit < most && hit < prefix.size() && known.count(prefix[hit])) ++hit;
     total += static_cast<std::int64_t>(hit);
     // The answer fills blocks as well, which nobody asks for again.
-    const std::int64_t answer = (record.prompt_tokens + record.output_tokens - 1) / kBlock - static_cast<std::int64_t>(prefix.size());
+    const std::int64_t answer =
+        (record.prompt_tokens + record.output_tokens - 1) / kBlock - static_cast<std::int64_t>(prefix.size());
     for (std::int64_t b = 0; b < answer; ++b) prefix.push_back(hash += 0x9e3779b97f4a7c15ull);
     for (auto block = prefix.rbegin(); block != prefix.rend(); ++block) {
       const auto found = known.find(*block);
@@ -71,8 +72,9 @@ std::int64_t hits(const std::vector<traces::TraceRecord>& trace, std::size_t cap
 run::RunResult replay(std::int64_t kv_blocks, double speedup) {
   const auto scenario = scenario_of(
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpu, preset: h100-sxm}]}\n"
-      "serving: {max_model_len: 262144, kv_blocks: " + std::to_string(kv_blocks) +
-      "}\nworkload: {replay: {trace: " + trace_path() + "}, speedup: " + std::to_string(speedup) + "}\n");
+      "serving: {max_model_len: 262144, kv_blocks: " +
+      std::to_string(kv_blocks) + "}\nworkload: {replay: {trace: " + trace_path() +
+      "}, speedup: " + std::to_string(speedup) + "}\n");
   return run_on_event_queue(*scenario);
 }
 
@@ -101,6 +103,7 @@ TEST_CASE("with a small cache the hit rate is within a point of a brute-force LR
     // Slow enough that requests hardly overlap: the brute force serves one after the other.
     const run::RunResult result = replay(blocks, 0.05);
     const double expected = static_cast<double>(kBlock * hits(trace, static_cast<std::size_t>(blocks))) / prompt_tokens;
-    CHECK(static_cast<double>(result.tokens.reused) / prompt_tokens == doctest::Approx(expected).epsilon(0.01 / expected));
+    CHECK(static_cast<double>(result.tokens.reused) / prompt_tokens ==
+          doctest::Approx(expected).epsilon(0.01 / expected));
   }
 }

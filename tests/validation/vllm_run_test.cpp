@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A measured vLLM 0.19 run (Llama-3.1-8B, RTX PRO 6000, 300 requests; casys-kaist/LLMServingSim @ 5daddb2) replayed. Nothing in
-// the simulator was fitted to it: the catalogue's constants come from kernel tables.
+// A measured vLLM 0.19 run (Llama-3.1-8B, RTX PRO 6000, 300 requests; casys-kaist/LLMServingSim @ 5daddb2) replayed.
+// Nothing in the simulator was fitted to it: the catalogue's constants come from kernel tables.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -54,10 +54,11 @@ TEST_CASE("a measured vLLM run: prefix hits exactly, steps within 2 %, times wit
   const auto scenario = scenario_of(
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: rtx-pro-6000}]}\n"
       "serving: {batcher: {policy: vllm_v1, max_num_seqs: 128, max_num_batched_tokens: 2048}}\n"
-      "workload: {replay: {trace: " + folder + "/workload.jsonl.gz}}\n");
+      "workload: {replay: {trace: " +
+      folder + "/workload.jsonl.gz}}\n");
   const run::RunResult result = run_on_event_queue(*scenario);
   const Measured seen = measured(folder + "/requests.jsonl");
-  CHECK(result.tokens.reused == 19'520);                          // as vLLM counted (engines.md 11)
+  CHECK(result.tokens.reused == 19'520);  // as vLLM counted (engines.md 11)
   CHECK(static_cast<double>(result.steps) == doctest::Approx(2388).epsilon(0.02));
   const double tpot = error(result.tpot_s->mean, seen.tpot);
   const double e2e = error(result.e2e_s->mean, seen.e2e);

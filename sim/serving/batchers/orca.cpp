@@ -37,7 +37,8 @@ const Fields<Orca>& orca_fields() {
   static const Fields<Orca> fields = [] {
     Fields<Orca> f("orca", "iteration-level scheduling with whole prompts and memory reserved at admission");
     f.add("max_batch", &Orca::max_batch, "most sequences of a step").between(1, 65536);
-    f.add("max_prompt_tokens", &Orca::max_prompt_tokens, "most prompt tokens of a step, unless one prompt alone is longer")
+    f.add("max_prompt_tokens", &Orca::max_prompt_tokens,
+          "most prompt tokens of a step, unless one prompt alone is longer")
         .between(1, 1 << 24);
     return f;
   }();

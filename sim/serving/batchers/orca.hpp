@@ -4,8 +4,8 @@
 
 namespace llmscape::serving {
 
-// Iteration-level scheduling without chunking (Yu et al., OSDI 2022): every step takes all running sequences and whole new
-// prompts; memory for the whole length is reserved at admission.
+// Iteration-level scheduling without chunking (Yu et al., OSDI 2022): every step takes all running sequences and whole
+// new prompts; memory for the whole length is reserved at admission.
 struct Orca : BatcherPolicy {
   std::int64_t max_batch = 64;
   std::int64_t max_prompt_tokens = 16384;

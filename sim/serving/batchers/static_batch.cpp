@@ -67,7 +67,8 @@ const Fields<StaticBatch>& static_batch_fields() {
     Fields<StaticBatch> f("static", "request-level batches, padded to the longest prompt and the longest answer");
     f.add("max_batch", &StaticBatch::max_batch, "most requests of a batch").between(1, 65536);
     f.add("max_prompt_tokens", &StaticBatch::max_prompt_tokens,
-          "most padded prompt tokens of a batch, unless one prompt alone is longer").between(1, 1 << 24);
+          "most padded prompt tokens of a batch, unless one prompt alone is longer")
+        .between(1, 1 << 24);
     return f;
   }();
   return fields;

@@ -4,8 +4,8 @@
 
 namespace llmscape::serving {
 
-// Request-level batches (FasterTransformer, Hugging Face generate): prompts padded to the longest, decoded until the longest
-// answer ends, nobody joins. Padding is computed and paid. Answers stream, slots stay taken.
+// Request-level batches (FasterTransformer, Hugging Face generate): prompts padded to the longest, decoded until the
+// longest answer ends, nobody joins. Padding is computed and paid. Answers stream, slots stay taken.
 struct StaticBatch : BatcherPolicy {
   std::int64_t max_batch = 16;
   std::int64_t max_prompt_tokens = 16384;

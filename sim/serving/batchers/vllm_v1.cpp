@@ -66,7 +66,8 @@ class VllmV1Batcher : public Batcher {
       const std::int64_t must_fit = policy_.reserve_full_prompt ? uncached : tokens;
       const std::int64_t blocks = state.kv.blocks_for(total - uncached + must_fit) - hit.blocks;
       const bool alone = plan.empty() && state.running() == 0;
-      const auto spare = alone ? 0 : static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.blocks())));
+      const auto spare =
+          alone ? 0 : static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.blocks())));
       if (state.kv.available() - hit.unreferenced_blocks < blocks + spare) return;
       Request& request = state.admit(hit.blocks, now);
       state.schedule_chunk(request, tokens, plan);
@@ -87,11 +88,13 @@ const Fields<VllmV1>& vllm_v1_fields() {
     f.add("max_num_seqs", &VllmV1::max_num_seqs, "most sequences that run at once").between(1, 65536);
     f.add("max_num_batched_tokens", &VllmV1::max_num_batched_tokens, "token budget of one step").between(1, 1 << 24);
     f.add("long_prefill_token_threshold", &VllmV1::long_prefill_token_threshold,
-          "most tokens of one prompt in a step; 0: no limit but the budget").at_least(0);
+          "most tokens of one prompt in a step; 0: no limit but the budget")
+        .at_least(0);
     f.add("chunked_prefill", &VllmV1::chunked_prefill, "prompts may be cut over several steps");
     f.add("reserve_full_prompt", &VllmV1::reserve_full_prompt,
           "a prompt is admitted only when KV blocks for the whole of it are free (scheduler_reserve_full_isl)");
-    f.add("watermark", &VllmV1::watermark, "share of the KV blocks kept free when admitting beside others").between(0, 0.5);
+    f.add("watermark", &VllmV1::watermark, "share of the KV blocks kept free when admitting beside others")
+        .between(0, 0.5);
     f.add("async_scheduling", &VllmV1::async_scheduling, "plans the next step while the present one runs");
     f.add("enable_prefix_caching", &VllmV1::enable_prefix_caching, "keeps KV blocks for prompts with the same prefix");
     f.check([](const VllmV1& c, const YamlNode& node, Diagnostics& d) {

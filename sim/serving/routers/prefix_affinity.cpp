@@ -34,9 +34,11 @@ std::unique_ptr<Router> PrefixAffinity::make() const { return std::make_unique<P
 
 const Fields<PrefixAffinity>& prefix_affinity_fields() {
   static const Fields<PrefixAffinity> fields = [] {
-    Fields<PrefixAffinity> f("prefix_affinity", "the replica that has to compute least: longest cached prefix against load");
+    Fields<PrefixAffinity> f("prefix_affinity",
+                             "the replica that has to compute least: longest cached prefix against load");
     f.add("load_weight", &PrefixAffinity::load_weight,
-          "what one outstanding token of a replica counts against one uncached token of the prompt").between(0, 10);
+          "what one outstanding token of a replica counts against one uncached token of the prompt")
+        .between(0, 10);
     return f;
   }();
   return fields;

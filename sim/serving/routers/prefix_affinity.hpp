@@ -4,7 +4,8 @@
 
 namespace llmscape::serving {
 
-// Sends a request where the least work is left for it: its uncached prompt plus a share of what the replica still has to do.
+// Sends a request where the least work is left for it: its uncached prompt plus a share of what the replica still has
+// to do.
 struct PrefixAffinity : RouterPolicy {
   double load_weight = 0.05;
 

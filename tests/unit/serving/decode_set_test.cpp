@@ -83,7 +83,8 @@ TEST_CASE("the aggregates equal sums over the sequences, through joins, leaves, 
           std::int64_t max = 0;
           for (const Naive& n : all) {
             if (!n.in) continue;
-            const std::int64_t seen = laws[law] > 0 ? std::min(laws[law], n.context + ahead + 1) : n.context + ahead + 1;
+            const std::int64_t seen =
+                laws[law] > 0 ? std::min(laws[law], n.context + ahead + 1) : n.context + ahead + 1;
             sum += seen;
             max = std::max(max, seen);
           }

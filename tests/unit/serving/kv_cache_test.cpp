@@ -15,7 +15,7 @@ TEST_CASE("a prompt that is cached whole still computes its last block") {
   kv.take(lease, 4);
   kv.publish(lease, prompt, 64);
   kv.release(lease);
-  CHECK(kv.match(prompt, 64).blocks == 3);      // floor(63 / 16)
+  CHECK(kv.match(prompt, 64).blocks == 3);  // floor(63 / 16)
   CHECK(kv.match({{1, 65}}, 65).blocks == 4);
 }
 

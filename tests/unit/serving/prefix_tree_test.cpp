@@ -17,9 +17,11 @@ namespace {
 
 constexpr int kBlock = 4;
 
-using Block = std::vector<std::pair<ContentId, std::int64_t>>;  // the tokens of a whole prefix, up to the end of a block
+using Block =
+    std::vector<std::pair<ContentId, std::int64_t>>;  // the tokens of a whole prefix, up to the end of a block
 
-// What vLLM does, block by block: a hash for each prefix that ends with a block, a list of free blocks by time of release.
+// What vLLM does, block by block: a hash for each prefix that ends with a block, a list of free blocks by time of
+// release.
 class BlockByBlock {
  public:
   static Block prefix(const Prompt& prompt, std::int64_t blocks) {
@@ -66,7 +68,7 @@ TEST_CASE("a prompt is found as far as it has the same tokens, in whole blocks")
   PrefixNode* tip = tree.publish(nullptr, {{1, 10}, {2, 6}}, 0, 4).tip;
   CHECK(tree.match({{1, 10}, {2, 6}}, 4).blocks == 4);
   CHECK(tree.match({{1, 10}, {2, 6}}, 3).blocks == 3);
-  CHECK(tree.match({{1, 10}, {3, 6}}, 4).blocks == 2);           // differs from token 10 on: blocks 0-1 are whole
+  CHECK(tree.match({{1, 10}, {3, 6}}, 4).blocks == 2);            // differs from token 10 on: blocks 0-1 are whole
   CHECK(tree.match({{1, 4}, {1, 6, 4}, {2, 6}}, 4).blocks == 4);  // the same tokens, cut otherwise
   CHECK(tree.match({{9, 16}}, 4).blocks == 0);
   CHECK(tree.match({{1, 10}, {2, 6}}, 4).unreferenced_blocks == 0);
@@ -115,7 +117,8 @@ TEST_CASE("extents hit and evict exactly as single blocks in vLLM's lists do") {
       const double action = random.uniform();
       if (action < 0.5) {
         Prompt prompt;
-        for (int s = 0; s < 3; ++s) prompt.push_back({random.below(3) + static_cast<std::uint64_t>(10 * s), random.integer(1, 9)});
+        for (int s = 0; s < 3; ++s)
+          prompt.push_back({random.below(3) + static_cast<std::uint64_t>(10 * s), random.integer(1, 9)});
         const std::int64_t whole = tokens_of(prompt) / kBlock;
         const std::int64_t hit = tree.match(prompt, whole).blocks;
         REQUIRE(hit == blocks.match(prompt, whole));
