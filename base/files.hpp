@@ -10,8 +10,8 @@
 
 namespace llmscape {
 
-// Reads lines from a plain, gzip or zstd file (recognised by its first bytes), streamed. Lines end at LF; a CR before it is
-// dropped; a byte-order mark at the start is skipped.
+// Reads lines from a plain, gzip or zstd file (recognised by its first bytes), streamed. Lines end at LF; a CR before
+// it is dropped; a byte-order mark at the start is skipped.
 class LineReader {
  public:
   explicit LineReader(const std::filesystem::path& path);
@@ -21,7 +21,7 @@ class LineReader {
 
   // The next line, valid until the next call; nothing at the end or on an error.
   std::optional<std::string_view> next();
-  [[nodiscard]] int line() const;            // number of the line returned last, from 1
+  [[nodiscard]] int line() const;  // number of the line returned last, from 1
   // What went wrong: "cannot open: No such file", "truncated gzip stream", "line longer than 64 MiB"; empty if nothing.
   [[nodiscard]] const std::string& error() const;
 
@@ -32,8 +32,8 @@ class LineReader {
 
 // The whole file, decompressed like lines are, or nothing with `error` set.
 std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error);
-// Writes under a temporary name in the same folder, then renames: readers see the old file or the new one, never a part.
-// Creates the folder. Throws std::runtime_error with the reason.
+// Writes under a temporary name in the same folder, then renames: readers see the old file or the new one, never a
+// part. Creates the folder. Throws std::runtime_error with the reason.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace llmscape

@@ -20,10 +20,22 @@ class Quantity {
 
   constexpr auto operator<=>(const Quantity&) const = default;
   constexpr Quantity operator-() const { return Quantity(-si_); }
-  constexpr Quantity& operator+=(Quantity o) { si_ += o.si_; return *this; }
-  constexpr Quantity& operator-=(Quantity o) { si_ -= o.si_; return *this; }
-  constexpr Quantity& operator*=(double f) { si_ *= f; return *this; }
-  constexpr Quantity& operator/=(double f) { si_ /= f; return *this; }
+  constexpr Quantity& operator+=(Quantity o) {
+    si_ += o.si_;
+    return *this;
+  }
+  constexpr Quantity& operator-=(Quantity o) {
+    si_ -= o.si_;
+    return *this;
+  }
+  constexpr Quantity& operator*=(double f) {
+    si_ *= f;
+    return *this;
+  }
+  constexpr Quantity& operator/=(double f) {
+    si_ /= f;
+    return *this;
+  }
   friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.si_ + b.si_); }
   friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.si_ - b.si_); }
   friend constexpr Quantity operator*(Quantity a, double f) { return Quantity(a.si_ * f); }
@@ -85,32 +97,88 @@ constexpr BytesPerSecond operator""_GBps(long double v) { return BytesPerSecond(
 constexpr BytesPerSecond operator""_GBps(unsigned long long v) { return BytesPerSecond(static_cast<double>(v) * 1e9); }
 constexpr BytesPerSecond operator""_TBps(long double v) { return BytesPerSecond(static_cast<double>(v * 1e12L)); }
 constexpr FlopsPerSecond operator""_Tflops(long double v) { return FlopsPerSecond(static_cast<double>(v * 1e12L)); }
-constexpr FlopsPerSecond operator""_Tflops(unsigned long long v) { return FlopsPerSecond(static_cast<double>(v) * 1e12); }
+constexpr FlopsPerSecond operator""_Tflops(unsigned long long v) {
+  return FlopsPerSecond(static_cast<double>(v) * 1e12);
+}
 constexpr Watts operator""_W(unsigned long long v) { return Watts(static_cast<double>(v)); }
 }  // namespace literals
 
 // The kinds of quantity a text can name. `number` is a plain number without a unit.
 enum class Dimension {
-  number, time, rate, data, bandwidth, work, throughput, energy, power, energy_per_byte, energy_per_flop, area
+  number,
+  time,
+  rate,
+  data,
+  bandwidth,
+  work,
+  throughput,
+  energy,
+  power,
+  energy_per_byte,
+  energy_per_flop,
+  area
 };
 inline constexpr std::array kDimensions = {
-    Dimension::number,     Dimension::time,   Dimension::rate,  Dimension::data,
-    Dimension::bandwidth,  Dimension::work,   Dimension::throughput, Dimension::energy,
-    Dimension::power, Dimension::energy_per_byte, Dimension::energy_per_flop, Dimension::area,
+    Dimension::number,
+    Dimension::time,
+    Dimension::rate,
+    Dimension::data,
+    Dimension::bandwidth,
+    Dimension::work,
+    Dimension::throughput,
+    Dimension::energy,
+    Dimension::power,
+    Dimension::energy_per_byte,
+    Dimension::energy_per_flop,
+    Dimension::area,
 };
 
-template <class Q> struct DimensionOf;
-template <> struct DimensionOf<double> { static constexpr Dimension value = Dimension::number; };
-template <> struct DimensionOf<Seconds> { static constexpr Dimension value = Dimension::time; };
-template <> struct DimensionOf<PerSecond> { static constexpr Dimension value = Dimension::rate; };
-template <> struct DimensionOf<Bytes> { static constexpr Dimension value = Dimension::data; };
-template <> struct DimensionOf<BytesPerSecond> { static constexpr Dimension value = Dimension::bandwidth; };
-template <> struct DimensionOf<Flops> { static constexpr Dimension value = Dimension::work; };
-template <> struct DimensionOf<FlopsPerSecond> { static constexpr Dimension value = Dimension::throughput; };
-template <> struct DimensionOf<Joules> { static constexpr Dimension value = Dimension::energy; };
-template <> struct DimensionOf<Watts> { static constexpr Dimension value = Dimension::power; };
-template <> struct DimensionOf<JoulesPerByte> { static constexpr Dimension value = Dimension::energy_per_byte; };
-template <> struct DimensionOf<JoulesPerFlop> { static constexpr Dimension value = Dimension::energy_per_flop; };
+template <class Q>
+struct DimensionOf;
+template <>
+struct DimensionOf<double> {
+  static constexpr Dimension value = Dimension::number;
+};
+template <>
+struct DimensionOf<Seconds> {
+  static constexpr Dimension value = Dimension::time;
+};
+template <>
+struct DimensionOf<PerSecond> {
+  static constexpr Dimension value = Dimension::rate;
+};
+template <>
+struct DimensionOf<Bytes> {
+  static constexpr Dimension value = Dimension::data;
+};
+template <>
+struct DimensionOf<BytesPerSecond> {
+  static constexpr Dimension value = Dimension::bandwidth;
+};
+template <>
+struct DimensionOf<Flops> {
+  static constexpr Dimension value = Dimension::work;
+};
+template <>
+struct DimensionOf<FlopsPerSecond> {
+  static constexpr Dimension value = Dimension::throughput;
+};
+template <>
+struct DimensionOf<Joules> {
+  static constexpr Dimension value = Dimension::energy;
+};
+template <>
+struct DimensionOf<Watts> {
+  static constexpr Dimension value = Dimension::power;
+};
+template <>
+struct DimensionOf<JoulesPerByte> {
+  static constexpr Dimension value = Dimension::energy_per_byte;
+};
+template <>
+struct DimensionOf<JoulesPerFlop> {
+  static constexpr Dimension value = Dimension::energy_per_flop;
+};
 
 // What went wrong with a text that should be a quantity, in words that end a sentence, and the spelling to use instead.
 struct QuantityError {
@@ -118,13 +186,14 @@ struct QuantityError {
   std::string suggestion;  // empty if there is none
 };
 
-// Parses "3.35 TB/s", "80 GiB", "200 ms", "12/s", "3.9 pJ/bit", "989.5 Tflop/s", "1_000" (a number). Returns the value in
-// SI units (an area in m2). A unit is required for every dimension but `number`, behind a 0 too; NaN, infinity, leading
-// zeros and hexadecimal are refused.
+// Parses "3.35 TB/s", "80 GiB", "200 ms", "12/s", "3.9 pJ/bit", "989.5 Tflop/s", "1_000" (a number). Returns the value
+// in SI units (an area in m2). A unit is required for every dimension but `number`, behind a 0 too; NaN, infinity,
+// leading zeros and hexadecimal are refused.
 std::variant<double, QuantityError> parse_quantity(std::string_view text, Dimension dimension);
 
-// The shortest text that parse_quantity reads back to exactly `si`, in the units of base/units.cpp that are printed: binary
-// prefixes where that is shorter ("80 GiB"), else decimal ones ("3.35 TB/s"), an exponent where no prefix reaches.
+// The shortest text that parse_quantity reads back to exactly `si`, in the units of base/units.cpp that are printed:
+// binary prefixes where that is shorter ("80 GiB"), else decimal ones ("3.35 TB/s"), an exponent where no prefix
+// reaches.
 std::string format_quantity(double si, Dimension dimension);
 
 template <class Q>

@@ -47,7 +47,8 @@ void walk(YamlNode& node, const StructInfo& info, const Prepare& prepare) {
 
 void spell_out_value(YamlNode& value, const FieldInfo& field) {
   // Fields without a kind belong to the kind that is read when the key is absent.
-  if (field.family && field.default_text && !field.list && value.is_mapping() && !value.find(field.family->tag) && !value.find("preset")) {
+  if (field.family && field.default_text && !field.list && value.is_mapping() && !value.find(field.family->tag) &&
+      !value.find("preset")) {
     YamlNode otherwise = default_of(field);
     YamlNode tag = otherwise.is_mapping() ? *otherwise.find(field.family->tag) : std::move(otherwise);
     tag.origin = "default";

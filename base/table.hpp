@@ -6,8 +6,8 @@
 
 namespace llmscape {
 
-// Terminal text: columns padded to their widest cell, numbers right-aligned, no wider than `width` (long text cells are cut
-// with an ellipsis). UTF-8 aware.
+// Terminal text: columns padded to their widest cell, numbers right-aligned, no wider than `width` (long text cells are
+// cut with an ellipsis). UTF-8 aware.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);

@@ -15,7 +15,16 @@
 namespace llmscape::hardware {
 
 // The parts that a step's time is divided into, for provenance and `explain`.
-enum class OperatorFamily { gemm, grouped_gemm, prefill_attention, decode_attention, elementwise, collective, sampling, host };
+enum class OperatorFamily {
+  gemm,
+  grouped_gemm,
+  prefill_attention,
+  decode_attention,
+  elementwise,
+  collective,
+  sampling,
+  host
+};
 inline constexpr int kOperatorFamilies = 8;
 inline constexpr std::array<std::string_view, kOperatorFamilies> kOperatorFamilyNames = {
     "gemm", "grouped_gemm", "prefill_attention", "decode_attention", "elementwise", "collective", "sampling", "host"};
@@ -23,25 +32,26 @@ inline constexpr std::array<std::string_view, kOperatorFamilies> kOperatorFamily
 // Where the joules go. Static power is charged by the run over elapsed time, not by the step.
 enum class EnergyComponent { compute, memory, interconnect, on_chip };
 inline constexpr int kEnergyComponents = 4;
-inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponentNames = {"compute", "memory", "interconnect", "on_chip"};
+inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponentNames = {"compute", "memory",
+                                                                                          "interconnect", "on_chip"};
 
 // What one step costs one replica (energy: all its devices together).
 struct StepCost {
-  Seconds device;  // the device timeline (of one stage under pipeline parallelism)
-  Seconds host;    // the host timeline of the same step (scheduling, launches)
-  std::array<Seconds, kOperatorFamilies> by_family{};        // sums to `device` + the host entry
-  std::array<Joules, kEnergyComponents> energy{};            // dynamic energy only
-  Flops flops;     // of one device
-  Bytes bytes;     // memory traffic of one device
+  Seconds device;                                      // the device timeline (of one stage under pipeline parallelism)
+  Seconds host;                                        // the host timeline of the same step (scheduling, launches)
+  std::array<Seconds, kOperatorFamilies> by_family{};  // sums to `device` + the host entry
+  std::array<Joules, kEnergyComponents> energy{};      // dynamic energy only
+  Flops flops;                                         // of one device
+  Bytes bytes;                                         // memory traffic of one device
 };
 
-// Prices the steps of one replica: a device kind, a model and a parallel plan, bound together. Calls are not thread-safe:
-// results that depend on the token count alone are kept in tables.
+// Prices the steps of one replica: a device kind, a model and a parallel plan, bound together. Calls are not
+// thread-safe: results that depend on the token count alone are kept in tables.
 class StepModel {
  public:
   virtual ~StepModel() = default;
-  // Contract: deterministic; a batch with no work costs the host time of an empty step; O(chunks + KV laws) per call once
-  // the tables are warm; never less than the roofline where efficiencies are at most 1.
+  // Contract: deterministic; a batch with no work costs the host time of an empty step; O(chunks + KV laws) per call
+  // once the tables are warm; never less than the roofline where efficiencies are at most 1.
   virtual StepCost step(const models::Batch&) = 0;
   // One line per operator family that has left its device's measured range so far.
   [[nodiscard]] virtual std::vector<std::string> range_warnings() const { return {}; }
@@ -50,31 +60,37 @@ class StepModel {
 // One kind of accelerator as described in a catalogue file, immutable.
 struct Device {
   virtual ~Device() = default;
-  std::string name;         // the catalogue's name, or the user's
+  std::string name;  // the catalogue's name, or the user's
   std::string description;
-  std::int64_t count = 1;   // how many of them a scenario has
+  std::int64_t count = 1;  // how many of them a scenario has
   // Bytes of memory that one device offers to weights, KV and activations, before any utilisation factor.
   [[nodiscard]] virtual Bytes memory() const = 0;
   // What contexts, communicators and captured graphs take of it.
   [[nodiscard]] virtual Bytes runtime_memory() const { return Bytes(); }
   // Power drawn when idle, per device; what the run charges for the whole simulated time.
   [[nodiscard]] virtual Watts idle_power() const = 0;
-  // Tokens of KV that fit where this is not simply memory() - weights - activations (CIM, dataflow); 0: use the formula.
-  [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const { return 0; }
+  // Tokens of KV that fit where this is not simply memory() - weights - activations (CIM, dataflow); 0: use the
+  // formula.
+  [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const {
+    return 0;
+  }
   // Why this model and plan cannot run on this device, one sentence each; empty: they can.
-  [[nodiscard]] virtual std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const { return {}; }
+  [[nodiscard]] virtual std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const {
+    return {};
+  }
   // Provenance of each operator family's parameters (the weakest that matters).
   [[nodiscard]] virtual std::array<Tag, kOperatorFamilies> provenance() const = 0;
-  // How the host drives the device: overlapped with the device's work (asynchronous scheduling) or added to it is decided
-  // by the replica; `settings` are the serving choices that change the cost.
+  // How the host drives the device: overlapped with the device's work (asynchronous scheduling) or added to it is
+  // decided by the replica; `settings` are the serving choices that change the cost.
   struct Settings {
-    bool cuda_graphs = true;             // decode batches are padded to captured sizes and launched as one graph
-    std::int64_t max_captured = 512;     // largest captured decode batch
+    bool cuda_graphs = true;          // decode batches are padded to captured sizes and launched as one graph
+    std::int64_t max_captured = 512;  // largest captured decode batch
     std::int64_t max_batched_tokens = 8192;
     std::int64_t max_sequences = 256;
     models::ExpertCoverage coverage;
   };
-  [[nodiscard]] virtual std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&, const Settings&) const = 0;
+  [[nodiscard]] virtual std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
+                                                        const Settings&) const = 0;
 };
 
 // The fields that every kind begins with.

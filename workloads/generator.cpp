@@ -39,8 +39,8 @@ std::unique_ptr<ArrivalClock> make_clock(const WorkloadConfig& config, RandomStr
   return speedup == 1 ? std::move(clock) : std::make_unique<FasterClock>(std::move(clock), speedup);
 }
 
-std::unique_ptr<Generator> make_replay(const ReplayConfig& config, double speedup, const WorkloadContext& context, Limits limits,
-                                       Diagnostics& diagnostics) {
+std::unique_ptr<Generator> make_replay(const ReplayConfig& config, double speedup, const WorkloadContext& context,
+                                       Limits limits, Diagnostics& diagnostics) {
   // An absolute path stays as it is.
   const std::string path = (context.base / config.trace).string();
   auto reader = traces::open_trace(path, config.format.value_or(""), context.where, diagnostics);

@@ -27,8 +27,8 @@ class AgentMaker : public ProgramMaker {
  public:
   AgentMaker(const Agents& config, const RandomStreams& streams, std::uint64_t range)
       : tool_(config.tool), fan_out_chance_(config.fan_out_chance),
-        context_limit_(config.context.value_or(std::numeric_limits<std::int64_t>::max())),
-        ids_(range), system_{ids_.fresh(), config.system_prompt}, task_(*config.task, streams.stream("task")),
+        context_limit_(config.context.value_or(std::numeric_limits<std::int64_t>::max())), ids_(range),
+        system_{ids_.fresh(), config.system_prompt}, task_(*config.task, streams.stream("task")),
         calls_(*config.calls, streams.stream("calls")), output_(*config.output, streams.stream("output")),
         tool_result_(*config.tool_result, streams.stream("tool_result")),
         subtask_(*config.subtask, streams.stream("subtask")),

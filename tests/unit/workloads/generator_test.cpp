@@ -21,7 +21,9 @@ std::vector<std::vector<Stage>> stages_of_class(const std::vector<Program>& prog
 }  // namespace
 
 TEST_CASE("a rate scales the arrivals' own, burstiness and all; a speed-up divides what they are") {
-  const std::string law = "arrivals: {kind: gamma, rate: 5 /s, cv: 2}, requests: 50, stream: {kind: lengths, prompt: {kind: fixed, value: 8}, output: {kind: fixed, value: 1}}";
+  const std::string law =
+      "arrivals: {kind: gamma, rate: 5 /s, cv: 2}, requests: 50, stream: {kind: lengths, prompt: {kind: fixed, value: "
+      "8}, output: {kind: fixed, value: 1}}";
   const auto plain = all_of("{" + law + "}");
   const auto scaled = all_of("{" + law + ", rate: 10 /s}");
   const auto faster = all_of("{" + law + ", rate: 10 /s, speedup: 2}");
