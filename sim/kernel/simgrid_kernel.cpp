@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <simgrid/version.h>
 #include <simgrid/s4u.hpp>
+
+#include <simgrid/version.h>  // needs the macros of the others
 
 #include <cmath>
 #include <csignal>
@@ -70,7 +71,7 @@ class SimGridKernel : public Kernel {
     Seconds last;
   };
 
-  void fail(std::exception_ptr error) {
+  void fail(const std::exception_ptr& error) {
     if (!error_) error_ = error;
   }
 

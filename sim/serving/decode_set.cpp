@@ -7,7 +7,7 @@
 
 namespace llmscape::serving {
 
-DecodeSet::DecodeSet(std::vector<std::int64_t> laws, int block_tokens)
+DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens)
     : block_tokens_(block_tokens), attended_(laws.size()), starts_block_(static_cast<std::size_t>(block_tokens), 0) {
   for (const std::int64_t law : laws) {
     if (law == 0) {

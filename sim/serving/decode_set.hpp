@@ -18,7 +18,7 @@ namespace llmscape::serving {
 class DecodeSet {
  public:
   // `laws`: the model's KV laws (models::kv_laws): 0 for full attention, else a window.
-  DecodeSet(std::vector<std::int64_t> laws, int block_tokens);
+  DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens);
 
   [[nodiscard]] std::int64_t size() const { return size_; }
   // Decode steps taken so far.

@@ -12,8 +12,8 @@ using workloads::Program;
 using workloads::Stage;
 
 Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::unique_ptr<Router> router,
-                 std::vector<Replica*> replicas, RequestListener& listener, std::function<void(std::size_t)> ring,
-                 Diagnostics& diagnostics)
+                 const std::vector<Replica*>& replicas, RequestListener& listener,
+                 std::function<void(std::size_t)> ring, Diagnostics& diagnostics)
     : config_(config), generator_(generator), router_(std::move(router)), listener_(listener), ring_(std::move(ring)),
       diagnostics_(diagnostics), programs_(config.retrieval_servers, *this) {
   for (Replica* replica : replicas) targets_.push_back({replica, 0, 0});

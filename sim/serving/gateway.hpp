@@ -42,7 +42,7 @@ class Gateway : public OutcomeListener, private ProgramHost {
  public:
   // `ring(i)` tells that replica i has a message; mistakes in a trace go to `diagnostics`.
   Gateway(GatewayConfig config, workloads::Generator& generator, std::unique_ptr<Router> router,
-          std::vector<Replica*> replicas, RequestListener& listener, std::function<void(std::size_t)> ring,
+          const std::vector<Replica*>& replicas, RequestListener& listener, std::function<void(std::size_t)> ring,
           Diagnostics& diagnostics);
 
   [[nodiscard]] Seconds next_event();
