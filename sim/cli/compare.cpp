@@ -13,7 +13,8 @@
 namespace llmscape::cli {
 namespace {
 
-constexpr const char* kFooter = R"(The last column names the one that is better, where one direction is: see 'llmscape list metrics'.
+constexpr const char* kFooter =
+    R"(The last column names the one that is better, where one direction is: see 'llmscape list metrics'.
 
 Examples:
   llmscape run scenario.yaml -o a
@@ -30,7 +31,9 @@ void add_compare(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("compare", "Put two results side by side, with ratios");
   verb->footer(kFooter);
-  verb->add_option("a", arguments->a, "A result: run.json, or the folder that 'run -o' wrote")->type_name("RESULT")->required();
+  verb->add_option("a", arguments->a, "A result: run.json, or the folder that 'run -o' wrote")
+      ->type_name("RESULT")
+      ->required();
   verb->add_option("b", arguments->b, "Another one")->type_name("RESULT")->required();
   arguments->messages.add_options(*verb);
   verb->callback([arguments, &session] {

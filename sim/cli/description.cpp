@@ -33,7 +33,9 @@ FileKind kind_of(const std::filesystem::path& file) {
 const Fields<DeviceFile>& device_file_fields() {
   static const Fields<DeviceFile> fields = [] {
     Fields<DeviceFile> f("device", "one kind of accelerator");
-    f.add_family("device", &DeviceFile::device, hardware::devices(), "the kinds of device").preset_from("hardware").required();
+    f.add_family("device", &DeviceFile::device, hardware::devices(), "the kinds of device")
+        .preset_from("hardware")
+        .required();
     return f;
   }();
   return fields;

@@ -14,8 +14,8 @@ namespace llmscape::cli {
 enum class FileKind { scenario, device, workload, model, trace };
 std::string_view name_of(FileKind kind);
 
-// What the file is: by its `schema` key, or, where it can have none, by its name: *.json is a config.json of Hugging Face,
-// anything but YAML a trace. YAML without a known schema counts as a scenario, whose reader says what is missing.
+// What the file is: by its `schema` key, or, where it can have none, by its name: *.json is a config.json of Hugging
+// Face, anything but YAML a trace. YAML without a known schema counts as a scenario, whose reader says what is missing.
 FileKind kind_of(const std::filesystem::path& file);
 
 // A device/1 file as fields, for its schema and its defaults: the kinds of device under the one key `device`.
@@ -24,8 +24,8 @@ struct DeviceFile {
 };
 const Fields<DeviceFile>& device_file_fields();
 
-// The device or workload as a complete tree, presets and defaults spelled out, or nothing after reporting what is wrong with
-// it. The tree comes without its `schema`.
+// The device or workload as a complete tree, presets and defaults spelled out, or nothing after reporting what is wrong
+// with it. The tree comes without its `schema`.
 std::optional<YamlNode> complete_device(YamlNode tree, const run::Catalogs& catalogs, Diagnostics& diagnostics);
 std::optional<YamlNode> complete_workload(YamlNode tree, Diagnostics& diagnostics);
 

@@ -55,7 +55,8 @@ class Walk {
 
 std::string table_of(const StructInfo& info, const std::string& heading, const std::string& text) {
   constexpr int kNeverCut = 10'000;
-  return fmt::format("{}: {}\n{}\n", heading, text, info.fields.empty() ? "no fields\n" : fields_table(info, kNeverCut));
+  return fmt::format("{}: {}\n{}\n", heading, text,
+                     info.fields.empty() ? "no fields\n" : fields_table(info, kNeverCut));
 }
 
 std::string table_of(const Place& place) {

@@ -13,8 +13,8 @@ std::vector<std::string> field_table_names();
 // The same with what each is.
 Table field_table_list();
 
-// The fields of all that bear the name (or end in /NAME), each with its heading; of a family, its kinds and their fields.
-// Empty if nothing does. Nothing is cut, however wide it becomes.
+// The fields of all that bear the name (or end in /NAME), each with its heading; of a family, its kinds and their
+// fields. Empty if nothing does. Nothing is cut, however wide it becomes.
 std::string field_tables(std::string_view name);
 
 }  // namespace llmscape::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -19,12 +19,13 @@
 namespace llmscape::cli {
 namespace {
 
-constexpr const char* kFooter = R"(What the command leaves open is announced on stderr and can be changed in the file. Flags that are not modelled are
-reported and left out.
+constexpr const char* kFooter =
+    R"(What the command leaves open is announced on stderr and can be changed in the file. Flags that are
+not modelled are reported and left out.
 
 Examples:
-  llmscape import vllm "vllm serve meta-llama/Llama-3.1-8B-Instruct -tp 2 --max-num-seqs 128" -o scenario.yaml
-  llmscape import vllm "vllm serve Qwen/Qwen3-32B --kv-cache-dtype fp8" --device h200 | llmscape run /dev/stdin)";
+  llmscape import vllm "vllm serve meta-llama/Llama-3.1-8B-Instruct -tp 2" -o scenario.yaml
+  llmscape import vllm "vllm serve Qwen/Qwen3-32B --kv-cache-dtype fp8" --device h200)";
 
 struct Arguments {
   std::string command, model, device, workload, output = "-";
@@ -100,11 +101,15 @@ void add_import(CLI::App& app, Session& session) {
   vllm->add_option("command", arguments->command, "The command as one argument: \"vllm serve MODEL --flags\"")
       ->type_name("COMMAND")
       ->required();
-  vllm->add_option("--model", arguments->model, "Model of the catalogue, or a config.json, instead of the one the command names")
+  vllm->add_option("--model", arguments->model,
+                   "Model of the catalogue, or a config.json, instead of the one the command names")
       ->type_name("NAME");
   vllm->add_option("--device", arguments->device, "Device of the catalogue; h100-sxm if not given")->type_name("NAME");
-  vllm->add_option("--workload", arguments->workload, "Workload of the catalogue; chat-1k if not given")->type_name("NAME");
-  vllm->add_option("-o,--output", arguments->output, "File to write; - is stdout")->type_name("FILE")->capture_default_str();
+  vllm->add_option("--workload", arguments->workload, "Workload of the catalogue; chat-1k if not given")
+      ->type_name("NAME");
+  vllm->add_option("-o,--output", arguments->output, "File to write; - is stdout")
+      ->type_name("FILE")
+      ->capture_default_str();
   arguments->messages.add_options(*vllm);
   vllm->callback([arguments, &session] { session.exit_code = import_vllm(*arguments); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <limits>
@@ -21,7 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter = R"(Says what each file is, or every mistake in it, and runs nothing. A scenario is read with all that it names.
+constexpr const char* kFooter =
+    R"(Says what each file is, or every mistake in it, and runs nothing. A scenario is read with all that
+it names.
 
 Examples:
   llmscape lint scenario.yaml
@@ -44,8 +46,7 @@ void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
   const auto generator = workloads::make_generator(workload, context, RandomStreams(1), diagnostics);
   if (!generator || !workload.replay) return;
   const auto& replay = *workload.replay;
-  const std::int64_t last =
-      replay.count ? replay.first + *replay.count : std::numeric_limits<std::int64_t>::max();
+  const std::int64_t last = replay.count ? replay.first + *replay.count : std::numeric_limits<std::int64_t>::max();
   read_to_the_end(scenario->folder / replay.trace, replay.format.value_or(""), last, context.where, diagnostics);
 }
 
@@ -58,7 +59,8 @@ void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {
       return read_to_the_end(file, "", std::numeric_limits<std::int64_t>::max(), where, diagnostics);
     }
     case FileKind::device:
-      if (auto tree = read_description(file, kind, diagnostics)) complete_device(std::move(*tree), catalogs(), diagnostics);
+      if (auto tree = read_description(file, kind, diagnostics))
+        complete_device(std::move(*tree), catalogs(), diagnostics);
       return;
     case FileKind::workload:
       if (auto tree = read_description(file, kind, diagnostics)) complete_workload(std::move(*tree), diagnostics);
@@ -93,7 +95,8 @@ int lint(const std::vector<std::string>& files, const Messages& messages) {
 void add_lint(CLI::App& app, Session& session) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
-  CLI::App* verb = app.add_subcommand("lint", "Check scenarios, devices, models, workloads and traces: every mistake of each");
+  CLI::App* verb =
+      app.add_subcommand("lint", "Check scenarios, devices, models, workloads and traces: every mistake of each");
   verb->footer(kFooter);
   verb->add_option("files", *files, "Files to check")->type_name("FILE")->required();
   messages->add_options(*verb);

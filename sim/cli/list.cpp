@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,8 @@ constexpr const char* kFooter = R"(Examples:
   llmscape list metrics)";
 
 // The entries of a catalogue with the text under `key` of each.
-Table described(const std::filesystem::path& folder, std::string_view kind, std::string_view key, Diagnostics& diagnostics) {
+Table described(const std::filesystem::path& folder, std::string_view kind, std::string_view key,
+                Diagnostics& diagnostics) {
   Table table({std::string(kind), std::string(key)});
   for (const std::string& name : catalog_names(folder)) {
     const auto tree = catalog_entry(folder, kind, name, {}, diagnostics);
@@ -88,9 +89,9 @@ struct Listing {
   Table (*table)(Diagnostics&);
 };
 constexpr std::array kListings = {
-    Listing{"devices", devices},         Listing{"models", model_entries},  Listing{"workloads", workload_entries},
-    Listing{"batchers", batcher_kinds},  Listing{"routers", router_kinds},  Listing{"arrivals", arrival_kinds},
-    Listing{"streams", stream_kinds},    Listing{"metrics", metric_names},  Listing{"formats", trace_formats},
+    Listing{"devices", devices},        Listing{"models", model_entries}, Listing{"workloads", workload_entries},
+    Listing{"batchers", batcher_kinds}, Listing{"routers", router_kinds}, Listing{"arrivals", arrival_kinds},
+    Listing{"streams", stream_kinds},   Listing{"metrics", metric_names}, Listing{"formats", trace_formats},
 };
 
 }  // namespace
@@ -103,9 +104,12 @@ void add_list(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   std::vector<std::string> names;
   for (const Listing& listing : kListings) names.emplace_back(listing.name);
-  CLI::App* verb = app.add_subcommand("list", "List what there is: entries of the catalogues, policies, metrics, trace formats");
+  CLI::App* verb =
+      app.add_subcommand("list", "List what there is: entries of the catalogues, policies, metrics, trace formats");
   verb->footer(kFooter);
-  verb->add_option("what", arguments->what, fmt::format("One of {}", fmt::join(names, ", ")))->type_name("WHAT")->required();
+  verb->add_option("what", arguments->what, fmt::format("One of {}", fmt::join(names, ", ")))
+      ->type_name("WHAT")
+      ->required();
   verb->add_option("--format", arguments->format, "What to print: table (cut to the terminal) or markdown (whole)")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "markdown"}).description(""))
@@ -115,8 +119,9 @@ void add_list(CLI::App& app, Session& session) {
     const auto chosen = std::ranges::find(kListings, arguments->what, &Listing::name);
     Diagnostics diagnostics;
     if (chosen == kListings.end()) {
-      diagnostics.error({}, fmt::format("there is no list of {}; there are {}", in_quotes(arguments->what), fmt::join(names, ", ")),
-                        did_you_mean(arguments->what, names));
+      diagnostics.error(
+          {}, fmt::format("there is no list of {}; there are {}", in_quotes(arguments->what), fmt::join(names, ", ")),
+          did_you_mean(arguments->what, names));
     } else {
       const Table table = chosen->table(diagnostics);
       const std::string text = arguments->format == "markdown" ? table.markdown() : table.text(terminal_width(stdout));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -39,8 +39,8 @@ Examples:
 
 std::string version_text() {
   const Version& v = version();
-  return fmt::format("llmscape {} ({}{}), {}, {}, SimGrid {}", v.number, v.revision, v.dirty ? ", dirty" : "", v.compiler,
-                     v.build_type, kernel::simgrid_version());
+  return fmt::format("llmscape {} ({}{}), {}, {}, SimGrid {}", v.number, v.revision, v.dirty ? ", dirty" : "",
+                     v.compiler, v.build_type, kernel::simgrid_version());
 }
 
 // Options as "--name TYPE", their default behind the description, and no line wider than 100 columns.
@@ -63,8 +63,8 @@ bool refuse_unknown_verb(const CLI::App& app, const std::vector<std::string>& ar
   if (std::ranges::find(verbs, arguments[at]) != verbs.end())
     return refuse_unknown_verb(*app.get_subcommand(arguments[at]), arguments, at + 1);
   const std::string meant = did_you_mean(arguments[at], verbs);
-  fmt::print(stderr, "llmscape: there is no verb {}{}{}\nRun with --help for more information.\n", in_quotes(arguments[at]),
-             meant.empty() ? "" : "; ", meant);
+  fmt::print(stderr, "llmscape: there is no verb {}{}{}\nRun with --help for more information.\n",
+             in_quotes(arguments[at]), meant.empty() ? "" : "; ", meant);
   return true;
 }
 

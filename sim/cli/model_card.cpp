@@ -15,10 +15,9 @@ using models::Attention;
 using models::FeedForward;
 
 std::string attention(const Attention& a) {
-  std::string out =
-      a.kind == Attention::Kind::mla
-          ? fmt::format("{} heads over a latent of {} + {}", a.heads, a.kv_rank, a.rope_dim)
-          : fmt::format("{} heads of {}, {} with keys and values", a.heads, a.head_dim, a.kv_heads);
+  std::string out = a.kind == Attention::Kind::mla
+                        ? fmt::format("{} heads over a latent of {} + {}", a.heads, a.kv_rank, a.rope_dim)
+                        : fmt::format("{} heads of {}, {} with keys and values", a.heads, a.head_dim, a.kv_heads);
   if (a.window > 0) out += fmt::format(", window {}", report::grouped(a.window));
   return out;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kFooter = R"(Examples:
   llmscape run scenario.yaml
-  llmscape run scenario.yaml --set workload.arrivals.rate='20 /s' --set serving.batcher.max_num_seqs=64
+  llmscape run scenario.yaml --set workload.arrivals.rate='20 /s' --set hardware.devices[0].count=2
   llmscape run scenario.yaml -o out --requests --timeline
   llmscape run --from out --format json)";
 
@@ -119,21 +119,27 @@ void add_run(CLI::App& app, Session& session) {
                                       "hardware.devices[0].count=4. Repeatable")
                          ->type_name("PATH=VALUE")
                          ->allow_extra_args(false);
-  CLI::Option* seed = verb->add_option("--seed", arguments->seed, "Seed of every random stream, instead of the scenario's")
-                          ->type_name("N");
+  CLI::Option* seed =
+      verb->add_option("--seed", arguments->seed, "Seed of every random stream, instead of the scenario's")
+          ->type_name("N");
   verb->add_option("--from", arguments->from, "Repeat the run that left this folder; takes no other value")
       ->type_name("DIR")
       ->excludes(scenario)
       ->excludes(set)
       ->excludes(seed);
   CLI::Option* folder =
-      verb->add_option("-o,--output", arguments->folder,
-                       "Write scenario.resolved.yaml, run.json and manifest.json into this folder; it is made if missing")
+      verb->add_option(
+              "-o,--output", arguments->folder,
+              "Write scenario.resolved.yaml, run.json and manifest.json into this folder; it is made if missing")
           ->type_name("DIR");
-  verb->add_flag("--requests", arguments->requests, "Write requests.jsonl there too, one line per model call; needs --output")->needs(folder);
-  verb->add_flag("--timeline", arguments->timeline, "Write timeline.json there too, a Chrome trace for ui.perfetto.dev; needs --output")
+  verb->add_flag("--requests", arguments->requests,
+                 "Write requests.jsonl there too, one line per model call; needs --output")
       ->needs(folder);
-  verb->add_option("--format", arguments->format, "What to print: table, json (schema run/1) or vllm-json (vLLM's keys, in ms)")
+  verb->add_flag("--timeline", arguments->timeline,
+                 "Write timeline.json there too, a Chrome trace for ui.perfetto.dev; needs --output")
+      ->needs(folder);
+  verb->add_option("--format", arguments->format,
+                   "What to print: table, json (schema run/1) or vllm-json (vLLM's keys, in ms)")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "json", "vllm-json"}).description(""))
       ->capture_default_str();

@@ -73,10 +73,7 @@ YamlNode resolved_for(const run::Scenario& scenario, const fs::path& folder) {
 }
 
 RunFolder::RunFolder(fs::path folder, const run::Scenario& scenario, Extras extras)
-    : folder_(std::move(folder)),
-      scenario_(scenario),
-      started_(std::time(nullptr)),
-      wall_(seconds_of(CLOCK_MONOTONIC)),
+    : folder_(std::move(folder)), scenario_(scenario), started_(std::time(nullptr)), wall_(seconds_of(CLOCK_MONOTONIC)),
       cpu_(seconds_of(CLOCK_PROCESS_CPUTIME_ID)) {
   std::error_code problem;
   made_ = fs::create_directories(folder_, problem);
@@ -108,19 +105,19 @@ std::vector<run::Watcher*> RunFolder::watchers() {
 }
 
 void RunFolder::finish(const run::RunResult& result, const std::vector<std::string>& arguments) {
-  write_file_atomically(folder_ / "scenario.resolved.yaml",
-                        "# Every value of the run in run.json, presets and defaults spelled out: what 'run --from' reads.\n" +
-                            write_yaml(resolved_for(scenario_, folder_)));
+  write_file_atomically(
+      folder_ / "scenario.resolved.yaml",
+      "# Every value of the run in run.json, presets and defaults spelled out: what 'run --from' reads.\n" +
+          write_yaml(resolved_for(scenario_, folder_)));
   write_file_atomically(folder_ / "run.json", report::to_json(result));
   if (timeline_) timeline_->finish();
-  for (const auto& [file, name] : {std::pair(requests_file_.get(), "requests.jsonl"),
-                                   std::pair(timeline_file_.get(), "timeline.json")}) {
+  for (const auto& [file, name] :
+       {std::pair(requests_file_.get(), "requests.jsonl"), std::pair(timeline_file_.get(), "timeline.json")}) {
     if (file) file->keep();
     else fs::remove(folder_ / name);  // an earlier run's, which is not this one's
   }
-  write_file_atomically(folder_ / "manifest.json",
-                        manifest(arguments, started_, seconds_of(CLOCK_MONOTONIC) - wall_,
-                                 seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_));
+  write_file_atomically(folder_ / "manifest.json", manifest(arguments, started_, seconds_of(CLOCK_MONOTONIC) - wall_,
+                                                            seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_));
   finished_ = true;
 }
 

@@ -13,7 +13,8 @@
 namespace llmscape::cli {
 
 // What `run -o DIR` leaves behind: scenario.resolved.yaml, run.json, on request requests.jsonl and timeline.json, and
-// manifest.json, which alone holds wall time, dates and host. All of it or nothing: until finish() the folder is as it was.
+// manifest.json, which alone holds wall time, dates and host. All of it or nothing: until finish() the folder is as it
+// was.
 class RunFolder {
  public:
   struct Extras {
@@ -41,7 +42,8 @@ class RunFolder {
   std::unique_ptr<report::Timeline> timeline_;
 };
 
-// The resolved scenario as a file in `folder` would have to say it: what it names by a relative path is named from there.
+// The resolved scenario as a file in `folder` would have to say it: what it names by a relative path is named from
+// there.
 YamlNode resolved_for(const run::Scenario& scenario, const std::filesystem::path& folder);
 
 }  // namespace llmscape::cli

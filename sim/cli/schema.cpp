@@ -12,7 +12,8 @@
 namespace llmscape::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Editors with a YAML language server complete, explain and check a file whose first line names its schema:
+constexpr const char* kFooter =
+    R"(Editors with a YAML language server complete and check a file whose first line names its schema:
   # yaml-language-server: $schema=../../schemas/scenario.schema.json
 
 Examples:

@@ -36,7 +36,8 @@ void require_kind(Json& object, std::string_view name) {
 Json scenario_schema() {
   Json schema = fields_schema(run::scenario_fields().info(), "scenario");
   require_kind(schema, "scenario");
-  Json& model = schema["properties"]["model"];  // a bare name is a preset here too, though models have a reader of their own
+  Json& model =
+      schema["properties"]["model"];  // a bare name is a preset here too, though models have a reader of their own
   model = {{"description", model["description"]},
            {"anyOf", Json::array({{{"type", "string"}, {"description", "name of an entry of the catalogue models"}},
                                   model["allOf"][0]})}};

@@ -21,8 +21,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter = R"(WHAT is an entry of a catalogue (h100-sxm, or hardware/h100-sxm, model/llama-3.1-8b, workload/chat-1k), a file, or
-'fields NAME': what can be written there ('fields' alone lists the names). Behind each value stands where it comes from.
+constexpr const char* kFooter =
+    R"(WHAT is an entry of a catalogue (h100-sxm, or hardware/h100-sxm, model/llama-3.1-8b,
+workload/chat-1k), a file, or 'fields NAME': what can be written there ('fields' alone lists the
+names). Behind each value stands where it comes from.
 
 Examples:
   llmscape show hardware/h100-sxm
@@ -77,7 +79,8 @@ Text show_name(const std::string& name, Diagnostics& diagnostics) {
     if (std::ranges::find(found, name) != found.end()) return show_entry(kind, name, typed(name), diagnostics);
     names.insert(names.end(), found.begin(), found.end());
   }
-  diagnostics.error(typed(name), "there is no file and no entry of a catalogue of that name", did_you_mean(name, names));
+  diagnostics.error(typed(name), "there is no file and no entry of a catalogue of that name",
+                    did_you_mean(name, names));
   return std::nullopt;
 }
 
@@ -107,7 +110,8 @@ Text show_fields(const std::string& name, Diagnostics& diagnostics) {
 void add_show(CLI::App& app, Session& session) {
   auto what = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
-  CLI::App* verb = app.add_subcommand("show", "Show a device, model, workload or scenario with the origin of each value");
+  CLI::App* verb =
+      app.add_subcommand("show", "Show a device, model, workload or scenario with the origin of each value");
   verb->footer(kFooter);
   verb->add_option("what", *what, "What to show")->type_name("WHAT")->required()->expected(1, 2);
   messages->add_options(*verb);
@@ -115,7 +119,8 @@ void add_show(CLI::App& app, Session& session) {
     const bool fields = what->front() == "fields";
     if (!fields && what->size() > 1) throw CLI::ExtrasError({what->back()});
     Diagnostics diagnostics;
-    const Text text = fields ? show_fields(what->size() > 1 ? what->back() : "", diagnostics) : show(what->front(), diagnostics);
+    const Text text =
+        fields ? show_fields(what->size() > 1 ? what->back() : "", diagnostics) : show(what->front(), diagnostics);
     messages->show(diagnostics);
     if (text) std::fputs(text->c_str(), stdout);
     session.exit_code = text ? kDone : kUsage;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <memory>
@@ -83,14 +83,16 @@ int convert(const Arguments& arguments) {
 CLI::App* add_deed(CLI::App& verb, const char* name, const char* text, const std::shared_ptr<Arguments>& arguments) {
   CLI::App* deed = verb.add_subcommand(name, text);
   deed->add_option("trace", arguments->trace, "Trace file")->type_name("FILE")->required();
-  deed->add_option("--trace-format", arguments->format, "Format of the file; recognised from its first line if not given")
+  deed->add_option("--trace-format", arguments->format,
+                   "Format of the file; recognised from its first line if not given")
       ->type_name("NAME");
   arguments->messages.add_options(*deed);
   return deed;
 }
 
 void add_output(CLI::App& deed, Arguments& arguments) {
-  deed.add_option("-o,--output", arguments.output, "File to write, in our own format; compressed if it ends in .gz or .zst; - is stdout")
+  deed.add_option("-o,--output", arguments.output,
+                  "File to write, in our own format; compressed if it ends in .gz or .zst; - is stdout")
       ->type_name("FILE")
       ->required();
   deed.add_option("--speedup", arguments.speedup, "Divide the times between arrivals by this")
@@ -109,7 +111,8 @@ void add_trace(CLI::App& app, Session& session) {
   verb->require_subcommand(1);
 
   CLI::App* described = add_deed(*verb, "describe", "Print lengths, arrivals, burstiness and prefix reuse", arguments);
-  described->add_option("--block-tokens", arguments->block_tokens, "Tokens of a block when reuse of whole blocks is counted")
+  described
+      ->add_option("--block-tokens", arguments->block_tokens, "Tokens of a block when reuse of whole blocks is counted")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20).description(""))
       ->capture_default_str();
@@ -123,7 +126,8 @@ void add_trace(CLI::App& app, Session& session) {
   add_output(*sliced, *arguments);
   sliced->add_option("--first", arguments->first, "Records to skip")->type_name("N")->capture_default_str();
   sliced->add_option("--count", arguments->count, "Records to write; to the end if not given")->type_name("N");
-  sliced->add_option("--from", arguments->from, "Only arrivals at or after this time, with its unit: '10 min'")->type_name("TIME");
+  sliced->add_option("--from", arguments->from, "Only arrivals at or after this time, with its unit: '10 min'")
+      ->type_name("TIME");
   sliced->add_option("--to", arguments->to, "Only arrivals before this time")->type_name("TIME");
   sliced->callback([arguments, &session] { session.exit_code = convert(*arguments); });
 }

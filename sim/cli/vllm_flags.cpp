@@ -38,15 +38,30 @@ std::vector<Word> words_of(const std::string& command) {
       else word.text += c;
     }
     const auto line_start = command.rfind('\n', begin) + 1;  // npos + 1 is 0
-    word.where = {source, 1 + static_cast<int>(std::count(command.begin(), command.begin() + static_cast<std::ptrdiff_t>(begin), '\n')),
-                  1 + static_cast<int>(begin - line_start), static_cast<int>(i - begin)};
+    word.where = {
+        source,
+        1 + static_cast<int>(std::count(command.begin(), command.begin() + static_cast<std::ptrdiff_t>(begin), '\n')),
+        1 + static_cast<int>(begin - line_start), static_cast<int>(i - begin)};
     words.push_back(std::move(word));
   }
   return words;
 }
 
 // What a flag of vLLM (0.6 to 0.24, vllm/engine/arg_utils.py) becomes.
-enum class Meaning { integer, tokens, number, yes, no, quantization, dtype, kv_dtype, model, expert_parallel, value_without_effect, without_effect };
+enum class Meaning {
+  integer,
+  tokens,
+  number,
+  yes,
+  no,
+  quantization,
+  dtype,
+  kv_dtype,
+  model,
+  expert_parallel,
+  value_without_effect,
+  without_effect
+};
 
 struct Flag {
   std::string_view name, key;  // the key of `serving`; "batcher." before those of the batcher
@@ -111,13 +126,14 @@ struct Spelling {
 };
 // Formats by vLLM's names; what keeps the model's own is empty.
 constexpr std::array kQuantizations = {
-    Spelling{"fp8", "fp8"},         Spelling{"awq", "int4"},   Spelling{"awq_marlin", "int4"},
-    Spelling{"gptq", "int4"},       Spelling{"gptq_marlin", "int4"}, Spelling{"bitsandbytes", "int4"},
+    Spelling{"fp8", "fp8"},     Spelling{"awq", "int4"},         Spelling{"awq_marlin", "int4"},
+    Spelling{"gptq", "int4"},   Spelling{"gptq_marlin", "int4"}, Spelling{"bitsandbytes", "int4"},
     Spelling{"mxfp4", "mxfp4"},
 };
-constexpr std::array kDtypes = {Spelling{"auto", ""},        Spelling{"bfloat16", "bf16"}, Spelling{"float16", "fp16"},
-                                Spelling{"half", "fp16"},    Spelling{"float32", "fp32"},  Spelling{"float", "fp32"}};
-constexpr std::array kKvDtypes = {Spelling{"auto", ""}, Spelling{"fp8", "fp8"}, Spelling{"fp8_e4m3", "fp8"}, Spelling{"fp8_e5m2", "fp8"}};
+constexpr std::array kDtypes = {Spelling{"auto", ""},     Spelling{"bfloat16", "bf16"}, Spelling{"float16", "fp16"},
+                                Spelling{"half", "fp16"}, Spelling{"float32", "fp32"},  Spelling{"float", "fp32"}};
+constexpr std::array kKvDtypes = {Spelling{"auto", ""}, Spelling{"fp8", "fp8"}, Spelling{"fp8_e4m3", "fp8"},
+                                  Spelling{"fp8_e5m2", "fp8"}};
 
 // "32k" is 32,000 and "32K" 32,768, as vLLM reads them.
 std::optional<std::string> token_count(std::string_view text) {
@@ -139,7 +155,9 @@ bool is_number(const std::string& text) {
   return failure == std::errc() && end == text.data() + text.size();
 }
 
-bool is_integer(const std::string& text) { return is_number(text) && text.find_first_not_of("0123456789") == std::string::npos; }
+bool is_integer(const std::string& text) {
+  return is_number(text) && text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 class Reader {
  public:
@@ -164,8 +182,8 @@ class Reader {
       }
       if (word.starts_with('-') && word != "-m") break;
     }
-    diagnostics_.error(words_.empty() ? SourceRange() : words_.front().where,
-                       "this is no command of vLLM's server", "write \"vllm serve MODEL --flags\"");
+    diagnostics_.error(words_.empty() ? SourceRange() : words_.front().where, "this is no command of vLLM's server",
+                       "write \"vllm serve MODEL --flags\"");
     return false;
   }
 
@@ -217,7 +235,8 @@ class Reader {
   void put_format(std::string_view key, const Spellings& spellings, const Word& value) {
     const auto found = std::ranges::find(spellings, value.text, &Spelling::theirs);
     if (found == spellings.end()) {
-      diagnostics_.warning(value.where, fmt::format("no number format is known for {}: the model's own is kept", in_quotes(value.text)));
+      diagnostics_.warning(
+          value.where, fmt::format("no number format is known for {}: the model's own is kept", in_quotes(value.text)));
     } else if (!found->ours.empty()) {
       command_.formats.set(key, YamlNode::scalar(std::string(found->ours)));
     }
@@ -283,7 +302,8 @@ std::string catalogue_model(const std::string& hugging_face_name, const std::vec
   std::string name = hugging_face_name.substr(hugging_face_name.rfind('/') + 1);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name.starts_with("meta-")) name.erase(0, 5);
-  static const std::regex ending("-(instruct|chat|hf|it|base|fp8|awq|gptq|int4|int8|fp8-dynamic|v0\\.[0-9]|v1\\.[0-9]|[0-9]{4})$");
+  static const std::regex ending(
+      "-(instruct|chat|hf|it|base|fp8|awq|gptq|int4|int8|fp8-dynamic|v0\\.[0-9]|v1\\.[0-9]|[0-9]{4})$");
   for (;;) {
     if (std::ranges::find(catalogue, name) != catalogue.end()) return name;
     const std::string shorter = std::regex_replace(name, ending, "");

@@ -11,20 +11,21 @@ namespace llmscape::cli {
 
 // What a command line of vLLM's server says about a scenario.
 struct VllmCommand {
-  std::string model;                  // "meta-llama/Llama-3.1-8B-Instruct", or a path
-  YamlNode formats;                   // weights, activations, kv: what the flags say of number formats
-  YamlNode serving;                   // the `serving` section
-  std::int64_t devices = 1;           // tensor x pipeline x data parallel
-  std::vector<std::string> defaults;  // "max_num_seqs 256": not given; vLLM's own choice varies with its version and device
+  std::string model;         // "meta-llama/Llama-3.1-8B-Instruct", or a path
+  YamlNode formats;          // weights, activations, kv: what the flags say of number formats
+  YamlNode serving;          // the `serving` section
+  std::int64_t devices = 1;  // tensor x pipeline x data parallel
+  std::vector<std::string>
+      defaults;  // "max_num_seqs 256": not given; vLLM's own choice varies with its version and device
 };
 
-// Reads "vllm serve MODEL --flags" (or "python -m vllm.entrypoints.openai.api_server --model MODEL --flags"), with dashes or
-// underscores, as one shell word or many. Flags that do not change a time are passed over; unknown ones are warnings, wrong
-// values errors, all with their place in the command. Nothing after an error.
+// Reads "vllm serve MODEL --flags" (or "python -m vllm.entrypoints.openai.api_server --model MODEL --flags"), with
+// dashes or underscores, as one shell word or many. Flags that do not change a time are passed over; unknown ones are
+// warnings, wrong values errors, all with their place in the command. Nothing after an error.
 std::optional<VllmCommand> read_vllm_command(const std::string& command, Diagnostics& diagnostics);
 
-// The entry of our catalogue that a Hugging Face name means, by the rules of such names ("meta-llama/Meta-Llama-3.1-8B-Instruct"
-// is llama-3.1-8b); empty if there is none.
+// The entry of our catalogue that a Hugging Face name means, by the rules of such names
+// ("meta-llama/Meta-Llama-3.1-8B-Instruct" is llama-3.1-8b); empty if there is none.
 std::string catalogue_model(const std::string& hugging_face_name, const std::vector<std::string>& catalogue);
 
 }  // namespace llmscape::cli

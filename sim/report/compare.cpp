@@ -41,7 +41,8 @@ std::string text_at(const Json& result, const char* pointer) {
 std::string about(std::string_view letter, const std::filesystem::path& path, const Json& result) {
   const std::string state = text_at(result, "/verdict/state");
   return fmt::format("{}  {}: {} on {}, seed {}, {}\n", letter, path.string(), text_at(result, "/model"),
-                     text_at(result, "/hardware"), text_at(result, "/seed"), state == "valid" ? state : "NOT VALID, " + state);
+                     text_at(result, "/hardware"), text_at(result, "/seed"),
+                     state == "valid" ? state : "NOT VALID, " + state);
 }
 
 std::optional<double> number_at(const Json& result, const std::string& pointer) {
@@ -62,7 +63,8 @@ std::string better(double a, double b, Better direction) {
   return (b > a) == (direction == Better::higher) ? "B" : "A";
 }
 
-void add_row(Table& table, const std::string& name, const Metric& metric, std::optional<double> a, std::optional<double> b) {
+void add_row(Table& table, const std::string& name, const Metric& metric, std::optional<double> a,
+             std::optional<double> b) {
   if (!a && !b) return;
   const bool both = a && b;
   table.row({name, shown(a, metric.unit), shown(b, metric.unit),
@@ -71,7 +73,8 @@ void add_row(Table& table, const std::string& name, const Metric& metric, std::o
 
 }  // namespace
 
-std::optional<std::string> compare(const std::filesystem::path& a, const std::filesystem::path& b, Diagnostics& diagnostics) {
+std::optional<std::string> compare(const std::filesystem::path& a, const std::filesystem::path& b,
+                                   Diagnostics& diagnostics) {
   const auto first = read_result(a, diagnostics), second = read_result(b, diagnostics);
   if (!first || !second) return std::nullopt;
   Table table({"metric", "A", "B", "B / A", "better"});

@@ -6,8 +6,9 @@
 
 namespace llmscape::report {
 
-// The result as JSON (schema run/1), two-space indented, with a final newline. A part that was not computed is absent. No
-// wall time, no host: the same run gives the same bytes. Throws std::logic_error naming a value that is NaN or infinite.
+// The result as JSON (schema run/1), two-space indented, with a final newline. A part that was not computed is absent.
+// No wall time, no host: the same run gives the same bytes. Throws std::logic_error naming a value that is NaN or
+// infinite.
 std::string to_json(const run::RunResult& result);
 
 }  // namespace llmscape::report

@@ -12,8 +12,7 @@
 namespace llmscape::report {
 
 OutputFile::OutputFile(std::filesystem::path path)
-    : path_(std::move(path)),
-      temporary_(fmt::format("{}.{}.part", path_.string(), ::getpid())),
+    : path_(std::move(path)), temporary_(fmt::format("{}.{}.part", path_.string(), ::getpid())),
       file_(std::fopen(temporary_.c_str(), "wb")) {
   if (!file_) fail();
 }
@@ -36,7 +35,8 @@ void OutputFile::keep() {
 }
 
 void OutputFile::fail() const {
-  throw std::runtime_error(fmt::format("cannot write '{}': {}", path_.string(), std::generic_category().message(errno)));
+  throw std::runtime_error(
+      fmt::format("cannot write '{}': {}", path_.string(), std::generic_category().message(errno)));
 }
 
 }  // namespace llmscape::report

@@ -6,8 +6,8 @@
 
 namespace llmscape::report {
 
-// A file that is written piece by piece under a temporary name in the same folder, and takes its own name when it is kept:
-// readers never see a part of it. One that is not kept is gone.
+// A file that is written piece by piece under a temporary name in the same folder, and takes its own name when it is
+// kept: readers never see a part of it. One that is not kept is gone.
 class OutputFile {
  public:
   // Throws std::runtime_error with the reason, as do the others.

@@ -21,8 +21,8 @@ std::string_view error_of(serving::Outcome outcome) {
 std::int64_t nanoseconds(Seconds time) { return std::llround(time.si() * 1e9); }
 
 void add(std::string& metrics, std::string_view name, double value, std::string_view unit) {
-  fmt::format_to(std::back_inserter(metrics), R"({}"{}":{{"value":{},"unit":"{}"}})", metrics.empty() ? "" : ",", name, value,
-                 unit);
+  fmt::format_to(std::back_inserter(metrics), R"({}"{}":{{"value":{},"unit":"{}"}})", metrics.empty() ? "" : ",", name,
+                 value, unit);
 }
 
 void add_time(std::string& metrics, std::string_view name, Seconds time) { add(metrics, name, time.si() * 1e3, "ms"); }
@@ -34,7 +34,8 @@ std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
   if (outcome == serving::Outcome::completed) {
     add_time(metrics, "request_latency", r.last_token - r.arrival);
     if (r.output_tokens > 1)
-      add_time(metrics, "inter_token_latency", (r.last_token - r.first_token) / static_cast<double>(r.output_tokens - 1));
+      add_time(metrics, "inter_token_latency",
+               (r.last_token - r.first_token) / static_cast<double>(r.output_tokens - 1));
   }
   add(metrics, "input_sequence_length", static_cast<double>(r.prompt_tokens), "tokens");
   add(metrics, "output_sequence_length", static_cast<double>(r.emitted), "tokens");

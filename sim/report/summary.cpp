@@ -28,11 +28,13 @@ std::string painted(const std::string& text, std::string_view code, bool colour)
 
 std::string headline(const run::RunResult& r, bool colour) {
   const bool valid = r.verdict.state == State::valid;
-  const std::string verdict =
-      valid ? painted("valid", "1;32", colour)
-            : painted(fmt::format("NOT VALID, {}", metrics::name_of(r.verdict.state)), "1;31", colour);
-  std::string out = fmt::format("{} on {}: {}; {} of {} requests completed, {} simulated\n", r.model, r.hardware, verdict,
-                                grouped(r.requests.completed), grouped(r.requests.injected), duration(r.simulated_s));
+  const std::string what = fmt::format("{} on {}: ", r.model, r.hardware);
+  const std::string verdict = valid ? "valid" : fmt::format("NOT VALID, {}", metrics::name_of(r.verdict.state));
+  const std::string counts = fmt::format("{} of {} requests completed, {} simulated", grouped(r.requests.completed),
+                                         grouped(r.requests.injected), duration(r.simulated_s));
+  const bool fits = what.size() + verdict.size() + 2 + counts.size() <= kWidth;
+  std::string out = what + painted(verdict, valid ? "1;32" : "1;31", colour) + (fits ? "; " : "\n") +
+                    (fits ? counts + '\n' : line("", counts));
   for (const std::string& reason : r.verdict.reasons) out += line("because", reason);
   return out;
 }
@@ -81,17 +83,6 @@ std::string rates(const run::Throughput& t) {
   return out;
 }
 
-std::string joules(const run::EnergyResult& e) {
-  std::string out =
-      e.joules_per_output_token ? fmt::format("{} J per output token, ", amount(*e.joules_per_output_token)) : "";
-  out += amount(e.mean_w) + " W";
-  for (const auto& [component, value] : e.joules)
-    if (e.total_joules > 0)
-      out += fmt::format("{} {} {}", &component == &e.joules.front().first ? ":" : ",", component,
-                         percent(value / e.total_joules));
-  return line("energy", out);
-}
-
 // The largest shares first, as far as they matter.
 std::string largest(std::vector<std::pair<std::string, double>> shares) {
   constexpr std::size_t kShown = 3;
@@ -105,10 +96,20 @@ std::string largest(std::vector<std::pair<std::string, double>> shares) {
   return out;
 }
 
+std::string joules(const run::EnergyResult& e) {
+  std::string out =
+      e.joules_per_output_token ? fmt::format("{} J per output token, ", amount(*e.joules_per_output_token)) : "";
+  out += amount(e.mean_w) + " W";
+  std::vector<std::pair<std::string, double>> shares;
+  for (const auto& [component, value] : e.joules)
+    if (e.total_joules > 0) shares.emplace_back(component, value / e.total_joules);
+  return line("energy", shares.empty() ? out : fmt::format("{}: {}", out, largest(shares)));
+}
+
 std::string where_the_time_went(const run::RunResult& r) {
   std::vector<std::pair<std::string, double>> worth;
   for (std::size_t i = 0; i < kTagNames.size(); ++i) worth.emplace_back(kTagNames[i], r.provenance[i]);
-  return line("bottleneck", fmt::format("{} of step time; {} sequences a step", largest(r.time_share), amount(r.mean_batch))) +
+  return line("bottleneck", fmt::format("{} of step time; batch {}", largest(r.time_share), amount(r.mean_batch))) +
          line("provenance", fmt::format("{} of step time", largest(worth)));
 }
 

@@ -66,7 +66,8 @@ void Timeline::on_step(int replica, Seconds start, Seconds end, std::int64_t dec
   const char* kind = prefill_tokens == 0 ? "decode" : decodes == 0 ? "prefill" : "prefill and decode";
   event(fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":0,"ts":{},"dur":{},)"
                     R"("args":{{"decodes":{},"prefill_tokens":{}}}}})",
-                    kind, process, microseconds(start), microseconds(nanoseconds(end) - nanoseconds(start)), decodes, prefill_tokens));
+                    kind, process, microseconds(start), microseconds(nanoseconds(end) - nanoseconds(start)), decodes,
+                    prefill_tokens));
   counter(process, "queue", start, waiting);
   counter(process, "batch", start, decodes);
   counter(process, "KV blocks", start, kv_blocks_used);

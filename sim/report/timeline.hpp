@@ -8,8 +8,8 @@
 
 namespace llmscape::report {
 
-// timeline.json: a Chrome trace for ui.perfetto.dev. One track per replica for its steps, one per request with what it waited
-// for, counters for queue, batch and KV blocks. Long runs are thinned: see kWholeRequests and kWholeSteps.
+// timeline.json: a Chrome trace for ui.perfetto.dev. One track per replica for its steps, one per request with what it
+// waited for, counters for queue, batch and KV blocks. Long runs are thinned: see kWholeRequests and kWholeSteps.
 class Timeline : public run::Watcher {
  public:
   // Of the requests, those with a smaller id are all there, then every kThinning-th; of a run's steps likewise.
@@ -19,8 +19,8 @@ class Timeline : public run::Watcher {
 
   explicit Timeline(OutputFile& file);
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
-  void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
-               std::int64_t kv_blocks_used) override;
+  void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
+               std::int64_t waiting, std::int64_t kv_blocks_used) override;
   // Call once, at the end: before that the file is no JSON.
   void finish();
 

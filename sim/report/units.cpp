@@ -9,11 +9,14 @@
 namespace llmscape::report {
 namespace {
 
+int digits_before_point(double value) { return static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1; }
+
 // Three digits without an exponent: 45.2, 812, 2.31, 0.0412.
 std::string three_digits(double value) {
   if (value == 0) return "0";
-  const int before_point = static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
-  return fmt::format("{:.{}f}", value, std::clamp(3 - before_point, 0, 9));
+  const double last = std::pow(10, digits_before_point(value) - 3);
+  const double rounded = std::round(value / last) * last;  // may have a digit more before its point: 0.9996 is 1.00
+  return fmt::format("{:.{}f}", value, std::clamp(3 - digits_before_point(rounded), 0, 9));
 }
 
 }  // namespace

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/scratch.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace llmscape::test {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+  return longest;
+}
+
+constexpr const char* kTrace =
+    "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+    "2023-11-16 18:15:00.0000000,100,10\n"
+    "2023-11-16 18:15:01.0000000,200,20\n"
+    "2023-11-16 18:15:03.0000000,300,30\n";
+
+}  // namespace
+
+TEST_CASE("--version names version, revision, compiler, build type and SimGrid") {
+  const Ran ran = run_program({"--version"});
+  CHECK(ran.code == 0);
+  CHECK(ran.out.starts_with("llmscape "));
+  CHECK(holds(ran.out, "SimGrid 3."));
+}
+
+TEST_CASE("every verb has help with examples, no wider than the page") {
+  for (const char* verb : {"run", "lint", "show", "list", "schema", "trace", "import", "compare", "completion"}) {
+    CAPTURE(std::string(verb));
+    const Ran ran = run_program({verb, "-h"});
+    CHECK(ran.code == 0);
+    CHECK(holds(ran.out, "\nExamples:\n  llmscape "));
+    CHECK(longest_line(ran.out) <= 100);
+  }
+}
+
+TEST_CASE("lint says what a file is, by its schema, its name or its first line") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("s.yaml", small_scenario()), trace = scratch.file("t.csv", kTrace);
+  const Ran ran = run_program({"lint", scenario, trace, "hardware/catalog/l4.yaml", "workloads/catalog/chat-1k.yaml",
+                               "models/catalog/qwen3-8b.json"});
+  CAPTURE(ran.err);
+  CHECK(ran.code == 0);
+  for (const char* what : {"s.yaml: a scenario", "t.csv: a trace", "l4.yaml: a device", "chat-1k.yaml: a workload",
+                           "qwen3-8b.json: a model"})
+    CHECK(holds(ran.out, what));
+}
+
+TEST_CASE("lint prints the mistakes of all files, and reads the traces that a scenario names") {
+  const Scratch scratch;
+  scratch.file("t.csv", std::string(kTrace) + "2023-11-16 18:15:02.0000000,300,30\n");
+  const std::string a = scratch.file("a.yaml", small_scenario("{replay: {trace: t.csv}}")),
+                    b = scratch.file("b.yaml", "schema: device/1\nkind: gpu\nnam: x\n");
+  const Ran ran = run_program({"lint", a, b});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "t.csv:5:"));
+  CHECK(holds(ran.err, "b.yaml:3:1: error: unknown key 'nam'"));
+  CHECK(ran.out.empty());
+  const auto mistakes = nlohmann::json::parse(run_program({"lint", a, b, "--error-format", "json"}).err);
+  CHECK(mistakes.size() >= 2);
+}
+
+TEST_CASE("show prints values with their origin") {
+  const Ran device = run_program({"show", "hardware/h100-sxm"});
+  CHECK(device.code == 0);
+  CHECK(holds(device.out, "hbm_bandwidth: 3.35 TB/s"));
+  CHECK(holds(device.out, "; datasheet: "));
+  CHECK(holds(device.out, "count: 1"));
+  CHECK(holds(device.out, "# default"));
+  CHECK(run_program({"show", "h100-sxm"}).out == device.out);
+  const Ran model = run_program({"show", "model/llama-3.1-8b"});
+  CHECK(holds(model.out, "32 heads of 128, 8 with keys and values"));
+  CHECK(holds(model.out, "131,072 B"));  // 2 x 32 layers x 8 heads x 128 x 2 bytes
+  CHECK(holds(run_program({"show", "workload/chat-1k"}).out, "kind: poisson"));
+  const Ran scenario = run_program({"show", "examples/chat-h100/scenario.yaml"});
+  CHECK(holds(scenario.out, "# preset hardware/h100-sxm"));
+  CHECK(holds(scenario.out, "# examples/chat-h100/scenario.yaml:"));
+  CHECK(holds(run_program({"show", "lama-3.1-8b"}).err, "did you mean 'llama-3.1-8b'?"));
+}
+
+TEST_CASE("show fields prints every table that it names") {
+  std::istringstream names(run_program({"show", "fields"}).out);
+  int tables = 0;
+  for (std::string line; std::getline(names, line); ++tables) {
+    if (tables < 2) continue;  // heading and rule
+    const std::string name = line.substr(0, line.find(' '));
+    CAPTURE(name);
+    CHECK(run_program({"show", "fields", name}).code == 0);
+  }
+  CHECK(tables > 30);
+  CHECK(holds(run_program({"show", "fields", "batcher"}).out, "batcher with policy: vllm_v1"));
+  CHECK(holds(run_program({"show", "fields", "batchr"}).err, "did you mean 'batcher'?"));
+}
+
+TEST_CASE("list knows each of its listings") {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"devices", "h100-sxm"},  {"models", "llama-3.1-8b"},  {"workloads", "chat-1k"},
+      {"batchers", "vllm_v1"},  {"routers", "least_tokens"}, {"arrivals", "poisson"},
+      {"streams", "infilling"}, {"metrics", "ttft_s"},       {"formats", "azure-csv"},
+  };
+  for (const auto& [what, entry] : cases) {
+    CAPTURE(what);
+    const Ran ran = run_program({"list", what});
+    CHECK(ran.code == 0);
+    CHECK(holds(ran.out, entry));
+  }
+  CHECK(holds(run_program({"list", "device"}).err, "did you mean 'devices'?"));
+  CHECK(holds(run_program({"list", "metrics", "--format", "markdown"}).out, "| inter_token_latency |"));
+}
+
+TEST_CASE("a trace is described, converted and cut") {
+  const Scratch scratch;
+  const std::string trace = scratch.file("t.csv", kTrace), ours = scratch.path("t.jsonl.gz"),
+                    cut = scratch.path("cut.jsonl");
+  const Ran described = run_program({"trace", "describe", trace});
+  CHECK(described.code == 0);
+  CHECK(holds(described.out, "azure-csv"));
+  REQUIRE(run_program({"trace", "convert", trace, "-o", ours, "--speedup", "2"}).code == 0);
+  CHECK(run_program({"lint", ours}).code == 0);
+  REQUIRE(run_program({"trace", "slice", ours, "-o", cut, "--from", "0.5 s", "--rebase"}).code == 0);
+  CHECK(holds(scratch.content("cut.jsonl"), R"({"arrival_s": 0, "prompt_tokens": 200, "output_tokens": 20})"));
+  CHECK(holds(scratch.content("cut.jsonl"), R"({"arrival_s": 1, "prompt_tokens": 300, "output_tokens": 30})"));
+  CHECK(run_program({"trace", "slice", ours, "-o", "-", "--from", "0.5 s", "--rebase"}).out ==
+        scratch.content("cut.jsonl"));
+  CHECK(holds(run_program({"trace", "slice", ours, "-o", cut, "--from", "5"}).err, "--from: error: "));
+}
+
+TEST_CASE("a command line of vLLM becomes a scenario that is good") {
+  const Scratch scratch;
+  const std::string file = scratch.path("s.yaml");
+  const Ran ran = run_program({"import", "vllm",
+                               "python -m vllm.entrypoints.openai.api_server --model "
+                               "'Qwen/Qwen3-30B-A3B-Instruct-2507' -tp 2 --data_parallel_size=2 "
+                               "--enable-expert-parallel --max-model-len 32K --max-num-seqs 128 --kv-cache-dtype fp8 "
+                               "--port 8000 --enforce-eager "
+                               "--no-enable-prefix-caching --lora-modules x=y",
+                               "--device", "h200", "-o", file});
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.err, "'--lora-modules' is not modelled"));
+  CHECK(holds(ran.err, "no --workload given: chat-1k"));
+  CHECK_FALSE(holds(ran.err, "'--port'"));
+  const std::string text = scratch.content("s.yaml");
+  for (const char* part : {"preset: qwen3-30b-a3b", "kv: fp8", "{preset: h200, count: 4}", "tensor_parallel: 2",
+                           "data_parallel: 2", "expert_parallel: 4", "max_model_len: 32768", "max_num_seqs: 128",
+                           "cuda_graphs: false", "enable_prefix_caching: false"})
+    CHECK_MESSAGE(holds(text, part), part);
+  const Ran lint = run_program({"lint", file});
+  CHECK_MESSAGE(lint.code == 0, lint.err);
+}
+
+TEST_CASE("what a command of vLLM gets wrong is pointed at") {
+  const Ran ran = run_program({"import", "vllm", "vllm serve meta-llama/Llama-2-7b-chat-hf -tp two --max-num-sqs 3"});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "vllm command:1:46: error: '-tp' must be a whole number; got 'two'"));
+  CHECK(holds(ran.err, "did you mean '--max-num-seqs'?"));
+  CHECK(holds(run_program({"import", "vllm", "vllm serve acme/unheard-of"}).err,
+              "no model of the catalogue is 'acme/unheard-of'"));
+}
+
+TEST_CASE("compare puts two results side by side and names the better one") {
+  const Scratch scratch;
+  const std::string file = scratch.file("s.yaml", small_scenario()), a = scratch.path("a"), b = scratch.path("b");
+  REQUIRE(run_program({"run", file, "-o", a}).code == 0);
+  REQUIRE(run_program({"run", file, "--set", "hardware.devices[0].hbm_bandwidth=600 GB/s", "-o", b}).code == 0);
+  const Ran ran = run_program({"compare", a, b + "/run.json"});
+  CHECK(ran.code == 0);
+  std::istringstream lines(ran.out);
+  bool tpot = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("tpot_s.mean")) continue;
+    tpot = true;
+    CHECK(line.ends_with(" B"));  // twice the bandwidth
+    CHECK(holds(line, " 0.5"));   // a decode at batch 1 waits for the weights alone
+  }
+  CHECK(tpot);
+  CHECK(holds(run_program({"compare", a, a}).out, "same"));
+}
+
+}  // namespace llmscape::test

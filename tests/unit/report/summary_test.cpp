@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+namespace llmscape::report {
+namespace {
+
+using State = metrics::Verdict::State;
+
+run::RunResult full_result() {
+  run::RunResult r;
+  r.model = "llama-3.1-8b";
+  r.hardware = "4 x h100-sxm";
+  r.requests.injected = r.requests.completed = 13'653;
+  r.simulated_s = 3501.2;
+  r.window_s = 3501.2;
+  r.ttft_s = r.e2e_s = run::Percentiles{13'653, 0.0452, 0.04, 0.09, 0.1, 0.189, 0.3, true};
+  r.tpot_s = r.itl_s = run::Percentiles{13'653, 0.00947, 0.009, 0.011, 0.012, 0.0147, 0.02, true};
+  r.throughput = {3.9, 823.4, 5301.7, 205.85, 3.86, 0.991};
+  r.kv = {111'404, 0.345, 12, 0.988};
+  r.energy = run::EnergyResult{{{"compute", 100}, {"memory", 200}, {"on_chip", 5}, {"static", 95}}, 400, 0.17, 1347};
+  r.steps = 100;
+  r.mean_batch = 18.7;
+  r.time_share = {{"gemm", 0.76}, {"prefill_attention", 0.014}, {"decode_attention", 0.147}, {"elementwise", 0.079}};
+  r.provenance = {0, 0.92, 0.05, 0.03};
+  return r;
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) longest = std::max(longest, line.size());
+  return longest;
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a good run is told in twelve lines of at most 100 columns") {
+  const std::string text = summary(full_result(), false);
+  CHECK(lines(text) == 12);
+  CHECK(longest_line(text) <= 100);
+  CHECK(
+      text.starts_with("llama-3.1-8b on 4 x h100-sxm: valid; 13,653 of 13,653 requests completed, 3501 s simulated\n"));
+  CHECK(holds(text, "\n  TTFT        45.2 ms    40.0 ms    90.0 ms     189 ms\n"));
+  CHECK(holds(text, "memory 50.0 %, compute 25.0 %, static 23.8 %"));
+  CHECK(holds(text, "gemm 76.0 %, decode attention 14.7 %, elementwise 7.9 % of step time; batch 18.7"));
+  CHECK(holds(text, "fitted 92.0 %, datasheet 5.0 %, assumed 3.0 %"));
+}
+
+TEST_CASE("a run that is not valid says so first, why, and in grey") {
+  run::RunResult result = full_result();
+  result.verdict = {State::saturated,
+                    {std::string("unanswered calls grew by 812 while requests arrived (mean 600): the load is ") +
+                     "above what the system serves; lower the rate or add devices"}};
+  const std::string text = summary(result, false);
+  CHECK(text.starts_with(
+      "llama-3.1-8b on 4 x h100-sxm: NOT VALID, saturated\n            13,653 of 13,653 requests completed"));
+  CHECK(holds(text, "\nbecause     unanswered calls grew"));
+  CHECK(longest_line(text) <= 100);
+  CHECK(holds(summary(result, true), "\x1b[2m"));
+  CHECK_FALSE(holds(summary(full_result(), true), "\x1b[2m"));
+}
+
+TEST_CASE("requests that were not completed are accounted for") {
+  run::RunResult result = full_result();
+  result.requests.cancelled = 3;
+  result.requests.timed_out = 1;
+  result.requests.running = 2;
+  CHECK(holds(summary(result, false), "not done    3 cancelled by their users, 1 timed out, 2 still open\n"));
+}
+
+TEST_CASE("a run in which nothing happened is told, too") {
+  run::RunResult result;
+  result.verdict = {State::truncated, {"no request was completed in the measured window"}};
+  const std::string text = summary(result, false);
+  CHECK(holds(text, "NOT VALID, truncated"));
+  CHECK_FALSE(holds(text, "TTFT"));
+  CHECK_FALSE(holds(text, "throughput"));
+}
+
+}  // namespace llmscape::report

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/vllm_flags.hpp"
+
+#include <doctest/doctest.h>
+
+#include "models/catalog.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+std::string value(const VllmCommand& command, std::string_view key) {
+  const YamlNode* found = command.serving.find(key);
+  return found ? found->text : "";
+}
+
+}  // namespace
+
+TEST_CASE("names of Hugging Face find their entry of the catalogue") {
+  const std::vector<std::string> catalogue = models::model_names("models/catalog");
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"meta-llama/Meta-Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+      {"meta-llama/Llama-2-7b-chat-hf", "llama-2-7b"},
+      {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b"},
+      {"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral-8x7b"},
+      {"Qwen/Qwen2.5-Coder-7B-Instruct", "qwen2.5-coder-7b"},
+      {"Qwen/Qwen3-30B-A3B-Instruct-2507", "qwen3-30b-a3b"},
+      {"google/gemma-2-9b-it", "gemma-2-9b"},
+      {"deepseek-ai/DeepSeek-V3-0324", "deepseek-v3"},
+      {"openai/gpt-oss-20b", "gpt-oss-20b"},
+      {"TinyLlama/TinyLlama-1.1B-Chat-v1.0", "tinyllama-1.1b"},
+      {"llama-3.1-8b", "llama-3.1-8b"},
+      {"acme/unheard-of", ""},
+  };
+  for (const auto& [theirs, ours] : names) CHECK(catalogue_model(theirs, catalogue) == ours);
+}
+
+TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them") {
+  for (const auto& [text, tokens] :
+       {std::pair("8192", "8192"), std::pair("32k", "32000"), std::pair("32K", "32768"), std::pair("25.6k", "25600")}) {
+    Diagnostics diagnostics;
+    const auto command = read_vllm_command("vllm serve m --max-model-len " + std::string(text), diagnostics);
+    REQUIRE(command);
+    CHECK(value(*command, "max_model_len") == tokens);
+  }
+  Diagnostics diagnostics;
+  CHECK_FALSE(read_vllm_command("vllm serve m --max-model-len 1.5", diagnostics));
+}
+
+TEST_CASE("copies of a dense model are replicas, those of experts share them") {
+  Diagnostics diagnostics;
+  const auto dense = read_vllm_command("vllm serve m -tp 2 -pp 2 -dp 3", diagnostics);
+  REQUIRE(dense);
+  CHECK(dense->devices == 12);
+  CHECK(value(*dense, "data_parallel").empty());
+  const auto routed = read_vllm_command("vllm serve m -tp 2 -dp 4 --enable-expert-parallel", diagnostics);
+  REQUIRE(routed);
+  CHECK(routed->devices == 8);
+  CHECK(value(*routed, "data_parallel") == "4");
+  CHECK(value(*routed, "expert_parallel") == "8");
+}
+
+TEST_CASE("quotes, broken lines and environment variables are read as a shell reads them") {
+  Diagnostics diagnostics;
+  const auto command = read_vllm_command("VLLM_USE_V1=1 vllm serve \\\n  'org/a model' \\\n  --port=80", diagnostics);
+  REQUIRE(command);
+  CHECK(command->model == "org/a model");
+  CHECK(diagnostics.sorted().empty());
+}
+
+TEST_CASE("an unknown flag is pointed at and takes its value with it") {
+  Diagnostics diagnostics;
+  const auto command = read_vllm_command("vllm serve m --enable-lora --max-loras 4 -tp 2", diagnostics);
+  REQUIRE(command);
+  CHECK(value(*command, "tensor_parallel") == "2");
+  const auto warnings = diagnostics.sorted();
+  REQUIRE(warnings.size() == 2);
+  CHECK(warnings[0].where.column == 14);
+  CHECK(warnings[1].where.column == 28);
+}
+
+}  // namespace llmscape::cli
