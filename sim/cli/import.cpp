@@ -12,9 +12,10 @@
 #include "base/files.hpp"
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
+#include "sim/cli/hugging_face_name.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/cli/vllm_flags.hpp"
+#include "sim/cli/vllm_command.hpp"
 
 namespace llmscape::cli {
 namespace {

@@ -24,6 +24,8 @@
 namespace llmscape::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kFooter = R"(Examples:
   llmscape run scenario.yaml
   llmscape run scenario.yaml --set workload.arrivals.rate='20 /s' --set hardware.devices[0].count=2
@@ -76,9 +78,13 @@ std::string text_of(const run::RunResult& result, const Arguments& arguments) {
   return report::summary(result, arguments.messages.colour(stdout));
 }
 
+// Of the folder that a run left, or of the run.json in it.
+fs::path resolved_scenario(const fs::path& left) {
+  return (fs::is_directory(left) ? left : left.parent_path()) / "scenario.resolved.yaml";
+}
+
 int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
-  std::filesystem::path file = arguments.scenario;
-  if (!arguments.from.empty()) file = std::filesystem::path(arguments.from) / "scenario.resolved.yaml";
+  const fs::path file = arguments.from.empty() ? fs::path(arguments.scenario) : resolved_scenario(arguments.from);
   Diagnostics diagnostics;
   const auto scenario = run::load_scenario(file, arguments.set, arguments.seed, catalogs(), diagnostics);
   if (!scenario) {
@@ -122,7 +128,8 @@ void add_run(CLI::App& app, Session& session) {
   CLI::Option* seed =
       verb->add_option("--seed", arguments->seed, "Seed of every random stream, instead of the scenario's")
           ->type_name("N");
-  verb->add_option("--from", arguments->from, "Repeat the run that left this folder; takes no other value")
+  verb->add_option("--from", arguments->from,
+                   "Repeat the run that left this folder (or the run.json in it); takes no other value")
       ->type_name("DIR")
       ->excludes(scenario)
       ->excludes(set)

@@ -2,30 +2,40 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "base/diagnostics.hpp"
-#include "base/yaml_reader.hpp"
 
 namespace llmscape::cli {
 
-// What a command line of vLLM's server says about a scenario.
-struct VllmCommand {
-  std::string model;         // "meta-llama/Llama-3.1-8B-Instruct", or a path
-  YamlNode formats;          // weights, activations, kv: what the flags say of number formats
-  YamlNode serving;          // the `serving` section
-  std::int64_t devices = 1;  // tensor x pipeline x data parallel
-  std::vector<std::string>
-      defaults;  // "max_num_seqs 256": not given; vLLM's own choice varies with its version and device
+// What a flag of vLLM's server (0.6 to 0.24, vllm/engine/arg_utils.py) says.
+struct VllmFlag {
+  enum class Meaning {
+    count,
+    tokens,
+    number,  // the value of a key
+    yes,
+    no,  // of a key, without a value
+    weights,
+    activations,
+    kv,  // a number format
+    model,
+    expert_parallel,
+    value_without_effect,
+    without_effect,  // on any time: ports, logs, templates
+  };
+  std::string_view name;
+  std::string_view key;  // of `serving`; "batcher." before those of the batcher; empty for what is no single key
+  Meaning meaning;
 };
 
-// Reads "vllm serve MODEL --flags" (or "python -m vllm.entrypoints.openai.api_server --model MODEL --flags"), with
-// dashes or underscores, as one shell word or many. Flags that do not change a time are passed over; unknown ones are
-// warnings, wrong values errors, all with their place in the command. Nothing after an error.
-std::optional<VllmCommand> read_vllm_command(const std::string& command, Diagnostics& diagnostics);
+// The flag of that name, with dashes; nullptr if it is not known.
+const VllmFlag* vllm_flag(std::string_view name);
+std::vector<std::string> vllm_flag_names();
 
-// The entry of our catalogue that a Hugging Face name means, by the rules of such names
-// ("meta-llama/Meta-Llama-3.1-8B-Instruct" is llama-3.1-8b); empty if there is none.
-std::string catalogue_model(const std::string& hugging_face_name, const std::vector<std::string>& catalogue);
+// Our name for a number format as vLLM writes it; empty for one that keeps the model's own, nothing for an unknown one.
+std::optional<std::string_view> vllm_format(VllmFlag::Meaning meaning, std::string_view name);
+
+// "32k" is 32000 and "32K" 32768, as vLLM reads them; nothing for what is no number of tokens.
+std::optional<std::string> vllm_tokens(std::string_view text);
 
 }  // namespace llmscape::cli

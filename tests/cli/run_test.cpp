@@ -117,6 +117,7 @@ TEST_CASE("-o leaves a run that --from repeats to the byte") {
   REQUIRE(run_program({"run", a + "/scenario.resolved.yaml", "-o", c}).code == 0);
   CHECK(scratch.content("a/run.json") == scratch.content("c/run.json"));
   CHECK(scratch.content("a/run.json") == json_of({"run", "--from", a}).out);
+  CHECK(scratch.content("a/run.json") == json_of({"run", "--from", a + "/run.json"}).out);
 }
 
 TEST_CASE("what an earlier run left in the folder does not pass for this one's") {

@@ -164,7 +164,7 @@ TEST_CASE("a command line of vLLM becomes a scenario that is good") {
 TEST_CASE("what a command of vLLM gets wrong is pointed at") {
   const Ran ran = run_program({"import", "vllm", "vllm serve meta-llama/Llama-2-7b-chat-hf -tp two --max-num-sqs 3"});
   CHECK(ran.code == 2);
-  CHECK(holds(ran.err, "vllm command:1:46: error: '-tp' must be a whole number; got 'two'"));
+  CHECK(holds(ran.err, "vllm command:1:46: error: '-tp' must be a whole number from 1 to 1,000,000; got 'two'"));
   CHECK(holds(ran.err, "did you mean '--max-num-seqs'?"));
   CHECK(holds(run_program({"import", "vllm", "vllm serve acme/unheard-of"}).err,
               "no model of the catalogue is 'acme/unheard-of'"));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/cli/vllm_flags.hpp"
+#include "sim/cli/vllm_command.hpp"
 
 #include <doctest/doctest.h>
 
 #include "models/catalog.hpp"
+#include "sim/cli/hugging_face_name.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -34,7 +35,7 @@ TEST_CASE("names of Hugging Face find their entry of the catalogue") {
   for (const auto& [theirs, ours] : names) CHECK(catalogue_model(theirs, catalogue) == ours);
 }
 
-TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them") {
+TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them; what is no number is refused") {
   for (const auto& [text, tokens] :
        {std::pair("8192", "8192"), std::pair("32k", "32000"), std::pair("32K", "32768"), std::pair("25.6k", "25600")}) {
     Diagnostics diagnostics;
@@ -42,8 +43,13 @@ TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them") {
     REQUIRE(command);
     CHECK(value(*command, "max_model_len") == tokens);
   }
-  Diagnostics diagnostics;
-  CHECK_FALSE(read_vllm_command("vllm serve m --max-model-len 1.5", diagnostics));
+  for (const char* wrong : {"--max-model-len 1.5", "--max-model-len 99999999999999999999", "-tp 0",
+                            "-tp 99999999999999999999", "--gpu-memory-utilization nan", "--max-num-seqs"}) {
+    CAPTURE(std::string(wrong));
+    Diagnostics diagnostics;
+    CHECK_FALSE(read_vllm_command("vllm serve m " + std::string(wrong), diagnostics));
+    CHECK(diagnostics.errors() == 1);
+  }
 }
 
 TEST_CASE("copies of a dense model are replicas, those of experts share them") {

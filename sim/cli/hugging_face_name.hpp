@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+namespace llmscape::cli {
+
+// The entry of our catalogue that a Hugging Face name means, by the habits of such names:
+// "meta-llama/Meta-Llama-3.1-8B-Instruct" is llama-3.1-8b. Empty if there is none.
+std::string catalogue_model(const std::string& hugging_face_name, const std::vector<std::string>& catalogue);
+
+}  // namespace llmscape::cli

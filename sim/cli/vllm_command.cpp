@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/vllm_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/quantity.hpp"
+#include "sim/cli/vllm_flags.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+using Meaning = VllmFlag::Meaning;
+
+// A word of the command, without its quotes, and where it stands.
+struct Word {
+  std::string text;
+  SourceRange where;
+};
+
+std::vector<Word> words_of(const std::string& command) {
+  const auto source = std::make_shared<const SourceText>(SourceText{"vllm command", command});
+  std::vector<Word> words;
+  for (std::size_t i = 0; i < command.size();) {
+    if (std::isspace(static_cast<unsigned char>(command[i])) || (command[i] == '\\' && command[i + 1] == '\n')) {
+      ++i;
+      continue;
+    }
+    const std::size_t begin = i;
+    Word word;
+    char quote = 0;
+    for (; i < command.size() && (quote || !std::isspace(static_cast<unsigned char>(command[i]))); ++i) {
+      const char c = command[i];
+      if (quote ? c == quote : c == '\'' || c == '"') quote = quote ? 0 : c;
+      else word.text += c;
+    }
+    const auto line_start = command.rfind('\n', begin) + 1;  // npos + 1 is 0
+    word.where = {
+        source,
+        1 + static_cast<int>(std::count(command.begin(), command.begin() + static_cast<std::ptrdiff_t>(begin), '\n')),
+        1 + static_cast<int>(begin - line_start), static_cast<int>(i - begin)};
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+bool is_number(const std::string& text) {
+  return std::holds_alternative<double>(parse_quantity(text, Dimension::number));
+}
+
+// Up to a million: what is multiplied below stays far from the largest integer.
+bool is_count(const std::string& text) {
+  return !text.empty() && text.size() <= 7 && text.find_first_not_of("0123456789") == std::string::npos &&
+         std::stoll(text) >= 1 && std::stoll(text) <= 1'000'000;
+}
+
+class Reader {
+ public:
+  Reader(std::vector<Word> words, Diagnostics& diagnostics) : words_(std::move(words)), diagnostics_(diagnostics) {}
+
+  std::optional<VllmCommand> read() {
+    if (!skip_program()) return std::nullopt;
+    while (next_ < words_.size()) read_argument(words_[next_++]);
+    if (command_.model.empty()) diagnostics_.error(words_.back().where, "the command names no model");
+    if (diagnostics_.has_errors()) return std::nullopt;
+    complete();
+    return std::move(command_);
+  }
+
+ private:
+  bool skip_program() {
+    for (; next_ < words_.size(); ++next_) {
+      const std::string& word = words_[next_].text;
+      if (word == "serve" || word == "vllm.entrypoints.openai.api_server") {
+        ++next_;
+        return true;
+      }
+      if (word.starts_with('-') && word != "-m") break;
+    }
+    diagnostics_.error(words_.empty() ? SourceRange() : words_.front().where, "this is no command of vLLM's server",
+                       "write \"vllm serve MODEL --flags\"");
+    return false;
+  }
+
+  void read_argument(const Word& word) {
+    if (!word.text.starts_with('-')) return set_model(word);
+    std::string name = word.text.substr(0, word.text.find('='));
+    std::replace(name.begin() + 1, name.end(), '_', '-');
+    const VllmFlag* flag = vllm_flag(name);
+    if (!flag) return unknown(word, name);
+    if (flag->meaning == Meaning::without_effect) return;
+    if (flag->meaning == Meaning::expert_parallel) {
+      expert_parallel_ = true;
+    } else if (flag->meaning == Meaning::yes || flag->meaning == Meaning::no) {
+      put(flag->key, flag->meaning == Meaning::yes ? "true" : "false");
+    } else if (const auto value = value_of(word)) {
+      take_value(*flag, *value);
+    }
+  }
+
+  // What stands behind `=`, or the next word.
+  std::optional<Word> value_of(const Word& word) {
+    const std::size_t equals = word.text.find('=');
+    if (equals != std::string::npos) return Word{word.text.substr(equals + 1), word.where};
+    if (next_ < words_.size()) return words_[next_++];
+    diagnostics_.error(word.where, fmt::format("'{}' needs a value", word.text));
+    return std::nullopt;
+  }
+
+  void take_value(const VllmFlag& flag, const Word& value) {
+    const auto refuse = [&](std::string_view wanted) {
+      diagnostics_.error(value.where, fmt::format("'{}' must be {}; got {}", flag.name, wanted, in_quotes(value.text)));
+    };
+    switch (flag.meaning) {
+      case Meaning::model: return set_model(value);
+      case Meaning::count:
+        return is_count(value.text) ? put(flag.key, value.text) : refuse("a whole number from 1 to 1,000,000");
+      case Meaning::number: return is_number(value.text) ? put(flag.key, value.text) : refuse("a number");
+      case Meaning::tokens: {
+        const auto tokens = vllm_tokens(value.text);
+        return tokens ? put(flag.key, *tokens) : refuse("a number of tokens such as 8192, 32k or 32K");
+      }
+      case Meaning::weights: return put_format("weights", flag.meaning, value);
+      case Meaning::activations: return put_format("activations", flag.meaning, value);
+      case Meaning::kv: return put_format("kv", flag.meaning, value);
+      default: return;  // without effect
+    }
+  }
+
+  void put_format(std::string_view key, Meaning meaning, const Word& value) {
+    const auto format = vllm_format(meaning, value.text);
+    if (!format) {
+      diagnostics_.warning(
+          value.where, fmt::format("no number format is known for {}: the model's own is kept", in_quotes(value.text)));
+    } else if (!format->empty()) {
+      command_.formats.set(key, YamlNode::scalar(std::string(*format)));
+    }
+  }
+
+  void set_model(const Word& word) {
+    if (command_.model.empty()) command_.model = word.text;
+    else diagnostics_.error(word.where, fmt::format("a second model, {}", in_quotes(word.text)));
+  }
+
+  void unknown(const Word& word, const std::string& name) {
+    diagnostics_.warning(word.where, fmt::format("{} is not modelled and was left out", in_quotes(name)),
+                         did_you_mean(name, vllm_flag_names()));
+    const bool has_value = next_ < words_.size() && !words_[next_].text.starts_with('-');
+    if (word.text.find('=') == std::string::npos && has_value) ++next_;
+  }
+
+  void put(std::string_view key, std::string value) {
+    constexpr std::string_view kBatcher = "batcher.";
+    if (key.starts_with(kBatcher)) batcher_.set(key.substr(kBatcher.size()), YamlNode::scalar(std::move(value)));
+    else command_.serving.set(key, YamlNode::scalar(std::move(value)));
+  }
+
+  [[nodiscard]] std::int64_t size(std::string_view key) const {
+    const YamlNode* found = command_.serving.find(key);
+    return found ? std::stoll(found->text) : 1;
+  }
+
+  // Puts together what several flags say.
+  void complete() {
+    const std::int64_t tensor = size("tensor_parallel"), data = size("data_parallel");
+    command_.devices = tensor * size("pipeline_parallel") * data;
+    if (expert_parallel_) command_.serving.set("expert_parallel", YamlNode::scalar(std::to_string(tensor * data)));
+    else command_.serving.erase("data_parallel");  // whole copies of the model are replicas of their own
+    YamlNode batcher = YamlNode::mapping({});
+    batcher.set("policy", YamlNode::scalar("vllm_v1"));
+    for (auto& entry : batcher_.entries) batcher.set(entry.key, std::move(entry.value));
+    for (const auto& [key, value] : {std::pair("max_num_seqs", "256"), std::pair("max_num_batched_tokens", "8192")}) {
+      if (batcher.find(key)) continue;
+      batcher.set(key, YamlNode::scalar(value));
+      command_.defaults.push_back(fmt::format("{} {}", key, value));
+    }
+    command_.serving.set("batcher", std::move(batcher));
+  }
+
+  std::vector<Word> words_;
+  Diagnostics& diagnostics_;
+  std::size_t next_ = 0;
+  VllmCommand command_;
+  YamlNode batcher_;
+  bool expert_parallel_ = false;
+};
+
+}  // namespace
+
+std::optional<VllmCommand> read_vllm_command(const std::string& command, Diagnostics& diagnostics) {
+  return Reader(words_of(command), diagnostics).read();
+}
+
+}  // namespace llmscape::cli
