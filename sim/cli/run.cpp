@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFooter = R"(Examples:
   llmscape run scenario.yaml
-  llmscape run scenario.yaml --set workload.arrivals.rate='20 /s' --set hardware.devices[0].count=2
+  llmscape run scenario.yaml --set workload.rate='20 /s' --set hardware.devices[0].count=2
   llmscape run scenario.yaml -o out --requests --timeline
   llmscape run --from out --format json)";
 

@@ -5,16 +5,15 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace llmscape::test {
 namespace {
 
 std::string content(const std::string& path) {
-  std::ostringstream text;
   std::ifstream file(path, std::ios::binary);
-  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  return text.str();
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // The first line in which two texts differ, of both: a whole file would bury it.
