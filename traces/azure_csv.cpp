@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 
+#include "traces/cells.hpp"
 #include "traces/formats.hpp"
 #include "traces/row_reader.hpp"
 
@@ -16,15 +17,6 @@ namespace {
 constexpr std::string_view kFormat = "azure-csv";
 enum Column { kTimestamp, kContextTokens, kGeneratedTokens, kColumns };
 const std::vector<std::string> kNames = {"TIMESTAMP", "ContextTokens", "GeneratedTokens"};
-
-void split(std::string_view line, std::vector<Span>& cells) {
-  cells.clear();
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(',', begin), line.size());
-    cells.push_back({begin, end - begin});
-    begin = end + 1;
-  }
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -70,7 +62,7 @@ class AzureReader final : public RowReader {
 
  private:
   bool read_header(const Row& row) override {
-    split(row.text(), cells_);
+    split_cells(row.text(), cells_);
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       const std::string name(row.text(cells_[i]));
       const auto known = std::ranges::find(kNames, name);
@@ -88,7 +80,7 @@ class AzureReader final : public RowReader {
   }
 
   std::optional<TimedRecord> read(const Row& row) override {
-    split(row.text(), cells_);
+    split_cells(row.text(), cells_);
     if (cells_.size() != kColumns) {
       row.error({}, fmt::format("{} columns where the header has {}", cells_.size(), +kColumns));
       return std::nullopt;

@@ -4,34 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
 
+#include "traces/cells.hpp"
+
 namespace llmscape::traces {
-namespace {
-
-std::vector<Span> split(std::string_view line) {
-  std::vector<Span> cells;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(',', begin), line.size());
-    cells.push_back({begin, end - begin});
-    begin = end + 1;
-  }
-  return cells;
-}
-
-// The whole of `text` as a number, or nothing.
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 CsvTable::CsvTable(std::string path, std::vector<CsvColumn> columns, Diagnostics& diagnostics)
     : columns_(std::move(columns)), rows_(std::move(path)), diagnostics_(&diagnostics), place_(columns_.size()) {
@@ -47,7 +26,8 @@ void CsvTable::read_header() {
   }
   std::vector<std::string> names;
   for (const CsvColumn& column : columns_) names.push_back(column.name);
-  const std::vector<Span> header = split(row_->text());
+  std::vector<Span> header;
+  split_cells(row_->text(), header);
   for (std::size_t i = 0; i < header.size(); ++i) {
     const std::string name(row_->text(header[i]));
     const auto known = std::ranges::find(names, name);
@@ -70,7 +50,7 @@ bool CsvTable::next() {
   const int errors = diagnostics_->errors();
   while ((row_ = rows_.next(*diagnostics_))) {
     empty_ = false;
-    cells_ = split(row_->text());
+    split_cells(row_->text(), cells_);
     if (cells_.size() == width_) return true;
     row_->error({}, fmt::format("{} columns where the header has {}", cells_.size(), width_));
   }
@@ -86,7 +66,7 @@ std::string_view CsvTable::text(std::size_t column) const { return row_->text(ce
 
 std::optional<std::int64_t> CsvTable::whole(std::size_t column, std::int64_t least) const {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  const auto value = parse<std::int64_t>(text(column));
+  const auto value = parse_number<std::int64_t>(text(column));
   if (value && *value >= least && *value <= kMost) return value;
   error(column, fmt::format("'{}' must be a whole number from {} to {}; got {}", columns_[column].name, least, kMost,
                             in_quotes(text(column))));
@@ -94,7 +74,7 @@ std::optional<std::int64_t> CsvTable::whole(std::size_t column, std::int64_t lea
 }
 
 std::optional<double> CsvTable::positive(std::size_t column) const {
-  const auto value = parse<double>(text(column));
+  const auto value = parse_number<double>(text(column));
   if (value && std::isfinite(*value) && *value > 0) return value;
   error(column, fmt::format("'{}' must be a number above 0; got {}", columns_[column].name, in_quotes(text(column))));
   return std::nullopt;

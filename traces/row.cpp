@@ -3,25 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
+
+#include "traces/cells.hpp"
 
 namespace llmscape::traces {
 namespace {
 
 constexpr std::int64_t kMaxTokens = std::numeric_limits<std::int32_t>::max();
 constexpr double kMaxNanoseconds = 9223372036854775808.0;  // 2^63
-
-// The whole of `text` as a number, or nothing.
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
@@ -32,7 +24,7 @@ void Row::error(Span where, std::string message, std::string suggestion) const {
 }
 
 std::optional<std::int64_t> Row::tokens(const Cell& cell) const {
-  const auto value = parse<std::int64_t>(text(cell.span));
+  const auto value = parse_number<std::int64_t>(text(cell.span));
   if (value && *value >= 1 && *value <= kMaxTokens) return value;
   error(cell.span, fmt::format("'{}' must be a whole number of tokens from 1 to {}; got {}", cell.name, kMaxTokens,
                                in_quotes(text(cell.span))));
@@ -40,7 +32,7 @@ std::optional<std::int64_t> Row::tokens(const Cell& cell) const {
 }
 
 std::optional<std::uint64_t> Row::id(const Cell& cell) const {
-  const auto value = parse<std::uint64_t>(text(cell.span));
+  const auto value = parse_number<std::uint64_t>(text(cell.span));
   if (!value)
     error(cell.span, fmt::format("'{}' must hold whole numbers from 0 to 2^64 - 1; got {}", cell.name,
                                  in_quotes(text(cell.span))));
@@ -49,9 +41,9 @@ std::optional<std::uint64_t> Row::id(const Cell& cell) const {
 
 std::optional<std::int64_t> Row::nanoseconds(const Cell& cell, std::int64_t unit) const {
   const std::string_view digits = text(cell.span);
-  const auto whole = parse<std::int64_t>(digits);
+  const auto whole = parse_number<std::int64_t>(digits);
   if (whole && *whole >= 0 && *whole <= std::numeric_limits<std::int64_t>::max() / unit) return *whole * unit;
-  if (const auto value = parse<double>(digits)) {
+  if (const auto value = parse_number<double>(digits)) {
     const double scaled = std::round(*value * static_cast<double>(unit));
     if (scaled >= 0 && scaled < kMaxNanoseconds) return static_cast<std::int64_t>(scaled);
   }

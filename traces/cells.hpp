@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "traces/row.hpp"
+
+namespace llmscape::traces {
+
+// The comma-separated cells of a line, into `cells`; nothing is quoted in the tables that we read.
+void split_cells(std::string_view line, std::vector<Span>& cells);
+
+// The whole of `text` as a number, or nothing.
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace llmscape::traces
