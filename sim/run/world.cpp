@@ -144,6 +144,10 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   forward.gateway = &gateway_to_be;
   forward.kernel = kernel.get();
 
+  if (config.serving.pipeline_parallel > 1)
+    parts.warnings.push_back(
+        "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
+        "lower bound");
   std::vector<serving::Replica*> pointers;
   for (const auto& device : config.hardware.devices) {
     const ReplicaSize size = replica_size(scenario, *device);
@@ -151,8 +155,13 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
     for (std::int64_t i = 0; i < device->count / config.serving.plan().devices(); ++i) {
       const int index = static_cast<int>(replicas.size());
       StepEars& listener = steps.emplace_back(config.workload.warmup, index, options.watcher);
-      serving::ReplicaConfig replica{index, size.kv_blocks, static_cast<int>(config.serving.block_size),
-                                     size.max_model_len, options.lookahead};
+      serving::ReplicaConfig replica;
+      replica.index = index;
+      replica.kv_blocks = size.kv_blocks;
+      replica.block_tokens = static_cast<int>(config.serving.block_size);
+      replica.pipeline_stages = static_cast<int>(config.serving.pipeline_parallel);
+      replica.max_model_len = size.max_model_len;
+      replica.lookahead = options.lookahead;
       replicas.emplace_back(replica, *config.serving.batcher,
                             device->bind(scenario.model, config.serving.plan(), settings_of(config.serving)), kv_laws,
                             forward, listener);

@@ -89,8 +89,9 @@ void Replica::read_messages(Seconds now) {
 }
 
 Seconds Replica::duration(const hardware::StepCost& cost) const {
-  // Asynchronous scheduling hides the host behind the device unless the step is short (engines.md 1).
-  return depth_ > 1 ? std::max(cost.device, cost.host) : cost.device + cost.host;
+  const Seconds device = cost.device * config_.pipeline_stages;
+  // Asynchronous scheduling hides the host behind the device unless the step is short (docs/serving.md).
+  return depth_ > 1 ? std::max(device, cost.host) : device + cost.host;
 }
 
 hardware::StepCost Replica::cost_of_plan() {
@@ -130,8 +131,10 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.decode_tokens += plan_.decodes;
   totals_.busy += end - start;
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
-  for (std::size_t i = 0; i < kHost; ++i) totals_.time_by_family[i] += cost.by_family[i];
-  totals_.time_by_family[kHost] += end - start - cost.device;  // what of the host's time the device did not hide
+  const double stages = config_.pipeline_stages;
+  for (std::size_t i = 0; i < kHost; ++i) totals_.time_by_family[i] += cost.by_family[i] * stages;
+  // What of the host's time the device did not hide.
+  totals_.time_by_family[kHost] += end - start - cost.device * stages;
   for (std::size_t i = 0; i < cost.energy.size(); ++i) totals_.energy[i] += cost.energy[i];
   totals_.flops += cost.flops;
   totals_.bytes += cost.bytes;

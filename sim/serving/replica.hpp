@@ -48,6 +48,7 @@ struct ReplicaConfig {
   int index = 0;
   std::int64_t kv_blocks = 0;
   int block_tokens = 16;
+  int pipeline_stages = 1;         // a batch passes them one after the other, alone
   std::int64_t max_model_len = 0;  // longest prompt + answer
   std::int64_t lookahead = 64;     // decode-only steps planned ahead of the clock; 0: each step is an event of its own
 };

@@ -87,6 +87,19 @@ TEST_CASE("doubling the memory bandwidth never slows a request that is alone (IN
   }
 }
 
+TEST_CASE("a token passes all stages of a pipeline: alone, two stages take as long as one device with all layers") {
+  const std::string one = alone(1024, 2, "{preset: h100-sxm}");
+  const std::string two = alone(1024, 2, "{preset: h100-sxm, count: 2}") + "serving: {pipeline_parallel: 2}\n";
+  const run::RunResult result = run_on_event_queue(*scenario_of(two));
+  // More by the hand-over between the stages, and by the parts that each stage has (embedding and head are counted in
+  // both).
+  const double ratio = result.tpot_s->mean / run_on_event_queue(*scenario_of(one)).tpot_s->mean;
+  CHECK(ratio > 1.0);
+  CHECK(ratio < 1.1);
+  REQUIRE(result.warnings.size() >= 1);
+  CHECK(result.warnings[0].find("pipeline") != std::string::npos);
+}
+
 TEST_CASE("what a run resolved runs again to the same bytes (INV-11)") {
   const auto first =
       scenario_of(chat("[{name: gpu, preset: h100-sxm, hbm_bandwidth: 4 TB/s}]"), {"serving.batcher.max_num_seqs=32"});

@@ -80,8 +80,12 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
          std::function<double(const models::Batch&)> seconds)
       : config_(config), router_(router.make()) {
     for (std::size_t i = 0; i < config.replicas; ++i) {
-      serving::ReplicaConfig replica{static_cast<int>(i), config.kv_blocks, config.block_tokens, config.max_model_len,
-                                     config.lookahead};
+      serving::ReplicaConfig replica;
+      replica.index = static_cast<int>(i);
+      replica.kv_blocks = config.kv_blocks;
+      replica.block_tokens = config.block_tokens;
+      replica.max_model_len = config.max_model_len;
+      replica.lookahead = config.lookahead;
       listeners_.emplace_back(*this, static_cast<int>(i));
       replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
                              listeners_.back());
