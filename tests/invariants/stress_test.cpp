@@ -4,9 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"
-#include "sim/serving/routers/least_tokens.hpp"
-#include "sim/serving/routers/prefix_affinity.hpp"
-#include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
@@ -51,10 +48,11 @@ std::vector<Program> random_programs(RandomStream& random, int count) {
 }  // namespace
 
 TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (INV-1, 3, 4, 5, 8, 14)") {
-  const RoundRobin round_robin;
-  const LeastTokens least_tokens;
-  const PrefixAffinity prefix_affinity;
-  const std::vector<const RouterPolicy*> router_table = {&round_robin, &least_tokens, &prefix_affinity};
+  std::vector<std::shared_ptr<const RouterPolicy>> router_table;
+  Diagnostics readable;
+  for (const auto& member : routers().members())
+    router_table.push_back(routers().read(YamlNode::scalar(member.name), readable));
+  REQUIRE_FALSE(readable.has_errors());
   std::int64_t cancelled = 0, timed_out = 0, dropped = 0, preempted = 0;
   for (const auto& member : batchers().members()) {
     for (std::uint64_t seed = 1; seed <= 25; ++seed) {
