@@ -37,8 +37,10 @@ std::string host_name() {
 // Makes the relative path at the end of `keys` start from `to` instead of `from`.
 void move_path(YamlNode& root, std::initializer_list<std::string_view> keys, const fs::path& from, const fs::path& to) {
   YamlNode* node = &root;
-  for (const std::string_view key : keys)
-    if (!(node = node->find(key))) return;
+  for (const std::string_view key : keys) {
+    node = node->find(key);
+    if (!node) return;
+  }
   const fs::path path = node->text;
   if (path.is_relative()) node->text = fs::proximate(fs::absolute(from / path), fs::absolute(to)).string();
 }

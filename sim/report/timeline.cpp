@@ -60,7 +60,8 @@ void Timeline::counter(int process, std::string_view name, Seconds at, std::int6
 
 void Timeline::on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                        std::int64_t waiting, std::int64_t kv_blocks_used) {
-  if (steps_++ >= kWholeSteps && steps_ % kThinning != 0) return;
+  ++steps_;
+  if (steps_ > kWholeSteps && steps_ % kThinning != 0) return;
   const int process = process_of(replica);
   name_process(process);
   const char* kind = prefill_tokens == 0 ? "decode" : decodes == 0 ? "prefill" : "prefill and decode";
