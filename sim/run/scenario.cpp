@@ -33,6 +33,19 @@ void take_schema(YamlNode& root, Diagnostics& diagnostics) {
   root.erase("schema");
 }
 
+// Writes bare names as the mappings that they stand for. Models are read by their own reader, so theirs is no preset of
+// the field table.
+void spell_out_scenario(YamlNode& root) {
+  if (YamlNode* model = root.find("model"); model && model->is_scalar()) {
+    YamlNode mapping;
+    mapping.kind = YamlNode::Kind::mapping;
+    mapping.where = model->where;
+    mapping.set("preset", *model);
+    *model = std::move(mapping);
+  }
+  spell_out(root, scenario_fields().info());
+}
+
 std::optional<models::ModelSpec> read_model(const ModelConfig& config, const YamlNode& root, const Catalogs& catalogs,
                                             const std::filesystem::path& folder, Diagnostics& diagnostics) {
   std::optional<models::ModelSpec> model;
@@ -106,18 +119,10 @@ std::optional<Scenario> load_scenario(const std::filesystem::path& file, const s
   YamlNode root = read_yaml_file(file, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   take_schema(root, diagnostics);
-  // A bare name is a preset; models are read by their own reader, so it is no preset of the field table.
-  if (YamlNode* model = root.find("model"); model && model->is_scalar()) {
-    YamlNode mapping;
-    mapping.kind = YamlNode::Kind::mapping;
-    mapping.where = model->where;
-    mapping.set("preset", *model);
-    *model = std::move(mapping);
-  }
-  spell_out(root, scenario_fields().info());
+  spell_out_scenario(root);
   for (const std::string& assignment : overrides) {
     apply_override(root, assignment, diagnostics);
-    spell_out(root, scenario_fields().info());  // one override may name what the next one goes into
+    spell_out_scenario(root);  // one override may name what the next one goes into
   }
   if (seed) apply_override(root, "seed=" + std::to_string(*seed), diagnostics);
   expand_presets(root, scenario_fields().info(), preset_loader(catalogs), diagnostics);
