@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/errors.hpp"
+#include "hardware/calibration/fit.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmscape::hardware {
+
+// Rows of one family that behave alike (few rows, many rows): errors of predictions that had not seen them.
+struct RegimeReport {
+  std::string name;  // "m <= 64"
+  ErrorSummary held_out;
+  std::optional<double> half_width;        // of the 90 % interval of log(measured / predicted)
+  std::vector<double> residual_quantiles;  // of log(measured / predicted): 0, 10, ... 100 %; empty: too few rows
+};
+
+// How well one operator family was calibrated: what the accuracy page shows.
+struct FamilyReport {
+  std::string family;                   // as in the device file: "gemm", "decode_attention", ...
+  std::string form;                     // "physical", or "physical + residual table"
+  std::string data;                     // "bf16, 1,500 rows of 412 shapes"
+  std::vector<FittedParameter> fitted;  // those that were free
+  ErrorSummary in_sample, held_out;     // held out: folds that share no shape
+  std::optional<double> half_width;
+  std::vector<RegimeReport> regimes;
+  std::vector<std::string> warnings;  // parameters that the rows do not identify, and the like
+};
+
+}  // namespace llmscape::hardware
