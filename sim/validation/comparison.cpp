@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/validation/comparison.hpp"
+
+#include "base/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace llmscape::validation {
+namespace {
+
+// Of each value among all, from 1; equal values share the mean of their ranks.
+std::vector<double> ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> rank(values.size());
+  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
+    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+    for (std::size_t i = first; i < end; ++i) rank[order[i]] = static_cast<double>(first + 1 + end) / 2;
+  }
+  return rank;
+}
+
+// Pearson's correlation; nothing where a side does not vary.
+std::optional<double> correlation(const std::vector<double>& x, const std::vector<double>& y) {
+  const auto n = static_cast<double>(x.size());
+  const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n;
+  const double mean_y = std::accumulate(y.begin(), y.end(), 0.0) / n;
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean_x) * (y[i] - mean_y);
+    xx += (x[i] - mean_x) * (x[i] - mean_x);
+    yy += (y[i] - mean_y) * (y[i] - mean_y);
+  }
+  if (!(xx > 0 && yy > 0)) return std::nullopt;
+  return xy / std::sqrt(xx * yy);
+}
+
+void compare_sets(Comparison& c, const Distribution& predicted, const Distribution& measured) {
+  c.statistics = {{"mean", predicted.mean(), measured.mean()}};
+  for (const auto& [name, q] : {std::pair("p50", 0.5), std::pair("p90", 0.9), std::pair("p99", 0.99)})
+    c.statistics.push_back({name, predicted.quantile(q), measured.quantile(q)});
+}
+
+void compare_pairs(Comparison& c, const std::vector<Pair>& pairs, std::size_t worst) {
+  std::vector<std::pair<double, const Pair*>> errors;  // signed
+  for (const Pair& pair : pairs)
+    if (const auto error = relative_error(pair.predicted, pair.measured)) errors.emplace_back(*error, &pair);
+  if (errors.empty()) return;
+  Distribution absolute;
+  for (const auto& [error, pair] : errors) absolute.add(std::abs(error));
+  c.error_mean = absolute.mean();
+  c.error_median = absolute.quantile(0.5);
+  c.error_p90 = absolute.quantile(0.9);
+  c.error_p95 = absolute.quantile(0.95);
+
+  std::stable_sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  c.bias = errors[(errors.size() - 1) / 2].first;
+  std::stable_sort(errors.begin(), errors.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+  for (std::size_t i = 0; i < std::min(worst, errors.size()); ++i) c.worst.push_back(*errors[i].second);
+}
+
+}  // namespace
+
+std::optional<double> relative_error(double predicted, double measured) {
+  if (!(measured > 0)) return std::nullopt;
+  return predicted / measured - 1;
+}
+
+std::optional<double> Comparison::error(std::string_view figure) const {
+  for (const Statistic& statistic : statistics) {
+    if (statistic.name != figure) continue;
+    const auto error = relative_error(statistic.predicted, statistic.measured);
+    return error ? std::optional(std::abs(*error)) : std::nullopt;
+  }
+  if (figure == "error_mean") return error_mean;
+  if (figure == "error_median") return error_median;
+  if (figure == "error_p90") return error_p90;
+  if (figure == "error_p95") return error_p95;
+  if (figure == "bias") return bias ? std::optional(std::abs(*bias)) : std::nullopt;
+  if (figure == "rank") return rank ? std::optional(1 - *rank) : std::nullopt;
+  return std::nullopt;
+}
+
+const std::vector<std::string>& Comparison::figures() {
+  static const std::vector<std::string> names = {"mean",         "p50",       "p90",       "p99",  "error_mean",
+                                                 "error_median", "error_p90", "error_p95", "bias", "rank"};
+  return names;
+}
+
+Comparison compare(std::string metric, std::string unit, const std::vector<Pair>& pairs, std::size_t worst) {
+  Comparison c;
+  c.metric = std::move(metric);
+  c.unit = std::move(unit);
+  c.count = static_cast<std::int64_t>(pairs.size());
+  if (pairs.empty()) return c;
+  Distribution predicted, measured;
+  std::vector<double> x, y;
+  for (const Pair& pair : pairs) {
+    predicted.add(pair.predicted);
+    measured.add(pair.measured);
+    x.push_back(pair.predicted);
+    y.push_back(pair.measured);
+  }
+  compare_sets(c, predicted, measured);
+  compare_pairs(c, pairs, worst);
+  c.rank = correlation(ranks(x), ranks(y));
+  return c;
+}
+
+}  // namespace llmscape::validation

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmscape::validation {
+
+// One thing that was predicted and measured: a request, a step, a row of a table. Both in the metric's unit, at least
+// 0.
+struct Pair {
+  std::string name;
+  double predicted = 0, measured = 0;
+};
+
+// predicted / measured - 1; nothing where nothing was measured (0).
+std::optional<double> relative_error(double predicted, double measured);
+
+// One statistic of all predicted values beside that of all measured ones.
+struct Statistic {
+  std::string_view name;  // mean, p50, p90, p99
+  double predicted = 0, measured = 0;
+};
+
+// How well one metric was predicted.
+struct Comparison {
+  std::string metric;      // "ttft", "tpot", "decode step", ...
+  std::string unit;        // "s", "tokens", ... of the statistics
+  std::int64_t count = 0;  // pairs
+  // Set against set, whichever request had which value: what a summary of the run would show.
+  std::vector<Statistic> statistics;
+  // Pair by pair: absolute relative errors, and the median of the signed ones. Nothing where every pair was measured as
+  // 0; such pairs are left out of all five.
+  std::optional<double> error_mean, error_median, error_p90, error_p95, bias;
+  // Spearman's rank correlation, ties at their mean rank; nothing where either side has one value only.
+  std::optional<double> rank;
+  std::vector<Pair> worst;  // the largest absolute relative errors first
+
+  // The absolute error called `figure`: one of figures(). Nothing where it is not defined; rank is 1 - correlation.
+  [[nodiscard]] std::optional<double> error(std::string_view figure) const;
+  // mean, p50, p90, p99, error_mean, error_median, error_p90, error_p95, bias, rank.
+  static const std::vector<std::string>& figures();
+};
+
+// Quantiles are of the nearest rank, as everywhere. Keeps the `worst` largest errors.
+Comparison compare(std::string metric, std::string unit, const std::vector<Pair>& pairs, std::size_t worst = 5);
+
+}  // namespace llmscape::validation
