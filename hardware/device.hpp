@@ -9,6 +9,7 @@
 
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
+#include "hardware/residuals.hpp"
 #include "models/memory.hpp"
 #include "models/step_work.hpp"
 
@@ -41,6 +42,7 @@ struct StepCost {
   Seconds host;                                        // the host timeline of the same step (scheduling, launches)
   std::array<Seconds, kOperatorFamilies> by_family{};  // sums to `device` + the host entry
   std::array<Joules, kEnergyComponents> energy{};      // dynamic energy only
+  Seconds extrapolated;                                // of the device's time, outside the range of its parameters
   Flops flops;                                         // of one device
   Bytes bytes;                                         // memory traffic of one device
 };
@@ -80,6 +82,8 @@ struct Device {
   }
   // Provenance of each operator family's parameters (the weakest that matters).
   [[nodiscard]] virtual std::array<Tag, kOperatorFamilies> provenance() const = 0;
+  // How far each family's true times may lie from the predicted ones; by its provenance unless residuals are known.
+  [[nodiscard]] virtual std::array<Spread, kOperatorFamilies> spreads() const;
   // How the host drives the device: overlapped with the device's work (asynchronous scheduling) or added to it is
   // decided by the replica; `settings` are the serving choices that change the cost.
   struct Settings {

@@ -7,6 +7,13 @@
 
 namespace llmscape::hardware {
 
+std::array<Spread, kOperatorFamilies> Device::spreads() const {
+  std::array<Spread, kOperatorFamilies> spreads;
+  const auto tags = provenance();
+  for (std::size_t family = 0; family < spreads.size(); ++family) spreads[family] = spread_of(tags[family]);
+  return spreads;
+}
+
 const Family<Device>& devices() {
   static const Family<Device> family(
       "device", "kind",

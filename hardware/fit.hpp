@@ -2,6 +2,7 @@
 #pragma once
 #include "base/fields.hpp"
 #include "base/sourced.hpp"
+#include "hardware/residuals.hpp"
 
 #include <string>
 
@@ -11,6 +12,7 @@ namespace llmscape::hardware {
 struct Fit {
   Tag tag = Tag::assumed;
   std::string source;
+  Residuals residuals;
 };
 
 template <class T>
@@ -20,6 +22,8 @@ void add_fit_fields(Fields<T>& fields) {
       {{"measured", Tag::measured}, {"fitted", Tag::fitted}, {"datasheet", Tag::datasheet}, {"assumed", Tag::assumed}},
       "how much these parameters are worth");
   fields.add("source", &T::source, "where they come from: data, software, error of the fit");
+  fields.add_group("residuals", &T::residuals, residuals_fields(),
+                   "how measurements lay about the fit, for intervals; absent: supposed from the tag");
 }
 
 }  // namespace llmscape::hardware

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/part_cost.hpp"
 
-#include <numeric>
-
 namespace llmscape::hardware {
 
 void PartCost::add(OperatorFamily family, const KernelCost& cost, int count) {
@@ -18,14 +16,16 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   bf16_flops += other.bf16_flops;
   bytes += other.bytes;
   link_bytes += other.link_bytes;
+  extrapolated += other.extrapolated;
   return *this;
 }
 
 StepCost step_cost(const PartCost& part, Seconds host, const PowerModel& power, int devices) {
   StepCost cost;
-  cost.device = std::accumulate(part.by_family.begin(), part.by_family.end(), Seconds());
+  cost.device = part.time();
   cost.by_family = part.by_family;
   cost.host = host;
+  cost.extrapolated = part.extrapolated;
   cost.flops = part.flops;
   cost.bytes = part.bytes;
 
@@ -35,6 +35,7 @@ StepCost step_cost(const PartCost& part, Seconds host, const PowerModel& power, 
   const Seconds at_limit = (compute + memory + link) / (power.limit - power.idle);
   if (at_limit > cost.device) {
     for (Seconds& family : cost.by_family) family *= at_limit / cost.device;
+    cost.extrapolated *= at_limit / cost.device;
     cost.device = at_limit;
   }
   cost.by_family[static_cast<std::size_t>(OperatorFamily::host)] = host;

@@ -2,6 +2,8 @@
 #pragma once
 #include "hardware/device.hpp"
 
+#include <numeric>
+
 namespace llmscape::hardware {
 
 // What one kernel costs one device.
@@ -21,9 +23,12 @@ struct PartCost {
   std::array<Seconds, kOperatorFamilies> by_family{};
   Flops flops, bf16_flops;
   Bytes bytes, link_bytes;
+  Seconds extrapolated;  // of the time, outside the range of the device's parameters
 
   void add(OperatorFamily family, const KernelCost& cost, int count);
   PartCost& operator+=(const PartCost& other);
+  [[nodiscard]] Seconds of(OperatorFamily family) const { return by_family[static_cast<std::size_t>(family)]; }
+  [[nodiscard]] Seconds time() const { return std::accumulate(by_family.begin(), by_family.end(), Seconds()); }
 };
 
 // Energy of work and traffic, and the limit that it is drawn under.

@@ -7,41 +7,49 @@
 
 namespace llmscape::hardware {
 
-void FittedRange::check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
+bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
                                 std::int64_t k) {
   const bool inside = rows <= fit.most_rows && std::min(n, k) >= fit.least_width;
-  if (inside || !first(family).empty()) return;
-  first(family) = fmt::format("a product of {} rows, N {}, K {} (fitted: rows to {}, N and K from {})", rows, n, k,
-                              fit.most_rows, fit.least_width);
+  if (!inside && first(family).empty())
+    first(family) = fmt::format("a product of {} rows, N {}, K {} (fitted: rows to {}, N and K from {})", rows, n, k,
+                                fit.most_rows, fit.least_width);
+  return inside;
 }
 
-void FittedRange::check(const models::DecodeAttention& a) {
+bool FittedRange::check(const models::DecodeAttention& a) {
   const auto& fit = gpu_.decode_attention;
-  if (a.sequences <= fit.most_sequences && a.attended.max <= fit.longest_context) return;
+  const bool inside = a.sequences <= fit.most_sequences && a.attended.max <= fit.longest_context;
   std::string& text = first(OperatorFamily::decode_attention);
-  if (text.empty())
+  if (!inside && text.empty())
     text = fmt::format("{} decodes, the longest over {} tokens (fitted: {} decodes, {} tokens)", a.sequences,
                        a.attended.max, fit.most_sequences, fit.longest_context);
+  return inside;
 }
 
-void FittedRange::check(std::span<const models::PrefillChunk> chunks) {
+bool FittedRange::check(std::span<const models::PrefillChunk> chunks) {
   const auto& fit = gpu_.prefill_attention;
-  std::string& text = first(OperatorFamily::prefill_attention);
-  for (const auto& chunk : chunks)
-    if (text.empty() && (chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context))
-      text = fmt::format("a chunk of {} tokens behind {} cached ones (fitted: chunks to {}, contexts to {})",
-                         chunk.tokens, chunk.cached, fit.most_tokens, fit.longest_context);
+  const auto outside = std::ranges::find_if(chunks, [&](const models::PrefillChunk& chunk) {
+    return chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context;
+  });
+  if (outside == chunks.end()) return true;
+  if (std::string& text = first(OperatorFamily::prefill_attention); text.empty())
+    text = fmt::format("a chunk of {} tokens behind {} cached ones (fitted: chunks to {}, contexts to {})",
+                       outside->tokens, outside->cached, fit.most_tokens, fit.longest_context);
+  return false;
 }
 
-void FittedRange::check(const models::AnyOperator& op) {
-  if (const auto* g = std::get_if<models::Gemm>(&op)) check_product(OperatorFamily::gemm, gpu_.gemm, g->m, g->n, g->k);
+bool FittedRange::check(const models::AnyOperator& op) {
+  if (const auto* g = std::get_if<models::Gemm>(&op))
+    return check_product(OperatorFamily::gemm, gpu_.gemm, g->m, g->n, g->k);
   if (const auto* g = std::get_if<models::GroupedGemm>(&op))
-    check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm(), g->rows, g->n, g->k);
-  if (const auto* a = std::get_if<models::DecodeAttention>(&op)) check(*a);
-  if (const auto* a = std::get_if<models::PrefillAttention>(&op)) check(a->chunks);
-  if (const auto* c = std::get_if<models::Collective>(&op))
-    if (std::string& text = first(OperatorFamily::collective); text.empty() && !measured(gpu_.links, *c))
-      text = fmt::format("a collective over {} devices that was not measured", c->ranks);
+    return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm(), g->rows, g->n, g->k);
+  if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a);
+  if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(a->chunks);
+  const auto* c = std::get_if<models::Collective>(&op);
+  if (!c || measured(gpu_.links, *c)) return true;
+  if (std::string& text = first(OperatorFamily::collective); text.empty())
+    text = fmt::format("a collective over {} devices that was not measured", c->ranks);
+  return false;
 }
 
 std::vector<std::string> FittedRange::warnings() const {

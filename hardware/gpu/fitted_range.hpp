@@ -13,14 +13,15 @@ namespace llmscape::hardware {
 class FittedRange {
  public:
   explicit FittedRange(const Gpu& gpu) : gpu_(gpu) {}
-  void check(const models::AnyOperator& op);
-  void check(const models::DecodeAttention& attention);
-  void check(std::span<const models::PrefillChunk> chunks);
+  // Whether it lies inside.
+  bool check(const models::AnyOperator& op);
+  bool check(const models::DecodeAttention& attention);
+  bool check(std::span<const models::PrefillChunk> chunks);
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
   std::string& first(OperatorFamily family) { return first_[static_cast<std::size_t>(family)]; }
-  void check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
+  bool check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
                      std::int64_t k);
 
   const Gpu& gpu_;

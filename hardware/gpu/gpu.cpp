@@ -50,6 +50,24 @@ std::array<Tag, kOperatorFamilies> Gpu::provenance() const {
           host.tag};
 }
 
+std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
+  const auto tags = provenance();
+  const Residuals none;
+  const std::array<const Residuals*, kOperatorFamilies> known = {
+      &gemm.residuals,
+      &grouped_gemm().residuals,
+      &prefill_attention.residuals,
+      &decode_attention.residuals,
+      &elementwise.residuals,
+      links.collectives.empty() ? &none : &links.collectives.front().residuals,
+      &elementwise.residuals,
+      &host.residuals};
+  std::array<Spread, kOperatorFamilies> spreads;
+  for (std::size_t family = 0; family < spreads.size(); ++family)
+    spreads[family] = spread_of(tags[family], *known[family]);
+  return spreads;
+}
+
 std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
   return std::make_unique<GpuStepModel>(*this, model, plan, settings);

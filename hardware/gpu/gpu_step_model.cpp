@@ -50,13 +50,16 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
 void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
   if (latent_ && !batch.chunks.empty()) part += priced(models::attention_work(model_, plan_, {batch.chunks, 0, 1, {}}));
   const std::span<const models::PrefillChunk> chunks = latent_ ? std::span<const models::PrefillChunk>() : batch.chunks;
-  range_.check(chunks);
+  const bool chunks_inside = range_.check(chunks);
   for (AttentionLayers& layers : attention_) {
     layers.decode.sequences = batch.decodes;
     layers.decode.tokens_per_sequence = batch.tokens_per_decode;
     layers.decode.attended = batch.decodes > 0 ? batch.attended[layers.law] : models::Attended();
-    range_.check(layers.decode);
-    add_attention(part, layers, chunks);
+    PartCost attention;
+    add_attention(attention, layers, chunks);
+    if (!chunks_inside) attention.extrapolated += attention.of(OperatorFamily::prefill_attention);
+    if (!range_.check(layers.decode)) attention.extrapolated += attention.of(OperatorFamily::decode_attention);
+    part += attention;
   }
 }
 
@@ -75,8 +78,13 @@ void GpuStepModel::add_attention(PartCost& part, const AttentionLayers& layers,
 }
 
 PartCost GpuStepModel::priced(const std::vector<models::Operator>& operators) {
-  for (const auto& op : operators) range_.check(op.what);
-  return price(gpu_, operators);
+  PartCost all;
+  for (const models::Operator& op : operators) {
+    PartCost part = price(gpu_, {&op, 1});
+    if (!range_.check(op.what)) part.extrapolated = part.time();
+    all += part;
+  }
+  return all;
 }
 
 }  // namespace llmscape::hardware
