@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/engine_record.hpp"
+
+#include "base/fields.hpp"
+#include "base/files.hpp"
+#include "traces/compression.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <iterator>
+#include <utility>
+
+namespace llmscape::traces {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kSchema = "llmscape.engine/1";
+constexpr double kLongestRun = 9e9;  // s; as in request traces
+
+struct Settings {
+  std::int64_t max_sequences = 0, max_batched_tokens = 0, block_tokens = 0, kv_blocks = 0;
+  bool graphs = false;
+};
+
+// The file as it is written, without what has no fixed keys: its context and its model.
+struct File {
+  std::string schema, backend, clock;
+  Settings settings;
+  std::vector<EngineStep> steps;
+  std::vector<EngineRequest> requests;
+};
+
+const Fields<models::PrefillChunk>& chunk_fields() {
+  using models::PrefillChunk;
+  static const Fields<PrefillChunk> fields = [] {
+    Fields<PrefillChunk> f("chunk", "One prompt's part of a step.");
+    f.add("tokens", &PrefillChunk::tokens, "tokens computed").at_least(1).required();
+    f.add("cached", &PrefillChunk::cached, "tokens of the request computed before").at_least(0).required();
+    f.add("ends_prompt", &PrefillChunk::ends_prompt, "the step answers a token of this request").required();
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<EngineStep>& step_fields() {
+  static const Fields<EngineStep> fields = [] {
+    Fields<EngineStep> f("step", "What one step computed and how long it took.");
+    f.add_group("chunks", &EngineStep::chunks, chunk_fields(), "prompts' parts").required();
+    f.add("decodes", &EngineStep::decodes, "context of each decoding sequence, the new token included")
+        .at_least(1)
+        .required();
+    const auto time = [&f](const char* key, double EngineStep::* member, const char* text) {
+      f.add(key, member, text).between(0, kLongestRun).required();
+    };
+    time("start_s", &EngineStep::start_s, "since the engine's start");
+    time("schedule_s", &EngineStep::schedule_s, "choosing what to compute");
+    time("issue_s", &EngineStep::issue_s, "preparing inputs and launching");
+    time("device_s", &EngineStep::device_s, "the model's kernels");
+    time("wall_s", &EngineStep::wall_s, "start to end");
+    f.check([](const EngineStep& step, const YamlNode& node, Diagnostics& d) {
+      if (step.chunks.empty() && step.decodes.empty()) d.error(node.where, "a step that computes nothing");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<EngineRequest>& request_fields() {
+  static const Fields<EngineRequest> fields = [] {
+    Fields<EngineRequest> f("request", "One request as the engine saw it.");
+    f.add("id", &EngineRequest::id, "its name").required();
+    f.add("prompt_tokens", &EngineRequest::prompt_tokens, "tokens of the prompt").at_least(1).required();
+    f.add("output_tokens", &EngineRequest::output_tokens, "tokens answered").at_least(1).required();
+    const auto time = [&f](const char* key, double EngineRequest::* member, const char* text) {
+      f.add(key, member, text).between(0, kLongestRun).required();
+    };
+    time("arrival_s", &EngineRequest::arrival_s, "since the engine's start");
+    time("scheduled_s", &EngineRequest::scheduled_s, "first planned into a step");
+    time("first_token_s", &EngineRequest::first_token_s, "end of the step that answered the first token");
+    time("last_token_s", &EngineRequest::last_token_s, "end of the step that answered the last token");
+    f.check([](const EngineRequest& r, const YamlNode& node, Diagnostics& d) {
+      if (r.scheduled_s < r.arrival_s || r.first_token_s < r.scheduled_s || r.last_token_s < r.first_token_s)
+        d.error(node.where, "times of a request must not run backwards from arrival to last token");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<Settings>& settings_fields() {
+  static const Fields<Settings> fields = [] {
+    Fields<Settings> f("settings", "How the engine was set up.");
+    f.add("max_sequences", &Settings::max_sequences, "most sequences at once").at_least(1).required();
+    f.add("max_batched_tokens", &Settings::max_batched_tokens, "token budget of a step").at_least(1).required();
+    f.add("block_tokens", &Settings::block_tokens, "tokens of a KV block").at_least(1).required();
+    f.add("kv_blocks", &Settings::kv_blocks, "KV blocks of the pool").at_least(1).required();
+    f.add("graphs", &Settings::graphs, "decode batches ran as captured graphs").required();
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<File>& file_fields() {
+  static const Fields<File> fields = [] {
+    Fields<File> f("engine", "A run of the mini engine.");
+    f.add("schema", &File::schema, "always llmscape.engine/1").one_of({std::string(kSchema)}).required();
+    f.add("backend", &File::backend, "where the model ran").one_of({"cpu", "cuda"}).required();
+    f.add("clock", &File::clock, "of all times but wall_s").one_of({"thread cpu time", "wall"}).required();
+    f.add_group("settings", &File::settings, settings_fields(), "how the engine was set up").required();
+    f.add_group("steps", &File::steps, step_fields(), "in order").required();
+    f.add_group("requests", &File::requests, request_fields(), "in order of arrival").required();
+    f.check([](const File& file, const YamlNode& node, Diagnostics& d) {
+      const YamlNode& steps = *node.find("steps");
+      for (std::size_t i = 1; i < file.steps.size(); ++i)
+        if (file.steps[i].start_s < file.steps[i - 1].start_s)
+          d.error(steps.items[i].where, "a step that starts before the one in front of it");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+// Takes the entry out of the mapping; nothing after reporting that it is not there.
+std::optional<YamlNode> take_mapping(YamlNode& root, std::string_view key, Diagnostics& diagnostics) {
+  const YamlNode* found = root.find(key);
+  if (!found || !found->is_mapping()) {
+    diagnostics.error(found ? found->where : root.where, fmt::format("'{}' must be given as a mapping", key));
+    root.erase(key);
+    return std::nullopt;
+  }
+  YamlNode taken = *found;
+  root.erase(key);
+  return taken;
+}
+
+void read_context(const YamlNode& node, std::map<std::string, std::string>& context, Diagnostics& diagnostics) {
+  for (const auto& entry : node.entries) {
+    if (!entry.value.is_scalar())
+      diagnostics.error(entry.value.where, fmt::format("{} of the context must be a text", in_quotes(entry.key)));
+    context[entry.key] = entry.value.text;
+  }
+}
+
+Json json_of(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::mapping: {
+      Json out = Json::object();
+      for (const auto& entry : node.entries) out[entry.key] = json_of(entry.value);
+      return out;
+    }
+    case YamlNode::Kind::sequence: {
+      Json out = Json::array();
+      for (const YamlNode& item : node.items) out.push_back(json_of(item));
+      return out;
+    }
+    case YamlNode::Kind::scalar:
+      return !node.quoted && Json::accept(node.text) ? Json::parse(node.text) : Json(node.text);
+    default: return nullptr;
+  }
+}
+
+Json model_json(const std::string& yaml) {
+  Diagnostics diagnostics;
+  const YamlNode node = read_yaml(std::make_shared<const SourceText>(SourceText{"model", yaml}), diagnostics);
+  if (diagnostics.has_errors()) throw std::logic_error("the model of an engine record is not YAML");
+  return json_of(node);
+}
+
+Json json_of(const EngineStep& step) {
+  Json chunks = Json::array();
+  for (const models::PrefillChunk& c : step.chunks)
+    chunks.push_back({{"tokens", c.tokens}, {"cached", c.cached}, {"ends_prompt", c.ends_prompt}});
+  return {{"chunks", std::move(chunks)},   {"decodes", step.decodes}, {"start_s", step.start_s},
+          {"schedule_s", step.schedule_s}, {"issue_s", step.issue_s}, {"device_s", step.device_s},
+          {"wall_s", step.wall_s}};
+}
+
+Json json_of(const EngineRequest& r) {
+  return {{"id", r.id},
+          {"prompt_tokens", r.prompt_tokens},
+          {"output_tokens", r.output_tokens},
+          {"arrival_s", r.arrival_s},
+          {"scheduled_s", r.scheduled_s},
+          {"first_token_s", r.first_token_s},
+          {"last_token_s", r.last_token_s}};
+}
+
+// A list with each of its entries on one line.
+template <class Entry>
+std::string lines_of(const std::vector<Entry>& entries) {
+  std::string out = "[";
+  for (const Entry& entry : entries)
+    fmt::format_to(std::back_inserter(out), "{}\n    {}", out.size() > 1 ? "," : "", json_of(entry).dump());
+  return out + "\n  ]";
+}
+
+}  // namespace
+
+std::optional<EngineRecord> read_engine_record(const std::string& path, Diagnostics& diagnostics) {
+  const int errors_before = diagnostics.errors();
+  YamlNode root = read_yaml_file(path, diagnostics);
+  if (diagnostics.errors() != errors_before) return std::nullopt;
+  if (!root.is_mapping()) {
+    diagnostics.error(root.where, "an engine record is a mapping");
+    return std::nullopt;
+  }
+  EngineRecord record;
+  if (const auto context = take_mapping(root, "context", diagnostics))
+    read_context(*context, record.context, diagnostics);
+  if (const auto model = take_mapping(root, "model", diagnostics)) record.model = write_yaml(*model);
+  File file;
+  file_fields().read(file, root, diagnostics);
+  if (diagnostics.errors() != errors_before) return std::nullopt;
+  record.backend = std::move(file.backend);
+  record.clock = std::move(file.clock);
+  record.max_sequences = file.settings.max_sequences;
+  record.max_batched_tokens = file.settings.max_batched_tokens;
+  record.block_tokens = file.settings.block_tokens;
+  record.kv_blocks = file.settings.kv_blocks;
+  record.graphs = file.settings.graphs;
+  record.steps = std::move(file.steps);
+  record.requests = std::move(file.requests);
+  return record;
+}
+
+void write_engine_record(const EngineRecord& record, const std::string& path) {
+  const Json settings = {{"max_sequences", record.max_sequences},
+                         {"max_batched_tokens", record.max_batched_tokens},
+                         {"block_tokens", record.block_tokens},
+                         {"kv_blocks", record.kv_blocks},
+                         {"graphs", record.graphs}};
+  const std::string text = fmt::format(
+      "{{\n  \"schema\": {},\n  \"context\": {},\n  \"backend\": {},\n  \"clock\": {},\n  \"settings\": {},\n"
+      "  \"model\": {},\n  \"steps\": {},\n  \"requests\": {}\n}}\n",
+      Json(kSchema).dump(), Json(record.context).dump(), Json(record.backend).dump(), Json(record.clock).dump(),
+      settings.dump(), model_json(record.model).dump(), lines_of(record.steps), lines_of(record.requests));
+  write_file_atomically(path, compressed_for(path, text));
+}
+
+}  // namespace llmscape::traces
