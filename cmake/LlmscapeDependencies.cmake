@@ -9,6 +9,14 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
+# The harness measures with oneDNN on one OpenMP thread. oneDNN's own package files ask for OpenCL's headers as well.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_path(ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+find_library(ONEDNN_LIBRARY dnnl REQUIRED)
+add_library(oneDNN::oneDNN UNKNOWN IMPORTED)
+set_target_properties(oneDNN::oneDNN PROPERTIES
+  IMPORTED_LOCATION "${ONEDNN_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${ONEDNN_INCLUDE_DIR}")
+
 find_package(SimGrid QUIET)  # found only where SimGrid was installed from source
 if(NOT TARGET SimGrid::SimGrid)
   pkg_check_modules(SIMGRID REQUIRED IMPORTED_TARGET GLOBAL simgrid>=3.32)
