@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "hardware/calibration/errors.hpp"
-#include "hardware/calibration/fit.hpp"
+#include "hardware/calibration/report.hpp"
 #include "hardware/gpu/gemm.hpp"
 #include "traces/kernel_record.hpp"
 
 #include <array>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -35,14 +33,8 @@ inline constexpr std::array<std::string_view, 3> kGemmRegimes = {"m <= 64", "64 
 GemmRegime regime_of(const traces::GemmCase& gemm);
 
 struct GemmCalibration {
-  GemmParameters parameters;              // tagged as fitted; `most_rows` and `least_width` as the records have them
-  std::vector<FittedParameter> fitted;    // those that were free, with standard errors; times in s, bandwidths in B/s
-  ErrorSummary in_sample, held_out;       // held out: 5 folds that share no (n, k)
-  std::array<ErrorSummary, 3> by_regime;  // held out
-  // Half-widths of 90 % intervals of log(measured / predicted), from the held-out residuals: of all rows, and by regime
-  // where there are enough.
-  std::optional<double> half_width;
-  std::array<std::optional<double>, 3> half_widths;
+  GemmParameters parameters;  // tagged as fitted; `most_rows` and `least_width` as the records have them
+  FamilyReport report;        // held out: folds that share no (n, k); times in s, bandwidths in B/s
 };
 
 // Fits the products' form to records of one format. `records` must not be empty, and name a known format.

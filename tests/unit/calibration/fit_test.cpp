@@ -102,7 +102,7 @@ TEST_CASE("errors are summarised by size and by sign") {
 
 TEST_CASE("folds never split a group, and are as even as groups allow") {
   std::vector<Group> groups;
-  for (std::int64_t i = 0; i < 92; ++i) groups.emplace_back(i % 23, 7);  // 23 groups of 4 rows
+  for (std::int64_t i = 0; i < 92; ++i) groups.push_back({i % 23, 7});  // 23 groups of 4 rows
   const std::vector<int> folds = grouped_folds(groups, 5, 1);
   std::vector<int> rows(5);
   for (std::size_t i = 0; i < groups.size(); ++i) {

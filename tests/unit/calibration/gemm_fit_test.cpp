@@ -72,16 +72,16 @@ TEST_CASE("320 products with 3 % noise give efficiencies and launch back within 
     CHECK(off(fit.parameters.compute_efficiency, truth().compute_efficiency) < 0.03);
     CHECK(off(fit.parameters.memory_efficiency, truth().memory_efficiency) < 0.03);
     CHECK(off(fit.parameters.launch.si(), truth().launch.si()) < 0.03);
-    for (const FittedParameter& p : fit.fitted) CHECK_MESSAGE(p.identified(), p.name);
+    for (const FittedParameter& p : fit.report.fitted) CHECK_MESSAGE(p.identified(), p.name);
     // The mean size of a normal error of 3 % is 2.4 %.
-    CHECK(fit.held_out.mean == doctest::Approx(0.024).epsilon(0.2));
+    CHECK(fit.report.held_out.mean == doctest::Approx(0.024).epsilon(0.2));
 
     const auto fresh = synthetic(2000, seed + 100);
     const std::vector<double> predicted = predict(h100(), fit.parameters, fresh);
-    REQUIRE(fit.half_width);
+    REQUIRE(fit.report.half_width);
     int held = 0;
     for (std::size_t i = 0; i < fresh.size(); ++i)
-      held += std::abs(std::log(predicted[i] / fresh[i].time.si())) <= *fit.half_width;
+      held += std::abs(std::log(predicted[i] / fresh[i].time.si())) <= *fit.report.half_width;
     CHECK(held >= 0.85 * 2000);
     CHECK(held <= 0.95 * 2000);
   }
@@ -96,9 +96,8 @@ TEST_CASE("the range of validity is that of the records") {
   CHECK(fit.parameters.most_rows == 777);
   CHECK(fit.parameters.least_width == std::min(narrow.n, narrow.k));
   CHECK(fit.parameters.tag == Tag::fitted);
-  CHECK(fit.by_regime[0].rows + fit.by_regime[1].rows == 60);
-  CHECK(fit.by_regime[2].rows == 0);
-  CHECK_FALSE(fit.half_widths[2]);
+  CHECK(fit.report.regimes.size() == 2);  // none of more than 1,024 rows
+  CHECK(fit.report.regimes[0].held_out.rows + fit.report.regimes[1].held_out.rows == 60);
 }
 
 TEST_CASE("only records of the format and inside the range are kept") {
@@ -121,7 +120,7 @@ std::optional<ErrorSummary> unseen_shapes(const std::string& device, const Chip&
   REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
   const auto records = in_range(table, "bf16", {});
   std::vector<Group> shapes;
-  for (const traces::TimedGemm& r : records) shapes.emplace_back(r.n, r.k);
+  for (const traces::TimedGemm& r : records) shapes.push_back({r.n, r.k});
   const std::vector<int> half = grouped_folds(shapes, 2, 1);
   std::vector<traces::TimedGemm> seen, unseen, rows;
   for (std::size_t i = 0; i < records.size(); ++i) (half[i] == 0 ? seen : unseen).push_back(records[i]);

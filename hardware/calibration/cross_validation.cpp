@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/cross_validation.hpp"
+
+#include "base/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr int kFolds = 5;
+constexpr std::uint64_t kFoldKey = 0x67656d6d;  // any fixed number
+constexpr double kCoverage = 0.9;
+constexpr std::size_t kFewestForQuantiles = 20;
+
+using Rows = std::vector<std::size_t>;
+
+FitOutcome fit_rows(const FormProblem& problem, const Rows& rows, int starts) {
+  FitProblem fit{problem.parameters, {}, {}};
+  for (const std::size_t row : rows) fit.measured.push_back(problem.measured[row]);
+  fit.predict = [&](std::span<const double> parameters, std::span<double> predicted) {
+    std::ranges::transform(rows, predicted.begin(), problem.form(parameters));
+  };
+  return fit_in_log(fit, starts);
+}
+
+// Predictions beside what was measured.
+struct Comparison {
+  std::vector<double> predicted, measured;
+  void add(double prediction, double measurement) {
+    predicted.push_back(prediction);
+    measured.push_back(measurement);
+  }
+  [[nodiscard]] std::vector<double> residuals() const {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < measured.size(); ++i) all.push_back(std::log(measured[i] / predicted[i]));
+    return all;
+  }
+  [[nodiscard]] ErrorSummary errors() const { return summarise(predicted, measured); }
+  [[nodiscard]] std::optional<double> half_width() const { return conformal_half_width(residuals(), kCoverage); }
+};
+
+std::vector<double> deciles(const std::vector<double>& residuals) {
+  if (residuals.size() < kFewestForQuantiles) return {};
+  Distribution distribution;
+  for (const double r : residuals) distribution.add(r);
+  std::vector<double> all;
+  for (int i = 0; i <= 10; ++i) all.push_back(distribution.quantile(i / 10.0));
+  return all;
+}
+
+std::size_t distinct(std::vector<Group> groups) {
+  std::ranges::sort(groups);
+  return static_cast<std::size_t>(std::unique(groups.begin(), groups.end()) - groups.begin());
+}
+
+}  // namespace
+
+std::vector<double> values_of(const std::vector<FittedParameter>& fitted) {
+  std::vector<double> values;
+  for (const FittedParameter& p : fitted) values.push_back(p.value);
+  return values;
+}
+
+std::vector<double> held_out_predictions(const FormProblem& problem) {
+  const std::vector<int> fold_of = grouped_folds(problem.groups, kFolds, kFoldKey);
+  std::vector<double> predicted(problem.measured.size());
+  for (int fold = 0; fold < kFolds; ++fold) {
+    Rows seen, held_out;
+    for (std::size_t row = 0; row < fold_of.size(); ++row) (fold_of[row] == fold ? held_out : seen).push_back(row);
+    // One start: the basin was found with all rows, and the prior medians lie in it.
+    const auto time = problem.form(values_of(fit_rows(problem, seen, 1).parameters));
+    for (const std::size_t row : held_out) predicted[row] = time(row);
+  }
+  return predicted;
+}
+
+void score(FamilyReport& report, const FormProblem& problem, std::span<const double> in_sample,
+           std::span<const double> held_out) {
+  Comparison all;
+  std::vector<Comparison> by_regime(problem.regimes.size());
+  for (std::size_t row = 0; row < problem.measured.size(); ++row) {
+    all.add(held_out[row], problem.measured[row]);
+    if (!by_regime.empty()) by_regime[problem.regime[row]].add(held_out[row], problem.measured[row]);
+  }
+  report.in_sample = summarise(in_sample, problem.measured);
+  report.held_out = all.errors();
+  report.half_width = all.half_width();
+  report.regimes.clear();
+  for (std::size_t i = 0; i < by_regime.size(); ++i)
+    if (const Comparison& rows = by_regime[i]; !rows.measured.empty())
+      report.regimes.push_back({problem.regimes[i], rows.errors(), rows.half_width(), deciles(rows.residuals())});
+}
+
+FamilyReport fit_and_validate(const FormProblem& problem) {
+  Rows all(problem.measured.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  FamilyReport report;
+  report.family = problem.family;
+  report.form = "physical";
+  report.data = fmt::format("{} rows of {} shapes", all.size(), distinct(problem.groups));
+  report.fitted = fit_rows(problem, all, 8).parameters;
+  for (const FittedParameter& p : report.fitted)
+    if (!p.identified())
+      report.warnings.push_back(p.name +
+                                (p.at_bound ? " is at an end of its range" : " is not identified, prior used"));
+
+  std::vector<double> in_sample;
+  std::ranges::transform(all, std::back_inserter(in_sample), problem.form(values_of(report.fitted)));
+  score(report, problem, in_sample, held_out_predictions(problem));
+  return report;
+}
+
+}  // namespace llmscape::hardware

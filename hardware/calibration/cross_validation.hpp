@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/fit.hpp"
+#include "hardware/calibration/report.hpp"
+#include "hardware/calibration/sampling.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace llmscape::hardware {
+
+// Timed rows of one operator family, and the form that shall explain them. All lists but `regimes` have an entry for
+// each row.
+struct FormProblem {
+  std::string family;
+  std::vector<FreeParameter> parameters;
+  std::vector<double> measured;      // seconds
+  std::vector<Group> groups;         // rows of one shape: no fit is scored on a shape that it has seen
+  std::vector<std::string> regimes;  // names; may be empty
+  std::vector<std::size_t> regime;   // place in `regimes`
+  // The time of a row in seconds, by its number, given the parameters.
+  using Pricing = std::function<double(std::size_t row)>;
+  std::function<Pricing(std::span<const double> parameters)> form;
+};
+
+// Fits the form to all rows, and to four fifths of the shapes at a time to predict the others. Warns of parameters that
+// the rows do not identify.
+FamilyReport fit_and_validate(const FormProblem& problem);
+
+// What fits to the other folds predict for each row, in seconds.
+std::vector<double> held_out_predictions(const FormProblem& problem);
+
+// Fills in the errors of these predictions: in sample, held out, and held out by regime (those that have rows), with
+// half-widths of 90 % intervals and quantiles of the held-out residuals where there are enough.
+void score(FamilyReport& report, const FormProblem& problem, std::span<const double> in_sample,
+           std::span<const double> held_out);
+
+// In the order of the problem's parameters.
+std::vector<double> values_of(const std::vector<FittedParameter>& fitted);
+
+}  // namespace llmscape::hardware
