@@ -40,7 +40,7 @@ _llmscape() {
   fi
   local messages='--color --error-format --help'
   case ${COMP_WORDS[1]} in
-    run) words="--set --seed --from --output --requests --timeline --format --quiet --verbose $messages" ;;
+    run) words="--set --seed --from --output --requests --timeline --intervals --jobs --format --quiet --verbose $messages" ;;
     lint | compare) words=$messages ;;
     show) words="fields hardware/ model/ workload/ $messages" ;;
     list) words="devices models workloads batchers routers arrivals streams metrics formats --format $messages" ;;

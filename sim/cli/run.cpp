@@ -19,6 +19,8 @@
 #include "sim/report/json.hpp"
 #include "sim/report/summary.hpp"
 #include "sim/report/vllm_json.hpp"
+#include "sim/run/intervals.hpp"
+#include "sim/run/pool.hpp"
 #include "sim/run/world.hpp"
 
 namespace llmscape::cli {
@@ -30,6 +32,7 @@ constexpr const char* kFooter = R"(Examples:
   llmscape run scenario.yaml
   llmscape run scenario.yaml --set workload.rate='20 /s' --set hardware.devices[0].count=2
   llmscape run scenario.yaml -o out --requests --timeline
+  llmscape run scenario.yaml --intervals
   llmscape run --from out --format json)";
 
 struct Arguments {
@@ -37,7 +40,8 @@ struct Arguments {
   std::string format = "table";
   std::vector<std::string> set;
   std::optional<std::int64_t> seed;
-  bool requests = false, timeline = false, quiet = false, verbose = false;
+  bool requests = false, timeline = false, intervals = false, quiet = false, verbose = false;
+  int jobs = run::default_jobs();
   Messages messages;
 };
 
@@ -62,7 +66,7 @@ class Audience : public run::Watcher {
 // Progress for runs that take longer than a moment.
 class Patience {
  public:
-  explicit Patience(bool quiet) : progress_("run", quiet) {}
+  Patience(std::string label, bool quiet) : progress_(std::move(label), quiet) {}
   void update(double share) {
     if (std::chrono::steady_clock::now() - started_ > std::chrono::seconds(1)) progress_.update(share);
   }
@@ -83,6 +87,16 @@ fs::path resolved_scenario(const fs::path& left) {
   return (fs::is_directory(left) ? left : left.parent_path()) / "scenario.resolved.yaml";
 }
 
+std::optional<run::Intervals> intervals(const run::Scenario& scenario, const Arguments& arguments) {
+  if (!arguments.intervals) return std::nullopt;
+  Patience patience("intervals", arguments.quiet);
+  std::size_t runs = 0;
+  return run::predict_intervals(scenario, arguments.jobs, [&] {
+    stop_if_interrupted();
+    patience.update(static_cast<double>(++runs) / run::kIntervalRuns);
+  });
+}
+
 int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
   const fs::path file = arguments.from.empty() ? fs::path(arguments.scenario) : resolved_scenario(arguments.from);
   Diagnostics diagnostics;
@@ -97,14 +111,16 @@ int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
     folder = std::make_unique<RunFolder>(arguments.folder, *scenario, extras);
   }
   catch_interrupts();
+  auto around = intervals(*scenario, arguments);
   Audience audience(folder ? folder->watchers() : std::vector<run::Watcher*>());
-  Patience patience(arguments.quiet);
+  Patience patience("run", arguments.quiet);
   run::RunOptions options;
   options.watcher = &audience;
   options.progress = [&patience](double share) { patience.update(share); };
-  const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
+  result.intervals = std::move(around);
   if (folder) folder->finish(result, typed);
   std::fputs(text_of(result, arguments).c_str(), stdout);
   if (arguments.verbose)
@@ -145,6 +161,13 @@ void add_run(CLI::App& app, Session& session) {
   verb->add_flag("--timeline", arguments->timeline,
                  "Write timeline.json there too, a Chrome trace for ui.perfetto.dev; needs --output")
       ->needs(folder);
+  verb->add_flag("--intervals", arguments->intervals,
+                 "Run 21 times more with kernel times drawn from the errors of their fits, and give the 90 % interval "
+                 "of each main metric");
+  verb->add_option("-j,--jobs", arguments->jobs, "Runs at once under --intervals; the result does not depend on it")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->default_str("one for each processor");
   verb->add_option("--format", arguments->format,
                    "What to print: table, json (schema run/1) or vllm-json (vLLM's keys, in ms)")
       ->type_name("FORMAT")

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -59,9 +60,21 @@ Json energy(const run::EnergyResult& e) {
   return json;
 }
 
-Json provenance(const std::array<double, 4>& share_by_tag) {
+Json provenance(const run::RunResult& result) {
   Json json = Json::object();
-  for (std::size_t i = 0; i < kTagNames.size(); ++i) json[std::string(kTagNames[i])] = share_by_tag[i];
+  for (std::size_t i = 0; i < kTagNames.size(); ++i) json[std::string(kTagNames[i])] = result.provenance[i];
+  json["extrapolated"] = result.extrapolated;
+  return json;
+}
+
+// {"level": 0.9, "runs": 21, "ttft_s": {"mean": {"low": ..., "high": ...}, ...}, "mean_w": {"low": ..., "high": ...}}
+Json intervals(const run::Intervals& all) {
+  Json json = {{"level", 0.9}, {"runs", run::kIntervalRuns}};
+  for (const run::Interval& interval : all.metrics) {
+    std::string pointer = '/' + interval.metric;
+    std::ranges::replace(pointer, '.', '/');
+    json[Json::json_pointer(pointer)] = {{"low", interval.low}, {"high", interval.high}};
+  }
   return json;
 }
 
@@ -90,7 +103,8 @@ std::string to_json(const run::RunResult& r) {
                 {"preemptions", r.kv.preemptions},
                 {"peak_use", r.kv.peak_use}};
   if (r.energy) json["energy"] = energy(*r.energy);
-  if (r.steps > 0) json["provenance"] = provenance(r.provenance);
+  if (r.steps > 0) json["provenance"] = provenance(r);
+  if (r.intervals) json["intervals"] = intervals(*r.intervals);
   json["warnings"] = r.warnings;
   json["steps"] = r.steps;
   json["simulated_s"] = r.simulated_s;

@@ -110,7 +110,31 @@ std::string where_the_time_went(const run::RunResult& r) {
   std::vector<std::pair<std::string, double>> worth;
   for (std::size_t i = 0; i < kTagNames.size(); ++i) worth.emplace_back(kTagNames[i], r.provenance[i]);
   return line("bottleneck", fmt::format("{} of step time; batch {}", largest(r.time_share), amount(r.mean_batch))) +
-         line("provenance", fmt::format("{} of step time", largest(worth)));
+         line("provenance",
+              fmt::format("{} of step time{}", largest(worth),
+                          r.extrapolated >= 0.001 ? fmt::format("; {} extrapolated", percent(r.extrapolated)) : ""));
+}
+
+// What the errors of the kernel models could make of the main figures.
+std::string intervals(const run::RunResult& r) {
+  std::string out;
+  const auto interval = [&r](std::string_view metric) -> const run::Interval* {
+    const auto found = std::ranges::find(r.intervals->metrics, metric, &run::Interval::metric);
+    return found == r.intervals->metrics.end() ? nullptr : &*found;
+  };
+  for (const auto& [label, metric] : {std::pair{"  TTFT", "ttft_s"}, {"  TPOT", "tpot_s"}, {"  E2E", "e2e_s"}}) {
+    std::string row = fmt::format("{:<{}}", label, kLabel);
+    for (const char* statistic : {"mean", "p50", "p99"})
+      if (const auto* i = interval(fmt::format("{}.{}", metric, statistic)))
+        row += fmt::format("{:>22}", fmt::format("{} - {}", duration(i->low), duration(i->high)));
+    if (row.size() > kLabel) out += row + '\n';
+  }
+  if (!out.empty()) out = fmt::format("{:<{}}{:>22}{:>22}{:>22}\n", "90 % from", kLabel, "mean", "p50", "p99") + out;
+  if (const auto* i = interval("output_tokens_per_s"))
+    out += line("  output", fmt::format("{} - {} tokens/s", amount(i->low), amount(i->high)));
+  if (const auto* i = interval("joules_per_output_token"))
+    out += line("  energy", fmt::format("{} - {} J per output token", amount(i->low), amount(i->high)));
+  return out;
 }
 
 }  // namespace
@@ -123,6 +147,7 @@ std::string summary(const run::RunResult& r, bool colour) {
                                           grouped(r.kv.preemptions)));
   if (r.energy) figures += joules(*r.energy);
   if (r.steps > 0) figures += where_the_time_went(r);
+  if (r.intervals) figures += intervals(r);
   const bool valid = r.verdict.state == State::valid;
   std::string out = headline(r, colour) + losses(r.requests) + (valid ? figures : painted(figures, "2", colour));
   for (const std::string& warning : r.warnings) out += line("warning", warning);

@@ -97,6 +97,7 @@ std::string in_words(std::string_view family) {
 void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result) {
   std::array<double, hardware::kOperatorFamilies> seconds{};
   double all = 0;
+  for (const auto& t : totals) result.extrapolated += t.extrapolated.si();
   for (std::size_t r = 0; r < totals.size(); ++r) {
     const auto tags = parts.devices[r]->provenance();
     for (std::size_t f = 0; f < seconds.size(); ++f) {
@@ -108,6 +109,7 @@ void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotal
   }
   if (all <= 0) return;
   for (double& share : result.provenance) share /= all;
+  result.extrapolated /= all;
   for (std::size_t f = 0; f < seconds.size(); ++f)
     if (seconds[f] > 0) result.time_share.emplace_back(hardware::kOperatorFamilyNames[f], seconds[f] / all);
   const auto most = std::max_element(result.time_share.begin(), result.time_share.end(),

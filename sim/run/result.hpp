@@ -49,6 +49,17 @@ struct EnergyResult {
   double mean_w = 0;
 };
 
+// What the errors of the kernel models could make of a metric ("ttft_s.p99"): from `low` to `high` with 90 %
+// probability.
+struct Interval {
+  std::string metric;
+  double low = 0, high = 0;
+};
+inline constexpr std::size_t kIntervalRuns = 21;
+struct Intervals {
+  std::vector<Interval> metrics;
+};
+
 struct RunResult {
   std::int64_t seed = 0;
   metrics::Verdict verdict;
@@ -58,7 +69,9 @@ struct RunResult {
   Throughput throughput;
   KvResult kv;
   std::optional<EnergyResult> energy;
-  std::array<double, 4> provenance{};                      // share of step time by Tag; all 0 when no step ran
+  std::array<double, 4> provenance{};  // share of step time by Tag; all 0 when no step ran
+  double extrapolated = 0;             // share of step time outside the range of its parameters, whatever their tag
+  std::optional<Intervals> intervals;  // where they were asked for
   std::vector<std::pair<std::string, double>> time_share;  // of step time, by operator family
   std::vector<std::string> warnings;
   std::int64_t steps = 0;

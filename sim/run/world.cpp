@@ -149,7 +149,8 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
         "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
         "lower bound");
   std::vector<serving::Replica*> pointers;
-  for (const auto& device : config.hardware.devices) {
+  for (std::size_t group = 0; group < config.hardware.devices.size(); ++group) {
+    const auto& device = config.hardware.devices[group];
     const ReplicaSize size = replica_size(scenario, *device);
     if (!size.warning.empty()) parts.warnings.push_back(size.warning);
     for (std::int64_t i = 0; i < device->count / config.serving.plan().devices(); ++i) {
@@ -162,9 +163,10 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
       replica.pipeline_stages = static_cast<int>(config.serving.pipeline_parallel);
       replica.max_model_len = size.max_model_len;
       replica.lookahead = options.lookahead;
-      replicas.emplace_back(replica, *config.serving.batcher,
-                            device->bind(scenario.model, config.serving.plan(), settings_of(config.serving)), kv_laws,
-                            forward, listener);
+      auto steps_of_device = device->bind(scenario.model, config.serving.plan(), settings_of(config.serving));
+      if (!options.time_factors.empty())
+        steps_of_device = with_factors(std::move(steps_of_device), options.time_factors.at(group));
+      replicas.emplace_back(replica, *config.serving.batcher, std::move(steps_of_device), kv_laws, forward, listener);
       processes.emplace_back(replicas.back());
       pointers.push_back(&replicas.back());
       parts.replicas.push_back(&replicas.back());

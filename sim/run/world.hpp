@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "hardware/uncertain.hpp"
 #include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/serving/gateway.hpp"
@@ -19,12 +20,13 @@ class Watcher {
 
 enum class KernelKind { simgrid, event_queue };
 
-// What does not change a result.
+// How a scenario is run; nothing but `time_factors` changes the result.
 struct RunOptions {
   KernelKind kernel = KernelKind::simgrid;  // SimGrid: one run in the life of a process
   std::int64_t lookahead = 64;              // decode steps priced ahead of the clock; 0: an event for each
   Watcher* watcher = nullptr;
-  std::function<void(double share)> progress;  // of the requests, where their number is known
+  std::function<void(double share)> progress;       // of the requests, where their number is known
+  std::vector<hardware::TimeFactors> time_factors;  // on kernel times, one for each group of devices; empty: none
 };
 
 // Runs the scenario to its end. Throws std::logic_error when an invariant breaks, and kernel::Deadlock when requests

@@ -135,6 +135,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   for (std::size_t i = 0; i < kHost; ++i) totals_.time_by_family[i] += cost.by_family[i] * stages;
   // What of the host's time the device did not hide.
   totals_.time_by_family[kHost] += std::max(Seconds(), duration(cost) - cost.device * stages);
+  totals_.extrapolated += cost.extrapolated * stages;
   for (std::size_t i = 0; i < cost.energy.size(); ++i) totals_.energy[i] += cost.energy[i];
   totals_.flops += cost.flops;
   totals_.bytes += cost.bytes;

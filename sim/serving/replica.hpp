@@ -20,6 +20,7 @@ struct ReplicaTotals {
   Seconds busy;  // INV-8: at most the elapsed time
   std::array<Seconds, hardware::kOperatorFamilies>
       time_by_family{};  // sums to `busy`; host: what the device does not hide
+  Seconds extrapolated;  // of it, outside the range of the device's parameters
   std::array<Joules, hardware::kEnergyComponents> energy{};
   Flops flops;
   Bytes bytes;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prediction intervals: what the residuals of the fits make of a run.
+#include "sim/run/intervals.hpp"
+
+#include "hardware/uncertain.hpp"
+#include "tests/support/scenario_run.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+using namespace llmscape;
+using hardware::Regime;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+const char* const kScenario =
+    "schema: scenario/1\n"
+    "model: llama-3.1-8b\n"
+    "hardware: {devices: [{name: gpu, preset: h100-sxm}]}\n"
+    "workload: {requests: 60, arrivals: {kind: poisson, rate: 2 /s}, stream: {kind: lengths, prompt: {kind: fixed, "
+    "value: 500}, output: {kind: fixed, value: 50}}}\n";
+
+// One family takes all the time, evenly.
+struct PlainStepModel final : hardware::StepModel {
+  hardware::StepCost step(const models::Batch&) override {
+    hardware::StepCost cost;
+    cost.device = Seconds(10);
+    cost.by_family[0] = Seconds(8);
+    cost.by_family[1] = Seconds(2);
+    cost.by_family[hardware::kOperatorFamilies - 1] = cost.host = Seconds(3);
+    cost.extrapolated = Seconds(5);
+    return cost;
+  }
+};
+
+models::Batch decodes(std::int64_t count) {
+  models::Batch batch;
+  batch.decodes = count;
+  return batch;
+}
+
+}  // namespace
+
+TEST_CASE("regimes are those of a step's tokens") {
+  CHECK(hardware::regime_of(1) == Regime::small);
+  CHECK(hardware::regime_of(64) == Regime::small);
+  CHECK(hardware::regime_of(65) == Regime::medium);
+  CHECK(hardware::regime_of(1024) == Regime::medium);
+  CHECK(hardware::regime_of(1025) == Regime::large);
+}
+
+TEST_CASE("a factor is read off the quantiles, with straight lines of the logarithm between them") {
+  const std::vector<double> quantiles = {-0.2, 0.0, 0.4};
+  CHECK(hardware::factor_at(quantiles, 0) == doctest::Approx(std::exp(-0.2)));
+  CHECK(hardware::factor_at(quantiles, 0.25) == doctest::Approx(std::exp(-0.1)));
+  CHECK(hardware::factor_at(quantiles, 0.75) == doctest::Approx(std::exp(0.2)));
+  CHECK(hardware::factor_at(quantiles, 1) == doctest::Approx(std::exp(0.4)));
+}
+
+TEST_CASE("families are multiplied by the factors of the step's regime, and extrapolated time once more") {
+  hardware::TimeFactors factors;
+  const auto medium = static_cast<std::size_t>(Regime::medium);
+  factors.by_family[0][medium] = 1.5;
+  factors.by_family[hardware::kOperatorFamilies - 1][medium] = 2;
+  const auto model = with_factors(std::make_unique<PlainStepModel>(), factors);
+  CHECK(model->step(decodes(64)).device.si() == doctest::Approx(10));
+  const auto cost = model->step(decodes(65));
+  CHECK(cost.device.si() == doctest::Approx(1.5 * 8 + 2));
+  CHECK(cost.host.si() == doctest::Approx(6));
+
+  factors.extrapolated = 1.2;
+  const auto beyond = with_factors(std::make_unique<PlainStepModel>(), factors)->step(decodes(65));
+  CHECK(beyond.device.si() == doctest::Approx(1.5 * 8 + 2 + 0.2 * 5));
+  double sum = 0;
+  for (const Seconds part : beyond.by_family) sum += part.si();
+  CHECK(sum == doctest::Approx((beyond.device + beyond.host).si()));
+}
+
+TEST_CASE("a spread that is not known is supposed from the tag, the better the narrower") {
+  double last = 0;
+  for (const Tag tag : {Tag::measured, Tag::fitted, Tag::datasheet}) {
+    const auto spread = hardware::spread_of(tag);
+    CHECK(spread[0].back() > last);
+    last = spread[0].back();
+  }
+  hardware::Residuals known;
+  known.medium = {-0.01, 0.01};
+  CHECK(hardware::spread_of(Tag::assumed, known)[1] == known.medium);
+  CHECK(hardware::spread_of(Tag::assumed, known)[0] == hardware::spread_of(Tag::assumed)[0]);
+}
+
+TEST_CASE("the interval of a lightly loaded run holds the prediction, and is as wide as the kernels' errors") {
+  const auto scenario = scenario_of(kScenario);
+  REQUIRE(scenario);
+  const auto result = run_on_event_queue(*scenario);
+  int runs = 0;
+  const auto intervals = predict_intervals(*scenario, 2, [&] { ++runs; });
+  CHECK(runs == 21);
+  const auto tpot = std::ranges::find(intervals.metrics, "tpot_s.mean", &run::Interval::metric);
+  REQUIRE(tpot != intervals.metrics.end());
+  CHECK(tpot->low < result.tpot_s->mean);
+  CHECK(tpot->high > result.tpot_s->mean);
+  // Nine tenths of a decode step are products and attention, both known to some 15 %.
+  CHECK((tpot->high - tpot->low) / result.tpot_s->mean > 0.05);
+  CHECK((tpot->high - tpot->low) / result.tpot_s->mean < 0.6);
+  // One more child at once, the same numbers.
+  const auto again = predict_intervals(*scenario, 5, [] {});
+  REQUIRE(again.metrics.size() == intervals.metrics.size());
+  for (std::size_t i = 0; i < again.metrics.size(); ++i) CHECK(again.metrics[i].high == intervals.metrics[i].high);
+}
+
+TEST_CASE("an interruption between two runs of the intervals stops them all") {
+  const auto scenario = scenario_of(kScenario);
+  REQUIRE(scenario);
+  struct Pressed {};
+  CHECK_THROWS_AS(predict_intervals(*scenario, 2, [] { throw Pressed(); }), Pressed);
+}
