@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "sim/kernel/fluid_fabric.hpp"
 #include "sim/kernel/kernel.hpp"
 
 namespace llmscape::kernel {
@@ -15,13 +16,15 @@ class EventQueueKernel : public Kernel {
   void lead(Process& leader) override { leader_ = &leader; }
   void add(Process& process) override { processes_.push_back(&process); }
   void ring(Process&) override {}
+  Fabric& fabric() override { return fabric_; }
   [[nodiscard]] std::int64_t events() const override { return events_; }
 
   void run() override {
     for (;;) {
-      Seconds next = leader_->next_event();
+      Seconds next = std::min(leader_->next_event(), fabric_.next_event());
       for (Process* p : processes_) next = std::min(next, p->next_event());
       if (next == Seconds(std::numeric_limits<double>::infinity())) throw Deadlock("all processes wait for ever");
+      if (fabric_.next_event() <= next) fabric_.advance(next);
       if (leader_->next_event() <= next) {
         ++events_;
         if (!leader_->wake(next)) return;
@@ -37,6 +40,7 @@ class EventQueueKernel : public Kernel {
   }
 
  private:
+  FluidFabric fabric_;
   Process* leader_ = nullptr;
   std::vector<Process*> processes_;
   std::vector<Process*> due_;

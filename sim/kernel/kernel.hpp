@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/quantity.hpp"
+#include "sim/kernel/fabric.hpp"
 
 namespace llmscape::kernel {
 
@@ -34,6 +35,8 @@ class Kernel {
   virtual void add(Process& process) = 0;
   // next_event() of the process may have become earlier. Called from within wake() of another.
   virtual void ring(Process& process) = 0;
+  // Where bytes move between processes; a transfer that has ended may ring.
+  virtual Fabric& fabric() = 0;
   // Runs to the end. Throws Deadlock, or what a process threw.
   virtual void run() = 0;
   // Events so far: wake-ups of processes.

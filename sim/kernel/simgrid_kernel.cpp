@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <simgrid/s4u.hpp>
-
-#include <simgrid/version.h>  // needs the macros of the others
-
 #include <cmath>
 #include <csignal>
 #include <deque>
@@ -10,27 +6,14 @@
 #include <unordered_map>
 
 #include "sim/kernel/kernel.hpp"
+#include "sim/kernel/simgrid_compat.hpp"
+#include "sim/kernel/simgrid_fabric.hpp"
 
 namespace llmscape::kernel {
 
 namespace {
 
 namespace sg = simgrid::s4u;
-
-#if SIMGRID_VERSION >= 40100
-template <class F>
-auto start_actor(sg::Host* host, const std::string& name, F body) {
-  return host->add_actor(name, body);
-}
-sg::NetZone* make_root(sg::Engine& engine) { return engine.get_netzone_root()->add_netzone_star("root"); }
-#else
-template <class F>
-auto start_actor(sg::Host* host, const std::string& name, F body) {
-  return sg::Actor::create(name, host, body);
-}
-sg::NetZone* make_root(sg::Engine&) { return sg::create_star_zone("root"); }
-#endif
-constexpr const char* kPrecision = SIMGRID_VERSION >= 33400 ? "precision/timing:1e-12" : "surf/precision:1e-12";
 
 class SimGridKernel : public Kernel {
  public:
@@ -41,6 +24,7 @@ class SimGridKernel : public Kernel {
     sg::Engine::on_deadlock_cb([this] { fail(std::make_exception_ptr(Deadlock("all processes wait for ever"))); });
     root_ = make_root(engine_);
     host_ = root_->create_host("llmscape", 1.0)->seal();  // the speed is never used
+    fabric_ = std::make_unique<SimGridFabric>(host_, [this](const std::exception_ptr& error) { fail(error); });
   }
 
   void lead(Process& leader) override { spawn(leader, "gateway", true); }
@@ -54,7 +38,10 @@ class SimGridKernel : public Kernel {
     seat.bell->release();
   }
 
+  Fabric& fabric() override { return *fabric_; }
+
   void run() override {
+    fabric_->build(root_);
     root_->seal();
     engine_.run();
     if (error_) std::rethrow_exception(error_);
@@ -132,6 +119,7 @@ class SimGridKernel : public Kernel {
   sg::Engine engine_{&argc_, argv_};
   sg::NetZone* root_ = nullptr;
   sg::Host* host_ = nullptr;
+  std::unique_ptr<SimGridFabric> fabric_;
   std::unordered_map<Process*, std::unique_ptr<Seat>> seats_;
   std::exception_ptr error_;
   std::int64_t events_ = 0;

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/kernel/fabric.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace llmscape::kernel {
+
+Fabric::Endpoint Fabric::add_endpoint(const std::string& name) {
+  endpoints_.push_back(name);
+  return endpoints_.size() - 1;
+}
+
+Fabric::Link Fabric::add_link(const std::string& name, BytesPerSecond bandwidth) {
+  links_.push_back({name, bandwidth, Bytes(), Bytes(), Seconds()});
+  return links_.size() - 1;
+}
+
+void Fabric::add_route(Endpoint from, Endpoint to, std::vector<Link> path, Seconds latency) {
+  routes_[{from, to}] = {std::move(path), latency};
+}
+
+bool Fabric::up(const Route& route) const {
+  return std::ranges::all_of(route.path, [this](Link link) { return links_[link].bandwidth > BytesPerSecond(); });
+}
+
+void Fabric::move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done) {
+  const auto found = routes_.find({from, to});
+  if (found == routes_.end())
+    throw std::logic_error("no route from '" + endpoints_.at(from) + "' to '" + endpoints_.at(to) + "'");
+  const Route& route = found->second;
+  ++in_flight_;
+  start(from, to, route, bytes, now, [this, &route, bytes, done = std::move(done)](bool arrived, Seconds at) {
+    --in_flight_;
+    if (arrived)
+      for (const Link link : route.path) links_[link].carried += bytes;
+    done(arrived, at);
+  });
+}
+
+void Fabric::set_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) {
+  LinkState& state = links_.at(link);
+  state.allowed += state.bandwidth * (now - state.since);
+  state.since = now;
+  state.bandwidth = bandwidth;
+  apply_bandwidth(link, bandwidth, now);
+}
+
+void Fabric::check_invariants(Seconds now) const {
+  constexpr double kRounding = 1 + 1e-9;
+  for (const LinkState& link : links_)
+    if (link.carried > (link.allowed + link.bandwidth * (now - link.since)) * kRounding)
+      throw std::logic_error("INV-7: link '" + link.name + "' carried more than its bandwidth allows until " +
+                             std::to_string(now.si()) + " s");
+}
+
+}  // namespace llmscape::kernel

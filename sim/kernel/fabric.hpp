@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/quantity.hpp"
+
+namespace llmscape::kernel {
+
+// One-way links that transfers share, and the routes over them. Concurrent transfers share each link max-min fairly:
+// all rates rise together until a link on the way is full. Latencies are paid before the first byte and bias nothing.
+//
+// Endpoints, links and routes are declared before the run; transfers start from within wake() of a process, at its
+// `now`.
+class Fabric {
+ public:
+  using Endpoint = std::size_t;
+  using Link = std::size_t;
+  // Whether the bytes arrived, and when that was known.
+  using Done = std::function<void(bool arrived, Seconds at)>;
+
+  Fabric() = default;
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+  virtual ~Fabric() = default;
+
+  // Names are unique among endpoints, and among links.
+  Endpoint add_endpoint(const std::string& name);
+  Link add_link(const std::string& name, BytesPerSecond bandwidth);  // above 0
+  // What goes from one endpoint to another one crosses these links, each once, after `latency`.
+  void add_route(Endpoint from, Endpoint to, std::vector<Link> path, Seconds latency);
+
+  // Moves at least one byte between two endpoints that a route joins; throws std::logic_error where none does. `done`
+  // is called once, later. A transfer fails if a link on its way is down when its first byte would leave, or goes down
+  // before its last has arrived.
+  void move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done);
+  // 0: the link is down.
+  void set_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now);
+
+  [[nodiscard]] std::size_t links() const { return links_.size(); }
+  [[nodiscard]] const std::string& name_of(Link link) const { return links_[link].name; }
+  [[nodiscard]] Bytes carried(Link link) const { return links_[link].carried; }  // by transfers that arrived
+  [[nodiscard]] std::int64_t in_flight() const { return in_flight_; }
+  // INV-7: no link has carried more than its bandwidth allowed until `now`. Throws std::logic_error naming it.
+  void check_invariants(Seconds now) const;
+
+ protected:
+  struct LinkState {
+    std::string name;
+    BytesPerSecond bandwidth;
+    Bytes carried;
+    Bytes allowed;  // by its bandwidth until `since`
+    Seconds since;
+  };
+  struct Route {
+    std::vector<Link> path;
+    Seconds latency;
+  };
+
+  [[nodiscard]] const std::vector<std::string>& endpoint_names() const { return endpoints_; }
+  [[nodiscard]] const std::vector<LinkState>& link_states() const { return links_; }
+  [[nodiscard]] const std::map<std::pair<Endpoint, Endpoint>, Route>& routes() const { return routes_; }
+  [[nodiscard]] bool up(const Route& route) const;
+
+  // Calls done(arrived, at) when the transfer has ended.
+  virtual void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) = 0;
+  virtual void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) = 0;
+
+ private:
+  std::vector<std::string> endpoints_;
+  std::vector<LinkState> links_;
+  std::map<std::pair<Endpoint, Endpoint>, Route> routes_;
+  std::int64_t in_flight_ = 0;
+};
+
+}  // namespace llmscape::kernel

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <simgrid/s4u.hpp>
+
+#include <simgrid/version.h>  // needs the macros of the others
+
+#include <string>
+
+// What differs between the versions of SimGrid that we build with, 3.32 to 4.1. Private to this folder.
+namespace llmscape::kernel {
+
+#if SIMGRID_VERSION >= 40100
+template <class F>
+auto start_actor(simgrid::s4u::Host* host, const std::string& name, F body) {
+  return host->add_actor(name, body);
+}
+inline simgrid::s4u::NetZone* make_root(simgrid::s4u::Engine& engine) {
+  return engine.get_netzone_root()->add_netzone_full("root");
+}
+#else
+template <class F>
+auto start_actor(simgrid::s4u::Host* host, const std::string& name, F body) {
+  return simgrid::s4u::Actor::create(name, host, body);
+}
+inline simgrid::s4u::NetZone* make_root(simgrid::s4u::Engine&) { return simgrid::s4u::create_full_zone("root"); }
+#endif
+inline constexpr const char* kPrecision = SIMGRID_VERSION >= 33400 ? "precision/timing:1e-12" : "surf/precision:1e-12";
+
+}  // namespace llmscape::kernel
