@@ -1,25 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "traces/aiconfigurator_csv.hpp"
-
+// Kernel tables of AIConfigurator (github.com ai-dynamo/aiconfigurator; Apache-2.0). Times are milliseconds. Attention
+// was timed with its keys and values in L2 from the launch before, so caches below the size of L2 read up to 1.35 times
+// faster than in serving.
 #include <fmt/format.h>
 
-#include <map>
-#include <optional>
-
-#include "traces/csv_table.hpp"
+#include "traces/kernel_table_format.hpp"
 
 namespace llmscape::traces {
 namespace {
 
-// Columns that every table has; the first ones are not used.
+constexpr double kMilliseconds = 1e-3;
+
+// Columns that every table has.
 enum Common { kFramework, kVersion, kDevice, kOperator, kKernel, kLatency, kCommonColumns };
 
-std::vector<CsvColumn> columns_with(const std::vector<CsvColumn>& own) {
-  std::vector<CsvColumn> columns = {{"framework"}, {"version"},       {"device"},
-                                    {"op_name"},   {"kernel_source"}, {"latency"}};
-  columns.insert(columns.end(), own.begin(), own.end());
-  return columns;
-}
+// A table whose rows are read into `into`; the first row names device and software.
+class Table : public CsvTable {
+ public:
+  Table(const std::string& path, const std::vector<CsvColumn>& own, KernelTables& into, Diagnostics& diagnostics)
+      : CsvTable(path, with_common(own), diagnostics), into_(into) {}
+
+  bool next() {
+    if (!CsvTable::next()) return false;
+    if (first_) {
+      add_name(into_.device, text(kDevice));
+      add_name(into_.software, fmt::format("{} {}", text(kFramework), text(kVersion)));
+    }
+    first_ = false;
+    return true;
+  }
+  [[nodiscard]] std::optional<Seconds> time() const { return read_time(*this, kLatency, kMilliseconds); }
+  // Reports and returns false unless the row is one of `operation`.
+  [[nodiscard]] bool is_of(std::string_view operation) const {
+    if (text(kOperator) == operation) return true;
+    error(kOperator, fmt::format("'op_name' must be '{}'; got {}", operation, in_quotes(text(kOperator))));
+    return false;
+  }
+
+ private:
+  static std::vector<CsvColumn> with_common(const std::vector<CsvColumn>& own) {
+    std::vector<CsvColumn> columns = {{"framework"}, {"version"},       {"device"},
+                                      {"op_name"},   {"kernel_source"}, {"latency"}};
+    columns.insert(columns.end(), own.begin(), own.end());
+    return columns;
+  }
+
+  KernelTables& into_;
+  bool first_ = true;
+};
 
 std::string format_name(std::string_view name) {
   if (name == "bfloat16") return "bf16";
@@ -27,135 +55,148 @@ std::string format_name(std::string_view name) {
   return std::string(name);
 }
 
-// Reports and returns false unless the row is one of `operation`.
-bool is_of(const CsvTable& table, std::string_view operation) {
-  if (table.text(kOperator) == operation) return true;
-  table.error(kOperator, fmt::format("'op_name' must be '{}'; got {}", operation, in_quotes(table.text(kOperator))));
-  return false;
+void read_gemm(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  enum Column { kFormat = kCommonColumns, kM, kN, kK };
+  Table table(path, {{"gemm_dtype"}, {"m"}, {"n"}, {"k"}}, into, diagnostics);
+  while (table.next()) {
+    const bool gemm = table.is_of("gemm");
+    const auto m = table.whole(kM, 1), n = table.whole(kN, 1), k = table.whole(kK, 1);
+    const auto time = table.time();
+    if (gemm && m && n && k && time) into.gemm.push_back({{*m, *n, *k, format_name(table.text(kFormat))}, *time});
+  }
 }
 
-std::optional<double> seconds(const CsvTable& table) {
-  const auto milliseconds = table.positive(kLatency);
-  if (!milliseconds) return std::nullopt;
-  return *milliseconds * 1e-3;
-}
-
-// Gathers the times of each case.
-template <class Case>
-class MeanTimes {
- public:
-  void add(const Case& what, double seconds) {
-    Times& times = times_[what];
-    times.sum += seconds;
-    ++times.count;
-  }
-  [[nodiscard]] std::vector<Timed<Case>> records() const {
-    std::vector<Timed<Case>> all;
-    all.reserve(times_.size());
-    for (const auto& [what, times] : times_) all.push_back({what, Seconds(times.sum / times.count)});
-    return all;
-  }
-
- private:
-  struct Times {
-    double sum = 0;
-    int count = 0;
+// Prefill and decode tables have the same columns; each row says which it is. Rows with a sliding window are passed
+// over.
+void read_attention(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  enum Column {
+    kSequences = kCommonColumns,
+    kTokens,
+    kHeads,
+    kKvHeads,
+    kHeadDim,
+    kBeams,
+    kFormat,
+    kKvFormat,
+    kCached,
+    kWindow
   };
-  std::map<Case, Times> times_;
-};
-
-enum AttentionColumn {
-  kSequences = kCommonColumns,
-  kNewTokens,
-  kHeads,
-  kKvHeads,
-  kHeadDim,
-  kBeams,
-  kFormat,
-  kKvFormat,
-  kCached,
-  kWindow
-};
-
-CsvTable attention_table(const std::string& path, Diagnostics& diagnostics) {
-  return {path,
-          columns_with({{"batch_size"},
-                        {"isl"},
-                        {"num_heads"},
-                        {"num_key_value_heads"},
-                        {"head_dim"},
-                        {"beam_width"},
-                        {"attn_dtype"},
-                        {"kv_cache_dtype"},
-                        {"step"},
-                        {"window_size", false}}),
-          diagnostics};
+  Table table(path,
+              {{"batch_size"},
+               {"isl"},
+               {"num_heads"},
+               {"num_key_value_heads"},
+               {"head_dim"},
+               {"beam_width"},
+               {"attn_dtype"},
+               {"kv_cache_dtype"},
+               {"step"},
+               {"window_size", false}},
+              into, diagnostics);
+  into.warm_attention = true;
+  while (table.next()) {
+    const bool decode = table.text(kOperator) == "generation_attention";
+    if (!decode && !table.is_of("context_attention")) continue;
+    const auto sequences = table.whole(kSequences, 1), tokens = table.whole(kTokens, 1),
+               cached = table.whole(kCached, 0), heads = table.whole(kHeads, 1), kv_heads = table.whole(kKvHeads, 1),
+               head_dim = table.whole(kHeadDim, 1);
+    const auto window = table.has(kWindow) ? table.whole(kWindow, 0) : 0;
+    const auto time = table.time();
+    if (!sequences || !tokens || !cached || !heads || !kv_heads || !head_dim || !window || !time || *window > 0)
+      continue;
+    const std::string format = format_name(table.text(kFormat)), kv_format = format_name(table.text(kKvFormat));
+    if (!decode)
+      into.prefill_attention.push_back(
+          {{*sequences, *tokens, *cached, *heads, *kv_heads, *head_dim, format, kv_format}, *time});
+    else if (*tokens == 1)
+      into.decode_attention.push_back(
+          {{*sequences, *cached + 1, *heads, *kv_heads, *head_dim, format, kv_format}, *time});
+    else table.error(kTokens, fmt::format("'isl' must be 1 in a decode; got {}", *tokens));
+  }
 }
 
-// One row of either attention table.
-struct AttentionRow {
-  PrefillAttentionCase what;
-  std::int64_t window = 0;
-  double seconds = 0;
-};
+void read_moe(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  enum Column { kFormat = kCommonColumns, kTokens, kHidden, kWidth, kPerToken, kExperts, kTp, kEp, kRouting };
+  Table table(path,
+              {{"moe_dtype"},
+               {"num_tokens"},
+               {"hidden_size"},
+               {"inter_size"},
+               {"topk"},
+               {"num_experts"},
+               {"moe_tp_size"},
+               {"moe_ep_size"},
+               {"distribution"}},
+              into, diagnostics);
+  while (table.next()) {
+    const bool moe = table.is_of("moe");
+    const auto tokens = table.whole(kTokens, 1), hidden = table.whole(kHidden, 1), width = table.whole(kWidth, 1),
+               per_token = table.whole(kPerToken, 1), experts = table.whole(kExperts, 1), tp = table.whole(kTp, 1),
+               ep = table.whole(kEp, 1);
+    const auto time = table.time();
+    if (moe && tokens && hidden && width && per_token && experts && tp && ep && time)
+      into.expert_layer.push_back({{*tokens, *hidden, *width, *experts, *per_token, *tp, *ep, 0,
+                                    std::string(table.text(kRouting)), format_name(table.text(kFormat))},
+                                   *time});
+  }
+}
 
-std::optional<AttentionRow> read_attention(const CsvTable& table) {
-  const auto sequences = table.whole(kSequences, 1), tokens = table.whole(kNewTokens, 1),
-             cached = table.whole(kCached, 0), heads = table.whole(kHeads, 1), kv_heads = table.whole(kKvHeads, 1),
-             head_dim = table.whole(kHeadDim, 1);
-  const auto window = table.has(kWindow) ? table.whole(kWindow, 0) : 0;
-  const auto time = seconds(table);
-  if (!sequences || !tokens || !cached || !heads || !kv_heads || !head_dim || !window || !time) return std::nullopt;
-  return AttentionRow{{*sequences, *tokens, *cached, *heads, *kv_heads, *head_dim, format_name(table.text(kFormat)),
-                       format_name(table.text(kKvFormat))},
-                      *window,
-                      *time};
+// The tables count elements.
+std::optional<std::int64_t> bytes_of_element(const CsvTable& table, std::size_t column) {
+  const std::string_view format = table.text(column);
+  if (format == "half" || format == "bfloat16") return 2;
+  if (format == "int8") return 1;
+  table.error(column, fmt::format("must be half, bfloat16 or int8; got {}", in_quotes(format)));
+  return std::nullopt;
+}
+
+struct Message {
+  std::int64_t bytes, ranks;
+  Seconds time;
+};
+enum CollectiveColumn { kElement = kCommonColumns, kRanks, kElements, kBackend };
+
+std::optional<Message> read_message(const Table& table) {
+  const auto element = bytes_of_element(table, kElement), ranks = table.whole(kRanks, 2),
+             elements = table.whole(kElements, 1);
+  const auto time = table.time();
+  if (!element || !ranks || !elements || !time) return std::nullopt;
+  return Message{*elements * *element, *ranks, *time};
+}
+
+void read_custom_all_reduce(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  Table table(path, {{"allreduce_dtype"}, {"num_gpus"}, {"message_size"}, {"backend"}}, into, diagnostics);
+  while (table.next()) {
+    const auto m = read_message(table);
+    if (table.is_of("all_reduce") && m)
+      into.collective.push_back(
+          {{"all_reduce", m->bytes, m->ranks, std::string(table.text(kBackend)), m->ranks}, m->time});
+  }
+}
+
+void read_library_collectives(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  Table table(path, {{"nccl_dtype"}, {"num_gpus"}, {"message_size"}}, into, diagnostics);
+  while (table.next()) {
+    const auto m = read_message(table);
+    const std::string_view operation = table.text(kOperator), library = table.text(kKernel);
+    const std::string kind(operation == "alltoall" ? "all_to_all" : operation);
+    if (kind != "all_reduce" && kind != "all_gather" && kind != "reduce_scatter" && kind != "all_to_all")
+      table.error(kOperator, fmt::format("'op_name' must be all_reduce, all_gather, reduce_scatter or alltoall; got {}",
+                                         in_quotes(operation)));
+    else if (m)
+      into.collective.push_back(
+          {{kind, m->bytes, m->ranks, library == "oneCCL" ? "oneccl" : "nccl", m->ranks}, m->time});
+  }
 }
 
 }  // namespace
 
-std::vector<TimedGemm> read_aiconfigurator_gemm(const std::string& path, Diagnostics& diagnostics) {
-  enum Column { kFormatOfGemm = kCommonColumns, kM, kN, kK };
-  CsvTable table(path, columns_with({{"gemm_dtype"}, {"m"}, {"n"}, {"k"}}), diagnostics);
-  MeanTimes<GemmCase> times;
-  while (table.next()) {
-    const bool gemm = is_of(table, "gemm");
-    const auto m = table.whole(kM, 1), n = table.whole(kN, 1), k = table.whole(kK, 1);
-    const auto time = seconds(table);
-    if (gemm && m && n && k && time) times.add({*m, *n, *k, format_name(table.text(kFormatOfGemm))}, *time);
-  }
-  return times.records();
-}
-
-std::vector<TimedDecodeAttention> read_aiconfigurator_generation_attention(const std::string& path,
-                                                                           Diagnostics& diagnostics) {
-  CsvTable table = attention_table(path, diagnostics);
-  MeanTimes<DecodeAttentionCase> times;
-  while (table.next()) {
-    if (!is_of(table, "generation_attention")) continue;
-    const auto row = read_attention(table);
-    if (!row || row->window > 0) continue;
-    const PrefillAttentionCase& what = row->what;
-    if (what.tokens != 1) {
-      table.error(kNewTokens, fmt::format("'isl' must be 1 in a decode; got {}", what.tokens));
-      continue;
-    }
-    times.add({what.sequences, what.cached + 1, what.heads, what.kv_heads, what.head_dim, what.format, what.kv_format},
-              row->seconds);
-  }
-  return times.records();
-}
-
-std::vector<TimedPrefillAttention> read_aiconfigurator_context_attention(const std::string& path,
-                                                                         Diagnostics& diagnostics) {
-  CsvTable table = attention_table(path, diagnostics);
-  MeanTimes<PrefillAttentionCase> times;
-  while (table.next()) {
-    if (!is_of(table, "context_attention")) continue;
-    const auto row = read_attention(table);
-    if (row && row->window == 0) times.add(row->what, row->seconds);
-  }
-  return times.records();
+std::vector<KernelTableFormat> aiconfigurator_tables() {
+  return {{"AIConfigurator gemm", {"gemm_dtype"}, read_gemm},
+          {"AIConfigurator attention", {"attn_dtype", "kv_cache_dtype"}, read_attention},
+          {"AIConfigurator moe", {"moe_dtype"}, read_moe},
+          {"AIConfigurator custom_allreduce", {"allreduce_dtype"}, read_custom_all_reduce},
+          {"AIConfigurator nccl", {"nccl_dtype"}, read_library_collectives}};
 }
 
 }  // namespace llmscape::traces

@@ -4,10 +4,29 @@
 #include <algorithm>
 
 namespace llmscape::traces {
+namespace {
+
+// The end of the quoted cell that begins at `begin`, behind its closing quote; nothing when no quote ends a cell.
+std::optional<std::size_t> end_of_quoted(std::string_view line, std::size_t begin) {
+  for (std::size_t i = line.find('"', begin + 1); i != std::string_view::npos; i = line.find('"', i + 2)) {
+    if (i + 1 == line.size() || line[i + 1] == ',') return i + 1;
+    if (line[i + 1] != '"') return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 void split_cells(std::string_view line, std::vector<Span>& cells) {
   cells.clear();
   for (std::size_t begin = 0; begin <= line.size();) {
+    if (begin < line.size() && line[begin] == '"') {
+      if (const auto end = end_of_quoted(line, begin)) {
+        cells.push_back({begin + 1, *end - begin - 2});
+        begin = *end + 1;
+        continue;
+      }
+    }
     const std::size_t end = std::min(line.find(',', begin), line.size());
     cells.push_back({begin, end - begin});
     begin = end + 1;

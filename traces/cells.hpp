@@ -10,7 +10,8 @@
 
 namespace llmscape::traces {
 
-// The comma-separated cells of a line, into `cells`; nothing is quoted in the tables that we read.
+// The comma-separated cells of a line, into `cells`. A cell in double quotes may hold commas; its span is what lies
+// between the quotes (a quote inside stays doubled).
 void split_cells(std::string_view line, std::vector<Span>& cells);
 
 // The whole of `text` as a number, or nothing.

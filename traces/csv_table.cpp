@@ -12,8 +12,10 @@
 
 namespace llmscape::traces {
 
-CsvTable::CsvTable(std::string path, std::vector<CsvColumn> columns, Diagnostics& diagnostics)
-    : columns_(std::move(columns)), rows_(std::move(path)), diagnostics_(&diagnostics), place_(columns_.size()) {
+CsvTable::CsvTable(std::string path, std::vector<CsvColumn> columns, Diagnostics& diagnostics,
+                   std::vector<std::string> passed_over)
+    : columns_(std::move(columns)), passed_over_(std::move(passed_over)), rows_(std::move(path)),
+      diagnostics_(&diagnostics), place_(columns_.size()) {
   read_header();
 }
 
@@ -32,6 +34,8 @@ void CsvTable::read_header() {
     const std::string name(row_->text(header[i]));
     const auto known = std::ranges::find(names, name);
     if (known == names.end()) {
+      if (std::ranges::any_of(passed_over_, [&](const std::string& prefix) { return name.starts_with(prefix); }))
+        continue;
       row_->error(header[i], fmt::format("unknown column {}", in_quotes(name)), did_you_mean(name, names));
       continue;
     }

@@ -22,8 +22,10 @@ struct CsvColumn {
 // file:line:col.
 class CsvTable {
  public:
-  // Columns are then named by their index in `columns`.
-  CsvTable(std::string path, std::vector<CsvColumn> columns, Diagnostics& diagnostics);
+  // Columns are then named by their index in `columns`. Others are unknown, but for those whose names begin with one of
+  // `passed_over`.
+  CsvTable(std::string path, std::vector<CsvColumn> columns, Diagnostics& diagnostics,
+           std::vector<std::string> passed_over = {});
   CsvTable(const CsvTable&) = delete;
   CsvTable& operator=(const CsvTable&) = delete;
 
@@ -44,6 +46,7 @@ class CsvTable {
   void report_whole_file(std::string message);
 
   std::vector<CsvColumn> columns_;
+  std::vector<std::string> passed_over_;
   RowFile rows_;
   Diagnostics* diagnostics_;
   std::optional<Row> row_;

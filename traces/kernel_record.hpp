@@ -131,6 +131,8 @@ struct KernelTables {
   std::vector<TimedCopy> copy;
   std::vector<TimedLaunch> launch;
   std::string device, software;  // as the files name them
+  // What the times span, where the files say: "KERNEL_ONLY", or "CUDA_EVENT" (gaps between launches included).
+  std::string clock;
   // The keys and values of attention kernels were still in L2 from the launch before.
   bool warm_attention = false;
 };

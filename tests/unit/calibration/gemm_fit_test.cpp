@@ -2,7 +2,7 @@
 #include "hardware/calibration/gemm_fit.hpp"
 #include "base/random.hpp"
 #include "hardware/calibration/sampling.hpp"
-#include "traces/aiconfigurator_csv.hpp"
+#include "traces/kernel_tables.hpp"
 
 #include <doctest/doctest.h>
 
@@ -116,9 +116,9 @@ std::optional<ErrorSummary> unseen_shapes(const std::string& device, const Chip&
     return std::nullopt;
   }
   Diagnostics diagnostics;
-  const auto table = traces::read_aiconfigurator_gemm(data + ("/kernels/" + device + "/gemm.csv.gz"), diagnostics);
-  REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
-  const auto records = in_range(table, "bf16", {});
+  const auto tables = traces::read_kernel_tables({data + ("/kernels/" + device + "/gemm.csv.gz")}, diagnostics);
+  REQUIRE_MESSAGE(tables, diagnostics.text(false));
+  const auto records = in_range(tables->gemm, "bf16", {});
   std::vector<Group> shapes;
   for (const traces::TimedGemm& r : records) shapes.push_back({r.n, r.k});
   const std::vector<int> half = grouped_folds(shapes, 2, 1);

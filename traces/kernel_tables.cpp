@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/kernel_tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <set>
+
+#include "base/files.hpp"
+#include "traces/cells.hpp"
+#include "traces/kernel_table_format.hpp"
+
+namespace llmscape::traces {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<KernelTableFormat>& csv_formats() {
+  static const std::vector<KernelTableFormat> formats = [] {
+    std::vector<KernelTableFormat> all;
+    for (const auto& some : {aiconfigurator_tables(), vidur_tables(), frontier_tables()})
+      std::ranges::copy(some, std::back_inserter(all));
+    return all;
+  }();
+  return formats;
+}
+
+void report(const std::string& path, std::string message, Diagnostics& diagnostics) {
+  diagnostics.error({std::make_shared<SourceText>(SourceText{path, {}})}, std::move(message));
+}
+
+void report_unknown(const std::string& path, Diagnostics& diagnostics) {
+  std::vector<std::string> names;
+  for (const KernelTableFormat& format : csv_formats()) names.push_back(format.name);
+  report(path,
+         fmt::format("no kernel table that can be read; known are {}, a folder of LLMServingSim's profiler, a record "
+                     "of 'llmscape bench'",
+                     fmt::join(names, ", ")),
+         diagnostics);
+}
+
+// The format whose columns the header has, or nullptr.
+const KernelTableFormat* format_of(std::string_view header) {
+  std::vector<Span> cells;
+  split_cells(header, cells);
+  std::set<std::string_view> columns;
+  for (const Span& cell : cells) columns.insert(header.substr(cell.position, cell.length));
+  const auto found = std::ranges::find_if(csv_formats(), [&](const KernelTableFormat& format) {
+    return std::ranges::all_of(format.marks, [&](const std::string& mark) { return columns.contains(mark); });
+  });
+  return found == csv_formats().end() ? nullptr : &*found;
+}
+
+void read_file_into(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  LineReader lines(path);
+  const auto header = lines.next();
+  if (!header) return report(path, lines.error().empty() ? "the table is empty" : lines.error(), diagnostics);
+  if (const KernelTableFormat* format = format_of(*header)) return format->read(path, into, diagnostics);
+  report_unknown(path, diagnostics);
+}
+
+bool is_table(const fs::path& path) {
+  const fs::path plain = path.extension() == ".gz" || path.extension() == ".zst" ? path.stem() : path;
+  return plain.extension() == ".csv";
+}
+
+void read_path_into(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  if (!fs::is_directory(path)) return read_file_into(path, into, diagnostics);
+  if (is_llmservingsim_folder(path)) return read_llmservingsim_folder(path, into, diagnostics);
+  std::vector<std::string> inside;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path))
+    if (entry.is_directory() || is_table(entry.path())) inside.push_back(entry.path().string());
+  if (inside.empty()) return report_unknown(path, diagnostics);
+  std::ranges::sort(inside);
+  for (const std::string& entry : inside) read_path_into(entry, into, diagnostics);
+}
+
+// Sorts by case; one that stands several times gets its mean time.
+template <class Case>
+void sort_and_average(std::vector<Timed<Case>>& records) {
+  const auto what = [](const Timed<Case>& record) -> const Case& { return record; };
+  std::ranges::sort(records, {}, what);
+  auto kept = records.begin();
+  for (auto first = records.begin(); first != records.end();) {
+    auto last = first;
+    Seconds sum;
+    for (; last != records.end() && what(*last) == what(*first); ++last) sum += last->time;
+    const Seconds mean = sum / static_cast<double>(last - first);
+    if (kept != first) *kept = std::move(*first);
+    (kept++)->time = mean;
+    first = last;
+  }
+  records.erase(kept, records.end());
+}
+
+}  // namespace
+
+std::optional<KernelTables> read_kernel_tables(const std::vector<std::string>& paths, Diagnostics& diagnostics) {
+  const int errors = diagnostics.errors();
+  KernelTables tables;
+  for (const std::string& path : paths) read_path_into(path, tables, diagnostics);
+  if (diagnostics.errors() > errors) return std::nullopt;
+  sort_and_average(tables.gemm);
+  sort_and_average(tables.grouped_gemm);
+  sort_and_average(tables.expert_layer);
+  sort_and_average(tables.decode_attention);
+  sort_and_average(tables.prefill_attention);
+  sort_and_average(tables.mixed_attention);
+  sort_and_average(tables.elementwise);
+  sort_and_average(tables.collective);
+  sort_and_average(tables.copy);
+  sort_and_average(tables.launch);
+  return tables;
+}
+
+}  // namespace llmscape::traces
