@@ -8,9 +8,11 @@
 
 namespace llmscape::hardware::harness::cpu_kernels {
 
+inline constexpr std::int64_t kWidestHead = 256;
+
 // Attention of one layer, scores scaled by 1 / sqrt(head_dim). A row of queries and outputs is all heads of a token; a
 // row's width over head_dim is the number of heads, a multiple of the KV heads. head_dim: a multiple of 16, at most
-// 256. Keys and values of the new tokens have been written before.
+// kWidestHead. Keys and values of the new tokens have been written before.
 
 // One token of each sequence, the last of its context.
 void paged_decode_attention(const PagedKv& kv, Rows<const float> queries,

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "base/random.hpp"
+#include "hardware/harness/backend.hpp"
+#include "hardware/harness/cpu_kernels/rows.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace llmscape::hardware::harness {
+
+// A CPU kernel with its buffers. A kernel says what it reads from memory in serving (weights, keys and values): those
+// lines are flushed from the caches before each sample. What the kernel before has just written stays where it is.
+class CpuCase : public PreparedCase {
+ public:
+  Seconds sample() final;
+  [[nodiscard]] double tolerance() const override;
+
+ protected:
+  virtual void run() = 0;
+  // Bytes that are cold in serving; empty: the kernel is run several times in a sample where it is short.
+  [[nodiscard]] virtual std::vector<std::span<const float>> cold() const = 0;
+  // Terms of the longest sum in the kernel.
+  [[nodiscard]] virtual double depth() const = 0;
+
+ private:
+  int repeats_ = 0;  // runs in a sample; 0: not known yet
+};
+
+// Uniform in [-1, 1).
+std::vector<float> random_floats(std::int64_t count, RandomStream& random);
+
+// Rows or columns to check: first, last and some at random.
+std::vector<std::int64_t> checked(std::int64_t count, RandomStream& random);
+
+// The largest difference between what a kernel wrote and what it should have, and the largest of the latter.
+class Comparison {
+ public:
+  void add(double got, double wanted);
+  [[nodiscard]] double error() const;
+
+ private:
+  double largest_difference_ = 0, largest_ = 0;
+};
+
+// Each makes a case, or nothing if the CPU backend has no such kernel.
+std::unique_ptr<PreparedCase> prepare_cpu(const traces::GemmCase& what, std::uint64_t seed);
+std::unique_ptr<PreparedCase> prepare_cpu(const traces::DecodeAttentionCase& what, std::uint64_t seed);
+std::unique_ptr<PreparedCase> prepare_cpu(const traces::PrefillAttentionCase& what, std::uint64_t seed);
+std::unique_ptr<PreparedCase> prepare_cpu(const traces::ElementwiseCase& what, std::uint64_t seed);
+std::unique_ptr<PreparedCase> prepare_cpu(const traces::CopyCase& what, std::uint64_t seed);
+
+}  // namespace llmscape::hardware::harness
