@@ -38,8 +38,9 @@ inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponen
 
 // What one step costs one replica (energy: all its devices together).
 struct StepCost {
-  Seconds device;                                      // the device timeline (of one stage under pipeline parallelism)
-  Seconds host;                                        // the host timeline of the same step (scheduling, launches)
+  Seconds device;  // the device timeline (of one stage under pipeline parallelism)
+  Seconds host;    // the host timeline of the same step (scheduling, launches)
+  Seconds sync;    // the device waits for the host this long, even where their timelines overlap
   std::array<Seconds, kOperatorFamilies> by_family{};  // sums to `device` + the host entry
   std::array<Joules, kEnergyComponents> energy{};      // dynamic energy only
   Seconds extrapolated;                                // of the device's time, outside the range of its parameters
@@ -96,6 +97,9 @@ struct Device {
   [[nodiscard]] virtual std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                         const Settings&) const = 0;
 };
+
+// Why the weights do not fit this device's memory, or nothing: one of its problems().
+std::vector<std::string> weights_too_large(const Device&, const models::ModelSpec&, const models::ParallelPlan&);
 
 // The fields that every kind begins with.
 template <class D>

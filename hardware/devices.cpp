@@ -4,6 +4,11 @@
 #include "hardware/dataflow/chip.hpp"
 #include "hardware/device.hpp"
 #include "hardware/gpu/gpu.hpp"
+#include "hardware/roofline.hpp"
+#include "hardware/table/table_device.hpp"
+#include "models/memory.hpp"
+
+#include <fmt/format.h>
 
 namespace llmscape::hardware {
 
@@ -14,12 +19,22 @@ std::array<Spread, kOperatorFamilies> Device::spreads() const {
   return spreads;
 }
 
+std::vector<std::string> weights_too_large(const Device& device, const models::ModelSpec& model,
+                                           const models::ParallelPlan& plan) {
+  const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
+  if (weights <= device.memory()) return {};
+  return {fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9, device.name,
+                      device.memory().si() / 1e9)};
+}
+
 const Family<Device>& devices() {
   static const Family<Device> family(
       "device", "kind",
       {
           member<Gpu, Device>("gpu", "kernels in tiles, a host and a device timeline", gpu_fields()),
+          table_kind(),
           member<Cpu, Device>("cpu", "processor cores: a roofline with a cost for short products", cpu_fields()),
+          member<Roofline, Device>("roofline", "one efficiency each for arithmetic and memory", roofline_fields()),
           member<CimDevice, Device>("cim", "compute-in-memory macros beside a streamed memory", cim_fields()),
           member<DataflowDevice, Device>("dataflow", "fused sections over sockets with three memory tiers",
                                          dataflow_fields()),

@@ -2,9 +2,6 @@
 #include "hardware/gpu/gpu.hpp"
 
 #include "hardware/gpu/gpu_step_model.hpp"
-#include "models/memory.hpp"
-
-#include <fmt/format.h>
 
 namespace llmscape::hardware {
 namespace {
@@ -30,22 +27,17 @@ const Fields<EnergyParameters>& energy_fields() {
 }  // namespace
 
 std::vector<std::string> Gpu::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
-  const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
-  if (weights <= memory()) return {};
-  return {fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9, name,
-                      memory().si() / 1e9)};
+  return weights_too_large(*this, model, plan);
 }
 
 std::array<Tag, kOperatorFamilies> Gpu::provenance() const {
-  Tag collective = links.collectives.empty() ? Tag::assumed : Tag::measured;
-  for (const CollectiveFit& fit : links.collectives) collective = weaker(collective, fit.tag);
   const Tag chip = weaker(peak_bf16.tag, weaker(hbm_bandwidth.tag, multiprocessors.tag));
   return {worth(gemm.tag, chip),
           expert_gemm ? worth(expert_gemm->tag, chip) : Tag::assumed,
           worth(prefill_attention.tag, chip),
           worth(decode_attention.tag, chip),
           worth(elementwise.tag, hbm_bandwidth.tag),
-          collective,
+          hardware::provenance(links),
           worth(elementwise.tag, hbm_bandwidth.tag),
           host.tag};
 }
@@ -77,10 +69,7 @@ const Fields<Gpu>& gpu_fields() {
   static const Fields<Gpu> fields = [] {
     Fields<Gpu> f("gpu", "a GPU: data sheet figures and fitted kernel parameters");
     add_common_fields(f);
-    f.add("peak_bf16", &Gpu::peak_bf16, "dense peak of bf16 and fp16 products").required().above(0);
-    f.add("peak_fp8", &Gpu::peak_fp8, "dense peak of fp8 products; absent: none").above(0);
-    f.add("peak_int8", &Gpu::peak_int8, "dense peak of int8 products; absent: none").above(0);
-    f.add("peak_fp4", &Gpu::peak_fp4, "dense peak of fp4 products; absent: none").above(0);
+    add_peak_fields(f);
     f.add("hbm_bandwidth", &Gpu::hbm_bandwidth, "bandwidth of the device memory").required().above(0);
     f.add("hbm_capacity", &Gpu::hbm_capacity, "device memory as the driver reports it").required().above(0);
     f.add("multiprocessors", &Gpu::multiprocessors, "streaming multiprocessors or compute units")

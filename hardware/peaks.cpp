@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hardware/gpu/chip.hpp"
+#include "hardware/peaks.hpp"
 
 namespace llmscape::hardware {
 
-FlopsPerSecond Chip::peak(const models::Format& weights, const models::Format& activations) const {
+FlopsPerSecond Peaks::peak(const models::Format& weights, const models::Format& activations) const {
   const models::Format& wider = weights.bytes > activations.bytes ? weights : activations;
   if (wider.bytes > 2) return *peak_bf16 / 2;
   if (wider.bytes < 1 && peak_fp4) return **peak_fp4;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/operator_load.hpp"
+
+#include <algorithm>
+
+#include "models/attention_pairs.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr double kActivationBytes = 2;
+constexpr double kLogitBytes = 4;
+const models::Format kHalf{"bf16", 2};
+
+struct Loader {
+  OperatorLoad operator()(const models::Gemm& g) const {
+    const double m = static_cast<double>(g.m), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+    return {OperatorFamily::gemm, 2 * m * n * k,
+            n * k * g.weights.bytes_with_scales() + m * (n + k) * g.activations.bytes, g.weights, g.activations};
+  }
+  // Each touched expert's weights are read once.
+  OperatorLoad operator()(const models::GroupedGemm& g) const {
+    const double m = static_cast<double>(g.rows), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+    return {OperatorFamily::grouped_gemm, 2 * m * n * k,
+            g.experts_touched * n * k * g.weights.bytes_with_scales() + m * (n + k) * g.activations.bytes, g.weights,
+            g.activations};
+  }
+  OperatorLoad operator()(const models::PrefillAttention& a) const {
+    const double widths = a.head_dim + (a.mla ? a.v_dim : a.head_dim);
+    double pairs = 0, keys = 0, queries = 0;
+    for (const models::PrefillChunk& chunk : a.chunks) {
+      pairs += models::windowed_pairs(chunk.tokens, chunk.cached, a.window);
+      keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, a.window));
+      queries += static_cast<double>(chunk.tokens);
+    }
+    return {OperatorFamily::prefill_attention, 2 * a.heads * widths * pairs,
+            keys * a.kv_heads * widths * a.kv.bytes_with_scales() + queries * a.heads * widths * kActivationBytes,
+            kHalf, kHalf};
+  }
+  OperatorLoad operator()(const models::DecodeAttention& a) const {
+    const double score_width = a.mla ? a.kv_rank + a.rope_dim : a.head_dim;
+    const double value_width = a.mla ? a.kv_rank : a.head_dim;
+    const double stored = a.mla ? score_width : score_width + value_width;
+    const double entries = static_cast<double>(a.attended.sum), queries = static_cast<double>(a.tokens_per_sequence);
+    return {OperatorFamily::decode_attention, 2 * a.heads * (score_width + value_width) * entries * queries,
+            entries * a.kv_heads * stored * a.kv.bytes_with_scales(), kHalf, kHalf};
+  }
+  OperatorLoad operator()(const models::Elementwise& e) const {
+    return {OperatorFamily::elementwise, 0, e.bytes, kHalf, kHalf};
+  }
+  OperatorLoad operator()(const models::Copy& c) const {
+    return {OperatorFamily::elementwise, 0, c.bytes, kHalf, kHalf};
+  }
+  OperatorLoad operator()(const models::Sample& s) const {
+    return {OperatorFamily::sampling, 0, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary),
+            kHalf, kHalf};
+  }
+  OperatorLoad operator()(const models::Collective&) const { return {OperatorFamily::collective, 0, 0, kHalf, kHalf}; }
+};
+
+}  // namespace
+
+OperatorLoad load_of(const models::AnyOperator& op) { return std::visit(Loader(), op); }
+
+}  // namespace llmscape::hardware

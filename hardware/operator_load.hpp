@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/device.hpp"
+#include "models/operator.hpp"
+
+namespace llmscape::hardware {
+
+// What an operator computes and moves, whatever device it runs on.
+struct OperatorLoad {
+  OperatorFamily family = OperatorFamily::elementwise;
+  double flops = 0;
+  double bytes = 0;                     // of memory; a collective's stay out of it
+  models::Format weights, activations;  // of the operands that are multiplied
+};
+OperatorLoad load_of(const models::AnyOperator& op);
+
+}  // namespace llmscape::hardware
