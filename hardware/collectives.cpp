@@ -60,6 +60,12 @@ Seconds collective_time(const Links& links, const models::Collective& c) {
   return best;
 }
 
+Tag provenance(const Links& links) {
+  Tag tag = links.collectives.empty() ? Tag::assumed : Tag::measured;
+  for (const CollectiveFit& fit : links.collectives) tag = weaker(tag, fit.tag);
+  return tag;
+}
+
 const Fields<Links>& links_fields() {
   static const Fields<CollectiveFit> row = [] {
     using P = CollectiveFit;

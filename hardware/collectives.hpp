@@ -37,5 +37,7 @@ Bytes moved(const models::Collective&);
 Seconds collective_time(const Links&, const models::Collective&);
 // Whether the table covers it; otherwise collective_time is the assumed ring.
 bool measured(const Links&, const models::Collective&);
+// The weakest of the measured collectives; assumed where there are none.
+Tag provenance(const Links&);
 
 }  // namespace llmscape::hardware

@@ -44,7 +44,9 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
     add_attention(part, batch);
   }
   const PowerModel power{gpu_.energy.compute, gpu_.energy.memory, gpu_.energy.link, *gpu_.tdp, *gpu_.idle};
-  return step_cost(part, host_time(gpu_.host, settings_, batch, stage_layers_), power, plan_.devices());
+  StepCost cost = step_cost(part, host_time(gpu_.host, settings_, batch, stage_layers_), power, plan_.devices());
+  cost.sync = sync_time(gpu_.host, batch);
+  return cost;
 }
 
 void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {

@@ -23,6 +23,10 @@ Seconds host_time(const HostParameters& p, const Device::Settings& settings, con
   return p.per_step + requests * p.per_request + (one_graph ? p.graph_launch : layers * p.per_eager_layer);
 }
 
+Seconds sync_time(const HostParameters& p, const models::Batch& batch) {
+  return batch.chunks.empty() ? Seconds() : p.per_prefill_step;
+}
+
 const Fields<HostParameters>& host_fields() {
   static const Fields<HostParameters> fields = [] {
     using P = HostParameters;
@@ -31,6 +35,9 @@ const Fields<HostParameters>& host_fields() {
     f.add("per_request", &P::per_request, "for each request in the step").required().at_least(0);
     f.add("graph_launch", &P::graph_launch, "launch of a captured step").required().at_least(0);
     f.add("per_eager_layer", &P::per_eager_layer, "kernel launches of a layer outside a graph").required().at_least(0);
+    f.add("per_prefill_step", &P::per_prefill_step,
+          "for a step with prompt chunks, on top of the device's time even where scheduling overlaps it")
+        .at_least(0);
     add_fit_fields(f);
     return f;
   }();

@@ -11,8 +11,9 @@ namespace llmscape::hardware {
 struct HostParameters : Fit {
   Seconds per_step;
   Seconds per_request;
-  Seconds graph_launch;     // one captured graph for the whole step
-  Seconds per_eager_layer;  // launches of a layer outside a graph
+  Seconds graph_launch;      // one captured graph for the whole step
+  Seconds per_eager_layer;   // launches of a layer outside a graph
+  Seconds per_prefill_step;  // of a step with prompt chunks, on top: what no scheduling hides
 };
 const Fields<HostParameters>& host_fields();
 
@@ -22,5 +23,8 @@ std::int64_t padded_tokens(std::int64_t tokens, const Device::Settings&);
 
 // Batches with prompt chunks count as eager: their attention is launched layer by layer even between captured pieces.
 Seconds host_time(const HostParameters&, const Device::Settings&, const models::Batch&, int layers);
+
+// What the device waits for the host in the step (t_sync of the two timelines, cost-model 3.7).
+Seconds sync_time(const HostParameters&, const models::Batch&);
 
 }  // namespace llmscape::hardware

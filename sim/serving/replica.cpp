@@ -91,7 +91,7 @@ void Replica::read_messages(Seconds now) {
 Seconds Replica::duration(const hardware::StepCost& cost) const {
   const Seconds device = cost.device * config_.pipeline_stages;
   // Asynchronous scheduling hides the host behind the device unless the step is short (docs/serving.md).
-  return depth_ > 1 ? std::max(device, cost.host) : device + cost.host;
+  return (depth_ > 1 ? std::max(device, cost.host) : device + cost.host) + cost.sync;
 }
 
 hardware::StepCost Replica::cost_of_plan() {

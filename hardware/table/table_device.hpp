@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/collectives.hpp"
+#include "hardware/device.hpp"
+#include "hardware/gpu/timeline.hpp"
+
+#include <filesystem>
+
+namespace llmscape::hardware {
+
+// A device known by the times of the layers of some models, measured inside a serving engine: steps are looked up, not
+// computed. It says nothing about models, degrees or formats that were not measured.
+struct TableDevice final : Device {
+  std::string tables;            // as written
+  std::filesystem::path folder;  // where that is: MODEL/tpN/*.csv below it, as traces::read_layer_tables reads them
+  Sourced<Bytes> capacity, runtime_reserve;
+  Sourced<Watts> idle, busy;
+  Links links;
+  HostParameters host;
+
+  [[nodiscard]] Bytes memory() const override { return *capacity; }
+  [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
+  [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
+  [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
+  // Throws std::invalid_argument where problems() has something to say.
+  [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
+                                                const Settings&) const override;
+
+ private:
+  [[nodiscard]] std::filesystem::path folder_of(const models::ModelSpec&, const models::ParallelPlan&) const;
+};
+
+const Fields<TableDevice>& table_fields();
+// The row of the kind: a relative `tables` starts from the folder of the file that it stands in.
+FamilyMember<Device> table_kind();
+
+}  // namespace llmscape::hardware
