@@ -29,7 +29,10 @@ void add_time(std::string& metrics, std::string_view name, Seconds time) { add(m
 
 std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
   std::string metrics;
-  if (r.schedule != serving::kNever) add_time(metrics, "queue_time", r.schedule - r.arrival);
+  if (r.schedule != serving::kNever) {
+    add_time(metrics, "time_to_queue", r.enqueue - r.arrival);
+    add_time(metrics, "queue_time", r.schedule - r.arrival);
+  }
   if (r.first_token != serving::kNever) add_time(metrics, "time_to_first_token", r.first_token - r.arrival);
   if (outcome == serving::Outcome::completed) {
     add_time(metrics, "request_latency", r.last_token - r.arrival);

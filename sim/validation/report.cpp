@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/validation/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/table.hpp"
+
+namespace llmscape::validation {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string value_text(double value, const std::string& unit) {
+  if (unit != "s") return fmt::format("{:.4g}", value);
+  if (value >= 1 || value == 0) return fmt::format("{:.3f} s", value);
+  return value >= 1e-3 ? fmt::format("{:.2f} ms", value * 1e3) : fmt::format("{:.1f} us", value * 1e6);
+}
+
+std::string share_text(std::optional<double> share) { return share ? fmt::format("{:.1f} %", *share * 100) : "-"; }
+std::string signed_text(std::optional<double> share) { return share ? fmt::format("{:+.1f} %", *share * 100) : "-"; }
+
+Table sets_table(const Report& report) {
+  Table table({"metric", "predicted mean", "measured mean", "mean", "p50", "p90", "p99"});
+  for (const Comparison& c : report.comparisons) {
+    if (c.statistics.empty()) continue;
+    std::vector<std::string> cells = {c.metric, value_text(c.statistics[0].predicted, c.unit),
+                                      value_text(c.statistics[0].measured, c.unit)};
+    for (const Statistic& s : c.statistics) cells.push_back(signed_text(relative_error(s.predicted, s.measured)));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+Table pairs_table(const Report& report) {
+  Table table({"metric", "pairs", "mean |e|", "median |e|", "p90 |e|", "p95 |e|", "bias", "rank"});
+  for (const Comparison& c : report.comparisons) {
+    if (c.count < 2) continue;
+    table.row({c.metric, fmt::format("{}", c.count), share_text(c.error_mean), share_text(c.error_median),
+               share_text(c.error_p90), share_text(c.error_p95), signed_text(c.bias),
+               c.rank ? fmt::format("{:.3f}", *c.rank) : "-"});
+  }
+  return table;
+}
+
+Table courses_table(const Report& report) {
+  Table table({"over time", "moments", "RMSE", "predicted mean", "measured mean", "largest", "at"});
+  for (const Course& c : report.courses)
+    table.row({c.name, fmt::format("{}", c.count), fmt::format("{:.1f}", c.rmse),
+               fmt::format("{:.1f}", c.mean_predicted), fmt::format("{:.1f}", c.mean_measured),
+               fmt::format("{:+.0f}", c.largest), fmt::format("{:.0f} s", c.largest_at)});
+  return table;
+}
+
+Table worst_table(const Report& report) {
+  Table table({"worst of", "which", "predicted", "measured", "error"});
+  for (const Comparison& c : report.comparisons)
+    if (c.count > 1)
+      for (const Pair& pair : c.worst)
+        table.row({c.metric, pair.name, value_text(pair.predicted, c.unit), value_text(pair.measured, c.unit),
+                   signed_text(relative_error(pair.predicted, pair.measured))});
+  return table;
+}
+
+std::string error_text(const Verdict& verdict) {
+  if (!verdict.error) return "not compared";
+  return verdict.limit.figure == "rmse" ? fmt::format("{:.2f}", *verdict.error)
+                                        : fmt::format("{:.2f} %", *verdict.error * 100);
+}
+
+Table limits_table(const Report& report) {
+  Table table({"limit", "found", "met"});
+  for (const Verdict& v : report.verdicts) table.row({v.limit.text, error_text(v), v.met() ? "yes" : "NO"});
+  return table;
+}
+
+std::vector<Table> tables_of(const Report& report) {
+  std::vector<Table> tables = {sets_table(report), pairs_table(report), courses_table(report), worst_table(report),
+                               limits_table(report)};
+  std::erase_if(tables, [](const Table& table) { return table.empty(); });
+  return tables;
+}
+
+std::string head_of(const Report& report) {
+  return fmt::format("{} against {}; errors are predicted / measured - 1\n", report.predicted, report.measured);
+}
+
+void put(Json& json, const char* key, std::optional<double> value) {
+  if (value) json[key] = *value;
+}
+
+Json json_of(const Comparison& c) {
+  Json json = {{"metric", c.metric}, {"unit", c.unit}, {"count", c.count}};
+  for (const Statistic& s : c.statistics) {
+    Json& entry = json["statistics"][std::string(s.name)];
+    entry = {{"predicted", s.predicted}, {"measured", s.measured}};
+    put(entry, "error", relative_error(s.predicted, s.measured));
+  }
+  put(json, "error_mean", c.error_mean);
+  put(json, "error_median", c.error_median);
+  put(json, "error_p90", c.error_p90);
+  put(json, "error_p95", c.error_p95);
+  put(json, "bias", c.bias);
+  put(json, "rank", c.rank);
+  json["worst"] = Json::array();
+  for (const Pair& pair : c.worst)
+    json["worst"].push_back({{"name", pair.name}, {"predicted", pair.predicted}, {"measured", pair.measured}});
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(const Report& report) {
+  std::string text = head_of(report);
+  for (const Table& table : tables_of(report)) text += '\n' + table.text();
+  for (const std::string& warning : report.warnings) text += "\nwarning: " + warning;
+  return report.warnings.empty() ? text : text + '\n';
+}
+
+std::string to_markdown(const Report& report) {
+  std::string text = head_of(report);
+  for (const Table& table : tables_of(report)) text += '\n' + table.markdown();
+  for (const std::string& warning : report.warnings) text += "\n- warning: " + warning;
+  return report.warnings.empty() ? text : text + '\n';
+}
+
+std::string to_json(const Report& report) {
+  Json json = {{"schema", "validation/1"}, {"predicted", report.predicted}, {"measured", report.measured}};
+  json["comparisons"] = Json::array();
+  for (const Comparison& c : report.comparisons) json["comparisons"].push_back(json_of(c));
+  json["over_time"] = Json::array();
+  for (const Course& c : report.courses)
+    json["over_time"].push_back({{"name", c.name},
+                                 {"count", c.count},
+                                 {"rmse", c.rmse},
+                                 {"mean_predicted", c.mean_predicted},
+                                 {"mean_measured", c.mean_measured},
+                                 {"largest", c.largest},
+                                 {"largest_at_s", c.largest_at}});
+  json["limits"] = Json::array();
+  for (const Verdict& v : report.verdicts) {
+    Json entry = {{"limit", v.limit.text}, {"met", v.met()}};
+    put(entry, "error", v.error);
+    json["limits"].push_back(std::move(entry));
+  }
+  json["warnings"] = report.warnings;
+  return json.dump(2) + '\n';
+}
+
+}  // namespace llmscape::validation
