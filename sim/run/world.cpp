@@ -78,6 +78,8 @@ class StepEars : public metrics::GapRecorder {
   Watcher* watcher_;
 };
 
+}  // namespace
+
 hardware::Device::Settings settings_of(const ServingConfig& serving) {
   hardware::Device::Settings settings;
   settings.cuda_graphs = serving.cuda_graphs;
@@ -88,8 +90,6 @@ hardware::Device::Settings settings_of(const ServingConfig& serving) {
   settings.coverage.law = serving.expert_coverage;
   return settings;
 }
-
-}  // namespace
 
 ReplicaSize replica_size(const Scenario& scenario, const hardware::Device& device) {
   const ServingConfig& serving = scenario.config.serving;

@@ -9,6 +9,9 @@
 
 namespace llmscape::run {
 
+// The serving choices that change what a device's steps cost.
+hardware::Device::Settings settings_of(const ServingConfig& serving);
+
 // Looks on while a scenario runs: rows of requests, time lines.
 class Watcher {
  public:

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "traces/csv_table.hpp"
+
 namespace llmscape::validation {
 namespace {
 
@@ -80,6 +82,27 @@ std::vector<Load> loads(const std::vector<RequestTimes>& requests) {
   std::vector<Load> all;
   const double length = last_token(requests) - first_queued(requests);
   for (double at = 1; at <= length; ++at) all.push_back(load_at(requests, at));
+  return all;
+}
+
+std::optional<std::vector<Load>> read_loads(const std::string& path, Diagnostics& diagnostics) {
+  const int errors = diagnostics.errors();
+  enum Column { kTime, kRunning, kWaiting };
+  traces::CsvTable table(path,
+                         {{"t"},
+                          {"running"},
+                          {"waiting"},
+                          {"prompt_throughput", false},
+                          {"gen_throughput", false},
+                          {"kv_cache_pct", false}},
+                         diagnostics);
+  std::vector<Load> all;
+  while (table.next()) {
+    const auto at = table.positive(kTime);
+    const auto running = table.whole(kRunning, 0), waiting = table.whole(kWaiting, 0);
+    if (at && running && waiting) all.push_back({*at, static_cast<double>(*running), static_cast<double>(*waiting)});
+  }
+  if (diagnostics.errors() > errors) return std::nullopt;
   return all;
 }
 

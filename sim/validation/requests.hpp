@@ -24,7 +24,7 @@ Load load_at(const std::vector<RequestTimes>& requests, double at);
 // Every second until the last token.
 std::vector<Load> loads(const std::vector<RequestTimes>& requests);
 
-// A table with the columns t (seconds), running and waiting; others are passed over.
+// A table with the columns t (seconds), running and waiting, and those of vLLM's log that are not read.
 std::optional<std::vector<Load>> read_loads(const std::string& path, Diagnostics& diagnostics);
 
 // One quantity over time.

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/description.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/run/world.hpp"
+#include "sim/validation/replay.hpp"
+#include "sim/validation/report.hpp"
+#include "sim/validation/rows.hpp"
+#include "sim/validation/steps.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFooter =
+    R"(PREDICTED and MEASURED are one of these pairs; --against can be repeated:
+  a folder of 'run -o DIR --requests'   requests.jsonl of a vLLM run: queueing, TTFT, TPOT, E2E, makespan
+                                        a table t,running,waiting: both over time
+                                        a record of 'llmscape engine': its requests and its steps
+  a device: a file, or its name         a record of 'llmscape engine': each step priced, arrivals replayed
+  a table NAME,METRIC,...               a table of the same form: each metric that both have
+A limit is METRIC.FIGURE=VALUE. Figures: mean, p50, p90, p99 (of all predicted against all measured values),
+error_mean, error_median, error_p90, error_p95, bias (of the pairs), rank (1 - Spearman's); of running and
+waiting: rmse. Exit code 1 when one is exceeded or was not compared.
+
+Examples:
+  llmscape validate out --against requests.jsonl --max-error tpot.mean=3% --max-error ttft.mean=10%
+  llmscape validate my-cpu.yaml --against engine.json --max-error step.error_median=10%
+  llmscape validate predicted.csv --against measured.csv --markdown accuracy.md)";
+
+struct Arguments {
+  std::string predicted, json, markdown;
+  std::vector<std::string> measured, limits;
+  Messages messages;
+};
+
+SourceRange typed(const std::string& text) { return {std::make_shared<const SourceText>(SourceText{text, ""})}; }
+
+template <class T>
+void append(std::vector<T>& to, std::optional<std::vector<T>> from) {
+  if (from) to.insert(to.end(), std::make_move_iterator(from->begin()), std::make_move_iterator(from->end()));
+}
+
+// The first line that is not blank: what kind of file this is.
+std::string first_line(const fs::path& path) {
+  LineReader lines(path);
+  while (const auto line = lines.next())
+    if (line->find_first_not_of(" \t") != line->npos) return std::string(*line);
+  return "";
+}
+
+enum class Measured { requests, engine, loads, rows };
+Measured kind_of_measured(const fs::path& path) {
+  const std::string line = first_line(path);
+  if (line.starts_with('{')) return line.find("\"queued_ts\"") != line.npos ? Measured::requests : Measured::engine;
+  return line.starts_with("t,") ? Measured::loads : Measured::rows;
+}
+
+void price_steps(const traces::EngineRecord& record, const run::Scenario& scenario, validation::Report& report) {
+  const run::ServingConfig& serving = scenario.config.serving;
+  const auto model =
+      scenario.config.hardware.devices.front()->bind(scenario.model, serving.plan(), run::settings_of(serving));
+  append(report.comparisons, {validation::compare_steps(record, *model, models::kv_laws(scenario.model))});
+  append(report.warnings, {model->range_warnings()});
+}
+
+// What a run left behind against whatever was measured of the same requests.
+void against_run(const fs::path& folder, const std::string& measured, validation::Report& report,
+                 Diagnostics& diagnostics) {
+  auto predicted = validation::read_request_times((folder / "requests.jsonl").string(), diagnostics);
+  if (!predicted) return;
+  switch (kind_of_measured(measured)) {
+    case Measured::loads:
+      if (const auto loads = validation::read_loads(measured, diagnostics))
+        append(report.courses, {validation::compare_loads(*predicted, *loads)});
+      return;
+    case Measured::requests:
+      if (auto times = validation::read_request_times(measured, diagnostics)) {
+        append(report.courses, {validation::compare_loads(*predicted, validation::loads(*times))});
+        append(report.comparisons,
+               validation::compare_requests(std::move(*predicted), std::move(*times), typed(measured), diagnostics));
+      }
+      return;
+    case Measured::engine:
+      if (const auto record = traces::read_engine_record(measured, diagnostics)) {
+        append(report.comparisons,
+               validation::compare_requests(std::move(*predicted), validation::request_times(*record), typed(measured),
+                                            diagnostics));
+        const auto scenario =
+            run::load_scenario(folder / "scenario.resolved.yaml", {}, std::nullopt, catalogs(), diagnostics);
+        if (scenario) price_steps(*record, *scenario, report);
+      }
+      return;
+    case Measured::rows: break;
+  }
+  diagnostics.error(typed(measured), "a run is compared with requests, loads over time or an engine's record");
+}
+
+std::optional<YamlNode> device_entry(const std::string& what, Diagnostics& diagnostics) {
+  if (fs::exists(what)) return read_description(what, FileKind::device, diagnostics);
+  YamlNode device = YamlNode::mapping(typed(what));
+  device.set("preset", YamlNode::scalar(what)).where = typed(what);
+  return device;
+}
+
+// The steps of an engine's record priced on the device, and its arrivals replayed there.
+void against_device(const std::string& device, const std::string& measured, validation::Report& report,
+                    Diagnostics& diagnostics) {
+  if (kind_of_measured(measured) != Measured::engine)
+    diagnostics.error(typed(measured), "a device is compared with a record of 'llmscape engine'");
+  auto entry = device_entry(device, diagnostics);
+  if (diagnostics.has_errors()) return;
+  const auto record = traces::read_engine_record(measured, diagnostics);
+  if (!record) return;
+  const validation::Replay replay(*record, std::move(*entry), catalogs(), diagnostics);
+  if (!replay.scenario()) return;
+  price_steps(*record, *replay.scenario(), report);
+  if (auto simulated = validation::simulate(*replay.scenario(), diagnostics))
+    append(report.comparisons,
+           validation::compare_requests(std::move(simulated->requests), validation::request_times(*record),
+                                        typed(measured), diagnostics));
+}
+
+void against_rows(const std::string& predicted, const std::string& measured, validation::Report& report,
+                  Diagnostics& diagnostics) {
+  const auto ours = validation::read_rows(predicted, diagnostics),
+             theirs = validation::read_rows(measured, diagnostics);
+  if (ours && theirs)
+    append(report.comparisons, validation::compare_rows(*ours, *theirs, typed(measured), diagnostics));
+}
+
+bool is_table(const fs::path& path) {
+  return fs::is_regular_file(path) && path.string().find(".csv") != std::string::npos;
+}
+
+void add(const Arguments& arguments, const std::string& measured, validation::Report& report,
+         Diagnostics& diagnostics) {
+  if (!fs::is_regular_file(measured)) diagnostics.error(typed(measured), "there is no such file");
+  else if (fs::is_directory(arguments.predicted)) against_run(arguments.predicted, measured, report, diagnostics);
+  else if (is_table(arguments.predicted)) against_rows(arguments.predicted, measured, report, diagnostics);
+  else against_device(arguments.predicted, measured, report, diagnostics);
+}
+
+int validate(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  validation::Report report;
+  report.predicted = arguments.predicted;
+  std::vector<validation::Limit> limits;
+  for (const std::string& text : arguments.limits) {
+    std::string problem;
+    if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
+    else diagnostics.error(typed("--max-error"), problem);
+  }
+  for (const std::string& measured : arguments.measured) {
+    report.measured += (report.measured.empty() ? "" : " and ") + measured;
+    add(arguments, measured, report, diagnostics);
+  }
+  arguments.messages.show(diagnostics);
+  if (diagnostics.has_errors()) return kUsage;
+  bool met = true;
+  for (const validation::Limit& limit : limits) {
+    report.verdicts.push_back(validation::judge(limit, report.comparisons, report.courses));
+    met = met && report.verdicts.back().met();
+  }
+  if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
+  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
+  std::fputs(validation::to_text(report).c_str(), stdout);
+  return met ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("validate", "Compare predictions with measurements and hold them to limits");
+  verb->footer(kFooter);
+  verb->add_option("predicted", arguments->predicted, "A folder of 'run -o', a device or a table")
+      ->type_name("PREDICTED")
+      ->required();
+  verb->add_option("--against", arguments->measured, "What was measured. Repeatable")
+      ->type_name("MEASURED")
+      ->allow_extra_args(false)
+      ->required();
+  verb->add_option("--max-error", arguments->limits, "Fail where this error is larger: tpot.mean=3%. Repeatable")
+      ->type_name("LIMIT")
+      ->allow_extra_args(false);
+  verb->add_option("--json", arguments->json, "Write the comparison as JSON too (schema validation/1)")
+      ->type_name("FILE");
+  verb->add_option("--markdown", arguments->markdown, "Write the tables as Markdown too")->type_name("FILE");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = validate(*arguments); });
+}
+
+}  // namespace llmscape::cli

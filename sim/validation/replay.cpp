@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/validation/replay.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/files.hpp"
+#include "sim/run/world.hpp"
+
+namespace llmscape::validation {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As the engine serves: each step is planned when the one before has ended, and nothing is found in a prefix cache.
+std::string scenario_text(const traces::EngineRecord& record) {
+  return fmt::format(
+      "schema: scenario/1\n"
+      "model: {{hf_config: model.yaml}}\n"
+      "hardware: {{devices: []}}\n"
+      "serving:\n"
+      "  batcher: {{policy: vllm_v1, max_num_seqs: {}, max_num_batched_tokens: {}, async_scheduling: false, "
+      "enable_prefix_caching: false}}\n"
+      "  block_size: {}\n"
+      "  kv_blocks: {}\n"
+      "  cuda_graphs: {}\n"
+      "workload: {{replay: {{trace: trace.jsonl}}}}\n",
+      record.max_sequences, record.max_batched_tokens, record.block_tokens, record.kv_blocks, record.graphs);
+}
+
+std::string trace_text(const traces::EngineRecord& record) {
+  std::string text = "{\"schema\": \"trace/1\"}\n";
+  for (const traces::EngineRequest& r : record.requests)
+    text += fmt::format("{{\"arrival_s\": {}, \"prompt_tokens\": {}, \"output_tokens\": {}}}\n", r.arrival_s,
+                        r.prompt_tokens, r.output_tokens);
+  return text;
+}
+
+class Stations : public run::Watcher {
+ public:
+  void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
+    if (outcome != serving::Outcome::completed) return;
+    requests.push_back({fmt::format("{}", r.id), r.prompt_tokens, r.output_tokens, r.enqueue.si(), r.schedule.si(),
+                        r.first_token.si(), r.last_token.si()});
+  }
+  void on_step(int, Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
+
+  std::vector<RequestTimes> requests;
+};
+
+}  // namespace
+
+Replay::Replay(const traces::EngineRecord& record, YamlNode device, const run::Catalogs& catalogs,
+               Diagnostics& diagnostics)
+    : folder_(fs::temp_directory_path() / fmt::format("llmscape-replay-{}", getpid())) {
+  const fs::path file = folder_ / "scenario.yaml";
+  write_file_atomically(folder_ / "model.yaml", record.model);
+  write_file_atomically(folder_ / "trace.jsonl", trace_text(record));
+  YamlNode root =
+      read_yaml(std::make_shared<const SourceText>(SourceText{file.string(), scenario_text(record)}), diagnostics);
+  root.find("hardware")->find("devices")->items.push_back(std::move(device));
+  scenario_ = run::read_scenario(std::move(root), folder_, {}, std::nullopt, catalogs, diagnostics);
+}
+
+Replay::~Replay() {
+  std::error_code gone;
+  fs::remove_all(folder_, gone);
+}
+
+std::optional<Simulated> simulate(const run::Scenario& scenario, Diagnostics& diagnostics) {
+  Stations stations;
+  run::RunOptions options;
+  options.kernel = run::KernelKind::event_queue;
+  options.watcher = &stations;
+  const run::RunResult result = run::run_scenario(scenario, options, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return Simulated{std::move(stations.requests), result.warnings};
+}
+
+}  // namespace llmscape::validation

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+
+#include "sim/run/scenario.hpp"
+#include "sim/validation/request_times.hpp"
+
+namespace llmscape::validation {
+
+// A recorded run as a scenario: its model, its engine's settings and its arrivals, on a device described by `device`
+// (an entry of hardware.devices). What the scenario reads lies in a temporary folder while this lives.
+class Replay {
+ public:
+  // Throws std::runtime_error where nothing can be written; other mistakes are reported.
+  Replay(const traces::EngineRecord& record, YamlNode device, const run::Catalogs& catalogs, Diagnostics& diagnostics);
+  ~Replay();
+  Replay(const Replay&) = delete;
+  Replay& operator=(const Replay&) = delete;
+
+  // Nothing where something was reported.
+  [[nodiscard]] const std::optional<run::Scenario>& scenario() const { return scenario_; }
+
+ private:
+  std::filesystem::path folder_;
+  std::optional<run::Scenario> scenario_;
+};
+
+// Runs the scenario on the bare event queue: the times of the calls that were completed, and the range warnings.
+// Nothing after reporting.
+struct Simulated {
+  std::vector<RequestTimes> requests;
+  std::vector<std::string> warnings;
+};
+std::optional<Simulated> simulate(const run::Scenario& scenario, Diagnostics& diagnostics);
+
+}  // namespace llmscape::validation
