@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/sampling.hpp"
+#include "hardware/gpu/correction.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace llmscape::hardware {
+
+// A measured time beside what the physical form says of it.
+struct CorrectionRow {
+  // Kernels that the correction applies to, with the form's times in seconds: one, or the products of an expert layer.
+  struct Kernel {
+    Features features;
+    double seconds = 0;
+  };
+  std::vector<Kernel> kernels;
+  double rest = 0;  // seconds of what is not corrected
+  double measured = 0;
+  Group shape;  // rows of one shape are learned or held out together
+
+  [[nodiscard]] double predicted() const;                   // by the form alone
+  [[nodiscard]] double predicted(const Correction&) const;  // corrected
+};
+
+// Which features a table spans, and how far its points are apart; the rows say from where to where.
+struct AxisPlan {
+  Feature feature;
+  double octaves = 1;
+};
+using CorrectionPlan = std::vector<std::vector<AxisPlan>>;
+
+// The tables that serve each family.
+const CorrectionPlan& gemm_correction_plan();
+const CorrectionPlan& expert_gemm_correction_plan();
+const CorrectionPlan& decode_attention_correction_plan();
+const CorrectionPlan& prefill_attention_correction_plan();
+
+// The tables that bring the form's times closest to the measured ones, under the loss of `fit_in_log`, as smooth as the
+// rows allow.
+Correction learn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows);
+
+struct EarnedCorrection {
+  Correction correction;         // learned from all rows
+  std::vector<double> held_out;  // seconds for each row, by corrections that had not seen its shape
+};
+
+// A correction where the rows earn it: at least 300 of them, a smaller mean error on held-out shapes than the form's,
+// and 90 % intervals that hold at least 85 % of held-out rows. `form_held_out` is what the form predicts in seconds for
+// each row after a fit that had not seen its shape.
+std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
+                                                std::span<const double> form_held_out);
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "base/fields.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmscape::hardware {
+
+// What a correction may depend on: sides of an operator and quantities of its form. None of them knows a rate of the
+// chip, so that a faster memory is never slower for being corrected.
+enum class Feature {
+  rows,        // of a product; of an expert's product: rows for each touched expert
+  columns,     // outputs of a product
+  depth,       // inputs of a product
+  padding,     // rows rounded up to multiples of 256, over rows
+  wide_waves,  // tiles of 128 x 256 over multiprocessors
+  tall_waves,  // tiles of 256 x 128 over multiprocessors
+  experts,     // touched by a grouped product
+  sequences,   // that an attention serves
+  tokens,      // new ones of each sequence, on average
+  context,     // entries that a decode attends to, on average
+  reach,       // of a prompt chunk: new and cached tokens over new ones
+  heads,       // query heads of all sequences
+  kv_heads,    // of one sequence
+  streams,     // KV heads of all sequences
+  group,       // query rows that share a KV head in a decode, query heads in a prompt
+  head_width,  // elements of a query or key
+  waves        // tiles of prompt attention over multiprocessors
+};
+inline constexpr std::size_t kFeatures = 17;
+inline constexpr std::array<std::string_view, kFeatures> kFeatureNames = {
+    "rows",    "columns", "depth", "padding",  "wide_waves", "tall_waves", "experts",    "sequences", "tokens",
+    "context", "reach",   "heads", "kv_heads", "streams",    "group",      "head_width", "waves"};
+
+// The features of one operator, kept as base-2 logarithms: tables are even in them.
+class Features {
+ public:
+  void set(Feature feature, double value);
+  [[nodiscard]] double log2(Feature feature) const { return logs_[static_cast<std::size_t>(feature)]; }
+
+ private:
+  std::array<double, kFeatures> logs_{};
+};
+
+// Points `octaves` apart, the first at the value `first`.
+struct CorrectionAxis {
+  Feature feature = Feature::rows;
+  double first = 1;
+  double octaves = 1;
+  std::int64_t points = 1;
+};
+
+// A function of up to four features, linear between the points of its axes.
+struct CorrectionTable {
+  std::vector<CorrectionAxis> axes;
+  std::vector<double> percent;  // 100 x the logarithm of the factor at each point, last axis fastest
+};
+
+// What measured rows say about the times of a physical form: a factor, the product of a few tables. Off the tables it
+// fades to 1 over two octaves, and it never leaves 0.5 to 2.
+struct Correction {
+  std::string source;
+  std::vector<CorrectionTable> tables;
+
+  [[nodiscard]] double factor(const Features& features) const;
+};
+const Fields<Correction>& correction_fields();
+
+}  // namespace llmscape::hardware
