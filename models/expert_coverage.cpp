@@ -50,6 +50,11 @@ double fullest_rank(double rows, int ranks) {
   return std::min(rows, mean + std::sqrt(2 * mean * std::log(ranks)));
 }
 
+double fullest_touched(int held, double share, int ranks) {
+  const double mean = held * share;
+  return std::min<double>(held, mean + std::sqrt(2 * mean * (1 - share) * std::log(ranks)));
+}
+
 double distinct_ranks(int experts, int experts_per_token, int ranks) {
   double none_here = 1;  // C(E - E/ranks, k) / C(E, k): no expert of a token on a given rank
   for (int i = 0; i < experts_per_token; ++i)

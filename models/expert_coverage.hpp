@@ -22,6 +22,9 @@ double expert_share(const ExpertCoverage&, int experts, int experts_per_token, s
 
 // Rows of the fullest of `ranks` under balanced routing: m + sqrt(2 m ln ranks), m = rows / ranks.
 double fullest_rank(double rows, int ranks);
+// Experts that the rank with the most of them touches, of `held` each: h s + sqrt(2 h s (1 - s) ln ranks), s the share
+// that is touched over all ranks, at most `held`.
+double fullest_touched(int held, double share, int ranks);
 // Mean number of distinct ranks that hold at least one of a token's experts: ranks (1 - C(E - E/ranks, k) / C(E, k)).
 double distinct_ranks(int experts, int experts_per_token, int ranks);
 

@@ -29,6 +29,8 @@ std::span<const Architecture> architectures() {
       {"Qwen3MoeForCausalLM", "qwen3_moe", read_qwen3_moe},
       {"DeepseekV2ForCausalLM", "deepseek_v2", read_deepseek},
       {"DeepseekV3ForCausalLM", "deepseek_v3", read_deepseek},
+      {"GlmMoeDsaForCausalLM", "glm_moe_dsa", read_deepseek},
+      {"MiniMaxM2ForCausalLM", "minimax_m2", read_minimax_m2},
       {"GptOssForCausalLM", "gpt_oss", read_gpt_oss, {}, "bfloat16"},
   };
   return table;

@@ -104,7 +104,7 @@ class TokenWork {
     GroupedGemm product;
     product.rows = static_cast<std::int64_t>(std::ceil(rows));
     product.experts_held = kind.experts / plan_.expert;
-    product.experts_touched = std::min(share * product.experts_held, rows);
+    product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
     product.weights = precision.expert_weights();
     product.activations = precision.activations;
 
@@ -122,8 +122,10 @@ class TokenWork {
     if (kind.shared_width > 0) add_dense(kind, kind.shared_width, layers);
   }
 
-  // Tokens travel to the ranks of their experts and back.
+  // Tokens travel to the ranks of their experts and back. Tensor ranks of one attention group hold every token already,
+  // and the all-reduce of the layer sums what their experts give.
   void exchange(const FeedForward& kind, int layers) {
+    if (plan_.data == 1) return;
     if (plan_.expert > 1) {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
@@ -131,7 +133,7 @@ class TokenWork {
       list_.add(Collective{Collective::Kind::all_to_all, sent * model_.precision.activations.bytes, plan_.expert},
                 layers);
       list_.add(Collective{Collective::Kind::all_to_all, sent * width_, plan_.expert}, layers);
-    } else if (plan_.data > 1) {
+    } else {
       const double gathered = hidden_state() * plan_.data;
       list_.add(Collective{Collective::Kind::all_gather, gathered, plan_.data}, layers);
       list_.add(Collective{Collective::Kind::reduce_scatter, gathered, plan_.data}, layers);

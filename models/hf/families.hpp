@@ -32,7 +32,8 @@ ModelSpec read_opt(ConfigReader&);
 ModelSpec read_mixtral(ConfigReader&);
 ModelSpec read_qwen2_moe(ConfigReader&);
 ModelSpec read_qwen3_moe(ConfigReader&);
-ModelSpec read_deepseek(ConfigReader&);  // V2, V2-Lite, V3, R1
+ModelSpec read_deepseek(ConfigReader&);  // V2, V2-Lite, V3, R1; Kimi-K2; GLM-5, its sparse attention taken as dense
+ModelSpec read_minimax_m2(ConfigReader&);
 ModelSpec read_gpt_oss(ConfigReader&);
 
 }  // namespace llmscape::models::hf

@@ -72,6 +72,14 @@ void read_grouped(ConfigReader& config, Precision& precision) {
 
 void read_mxfp4(ConfigReader&, Precision& precision) { precision.experts = *format_named("mxfp4"); }
 
+// Whether the list of modules that are left as they are names the attention: then only routed experts are quantised.
+bool leaves_attention(ConfigReader& config) {
+  const YamlNode* ignored = config.find("ignore");
+  return ignored && std::any_of(ignored->items.begin(), ignored->items.end(), [](const YamlNode& module) {
+           return module.text.find("self_attn") != std::string::npos;
+         });
+}
+
 // config_groups.<first>.weights and .input_activations of the compressed-tensors library.
 void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   const YamlNode* groups = config.find("config_groups");
@@ -82,9 +90,14 @@ void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   ConfigReader reader(*weights, config.diagnostics());
   const std::int64_t bits = bits_of(reader, "num_bits");
   const bool floating = reader.text("type") == "float";
-  precision.weights = floating && bits == 8 ? *format_named("fp8")
-                      : floating            ? *format_named("nvfp4")
-                                            : grouped_integers(bits, group_of(reader), !reader.flag("symmetric", true));
+  const Format stored = floating && bits == 8 ? *format_named("fp8")
+                        : floating            ? *format_named("nvfp4")
+                                   : grouped_integers(bits, group_of(reader), !reader.flag("symmetric", true));
+  if (leaves_attention(config)) {
+    precision.experts = stored;
+  } else {
+    precision.weights = stored;
+  }
   const YamlNode* inputs = groups->entries.front().value.find("input_activations");
   if (inputs && inputs->is_mapping()) {
     ConfigReader input_reader(*inputs, config.diagnostics());

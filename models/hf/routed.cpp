@@ -114,6 +114,18 @@ ModelSpec read_deepseek(ConfigReader& config) {
   return model;
 }
 
+ModelSpec read_minimax_m2(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden);
+  layer.attention.qk_norm_full = config.flag("use_qk_norm", false);
+  layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
+  layer.feed_forward.router_bias = config.flag("use_routing_bias", false);
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, kEveryLayer);
+  model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
+  return model;
+}
+
 ModelSpec read_gpt_oss(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;

@@ -14,8 +14,8 @@ using doctest::Approx;
 namespace {
 
 // Published only rounded; all others are exact.
-const std::set<std::string> kRounded = {"deepseek-v3", "deepseek-r1", "gemma-3-4b",
-                                        "gemma-3-27b", "gpt-oss-20b", "gpt-oss-120b"};
+const std::set<std::string> kRounded = {"deepseek-v3", "deepseek-r1", "glm-5",       "kimi-k2.5",   "minimax-m2.5",
+                                        "gemma-3-4b",  "gemma-3-27b", "gpt-oss-20b", "gpt-oss-120b"};
 
 }  // namespace
 

@@ -54,6 +54,13 @@ TEST_CASE("compressed-tensors: weights and inputs of the first group") {
   CHECK(w4a16.activations.name == "fp16");
 }
 
+TEST_CASE("compressed-tensors that leave the attention alone quantise the experts only, as Kimi-K2.5 does") {
+  const Precision p = catalogued("kimi-k2.5").precision;
+  CHECK(p.expert_weights().bytes_with_scales() == 0.5 + 2.0 / 32);
+  CHECK(p.weights.name == "bf16");
+  CHECK(p.activations.name == "bf16");
+}
+
 TEST_CASE("mxfp4 of GPT-OSS covers the experts alone") {
   const Precision p = catalogued("gpt-oss-120b").precision;
   CHECK(p.expert_weights().name == "mxfp4");
