@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/batchers/orca.hpp"
+#include "sim/serving/batchers/sglang.hpp"
 #include "sim/serving/batchers/static_batch.hpp"
+#include "sim/serving/batchers/trtllm.hpp"
 #include "sim/serving/batchers/vllm_v0.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 
@@ -16,6 +18,10 @@ const Family<BatcherPolicy>& batchers() {
           member<VllmV0, BatcherPolicy>("vllm_v0", "prefill first, whole prompts (vLLM 0.2 to 0.6)", vllm_v0_fields()),
           member<Orca, BatcherPolicy>("orca", "iteration-level scheduling, memory reserved at admission",
                                       orca_fields()),
+          member<TrtLlm, BatcherPolicy>("trtllm", "in-flight batching with whole prompts (TensorRT-LLM)",
+                                        trtllm_fields()),
+          member<SgLang, BatcherPolicy>("sglang", "prompts in steps of their own, before decodes (SGLang)",
+                                        sglang_fields()),
           member<StaticBatch, BatcherPolicy>("static", "request-level padded batches", static_batch_fields()),
       });
   return family;

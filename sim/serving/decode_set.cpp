@@ -29,7 +29,9 @@ void DecodeSet::join(Request& request) {
   request.slot = spare_slots_.back();
   spare_slots_.pop_back();
   slots_[static_cast<std::size_t>(request.slot)] = {&request, next_order_};
-  endings_.push({step_ + request.output_tokens - request.emitted, next_order_, request.slot});
+  const std::int64_t end = step_ + request.output_tokens - request.emitted;
+  endings_.push({end, next_order_, request.slot});
+  ends_sum_ += end;
   ++next_order_;
 
   const std::int64_t offset = request.computed - step_;
@@ -51,6 +53,7 @@ void DecodeSet::remove(Request& request) {
   const auto entry = offsets_.find(offset);
   if (--entry->second == 0) offsets_.erase(entry);
   offset_sum_ -= offset;
+  ends_sum_ -= request.joined_step + request.output_tokens - request.emitted;
   --size_;
   --starts_block_[static_cast<std::size_t>(((-offset % block_tokens_) + block_tokens_) % block_tokens_)];
   for (Window& w : windows_) {

@@ -36,6 +36,8 @@ class DecodeSet {
   [[nodiscard]] std::int64_t blocks_needed(std::int64_t ahead = 0) const {
     return starts_block_[static_cast<std::size_t>((step_ + ahead) % block_tokens_)];
   }
+  // Tokens that all of them together have still to answer.
+  [[nodiscard]] std::int64_t tokens_to_finish() const { return ends_sum_ - size_ * step_; }
   // Steps until the first sequence ends, that step included: at least 1. Very large when empty.
   [[nodiscard]] std::int64_t steps_to_finish();
   // Steps for which the aggregates advance evenly: no sequence grows beyond a window before.
@@ -80,6 +82,7 @@ class DecodeSet {
   std::int64_t size_ = 0;
   std::int64_t step_ = 0;
   std::int64_t offset_sum_ = 0;
+  std::int64_t ends_sum_ = 0;  // of the steps at which they end
   std::uint64_t next_order_ = 1;
   std::int64_t work_ = 0;
 };

@@ -20,6 +20,12 @@ class WaitingQueue {
   [[nodiscard]] bool empty() const { return queue_.empty(); }
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(queue_.size()); }
   [[nodiscard]] Request& front() const { return *queue_.begin()->request; }
+  // Calls fn for each in order, as long as it returns true.
+  template <class Fn>
+  void visit(Fn fn) const {
+    for (const Entry& entry : queue_)
+      if (!fn(static_cast<const Request&>(*entry.request))) return;
+  }
 
  private:
   struct Entry {

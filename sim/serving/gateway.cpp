@@ -23,6 +23,7 @@ Seconds Gateway::next_event() {
   drop_stale_deadlines();
   Seconds next = std::min({generator_.next_start(), programs_.next_event(), config_.horizon});
   if (!deadlines_.empty()) next = std::min(next, deadlines_.top().at);
+  if (!read_.empty()) next = std::min(next, read_.front().at);
   for (const Due& due : outcomes_) next = std::min(next, due.at);
   return next;
 }
@@ -39,7 +40,8 @@ void Gateway::wake(Seconds now) {
     drop_stale_deadlines();
     const Seconds outcome = outcomes_.empty() ? kNever : outcomes_.back().at;
     const Seconds deadline = deadlines_.empty() ? kNever : deadlines_.top().at;
-    const Seconds next = std::min({outcome, programs_.next_event(), deadline, generator_.next_start()});
+    const Seconds read = read_.empty() ? kNever : read_.front().at;
+    const Seconds next = std::min({outcome, programs_.next_event(), deadline, generator_.next_start(), read});
     if (next > now || next == kNever) break;
     if (outcome == next) {
       const Due due = outcomes_.back();
@@ -51,8 +53,10 @@ void Gateway::wake(Seconds now) {
       const Deadline due = deadlines_.top();
       deadlines_.pop();
       give_up(due);
-    } else if (auto program = generator_.next(diagnostics_)) {
-      programs_.start(std::move(*program));
+    } else if (generator_.next_start() == next) {
+      if (auto program = generator_.next(diagnostics_)) programs_.start(std::move(*program));
+    } else {
+      pass_front_end();
     }
   }
   if (now >= config_.horizon) stopped_ = true;
@@ -99,7 +103,19 @@ void Gateway::on_call(std::size_t slot, int stage, Seconds now) {
   listener_.on_arrival(request, open_requests_);
   add_deadline(place, now + config_.timeout, Outcome::timed_out);
   add_deadline(place, now + what.give_up, Outcome::cancelled);
-  admit(place, now);
+  const Seconds reading = config_.front_end.of(request.prompt_tokens);
+  if (reading == Seconds()) return admit(place, now);
+  call.in_front = true;
+  read_.push_back({front_end_.serve(now, reading), place, request.id});
+}
+
+void Gateway::pass_front_end() {
+  const Read read = read_.front();
+  read_.pop_front();
+  Call& call = calls_[read.call];
+  if (!call.in_front || call.request.id != read.request) return;
+  call.in_front = false;
+  admit(read.call, read.at);
 }
 
 void Gateway::admit(std::size_t place, Seconds now) {
@@ -168,7 +184,10 @@ void Gateway::drop_stale_deadlines() {
 
 void Gateway::give_up(const Deadline& deadline) {
   Call& call = calls_[deadline.call];
-  if (call.held) {
+  if (call.in_front) {
+    call.in_front = false;
+    on_outcome(call.request, deadline.why, deadline.at);
+  } else if (call.held) {
     held_.erase({call.request.priority, call.request.id, deadline.call});
     call.held = false;
     on_outcome(call.request, deadline.why, deadline.at);

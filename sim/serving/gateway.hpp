@@ -12,6 +12,7 @@
 #include "sim/serving/counters.hpp"
 #include "sim/serving/program_runner.hpp"
 #include "sim/serving/router.hpp"
+#include "sim/serving/station.hpp"
 #include "workloads/generator.hpp"
 
 namespace llmscape::serving {
@@ -28,7 +29,17 @@ class RequestListener {
   virtual void on_task(const workloads::Program& program, Outcome outcome, Seconds at) = 0;
 };
 
+// The process in front of the engines: reads a call and tokenises its prompt, one call after the other.
+struct FrontEnd {
+  Seconds per_call;
+  Seconds per_token;  // of the prompt
+  [[nodiscard]] Seconds of(std::int64_t prompt_tokens) const {
+    return per_call + static_cast<double>(prompt_tokens) * per_token;
+  }
+};
+
 struct GatewayConfig {
+  FrontEnd front_end;
   Seconds timeout = kNever;                     // of one model call, from its arrival
   std::optional<std::int64_t> max_outstanding;  // calls sent to replicas and not answered; more wait in the gateway ...
   std::int64_t max_waiting = -1;                // ... unless as many wait already: then they are dropped; -1: no limit
@@ -47,7 +58,7 @@ class Gateway : public OutcomeListener, private ProgramHost {
 
   [[nodiscard]] Seconds next_event();
   // Does everything that is due at `now`, in order of time; ties: outcomes, then programs under way, then calls that
-  // run out of time, then new programs.
+  // run out of time, then new programs, then calls that leave the front end.
   void wake(Seconds now);
   // Nothing is open and nothing will come; or the horizon is reached.
   [[nodiscard]] bool done();
@@ -70,6 +81,7 @@ class Gateway : public OutcomeListener, private ProgramHost {
     std::size_t program = 0;  // slot in programs_
     int stage = 0;
     bool open = false;
+    bool in_front = false;  // in the front end, or waiting for it
     bool held = false;      // waits in the gateway for admission
     bool unwanted = false;  // its replica was told to stop
   };
@@ -87,6 +99,11 @@ class Gateway : public OutcomeListener, private ProgramHost {
     Outcome why;
     bool operator>(const Deadline& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
+  struct Read {  // a call that the front end is done with
+    Seconds at;
+    std::size_t call;
+    std::uint64_t request;
+  };
   struct Held {
     int priority;
     std::uint64_t request;
@@ -96,6 +113,7 @@ class Gateway : public OutcomeListener, private ProgramHost {
 
   void on_call(std::size_t slot, int stage, Seconds now) override;
   void on_program_end(const workloads::Program& program, Outcome outcome, Seconds now) override;
+  void pass_front_end();
   void admit(std::size_t call, Seconds now);
   void admit_held(Seconds now);
   void send(Call& call, Seconds now);
@@ -117,6 +135,8 @@ class Gateway : public OutcomeListener, private ProgramHost {
   std::vector<std::size_t> spare_calls_;
   std::vector<Due> outcomes_;
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
+  Station front_end_{1};
+  std::deque<Read> read_;  // in order of time; given-up calls are passed over
   std::set<Held> held_;
 
   Counters requests_;

@@ -33,6 +33,7 @@ TEST_CASE("contexts grow by one token a step, the new one included") {
   CHECK(set.attended()[0].sum == 101 + 31);
   CHECK(set.attended()[0].max == 101);
   CHECK(set.attended(2)[0].sum == 103 + 33);
+  CHECK(set.tokens_to_finish() == 9 + 3);
   CHECK(set.steps_to_finish() == 3);
   std::vector<Request*> finished;
   set.advance(finished);
@@ -44,6 +45,7 @@ TEST_CASE("contexts grow by one token a step, the new one included") {
   CHECK(b.computed == 33);
   CHECK(b.emitted == 4);
   CHECK(set.attended()[0].sum == 104);
+  CHECK(set.tokens_to_finish() == 6);
 }
 
 TEST_CASE("the aggregates equal sums over the sequences, through joins, leaves, ends and windows") {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/batchers/sglang.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmscape::serving {
+
+namespace {
+
+// Answers are expected to be no longer than this (SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION).
+constexpr std::int64_t kLongestExpected = 4096;
+
+class SgLangBatcher : public Batcher {
+ public:
+  explicit SgLangBatcher(SgLang policy) : policy_(std::move(policy)) {}
+
+  void plan(EngineState& state, Seconds now, StepPlan& plan) override {
+    std::int64_t budget = policy_.chunked_prefill_size;
+    continue_prompt(state, budget, plan);
+    admit(state, now, budget, plan);
+    if (!plan.chunks.empty()) return;
+    const std::int64_t preempted = state.preemptions;
+    while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
+      if (!state.preempt_last()) return;
+    if (state.preemptions > preempted) fresh_since_ = state.decoding.step();
+    state.schedule_decodes(plan);
+    // With prompts waiting, the falling ratio may let one in at any step.
+    plan.steady = state.preemptions == preempted && state.waiting.empty();
+  }
+
+ private:
+  [[nodiscard]] double ratio(const EngineState& state) const {
+    const auto steps = static_cast<double>(state.decoding.step() - fresh_since_);
+    const double fall =
+        (policy_.new_token_ratio - policy_.least_new_token_ratio) * steps / static_cast<double>(policy_.decay_steps);
+    return std::max(policy_.least_new_token_ratio, policy_.new_token_ratio - fall);
+  }
+
+  // At most one prompt is cut: the last that was admitted. Its blocks were free then, and nothing took any since.
+  static void continue_prompt(EngineState& state, std::int64_t& budget, StepPlan& plan) {
+    if (state.prefilling.empty()) return;
+    Request& request = *state.prefilling.front();
+    const std::int64_t tokens = std::min(budget, request.tokens_to_compute() - request.computed);
+    state.schedule_chunk(request, tokens, plan);
+    budget -= tokens;
+  }
+
+  void admit(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) const {
+    // What is free beside the answers that are expected of all that run; of prompts of this step, in full.
+    auto room = static_cast<double>(state.kv.available() * state.kv.block_tokens()) -
+                ratio(state) * static_cast<double>(state.decoding.tokens_to_finish());
+    while (budget > 0 && !state.waiting.empty() && state.running() < policy_.max_running_requests) {
+      const Request& next = state.waiting.front();
+      const std::int64_t total = next.tokens_to_compute();
+      const PrefixTree::Match hit = state.kv.match(state.content(next), total);
+      const std::int64_t uncached = total - hit.blocks * state.kv.block_tokens();
+      const std::int64_t blocks = state.kv.blocks_for(total) - hit.blocks;
+      const std::int64_t answer = std::min(next.output_tokens - next.emitted, kLongestExpected);
+      const auto expected = static_cast<double>((blocks + hit.unreferenced_blocks) * state.kv.block_tokens() + answer);
+      const bool alone = state.running() == 0;
+      if (state.kv.available() - hit.unreferenced_blocks < blocks || (!alone && room < expected)) return;
+      room -= expected;
+      const std::int64_t tokens = std::min(budget, uncached);
+      state.schedule_chunk(state.admit(hit.blocks, now), tokens, plan);
+      budget -= tokens;
+    }
+  }
+
+  SgLang policy_;
+  std::int64_t fresh_since_ = 0;  // the decode step from which the expected share falls
+};
+
+}  // namespace
+
+std::unique_ptr<Batcher> SgLang::make() const { return std::make_unique<SgLangBatcher>(*this); }
+
+const Fields<SgLang>& sglang_fields() {
+  static const Fields<SgLang> fields = [] {
+    Fields<SgLang> f("sglang", "prompts in steps of their own, before decodes, as SGLang schedules them");
+    f.add("max_running_requests", &SgLang::max_running_requests, "most sequences that run at once").between(1, 65536);
+    f.add("chunked_prefill_size", &SgLang::chunked_prefill_size, "most prompt tokens of a step").between(1, 1 << 24);
+    f.add("new_token_ratio", &SgLang::new_token_ratio,
+          "share of a sequence's remaining answer that admission expects it to use, at first and after a preemption")
+        .between(0, 1);
+    f.add("least_new_token_ratio", &SgLang::least_new_token_ratio, "what that share falls to").between(0, 1);
+    f.add("decay_steps", &SgLang::decay_steps, "decode steps over which it falls").between(1, 1e9);
+    f.add("radix_cache", &SgLang::radix_cache, "keeps KV blocks for prompts with the same prefix");
+    f.add("overlap_schedule", &SgLang::overlap_schedule, "plans the next step while the present one runs");
+    f.check([](const SgLang& c, const YamlNode& node, Diagnostics& d) {
+      if (c.least_new_token_ratio > c.new_token_ratio)
+        d.error(node.where, "'least_new_token_ratio' must not be above 'new_token_ratio'");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::serving
