@@ -40,9 +40,9 @@ bool FittedRange::check(std::span<const models::PrefillChunk> chunks) {
 
 bool FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::Gemm>(&op))
-    return check_product(OperatorFamily::gemm, gpu_.gemm, g->m, g->n, g->k);
+    return check_product(OperatorFamily::gemm, gpu_.gemm_of(g->weights), g->m, g->n, g->k);
   if (const auto* g = std::get_if<models::GroupedGemm>(&op))
-    return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm(), g->rows, g->n, g->k);
+    return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights), g->rows, g->n, g->k);
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a);
   if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(a->chunks);
   const auto* c = std::get_if<models::Collective>(&op);

@@ -26,6 +26,16 @@ const Fields<EnergyParameters>& energy_fields() {
 
 }  // namespace
 
+const GemmParameters& Gpu::gemm_of(const models::Format& weights) const {
+  const auto own = gemm_by_format.find(weights.name);
+  return own != gemm_by_format.end() ? own->second : gemm;
+}
+
+const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights) const {
+  const auto own = expert_gemm_by_format.find(weights.name);
+  return own != expert_gemm_by_format.end() ? own->second : grouped_gemm();
+}
+
 std::vector<std::string> Gpu::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   return weights_too_large(*this, model, plan);
 }
@@ -84,6 +94,10 @@ const Fields<Gpu>& gpu_fields() {
     f.add_group("gemm", &Gpu::gemm, gemm_fields(), "dense matrix products").required();
     f.add_group("expert_gemm", &Gpu::expert_gemm, gemm_fields(),
                 "matrix products of routed experts; absent: as the dense ones");
+    f.add_group("gemm_by_format", &Gpu::gemm_by_format, gemm_fields(),
+                "dense matrix products whose weights have this format; others are priced as `gemm`");
+    f.add_group("expert_gemm_by_format", &Gpu::expert_gemm_by_format, gemm_fields(),
+                "matrix products of routed experts whose weights have this format; others are priced as `expert_gemm`");
     f.add_group("prefill_attention", &Gpu::prefill_attention, prefill_attention_fields(), "attention of prompt chunks")
         .required();
     f.add_group("decode_attention", &Gpu::decode_attention, decode_attention_fields(), "attention of decodes")

@@ -9,7 +9,9 @@
 #include "hardware/gpu/gemm.hpp"
 #include "hardware/gpu/timeline.hpp"
 
+#include <map>
 #include <optional>
+#include <string>
 
 namespace llmscape::hardware {
 
@@ -27,6 +29,9 @@ struct Gpu final : Device, Chip {
   Sourced<Bytes> runtime_reserve;  // contexts, communicators, captured graphs: memory that the KV pool does not get
   GemmParameters gemm;
   std::optional<GemmParameters> expert_gemm;  // absent: as `gemm`
+  // Kernels of their own for weights of a format, by its name; others take the parameters above at their own peak and
+  // width.
+  std::map<std::string, GemmParameters> gemm_by_format, expert_gemm_by_format;
   PrefillAttentionParameters prefill_attention;
   DecodeAttentionParameters decode_attention;
   ElementwiseParameters elementwise;
@@ -35,6 +40,8 @@ struct Gpu final : Device, Chip {
   EnergyParameters energy;
 
   [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
+  [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights) const;
+  [[nodiscard]] const GemmParameters& grouped_gemm_of(const models::Format& weights) const;
   [[nodiscard]] Bytes memory() const override { return *hbm_capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }

@@ -10,9 +10,11 @@ struct Pricer {
   PartCost& part;
   int count;
 
-  void operator()(const models::Gemm& g) const { part.add(OperatorFamily::gemm, gemm_cost(gpu, gpu.gemm, g), count); }
+  void operator()(const models::Gemm& g) const {
+    part.add(OperatorFamily::gemm, gemm_cost(gpu, gpu.gemm_of(g.weights), g), count);
+  }
   void operator()(const models::GroupedGemm& g) const {
-    part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm(), g), count);
+    part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm_of(g.weights), g), count);
   }
   void operator()(const models::PrefillAttention& a) const {
     part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention, a, a.chunks), count);
