@@ -63,6 +63,8 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
   if (config.weights) models::set_weights(model->precision, *models::format_named(*config.weights));
   if (config.activations) model->precision.activations = *models::format_named(*config.activations);
   if (config.kv) model->precision.kv = *models::format_named(*config.kv);
+  if (config.experts) model->precision.experts = models::format_named(*config.experts);
+  if (config.embeddings) model->precision.embeddings = models::format_named(*config.embeddings);
   return model;
 }
 
@@ -118,6 +120,12 @@ std::optional<Scenario> load_scenario(const std::filesystem::path& file, const s
                                       Diagnostics& diagnostics) {
   YamlNode root = read_yaml_file(file, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
+  return read_scenario(std::move(root), file.parent_path(), overrides, seed, catalogs, diagnostics);
+}
+
+std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path& folder,
+                                      const std::vector<std::string>& overrides, std::optional<std::int64_t> seed,
+                                      const Catalogs& catalogs, Diagnostics& diagnostics) {
   take_schema(root, diagnostics);
   spell_out_scenario(root);
   for (const std::string& assignment : overrides) {
@@ -128,7 +136,7 @@ std::optional<Scenario> load_scenario(const std::filesystem::path& file, const s
   expand_presets(root, scenario_fields().info(), preset_loader(catalogs), diagnostics);
 
   Scenario scenario;
-  scenario.folder = file.parent_path();
+  scenario.folder = folder;
   if (!scenario_fields().read(scenario.config, root, diagnostics) || diagnostics.has_errors()) return std::nullopt;
   const ScenarioConfig& config = scenario.config;
   scenario.workload_where = where_of(root, {"workload"});

@@ -24,7 +24,8 @@ struct ModelConfig {
   std::optional<std::string> preset;  // a name in the models' catalogue, or ...
   std::optional<std::string>
       hf_config;  // ... a config.json of Hugging Face, or a native model/1 file, from the scenario's folder
-  std::optional<std::string> weights, activations, kv;  // number formats instead of the model's own
+  // Number formats instead of the model's own; `weights` also those of experts and embeddings, unless these are named.
+  std::optional<std::string> weights, activations, kv, experts, embeddings;
 };
 
 struct HardwareConfig {
@@ -36,6 +37,10 @@ struct AdmissionConfig {
   std::optional<std::int64_t> max_waiting;
 };
 
+struct FrontEndConfig {
+  Seconds per_call, per_token;
+};
+
 struct ServingConfig {
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
   std::shared_ptr<const serving::BatcherPolicy> batcher;
@@ -43,10 +48,12 @@ struct ServingConfig {
   std::int64_t block_size = 16;
   std::optional<std::int64_t> kv_blocks;
   double gpu_memory_utilization = 0.9;
+  double kv_memory_share = 1;
   std::optional<std::int64_t> max_model_len;
   bool cuda_graphs = true;
   std::optional<std::int64_t> max_cudagraph_capture_size;
   models::ExpertCoverage::Law expert_coverage = models::ExpertCoverage::Law::related;
+  FrontEndConfig front_end;
   AdmissionConfig admission;
   std::int64_t retrieval_servers = 0;
   [[nodiscard]] models::ParallelPlan plan() const;
@@ -89,6 +96,10 @@ struct Scenario {
 std::optional<Scenario> load_scenario(const std::filesystem::path& file, const std::vector<std::string>& overrides,
                                       std::optional<std::int64_t> seed, const Catalogs& catalogs,
                                       Diagnostics& diagnostics);
+// The same of a tree whose relative paths start from `folder`.
+std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path& folder,
+                                      const std::vector<std::string>& overrides, std::optional<std::int64_t> seed,
+                                      const Catalogs& catalogs, Diagnostics& diagnostics);
 
 // Loads a preset of a catalogue: "hardware" or "workloads".
 PresetLoader preset_loader(const Catalogs& catalogs);

@@ -11,11 +11,18 @@ const Fields<ModelConfig>& model_fields() {
     Fields<ModelConfig> f("model", "the model that is served; a bare name is a preset");
     f.add("preset", &ModelConfig::preset, "name of a model of the catalogue: `llmscape list models`");
     f.add("hf_config", &ModelConfig::hf_config, "path of a Hugging Face config.json, or of a model/1 file");
-    f.add("weights", &ModelConfig::weights, "number format of the weights; the model's own if absent")
+    f.add("weights", &ModelConfig::weights,
+          "number format of the weights, those of experts, embedding and head included; the model's own if absent")
         .one_of(models::format_names());
     f.add("activations", &ModelConfig::activations, "number format of the activations; the model's own if absent")
         .one_of(models::format_names());
     f.add("kv", &ModelConfig::kv, "number format of the KV cache; the model's own if absent")
+        .one_of(models::format_names());
+    f.add("experts", &ModelConfig::experts,
+          "number format of routed experts, where it is another than that of the weights")
+        .one_of(models::format_names());
+    f.add("embeddings", &ModelConfig::embeddings,
+          "number format of embedding and head, where it is another than that of the weights")
         .one_of(models::format_names());
     f.check([](const ModelConfig& c, const YamlNode& node, Diagnostics& d) {
       if (c.preset.has_value() == c.hf_config.has_value())
@@ -58,6 +65,16 @@ const Fields<AdmissionConfig>& admission_fields() {
   return fields;
 }
 
+const Fields<FrontEndConfig>& front_end_fields() {
+  static const Fields<FrontEndConfig> fields = [] {
+    Fields<FrontEndConfig> f("front_end", "the process in front of the engines, which takes one call after the other");
+    f.add("per_call", &FrontEndConfig::per_call, "time of a call: HTTP, validation, handing over").at_least(0);
+    f.add("per_token", &FrontEndConfig::per_token, "time of each prompt token: tokenisation").at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
 const Fields<ServingConfig>& serving_fields() {
   static const Fields<ServingConfig> fields = [] {
     using Law = models::ExpertCoverage::Law;
@@ -78,6 +95,11 @@ const Fields<ServingConfig>& serving_fields() {
           "share of a device's memory that the engine may use")
         .above(0)
         .at_most(1);
+    f.add("kv_memory_share", &ServingConfig::kv_memory_share,
+          "share of what weights and activations leave of it that the KV pool takes (TensorRT-LLM's "
+          "free_gpu_memory_fraction, with gpu_memory_utilization 1)")
+        .above(0)
+        .at_most(1);
     f.add("max_model_len", &ServingConfig::max_model_len,
           "longest prompt and answer in tokens; the model's own if absent")
         .at_least(2);
@@ -89,6 +111,8 @@ const Fields<ServingConfig>& serving_fields() {
     f.add_enum("expert_coverage", &ServingConfig::expert_coverage,
                {{"related", Law::related}, {"uniform", Law::uniform}},
                "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
+    f.add_group("front_end", &ServingConfig::front_end, front_end_fields(),
+                "what a call passes before an engine sees it");
     f.add_group("admission", &ServingConfig::admission, admission_fields(), "how many calls are let in");
     f.add("retrieval_servers", &ServingConfig::retrieval_servers,
           "servers of the retrieval station, where calls queue; 0: nobody waits there")

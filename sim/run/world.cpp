@@ -94,15 +94,15 @@ hardware::Device::Settings settings_of(const ServingConfig& serving) {
 ReplicaSize replica_size(const Scenario& scenario, const hardware::Device& device) {
   const ServingConfig& serving = scenario.config.serving;
   ReplicaSize size;
-  size.kv_blocks = serving.kv_blocks.value_or(
+  const hardware::KvPool pool =
       hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization,
-                        serving.batcher->max_tokens(), serving.batcher->max_sequences())
-          .tokens /
-      serving.block_size);
+                        serving.batcher->max_tokens(), serving.batcher->max_sequences());
+  const double tokens = serving.kv_memory_share * static_cast<double>(pool.tokens);
+  size.kv_blocks = serving.kv_blocks.value_or(static_cast<std::int64_t>(tokens) / serving.block_size);
   size.max_model_len = serving.max_model_len.value_or(scenario.model.max_position);
-  const std::int64_t pool = size.kv_blocks * serving.block_size;
-  if (pool < size.max_model_len) {
-    size.warning = "'" + device.name + "' holds " + std::to_string(pool) +
+  const std::int64_t held = size.kv_blocks * serving.block_size;
+  if (held < size.max_model_len) {
+    size.warning = "'" + device.name + "' holds " + std::to_string(held) +
                    " tokens of KV, less than the longest sequence allowed (" + std::to_string(size.max_model_len) +
                    "): longer requests are dropped";
   }
@@ -176,6 +176,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   }
 
   serving::GatewayConfig gateway_config;
+  gateway_config.front_end = {config.serving.front_end.per_call, config.serving.front_end.per_token};
   gateway_config.timeout = config.workload.timeout.value_or(serving::kNever);
   gateway_config.max_outstanding = config.serving.admission.max_outstanding;
   gateway_config.max_waiting = config.serving.admission.max_waiting.value_or(-1);
@@ -191,6 +192,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   kernel->lead(leader);
   for (ReplicaProcess& process : processes) kernel->add(process);
   if (!gateway.done()) kernel->run();
+  kernel->fabric().check_invariants(leader.now());
   return assemble(parts, gateway, leader.now());
 }
 

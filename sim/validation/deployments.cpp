@@ -193,6 +193,24 @@ std::optional<DeploymentPoint> simulate(const Deployment& deployment, const std:
   return point;
 }
 
+std::vector<DeploymentPoint> simulate_deployments(const std::string& table, const std::string& exclusions,
+                                                  const std::function<bool(const Deployment&)>& wanted,
+                                                  const std::vector<std::string>& overrides,
+                                                  const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+  std::map<std::string, std::string> reasons;
+  for (Exclusion& e : read_exclusions(exclusions, diagnostics)) reasons.emplace(std::move(e.id), std::move(e.reason));
+  std::vector<DeploymentPoint> points;
+  for (const Deployment& deployment : read_deployments(table, diagnostics)) {
+    if (diagnostics.has_errors()) break;
+    if (!wanted(deployment)) continue;
+    auto point = simulate(deployment, overrides, catalogs, diagnostics);
+    if (!point) continue;
+    if (const auto reason = reasons.find(deployment.id); reason != reasons.end()) point->excluded = reason->second;
+    points.push_back(std::move(*point));
+  }
+  return points;
+}
+
 DeploymentErrors compare(const std::vector<DeploymentPoint>& points) {
   std::vector<Pair> ttft, tpot, rate;
   std::map<std::int64_t, std::vector<Pair>> by_concurrency;
