@@ -34,7 +34,9 @@ void add_schema(CLI::App& app, Session& session);
 void add_trace(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_engine(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
+void add_bench(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 
 }  // namespace llmscape::cli
