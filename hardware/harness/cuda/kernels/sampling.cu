@@ -38,77 +38,80 @@ __device__ Candidate best_of_block(Candidate mine) {
   return mine;
 }
 
-// Calls visit(column, logit bits) for every element of the row that is this thread's.
+__device__ __forceinline__ float4 load4(const float* from) { return *reinterpret_cast<const float4*>(from); }
+
+// Calls visit(column, logit) for every element of the row that is this thread's.
 template <class Visit>
-__device__ void over_row(const Bf16* row, int width, Visit visit) {
+__device__ __forceinline__ void over_row(const float* row, int width, Visit visit) {
+#pragma unroll 2
+  for (int i = threadIdx.x * 4; i < width; i += blockDim.x * 4) {
+    const float4 v = load4(row + i);
+    visit(i, v.x);
+    visit(i + 1, v.y);
+    visit(i + 2, v.z);
+    visit(i + 3, v.w);
+  }
+}
+template <class Visit>
+__device__ __forceinline__ void over_row(const Bf16* row, int width, Visit visit) {
   for (int i = threadIdx.x * kLanes; i < width; i += blockDim.x * kLanes) {
-    const Vector8 packed = *reinterpret_cast<const Vector8*>(row + i);
+    const Floats8 v = load8(row + i);
 #pragma unroll
-    for (int j = 0; j < kLanes; ++j) {
-      visit(i + j, Bf16{static_cast<std::uint16_t>(packed.pairs[j / 2] >> (j % 2 * 16))});
-    }
+    for (int j = 0; j < kLanes; ++j) visit(i + j, v.at[j]);
   }
 }
 
-__global__ void softmax_kernel(const Bf16* logits, Bf16* out, int width) {
-  const long row = static_cast<long>(blockIdx.x) * width;
-  float largest = kLowest, sum = 0;  // of this thread's elements, the sum relative to `largest`
-  for (int i = threadIdx.x * kLanes; i < width; i += blockDim.x * kLanes) {
-    const Floats8 v = load8(logits + row + i);
-    float here = largest;
-#pragma unroll
-    for (float each : v.at) here = fmaxf(here, each);
-    sum *= __expf(largest - here);
-    largest = here;
-#pragma unroll
-    for (float each : v.at) sum += __expf(each - largest);
-  }
-  const float of_row = max_over_block(largest);
-  const float factor = 1 / sum_over_block(sum == 0 ? 0 : sum * __expf(largest - of_row));
-  for (int i = threadIdx.x * kLanes; i < width; i += blockDim.x * kLanes) {
-    Floats8 v = load8(logits + row + i);
-#pragma unroll
-    for (float& each : v.at) each = __expf(each - of_row) * factor;
-    store8(out + row + i, v);
+__global__ void __launch_bounds__(kThreads) softmax_kernel(const float* logits, float* out, int width) {
+  const float* row = logits + static_cast<long>(blockIdx.x) * width;
+  float* to = out + static_cast<long>(blockIdx.x) * width;
+  float largest = kLowest, sum = 0;
+  over_row(row, width, [&](int, float logit) { largest = fmaxf(largest, logit); });
+  largest = max_over_block(largest);
+  over_row(row, width, [&](int, float logit) { sum += __expf(logit - largest); });
+  const float factor = 1 / sum_over_block(sum);
+  for (int i = threadIdx.x * 4; i < width; i += blockDim.x * 4) {
+    const float4 v = load4(row + i);
+    *reinterpret_cast<float4*>(to + i) = {__expf(v.x - largest) * factor, __expf(v.y - largest) * factor,
+                                          __expf(v.z - largest) * factor, __expf(v.w - largest) * factor};
   }
 }
 
 __global__ void argmax_kernel(const Bf16* logits, int* tokens, int width) {
   Candidate mine = kNone;
   over_row(logits + static_cast<long>(blockIdx.x) * width, width,
-           [&](int column, Bf16 logit) { mine = better(mine, {to_float(logit), column}); });
+           [&](int column, float logit) { mine = better(mine, {logit, column}); });
   mine = best_of_block(mine);
   if (threadIdx.x == 0) tokens[blockIdx.x] = mine.index;
 }
 
-// The keys of a row's logits by their upper byte, then those of the top_k-th largest's upper byte by their lower.
-__device__ Threshold find_threshold(const Bf16* row, int width, int top_k) {
+// The key of the top_k-th largest logit of the row.
+__device__ std::uint32_t find_threshold(const float* row, int width, int top_k) {
   __shared__ int count[kDigits];
-  __shared__ Threshold threshold;
-  if (threadIdx.x == 0) threshold = {0, top_k};
-  for (const int shift : {8, 0}) {
+  __shared__ Threshold known;
+  if (threadIdx.x == 0) known = {0, top_k};
+  for (int shift = kKeyBits - kDigitBits; shift >= 0; shift -= kDigitBits) {
     for (unsigned i = threadIdx.x; i < kDigits; i += blockDim.x) count[i] = 0;
     __syncthreads();
-    over_row(row, width, [&](int, Bf16 logit) {
-      const unsigned key = ordered_key(logit);
-      if (shift == 8 || key >> 8 == threshold.key >> 8) atomicAdd(&count[key >> shift & (kDigits - 1)], 1);
+    over_row(row, width, [&](int, float logit) {
+      const std::uint32_t key = ordered_key(logit);
+      if (agrees(key, known, shift)) atomicAdd(&count[digit(key, shift)], 1);
     });
     __syncthreads();
-    if (threadIdx.x == 0) threshold = narrow(threshold, count, shift);
+    if (threadIdx.x == 0) known = narrow(known, count, shift);
     __syncthreads();
   }
-  return threshold;
+  return known.key;
 }
 
 __global__ void __launch_bounds__(kThreads)
-    sample_kernel(const Bf16* logits, int* tokens, int width, int top_k, float temperature, std::uint64_t seed) {
-  const Bf16* row = logits + static_cast<long>(blockIdx.x) * width;
-  const unsigned lowest = find_threshold(row, width, top_k).key;
+    sample_kernel(const float* logits, int* tokens, int width, int top_k, float temperature, std::uint64_t seed) {
+  const long first = static_cast<long>(blockIdx.x) * width;
+  const std::uint32_t lowest = find_threshold(logits + first, width, top_k);
   Candidate mine = kNone;
-  over_row(row, width, [&](int column, Bf16 logit) {
+  over_row(logits + first, width, [&](int column, float logit) {
     if (ordered_key(logit) < lowest) return;
-    const float noise = -logf(-logf(uniform(seed, static_cast<std::uint64_t>(blockIdx.x) * width + column)));
-    mine = better(mine, {to_float(logit) / temperature + noise, column});
+    const float noise = -logf(-logf(uniform(seed, static_cast<std::uint64_t>(first + column))));
+    mine = better(mine, {logit / temperature + noise, column});
   });
   mine = best_of_block(mine);
   if (threadIdx.x == 0) tokens[blockIdx.x] = mine.index;
@@ -149,7 +152,7 @@ __global__ void route_kernel(const Bf16* logits, int* experts, float* weights, i
 
 }  // namespace
 
-void softmax(const Bf16* logits, Bf16* out, int rows, int width, Stream stream) {
+void softmax(const float* logits, float* out, int rows, int width, Stream stream) {
   softmax_kernel<<<rows, kThreads, 0, stream>>>(logits, out, width);
   check_launch("softmax");
 }
@@ -159,7 +162,7 @@ void argmax(const Bf16* logits, int* tokens, int rows, int width, Stream stream)
   check_launch("argmax");
 }
 
-void sample(const Bf16* logits, int* tokens, int rows, int width, int top_k, float temperature, std::uint64_t seed,
+void sample(const float* logits, int* tokens, int rows, int width, int top_k, float temperature, std::uint64_t seed,
             Stream stream) {
   sample_kernel<<<rows, kThreads, 0, stream>>>(logits, tokens, width, top_k, temperature, seed);
   check_launch("sampling");
