@@ -35,7 +35,7 @@ _llmscape() {
     return
   fi
   if ((COMP_CWORD == 1)); then
-    words='run lint show list schema trace import compare bench completion --help --version'
+    words='run lint show list schema trace import compare validate bench completion --help --version'
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
     return
   fi
@@ -43,6 +43,7 @@ _llmscape() {
   case ${COMP_WORDS[1]} in
     run) words="--set --seed --from --output --requests --timeline --intervals --jobs --format --quiet --verbose $messages" ;;
     lint | compare) words=$messages ;;
+    validate) words="--against --max-error --json --markdown $messages" ;;
     bench) words='--backend --list --filter --quick --time-budget --seed --output --quiet --help' ;;
     show) words="fields hardware/ model/ workload/ $messages" ;;
     list) words="devices models workloads batchers routers arrivals streams metrics formats --format $messages" ;;

@@ -64,7 +64,8 @@ std::string first_line(const fs::path& path) {
 enum class Measured { requests, engine, loads, rows };
 Measured kind_of_measured(const fs::path& path) {
   const std::string line = first_line(path);
-  if (line.starts_with('{')) return line.find("\"queued_ts\"") != line.npos ? Measured::requests : Measured::engine;
+  const bool row = line.starts_with(R"({"metadata")") || line.find(R"("queued_ts")") != line.npos;
+  if (line.starts_with('{')) return row ? Measured::requests : Measured::engine;
   return line.starts_with("t,") ? Measured::loads : Measured::rows;
 }
 

@@ -72,9 +72,9 @@ std::optional<Simulated> simulate(const run::Scenario& scenario, Diagnostics& di
   run::RunOptions options;
   options.kernel = run::KernelKind::event_queue;
   options.watcher = &stations;
-  const run::RunResult result = run::run_scenario(scenario, options, diagnostics);
+  run::RunResult result = run::run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
-  return Simulated{std::move(stations.requests), result.warnings};
+  return Simulated{std::move(stations.requests), std::move(result)};
 }
 
 }  // namespace llmscape::validation

@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 
+#include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/validation/request_times.hpp"
 
@@ -25,11 +26,10 @@ class Replay {
   std::optional<run::Scenario> scenario_;
 };
 
-// Runs the scenario on the bare event queue: the times of the calls that were completed, and the range warnings.
-// Nothing after reporting.
+// Runs the scenario on the bare event queue. Nothing after reporting.
 struct Simulated {
-  std::vector<RequestTimes> requests;
-  std::vector<std::string> warnings;
+  std::vector<RequestTimes> requests;  // those that were completed
+  run::RunResult result;
 };
 std::optional<Simulated> simulate(const run::Scenario& scenario, Diagnostics& diagnostics);
 

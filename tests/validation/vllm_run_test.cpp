@@ -1,72 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
 // A measured vLLM 0.19 run (Llama-3.1-8B, RTX PRO 6000, 300 requests; casys-kaist/LLMServingSim @ 5daddb2) replayed.
-// Nothing in the simulator was fitted to it: the catalogue's constants come from kernel tables.
+// Nothing in the simulator was fitted to it but, where the test says so, one declared constant of the host.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
+#include "sim/validation/replay.hpp"
+#include "sim/validation/requests.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
-using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
 namespace {
 
-struct Measured {
-  double ttft = 0, tpot = 0, e2e = 0, makespan = 0;
-};
-
-Measured measured(const std::string& path) {
-  Measured mean;
-  LineReader lines(path);
-  int n = 0;
-  double first = 0, last = 0;
-  while (const auto line = lines.next()) {
-    const auto row = nlohmann::json::parse(*line);
-    const double queued = row["queued_ts"];
-    const double first_token = row["first_token_ts"];
-    const double last_token = row["last_token_ts"];
-    const double output = row["output_toks"];
-    mean.ttft += first_token - queued;
-    mean.tpot += (last_token - first_token) / (output - 1);
-    mean.e2e += last_token - queued;
-    first = n == 0 ? queued : std::min(first, queued);
-    last = std::max(last, last_token);
-    ++n;
-  }
-  REQUIRE(n == 300);
-  return {mean.ttft / n, mean.tpot / n, mean.e2e / n, last - first};
+std::string data_folder() {
+  const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
+  if (data && *data) return data;
+  MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
+  return "";
 }
 
-double error(double predicted, double seen) { return predicted / seen - 1; }
+// What a prefill step of the run takes beyond the layer tables, host work that nothing hides: 3 to 6 ms at any length
+// (steps of single prompts at low load).
+constexpr const char* kPrefillStep = "4 ms";
+
+// The same GPU by the times of its layers inside vLLM.
+std::string measured_layers(const std::string& data, const std::string& per_prefill_step) {
+  return "{kind: table, name: rtx-pro-6000-layers, tables: " + data +
+         "/kernels/rtxpro6000, capacity: 95 GiB, runtime_reserve: 1 GB, idle_power: 35 W, busy_power: 600 W, "
+         "links: {bandwidth: 40 GB/s, latency: 3 us}, "
+         "host: {per_step: 126 us, per_request: 4 us, graph_launch: 10 us, per_eager_layer: 32 us, per_prefill_step: " +
+         per_prefill_step + "}}";
+}
+
+struct Outcome {
+  run::RunResult result;
+  std::vector<validation::Comparison> comparisons;
+  std::vector<validation::Course> courses, logged;  // against the requests, and against the engine's own log
+  [[nodiscard]] double error(const std::string& metric, const std::string& figure) const {
+    for (const auto& comparison : comparisons)
+      if (comparison.metric == metric) return comparison.error(figure).value();
+    throw std::out_of_range(metric);
+  }
+};
+
+Outcome replay(const std::string& data, const std::string& device) {
+  const std::string folder = data + "/measured/vllm_rtxpro6000_llama31_8b";
+  const auto scenario = scenario_of("schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [" + device +
+                                    "]}\n"
+                                    "serving: {batcher: {policy: vllm_v1, max_num_seqs: 128, "
+                                    "max_num_batched_tokens: 2048}}\n"
+                                    "workload: {replay: {trace: " +
+                                    folder + "/workload.jsonl.gz}}\n");
+  Diagnostics diagnostics;
+  auto simulated = validation::simulate(*scenario, diagnostics);
+  const auto measured = validation::read_request_times(folder + "/requests.jsonl", diagnostics);
+  const auto log = validation::read_loads(folder + "/timeseries.csv", diagnostics);
+  REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
+  Outcome outcome{std::move(simulated->result), {}, {}, {}};
+  outcome.courses = validation::compare_loads(simulated->requests, validation::loads(*measured));
+  outcome.logged = validation::compare_loads(simulated->requests, *log);
+  auto comparisons = validation::compare_requests(std::move(simulated->requests), *measured, {}, diagnostics);
+  REQUIRE_MESSAGE(comparisons, diagnostics.text(false));
+  outcome.comparisons = std::move(*comparisons);
+  MESSAGE(device.substr(0, 60) << ": errors of TPOT " << outcome.error("tpot", "mean") << ", E2E "
+                               << outcome.error("e2e", "mean") << ", TTFT " << outcome.error("ttft", "mean")
+                               << ", its median " << outcome.error("ttft", "p50") << ", makespan "
+                               << outcome.error("makespan", "mean"));
+  return outcome;
+}
+
+// As vLLM counted (engines.md 11).
+void check_schedule(const run::RunResult& result) {
+  CHECK(result.tokens.reused == 19'520);
+  CHECK(static_cast<double>(result.steps) == doctest::Approx(2388).epsilon(0.015));
+}
+
+void check_loads(const Outcome& outcome, double most) {
+  for (const auto* courses : {&outcome.courses, &outcome.logged})
+    for (const validation::Course& course : *courses) {
+      CAPTURE(course.name);
+      CHECK(course.rmse < most);
+    }
+}
 
 }  // namespace
 
-TEST_CASE("a measured vLLM run: prefix hits exactly, steps within 2 %, times within what is reached so far") {
-  const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
-  if (!data || !*data) {
-    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
-    return;
-  }
-  const std::string folder = std::string(data) + "/measured/vllm_rtxpro6000_llama31_8b";
-  const auto scenario = scenario_of(
-      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: rtx-pro-6000}]}\n"
-      "serving: {batcher: {policy: vllm_v1, max_num_seqs: 128, max_num_batched_tokens: 2048}}\n"
-      "workload: {replay: {trace: " +
-      folder + "/workload.jsonl.gz}}\n");
-  const run::RunResult result = run_on_event_queue(*scenario);
-  const Measured seen = measured(folder + "/requests.jsonl");
-  CHECK(result.tokens.reused == 19'520);  // as vLLM counted (engines.md 11)
-  CHECK(static_cast<double>(result.steps) == doctest::Approx(2388).epsilon(0.02));
-  const double tpot = error(result.tpot_s->mean, seen.tpot);
-  const double e2e = error(result.e2e_s->mean, seen.e2e);
-  const double ttft = error(result.ttft_s->mean, seen.ttft);
-  const double makespan = error(result.simulated_s, seen.makespan);
-  MESSAGE("errors of means: TPOT " << tpot << ", E2E " << e2e << ", TTFT " << ttft << ", makespan " << makespan);
-  CHECK(std::abs(tpot) < 0.06);
-  CHECK(std::abs(e2e) < 0.08);
-  CHECK(std::abs(ttft) < 0.14);
-  CHECK(std::abs(makespan) < 0.06);
+TEST_CASE("a measured vLLM run from layer tables alone: prefix hits, steps, and times within 4 % but the median TTFT") {
+  const std::string data = data_folder();
+  if (data.empty()) return;
+  const Outcome outcome = replay(data, measured_layers(data, "0 s"));
+  check_schedule(outcome.result);
+  CHECK(outcome.result.warnings.empty());
+  CHECK(outcome.error("tpot", "mean") < 0.02);
+  CHECK(outcome.error("makespan", "mean") < 0.02);
+  CHECK(outcome.error("e2e", "mean") < 0.02);
+  CHECK(outcome.error("ttft", "mean") < 0.04);
+  CHECK(outcome.error("ttft", "p50") < 0.08);
+  check_loads(outcome, 3.5);
+}
+
+TEST_CASE("a measured vLLM run from layer tables and one declared host constant: times within 2 %") {
+  const std::string data = data_folder();
+  if (data.empty()) return;
+  const Outcome outcome = replay(data, measured_layers(data, kPrefillStep));
+  check_schedule(outcome.result);
+  CHECK(outcome.error("tpot", "mean") < 0.01);
+  CHECK(outcome.error("makespan", "mean") < 0.01);
+  CHECK(outcome.error("e2e", "mean") < 0.01);
+  CHECK(outcome.error("ttft", "mean") < 0.02);
+  CHECK(outcome.error("ttft", "p50") < 0.03);
+  check_loads(outcome, 3);
+}
+
+TEST_CASE("a measured vLLM run on the catalogue's device, whose parameters were fitted to the same tables") {
+  const std::string data = data_folder();
+  if (data.empty()) return;
+  const Outcome outcome = replay(data, "{preset: rtx-pro-6000}");
+  check_schedule(outcome.result);
+  CHECK(outcome.error("tpot", "mean") < 0.06);
+  CHECK(outcome.error("makespan", "mean") < 0.06);
+  CHECK(outcome.error("e2e", "mean") < 0.08);
+  CHECK(outcome.error("ttft", "mean") < 0.14);
 }
