@@ -35,13 +35,13 @@ std::optional<traces::LayerTables> tables_of(const fs::path& folder, std::vector
   return tables;
 }
 
-// Where a path of this node starts: beside the file that it was read from, or where the program was called.
-fs::path base_of(const YamlNode& node) {
-  if (!node.where.source || !fs::is_regular_file(node.where.source->name)) return {};
-  return fs::path(node.where.source->name).parent_path();
-}
-
 }  // namespace
+
+fs::path tables_folder(const YamlNode& tables) {
+  const auto& source = tables.where.source;
+  const bool in_file = source && fs::is_regular_file(source->name);
+  return in_file ? fs::path(source->name).parent_path() / tables.text : fs::path(tables.text);
+}
 
 fs::path TableDevice::folder_of(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   return folder / model.name / fmt::format("tp{}", plan.tensor);
@@ -107,7 +107,7 @@ FamilyMember<Device> table_kind() {
             auto device = std::make_shared<TableDevice>();
             if (!table_fields().read(*device, node, diagnostics)) return nullptr;
             const YamlNode& tables = *node.find("tables");
-            device->folder = base_of(tables) / device->tables;
+            device->folder = tables_folder(tables);
             if (fs::is_directory(device->folder)) return device;
             diagnostics.error(tables.where, fmt::format("there is no folder '{}'", device->folder.string()));
             return nullptr;

@@ -32,7 +32,9 @@ struct TableDevice final : Device {
 };
 
 const Fields<TableDevice>& table_fields();
-// The row of the kind: a relative `tables` starts from the folder of the file that it stands in.
+// What the value of `tables` names: relative to the file that it was read from, or to where the program was called.
+std::filesystem::path tables_folder(const YamlNode& tables);
+// The row of the kind.
 FamilyMember<Device> table_kind();
 
 }  // namespace llmscape::hardware

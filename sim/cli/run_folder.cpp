@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "hardware/table/table_device.hpp"
 #include "sim/cli/version.hpp"
 #include "sim/kernel/kernel.hpp"
 #include "sim/report/json.hpp"
@@ -34,6 +35,10 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
+std::string named_from(const fs::path& path, const fs::path& folder) {
+  return fs::proximate(fs::absolute(path), fs::absolute(folder)).string();
+}
+
 // Makes the relative path at the end of `keys` start from `to` instead of `from`.
 void move_path(YamlNode& root, std::initializer_list<std::string_view> keys, const fs::path& from, const fs::path& to) {
   YamlNode* node = &root;
@@ -42,7 +47,14 @@ void move_path(YamlNode& root, std::initializer_list<std::string_view> keys, con
     if (!node) return;
   }
   const fs::path path = node->text;
-  if (path.is_relative()) node->text = fs::proximate(fs::absolute(from / path), fs::absolute(to)).string();
+  if (path.is_relative()) node->text = named_from(from / path, to);
+}
+
+// The same for the tables of devices, whose descriptions may stand elsewhere than the scenario.
+void move_tables(YamlNode& root, const fs::path& to) {
+  for (YamlNode& device : root.find("hardware")->find("devices")->items)
+    if (YamlNode* tables = device.find("tables"); tables && fs::path(tables->text).is_relative())
+      tables->text = named_from(hardware::tables_folder(*tables), to);
 }
 
 std::string manifest(const std::vector<std::string>& arguments, std::time_t started, double wall, double cpu) {
@@ -71,6 +83,7 @@ YamlNode resolved_for(const run::Scenario& scenario, const fs::path& folder) {
   YamlNode tree = scenario.resolved;
   move_path(tree, {"model", "hf_config"}, scenario.folder, folder);
   move_path(tree, {"workload", "replay", "trace"}, scenario.folder, folder);
+  move_tables(tree, folder);
   return tree;
 }
 
