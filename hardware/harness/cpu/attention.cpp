@@ -20,21 +20,28 @@ class Caches {
   Caches(std::int64_t sequences, std::int64_t context, std::int64_t kv_heads, std::int64_t head_dim,
          RandomStream& random)
       : context_(context), blocks_of_each_((context + PagedKv::kBlockTokens - 1) / PagedKv::kBlockTokens),
-        blocks_(static_cast<std::size_t>(sequences * blocks_of_each_)),
-        kv_(sequences * blocks_of_each_, kv_heads, head_dim),
+        blocks_(static_cast<std::size_t>(sequences * blocks_of_each_)), kv_heads_(kv_heads), head_dim_(head_dim),
         keys_(random_floats(sequences * context * kv_heads * head_dim, random)),
         values_(random_floats(sequences * context * kv_heads * head_dim, random)) {
     std::iota(blocks_.begin(), blocks_.end(), 0);
     for (std::size_t i = blocks_.size(); i > 1; --i) std::swap(blocks_[i - 1], blocks_[random.below(i)]);
     const std::int64_t width = kv_heads * head_dim;
+    PagedKv kv(sequences * blocks_of_each_, kv_heads, head_dim);
     for (std::int64_t s = 0; s < sequences; ++s) {
       for (std::int64_t t = 0; t < context; ++t)
-        kv_.write(table(s), t, {key(s, t), static_cast<std::size_t>(width)},
-                  {value(s, t), static_cast<std::size_t>(width)});
+        kv.write(table(s), t, {key(s, t), static_cast<std::size_t>(width)},
+                 {value(s, t), static_cast<std::size_t>(width)});
     }
+    const double bytes =
+        2 * sizeof(float) * static_cast<double>(sequences * blocks_of_each_ * PagedKv::kBlockTokens * width);
+    copies_.assign(static_cast<std::size_t>(copies_beyond_caches(bytes)), kv);
   }
 
-  [[nodiscard]] const PagedKv& kv() const { return kv_; }
+  // The next copy of the caches.
+  const PagedKv& next() {
+    last_ = (last_ + 1) % copies_.size();
+    return copies_[last_];
+  }
   [[nodiscard]] std::span<const std::int32_t> table(std::int64_t sequence) const {
     return std::span(blocks_).subspan(static_cast<std::size_t>(sequence * blocks_of_each_),
                                       static_cast<std::size_t>(blocks_of_each_));
@@ -42,7 +49,7 @@ class Caches {
   // The attention of one head of a token to the first `context` of its sequence, in double precision.
   [[nodiscard]] std::vector<double> reference(std::int64_t sequence, std::int64_t kv_head, std::int64_t context,
                                               const float* query) const {
-    const std::int64_t width = kv_.head_dim();
+    const std::int64_t width = head_dim_;
     std::vector<double> scores, out(static_cast<std::size_t>(width));
     for (std::int64_t t = 0; t < context; ++t) {
       const double dot = std::inner_product(query, query + width, key(sequence, t) + kv_head * width, 0.0);
@@ -61,14 +68,16 @@ class Caches {
 
  private:
   [[nodiscard]] std::ptrdiff_t at(std::int64_t sequence, std::int64_t token) const {
-    return (sequence * context_ + token) * kv_.kv_heads() * kv_.head_dim();
+    return (sequence * context_ + token) * kv_heads_ * head_dim_;
   }
   [[nodiscard]] const float* key(std::int64_t s, std::int64_t t) const { return keys_.data() + at(s, t); }
   [[nodiscard]] const float* value(std::int64_t s, std::int64_t t) const { return values_.data() + at(s, t); }
 
   std::int64_t context_, blocks_of_each_;
   std::vector<std::int32_t> blocks_;
-  PagedKv kv_;
+  std::int64_t kv_heads_, head_dim_;
+  std::vector<PagedKv> copies_;
+  std::size_t last_ = 0;
   std::vector<float> keys_, values_;  // as they were written, for the reference
 };
 
@@ -103,9 +112,6 @@ class Attention : public CpuCase {
         head_dim_(what.head_dim), random_(seed), caches_(sequences_, tokens + cached, kv_heads_, head_dim_, random_),
         queries_(random_floats(sequences_ * tokens * heads_ * head_dim_, random_)), outputs_(queries_.size()) {}
 
-  [[nodiscard]] std::vector<std::span<const float>> cold() const override {
-    return {caches_.kv().all_keys(), caches_.kv().all_values()};
-  }
   [[nodiscard]] double depth() const override { return static_cast<double>(std::max(head_dim_, tokens_ + cached_)); }
 
   std::int64_t sequences_, tokens_, cached_, heads_, kv_heads_, head_dim_;
@@ -123,7 +129,7 @@ class Decode final : public Attention {
 
  private:
   void run() override {
-    kernels::paged_decode_attention(caches_.kv(), kernels::packed(std::span<const float>(queries_), sequences_),
+    kernels::paged_decode_attention(caches_.next(), kernels::packed(std::span<const float>(queries_), sequences_),
                                     tables_, contexts_, kernels::packed(std::span(outputs_), sequences_));
   }
   std::vector<std::span<const std::int32_t>> tables_;
@@ -141,7 +147,7 @@ class Prefill final : public Attention {
     for (std::int64_t s = 0; s < sequences_; ++s) {
       const std::size_t first = static_cast<std::size_t>(s) * size;
       kernels::paged_prefill_attention(
-          caches_.kv(), kernels::packed(std::span<const float>(queries_).subspan(first, size), tokens_),
+          caches_.next(), kernels::packed(std::span<const float>(queries_).subspan(first, size), tokens_),
           caches_.table(s), cached_, kernels::packed(std::span(outputs_).subspan(first, size), tokens_));
     }
   }

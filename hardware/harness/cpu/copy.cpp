@@ -29,7 +29,6 @@ class Copy : public CpuCase {
 
   // What `to_` holds at i after a run.
   [[nodiscard]] virtual double wanted(std::size_t i) const = 0;
-  [[nodiscard]] std::vector<std::span<const float>> cold() const override { return {from_, to_}; }
   [[nodiscard]] double depth() const override { return 1; }
 
   RandomStream random_;
@@ -57,7 +56,6 @@ class Triad final : public Copy {
   [[nodiscard]] double wanted(std::size_t i) const override {
     return static_cast<double>(from_[i]) + static_cast<double>(kScale) * static_cast<double>(scaled_[i]);
   }
-  [[nodiscard]] std::vector<std::span<const float>> cold() const override { return {from_, scaled_, to_}; }
 
   static constexpr float kScale = 3;
   std::vector<float> scaled_;

@@ -2,8 +2,7 @@
 #include "hardware/harness/cpu/cpu_case.hpp"
 
 #include "hardware/harness/cpu/clock.hpp"
-
-#include <emmintrin.h>
+#include "hardware/harness/cpu/machine.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,29 +11,23 @@ namespace llmscape::hardware::harness {
 namespace {
 
 constexpr Seconds kShortestSample(50e-6);
-constexpr int kMostRepeats = 1000;
-constexpr std::size_t kLine = 64 / sizeof(float);
-
-void flush(std::span<const float> memory) {
-  for (std::size_t i = 0; i < memory.size(); i += kLine) _mm_clflush(&memory[i]);
-  if (!memory.empty()) _mm_clflush(&memory.back());
-}
+constexpr double kMostRepeats = 1000;
 
 }  // namespace
 
 Seconds CpuCase::sample() {
-  const auto cold_memory = cold();
-  for (const auto& memory : cold_memory) flush(memory);
-  _mm_mfence();
+  constexpr Seconds kTick(1e-9);
   const int runs = std::max(repeats_, 1);
   const Seconds before = thread_cpu_time();
   for (int i = 0; i < runs; ++i) run();
-  const Seconds time = (thread_cpu_time() - before - clock_cost()) / runs;
-  if (repeats_ == 0) {
-    const double wanted = cold_memory.empty() ? std::ceil(kShortestSample / std::max(time, Seconds(1e-9))) : 1;
-    repeats_ = static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostRepeats)));
-  }
-  return std::max(time, Seconds(1e-9));
+  const Seconds time = std::max((thread_cpu_time() - before - clock_cost()) / runs, kTick);
+  if (repeats_ == 0) repeats_ = static_cast<int>(std::clamp(std::ceil(kShortestSample / time), 1.0, kMostRepeats));
+  return time;
+}
+
+std::int64_t copies_beyond_caches(double bytes) {
+  static const double wanted = 2 * last_cache().si();
+  return std::max<std::int64_t>(1, std::llround(std::ceil(wanted / bytes)));
 }
 
 double CpuCase::tolerance() const {

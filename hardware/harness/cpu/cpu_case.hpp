@@ -10,8 +10,9 @@
 
 namespace llmscape::hardware::harness {
 
-// A CPU kernel with its buffers. A kernel says what it reads from memory in serving (weights, keys and values): those
-// lines are flushed from the caches before each sample. What the kernel before has just written stays where it is.
+// A CPU kernel with its buffers. What it reads from memory in serving (weights, keys and values) it has several times,
+// and takes the next copy in each run: together they are larger than the caches, so that each finds the caches full of
+// other copies, as a layer finds them full of other layers. What the kernel before has just written stays where it is.
 class CpuCase : public PreparedCase {
  public:
   Seconds sample() final;
@@ -19,14 +20,15 @@ class CpuCase : public PreparedCase {
 
  protected:
   virtual void run() = 0;
-  // Bytes that are cold in serving; empty: the kernel is run several times in a sample where it is short.
-  [[nodiscard]] virtual std::vector<std::span<const float>> cold() const = 0;
   // Terms of the longest sum in the kernel.
   [[nodiscard]] virtual double depth() const = 0;
 
  private:
-  int repeats_ = 0;  // runs in a sample; 0: not known yet
+  int repeats_ = 0;  // runs in a sample, so that the clock's own time does not matter; 0: not known yet
 };
+
+// How many copies of so many bytes are twice as large as the last cache.
+std::int64_t copies_beyond_caches(double bytes);
 
 // Uniform in [-1, 1).
 std::vector<float> random_floats(std::int64_t count, RandomStream& random);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 namespace llmscape::hardware::harness {
 namespace {
@@ -35,7 +37,6 @@ class Elementwise : public CpuCase {
   virtual void compare(std::int64_t row, const std::vector<float>& before, Comparison& comparison) const = 0;
   // The rows that are written are read before.
   [[nodiscard]] virtual bool in_place() const { return false; }
-  [[nodiscard]] std::vector<std::span<const float>> cold() const override { return {}; }
   [[nodiscard]] double depth() const override { return static_cast<double>(width_); }
 
   [[nodiscard]] Rows<const float> x() const { return kernels::packed(std::span(x_), rows_); }
@@ -124,21 +125,33 @@ class Add final : public Elementwise {
   }
 };
 
-// Rows of a table far larger than the caches.
+// Rows of a table larger than the caches, other ones in each run.
 class Embedding final : public Elementwise {
  public:
   Embedding(const traces::ElementwiseCase& what, std::uint64_t seed)
-      : Elementwise(what, what.width, what.width, seed), tokens_(static_cast<std::size_t>(what.rows)) {
-    for (std::int32_t& token : tokens_) token = static_cast<std::int32_t>(random_.integer(0, rows_ - 1));
+      : Elementwise(what, 0, what.width, seed),
+        vocabulary_(what.rows * copies_beyond_caches(sizeof(float) * static_cast<double>(what.rows * what.width))),
+        table_(random_floats(vocabulary_ * what.width, random_)), tokens_(static_cast<std::size_t>(vocabulary_)) {
+    std::iota(tokens_.begin(), tokens_.end(), 0);
+    for (std::size_t i = tokens_.size(); i > 1; --i) std::swap(tokens_[i - 1], tokens_[random_.below(i)]);
   }
+  [[nodiscard]] double bytes() const override { return 2 * sizeof(float) * static_cast<double>(rows_ * width_); }
 
  private:
-  void run() override { kernels::embedding(x(), tokens_, y()); }
-  void compare(std::int64_t row, const std::vector<float>&, Comparison& comparison) const override {
-    for (std::int64_t i = 0; i < width_; ++i) comparison.add(y(row, i), x(tokens_[static_cast<std::size_t>(row)], i));
+  void run() override {
+    first_ = (first_ + static_cast<std::size_t>(rows_)) % tokens_.size();
+    kernels::embedding(kernels::packed(std::span<const float>(table_), vocabulary_),
+                       std::span(tokens_).subspan(first_, static_cast<std::size_t>(rows_)), y());
   }
-  [[nodiscard]] std::vector<std::span<const float>> cold() const override { return {x_}; }
+  void compare(std::int64_t row, const std::vector<float>&, Comparison& comparison) const override {
+    const std::int32_t token = tokens_[first_ + static_cast<std::size_t>(row)];
+    for (std::int64_t i = 0; i < width_; ++i)
+      comparison.add(y(row, i), static_cast<double>(table_[static_cast<std::size_t>(token * width_ + i)]));
+  }
+  std::int64_t vocabulary_;
+  std::vector<float> table_;
   std::vector<std::int32_t> tokens_;
+  std::size_t first_ = 0;
 };
 
 class Sampling final : public Elementwise {

@@ -29,6 +29,11 @@ std::string cpu_fact(std::string_view key) {
   return {};
 }
 
+// "32768K"; empty where Linux does not tell.
+std::string cache_size(int level) {
+  return first_line(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level).c_str());
+}
+
 }  // namespace
 
 std::map<std::string, std::string> machine_facts() {
@@ -37,7 +42,7 @@ std::map<std::string, std::string> machine_facts() {
   facts["cpu_family_model"] = cpu_fact("cpu family") + "/" + cpu_fact("model\t");
   facts["cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
   for (const int level : {2, 3}) {
-    const std::string size = first_line(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level).c_str());
+    const std::string size = cache_size(level);
     if (!size.empty()) facts[fmt::format("l{}", level)] = size;
   }
   const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
@@ -45,6 +50,13 @@ std::map<std::string, std::string> machine_facts() {
   utsname name{};
   if (uname(&name) == 0) facts["kernel"] = fmt::format("{} {}", name.sysname, name.release);
   return facts;
+}
+
+Bytes last_cache() {
+  constexpr double kKiB = 1024, kUsual = 32768;
+  std::istringstream text(cache_size(3));
+  double kib = 0;
+  return Bytes(kKiB * (text >> kib && kib > 0 ? kib : kUsual));
 }
 
 std::optional<double> clock_mhz() {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/quantity.hpp"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +11,9 @@ namespace llmscape::hardware::harness {
 
 // What Linux tells about processor and kernel: device, cores, caches, kernel, governor where there is one.
 std::map<std::string, std::string> machine_facts();
+
+// Size of the third level's cache; 32 MiB where Linux does not tell.
+Bytes last_cache();
 
 // Of the processor this runs on; nothing where Linux does not tell.
 std::optional<double> clock_mhz();

@@ -11,8 +11,11 @@ class Product final : public CpuCase {
  public:
   Product(const traces::GemmCase& shape, std::uint64_t seed)
       : shape_(shape), random_(seed), x_(random_floats(shape.m * shape.k, random_)),
-        weights_(random_floats(shape.n * shape.k, random_)), linear_(shape.n, shape.k, weights_),
-        y_(static_cast<std::size_t>(shape.m * shape.n)) {}
+        weights_(random_floats(shape.n * shape.k, random_)), y_(static_cast<std::size_t>(shape.m * shape.n)) {
+    for (std::int64_t left = copies_beyond_caches(sizeof(float) * static_cast<double>(weights_.size())); left > 0;
+         --left)
+      copies_.emplace_back(shape.n, shape.k, weights_);
+  }
 
   double error() override {
     run();
@@ -36,16 +39,17 @@ class Product final : public CpuCase {
 
  private:
   void run() override {
-    linear_.run(kernels::packed(std::span<const float>(x_), shape_.m), kernels::packed(std::span(y_), shape_.m));
+    copies_[next_].run(kernels::packed(std::span<const float>(x_), shape_.m), kernels::packed(std::span(y_), shape_.m));
+    next_ = (next_ + 1) % copies_.size();
   }
-  [[nodiscard]] std::vector<std::span<const float>> cold() const override { return {linear_.packed_weights()}; }
   [[nodiscard]] double depth() const override { return static_cast<double>(shape_.k); }
 
   traces::GemmCase shape_;
   RandomStream random_;
   std::vector<float> x_, weights_;
-  kernels::Linear linear_;
   std::vector<float> y_;
+  std::vector<kernels::Linear> copies_;
+  std::size_t next_ = 0;
 };
 
 }  // namespace

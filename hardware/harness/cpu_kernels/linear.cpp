@@ -104,10 +104,6 @@ void Linear::run(Rows<const float> x, Rows<float> y) const {
   lib.stream.wait();
 }
 
-std::span<const float> Linear::packed_weights() const {
-  return {static_cast<const float*>(packed_->memory.get_data_handle()), packed_->layout.get_size() / sizeof(float)};
-}
-
 std::string onednn_version() {
   const dnnl_version_t* v = dnnl_version();
   return std::to_string(v->major) + '.' + std::to_string(v->minor) + '.' + std::to_string(v->patch);

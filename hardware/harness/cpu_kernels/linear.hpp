@@ -23,8 +23,6 @@ class Linear {
   // x: any number of rows of `inputs`; y: as many of `outputs`. The first call with a number of rows makes the kernel
   // for it (some 0.2 ms), which all products of the same shape share; oneDNN's errors are std::runtime_error.
   void run(Rows<const float> x, Rows<float> y) const;
-  // As they lie in memory.
-  [[nodiscard]] std::span<const float> packed_weights() const;
 
  private:
   struct Packed;

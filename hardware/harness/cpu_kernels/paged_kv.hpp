@@ -26,8 +26,6 @@ class PagedKv {
   [[nodiscard]] const float* values(std::int64_t block, std::int64_t kv_head) const {
     return values_.data() + at(block, kv_head);
   }
-  [[nodiscard]] std::span<const float> all_keys() const { return keys_; }
-  [[nodiscard]] std::span<const float> all_values() const { return values_; }
   // Key and value of the token at `position` of the sequence, all KV heads one after another.
   void write(std::span<const std::int32_t> table, std::int64_t position, std::span<const float> key,
              std::span<const float> value);
