@@ -140,6 +140,14 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
       (*gateway)->on_outcome(request, outcome, at);
       kernel->ring(*process);
     }
+    void on_prompt_start(serving::Request& request, Seconds at) override {
+      (*gateway)->on_prompt_start(request, at);
+      kernel->ring(*process);
+    }
+    void on_reserved(serving::Request& request, std::int64_t tokens, Seconds at) override {
+      (*gateway)->on_reserved(request, tokens, at);
+      kernel->ring(*process);
+    }
   } forward;
   forward.gateway = &gateway_to_be;
   forward.kernel = kernel.get();
@@ -182,9 +190,12 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   gateway_config.max_waiting = config.serving.admission.max_waiting.value_or(-1);
   gateway_config.retrieval_servers = config.serving.retrieval_servers;
   gateway_config.horizon = config.horizon.value_or(serving::kNever);
+  std::vector<serving::Pool> pools(1);
+  pools.front().router = config.serving.router->make();
+  pools.front().replicas = pointers;
   serving::Gateway gateway(
-      gateway_config, *generator, config.serving.router->make(), pointers, ears,
-      [&](std::size_t i) { kernel->ring(processes[i]); }, diagnostics);
+      gateway_config, *generator, std::move(pools), ears, [&](std::size_t i) { kernel->ring(processes[i]); },
+      diagnostics);
   gateway_to_be = &gateway;
   GatewayProcess leader(gateway);
   forward.process = &leader;

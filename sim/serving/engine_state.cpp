@@ -2,6 +2,7 @@
 #include "sim/serving/engine_state.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace llmscape::serving {
 
@@ -87,7 +88,7 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
   prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
   ++request.emitted;
   ++emitted_tokens;
-  if (request.emitted == request.output_tokens) {
+  if (request.emitted == request.output_tokens || request.hand_over) {
     request.state = Request::State::finishing;
     plan.finished.push_back(&request);
   } else {
@@ -168,6 +169,45 @@ void EngineState::retire(Request& request) {
   ++touched;
   free_blocks(request);
   unlink(request);
+}
+
+Lease EngineState::lend(Request& request) {
+  ++touched;
+  kv.publish(request.lease, content(request), request.computed);
+  unlink(request);
+  return std::exchange(request.lease, {});
+}
+
+bool EngineState::reserve(KvImport& import, std::int64_t max_sequences) {
+  if (running() >= max_sequences) return false;
+  const Request& request = *import.request;
+  const PrefixTree::Match hit = kv.match(request.prompt, request.prompt_tokens);
+  const std::int64_t tokens = request.prompt_tokens + (kv_grows_ ? 0 : request.output_tokens);
+  const std::int64_t blocks = kv.blocks_for(tokens) - hit.blocks;
+  if (kv.available() - hit.unreferenced_blocks < blocks) return false;
+  ++touched;
+  kv.share(import.lease, request.prompt, hit.blocks);
+  kv.take(import.lease, blocks);
+  import.hit_blocks = hit.blocks;
+  ++importing_;
+  return true;
+}
+
+void EngineState::join(KvImport& import) {
+  ++touched;
+  Request& request = *import.request;
+  --importing_;
+  request.hand_over = false;
+  request.lease = std::exchange(import.lease, {});
+  kv.publish(request.lease, request.prompt, request.computed);
+  link(request);
+  decoding.join(request);
+  gaps.join(request.latest_token);
+}
+
+void EngineState::drop(KvImport& import) {
+  --importing_;
+  kv.release(import.lease);
 }
 
 }  // namespace llmscape::serving

@@ -6,6 +6,7 @@
 
 #include "sim/serving/decode_set.hpp"
 #include "sim/serving/kv_cache.hpp"
+#include "sim/serving/kv_import.hpp"
 #include "sim/serving/request.hpp"
 #include "sim/serving/token_gaps.hpp"
 
@@ -75,8 +76,9 @@ class EngineState {
   std::vector<Request*> prefilling;
   TokenGaps gaps;
 
-  // Requests that hold a slot: prefilling, decoding, and finished ones whose last step has not ended.
-  [[nodiscard]] std::int64_t running() const { return running_; }
+  // Requests that hold a slot: prefilling, decoding, finished ones whose last step has not ended, and those whose KV
+  // entries are on their way here.
+  [[nodiscard]] std::int64_t running() const { return running_ + importing_; }
 
   // The front of the waiting queue becomes a running request that starts behind its cached prefix of `hit` blocks.
   Request& admit(std::int64_t hit_blocks, Seconds now);
@@ -100,6 +102,15 @@ class EngineState {
   bool cancel(Request& request);
   // Frees the slot and the blocks of a request whose last step has ended.
   void retire(Request& request);
+  // Frees the slot only: the blocks are read by another replica until release().
+  [[nodiscard]] Lease lend(Request& request);
+  void release(Lease& lease) { kv.release(lease); }
+
+  // Takes a slot and blocks for a prompt that is computed elsewhere. False if they do not fit now.
+  bool reserve(KvImport& import, std::int64_t max_sequences);
+  // The entries are here and the first token is answered: the request decodes from the next step on.
+  void join(KvImport& import);
+  void drop(KvImport& import);
 
   // Tokens answered so far, also while it decodes.
   [[nodiscard]] std::int64_t emitted(const Request& request) const {
@@ -123,6 +134,7 @@ class EngineState {
 
   bool kv_grows_;
   std::int64_t running_ = 0;
+  std::int64_t importing_ = 0;
   Request* last_ = nullptr;  // admitted last
   mutable Prompt scratch_;
 };

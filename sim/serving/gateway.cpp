@@ -11,12 +11,17 @@ namespace llmscape::serving {
 using workloads::Program;
 using workloads::Stage;
 
-Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::unique_ptr<Router> router,
-                 const std::vector<Replica*>& replicas, RequestListener& listener,
-                 std::function<void(std::size_t)> ring, Diagnostics& diagnostics)
-    : config_(config), generator_(generator), router_(std::move(router)), listener_(listener), ring_(std::move(ring)),
-      diagnostics_(diagnostics), programs_(config.retrieval_servers, *this) {
-  for (Replica* replica : replicas) targets_.push_back({replica, 0, 0});
+Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vector<Pool> pools,
+                 RequestListener& listener, std::function<void(std::size_t)> ring, Diagnostics& diagnostics)
+    : config_(std::move(config)), generator_(generator), listener_(listener), ring_(std::move(ring)),
+      diagnostics_(diagnostics), programs_(config_.retrieval_servers, *this) {
+  for (Pool& pool : pools) {
+    PoolState& state = pools_.emplace_back(PoolState{pool.role, std::move(pool.router), {}, pool.kv_per_token});
+    for (Replica* replica : pool.replicas) {
+      places_.emplace_back(pools_.size() - 1, state.targets.size());
+      state.targets.push_back({replica, places_.size() - 1, 0, 0});
+    }
+  }
 }
 
 Seconds Gateway::next_event() {
@@ -24,29 +29,28 @@ Seconds Gateway::next_event() {
   Seconds next = std::min({generator_.next_start(), programs_.next_event(), config_.horizon});
   if (!deadlines_.empty()) next = std::min(next, deadlines_.top().at);
   if (!read_.empty()) next = std::min(next, read_.front().at);
-  for (const Due& due : outcomes_) next = std::min(next, due.at);
+  for (const Due& due : due_) next = std::min(next, due.at);
   return next;
 }
 
-bool Gateway::done() {
-  return stopped_ || (programs_.idle() && outcomes_.empty() && generator_.next_start() == kNever);
-}
+bool Gateway::done() { return stopped_ || (programs_.idle() && due_.empty() && generator_.next_start() == kNever); }
 
 void Gateway::wake(Seconds now) {
   for (;;) {
-    std::sort(outcomes_.begin(), outcomes_.end(), [](const Due& a, const Due& b) {
-      return a.at != b.at ? a.at > b.at : a.request > b.request;  // the earliest last
+    std::sort(due_.begin(), due_.end(), [](const Due& a, const Due& b) {
+      if (a.at != b.at) return a.at > b.at;  // the earliest last
+      return a.request != b.request ? a.request > b.request : a.what > b.what;
     });
     drop_stale_deadlines();
-    const Seconds outcome = outcomes_.empty() ? kNever : outcomes_.back().at;
+    const Seconds reported = due_.empty() ? kNever : due_.back().at;
     const Seconds deadline = deadlines_.empty() ? kNever : deadlines_.top().at;
     const Seconds read = read_.empty() ? kNever : read_.front().at;
-    const Seconds next = std::min({outcome, programs_.next_event(), deadline, generator_.next_start(), read});
+    const Seconds next = std::min({reported, programs_.next_event(), deadline, generator_.next_start(), read});
     if (next > now || next == kNever) break;
-    if (outcome == next) {
-      const Due due = outcomes_.back();
-      outcomes_.pop_back();
-      answer(due.call, due.outcome, due.at);
+    if (reported == next) {
+      const Due due = due_.back();
+      due_.pop_back();
+      handle(due);
     } else if (programs_.next_event() == next) {
       programs_.run_next();
     } else if (deadline == next) {
@@ -63,7 +67,7 @@ void Gateway::wake(Seconds now) {
 }
 
 void Gateway::on_outcome(Request& request, Outcome outcome, Seconds at) {
-  outcomes_.push_back({at, request.gateway_slot, outcome, request.id});
+  due_.push_back({Due::What::outcome, at, request.gateway_slot, request.id, outcome, 0});
 }
 
 void Gateway::on_program_end(const Program& program, Outcome outcome, Seconds now) {
@@ -139,16 +143,47 @@ void Gateway::admit_held(Seconds now) {
   }
 }
 
+// A replica of the first pool with this role; nullptr if there is none.
+RoutingTarget* Gateway::choose(Role role, const Request& request, Seconds now) {
+  for (PoolState& pool : pools_)
+    if (pool.role == role) return &pool.targets[pool.router->choose(request, pool.targets, now)];
+  return nullptr;
+}
+
+RoutingTarget& Gateway::target(std::size_t replica) {
+  const auto [pool, place] = places_[replica];
+  return pools_[pool].targets[place];
+}
+
+void Gateway::charge(std::size_t replica, const Request& request, std::int64_t sign) {
+  RoutingTarget& charged = target(replica);
+  charged.outstanding_requests += sign;
+  charged.outstanding_tokens += sign * (request.prompt_tokens + request.output_tokens);
+}
+
 void Gateway::send(Call& call, Seconds now) {
   Request& request = call.request;
-  const std::size_t chosen = router_->choose(request, targets_, now);
-  request.replica = static_cast<int>(chosen);
-  RoutingTarget& target = targets_[chosen];
+  RoutingTarget* chosen = choose(Role::any, request, now);
+  if (!chosen) {
+    chosen = choose(Role::prefill, request, now);
+    if (!chosen) throw std::logic_error("no pool takes requests");
+    request.hand_over = request.output_tokens > 1;
+    if (request.hand_over && !decodable(request)) return on_outcome(request, Outcome::dropped, now);
+    if (request.hand_over) hand_overs_[request.id].from = chosen->index;
+  }
+  request.replica = static_cast<int>(chosen->index);
   ++sent_requests_;
-  ++target.outstanding_requests;
-  target.outstanding_tokens += request.prompt_tokens + request.output_tokens;
-  target.replica->submit(request, now);
-  ring_(chosen);
+  charge(chosen->index, request, +1);
+  chosen->replica->submit(request, now);
+  ring_(chosen->index);
+}
+
+void Gateway::handle(const Due& due) {
+  Call& call = calls_[due.call];
+  if (!call.open || call.request.id != due.request) return;  // what was moved for a call that has been given up
+  const auto found = hand_overs_.find(due.request);
+  if (found != hand_overs_.end()) return hand_over(call, found->second, due);
+  if (due.what == Due::What::outcome) answer(due.call, due.outcome, due.at);
 }
 
 void Gateway::answer(std::size_t place, Outcome outcome, Seconds now) {
@@ -158,10 +193,8 @@ void Gateway::answer(std::size_t place, Outcome outcome, Seconds now) {
   requests_.count(outcome);
   --open_requests_;
   if (request.replica >= 0) {
-    RoutingTarget& target = targets_[static_cast<std::size_t>(request.replica)];
     --sent_requests_;
-    --target.outstanding_requests;
-    target.outstanding_tokens -= request.prompt_tokens + request.output_tokens;
+    charge(static_cast<std::size_t>(request.replica), request, -1);
   }
   listener_.on_request(request, outcome, now);
   spare_calls_.push_back(place);
@@ -191,9 +224,15 @@ void Gateway::give_up(const Deadline& deadline) {
     held_.erase({call.request.priority, call.request.id, deadline.call});
     call.held = false;
     on_outcome(call.request, deadline.why, deadline.at);
-  } else if (!std::exchange(call.unwanted, true) && call.request.replica >= 0) {
+  } else if (!call.unwanted && call.request.replica >= 0) {
+    call.unwanted = deadline.why;
+    const auto found = hand_overs_.find(call.request.id);
+    if (found != hand_overs_.end() && found->second.prefilled) {  // between two replicas
+      on_outcome(call.request, deadline.why, deadline.at);
+      return;
+    }
     const auto replica = static_cast<std::size_t>(call.request.replica);
-    targets_[replica].replica->cancel(call.request, deadline.why, deadline.at);
+    target(replica).replica->cancel(call.request, deadline.why, deadline.at);
     ring_(replica);
   }
 }

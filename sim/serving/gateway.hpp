@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <queue>
@@ -38,6 +39,25 @@ struct FrontEnd {
   }
 };
 
+// What the replicas of a pool do for a request.
+enum class Role {
+  any,      // all of it
+  prefill,  // its prompt and its first token; then a decode pool goes on
+  decode,   // the tokens after the first
+};
+
+// Replicas that are alike to the gateway.
+struct Pool {
+  Role role = Role::any;
+  std::unique_ptr<Router> router;
+  std::vector<Replica*> replicas;
+  Bytes kv_per_token;  // what a hand-over moves of each prompt token, all ranks together
+};
+
+// Moves KV entries between two replicas, numbered over all pools; tells when they have come, or that they were lost.
+using MoveKv = std::function<void(std::size_t from, std::size_t to, Bytes bytes, Seconds now,
+                                  std::function<void(bool arrived, Seconds at)> done)>;
+
 struct GatewayConfig {
   FrontEnd front_end;
   Seconds timeout = kNever;                     // of one model call, from its arrival
@@ -45,16 +65,18 @@ struct GatewayConfig {
   std::int64_t max_waiting = -1;                // ... unless as many wait already: then they are dropped; -1: no limit
   std::int64_t retrieval_servers = 0;           // 0: no queue at the retrieval station
   Seconds horizon = kNever;                     // the run stops here, finished or not
+  MoveKv move_kv;                               // needed where there are prefill pools
+  bool move_by_layer = true;                    // entries go as their layers are computed, not when the whole prompt is
 };
 
 // Owns every request from its arrival until it is answered, and chooses its replica. Plain C++ with the clock handed
 // in.
 class Gateway : public OutcomeListener, private ProgramHost {
  public:
-  // `ring(i)` tells that replica i has a message; mistakes in a trace go to `diagnostics`.
-  Gateway(GatewayConfig config, workloads::Generator& generator, std::unique_ptr<Router> router,
-          const std::vector<Replica*>& replicas, RequestListener& listener, std::function<void(std::size_t)> ring,
-          Diagnostics& diagnostics);
+  // `ring(i)` tells that replica i has a message; replicas are numbered over all pools in order. Mistakes in a trace go
+  // to `diagnostics`. Where there are prefill pools there must be a decode pool, and a way to move KV.
+  Gateway(GatewayConfig config, workloads::Generator& generator, std::vector<Pool> pools, RequestListener& listener,
+          std::function<void(std::size_t)> ring, Diagnostics& diagnostics);
 
   [[nodiscard]] Seconds next_event();
   // Does everything that is due at `now`, in order of time; ties: outcomes, then programs under way, then calls that
@@ -65,6 +87,8 @@ class Gateway : public OutcomeListener, private ProgramHost {
   [[nodiscard]] bool stopped_at_horizon() const { return stopped_; }
 
   void on_outcome(Request& request, Outcome outcome, Seconds at) override;
+  void on_prompt_start(Request& request, Seconds at) override;
+  void on_reserved(Request& request, std::int64_t tokens, Seconds at) override;
 
   // Where everything stands; the open ones are looked up.
   [[nodiscard]] Counters requests() const;
@@ -81,15 +105,30 @@ class Gateway : public OutcomeListener, private ProgramHost {
     std::size_t program = 0;  // slot in programs_
     int stage = 0;
     bool open = false;
-    bool in_front = false;  // in the front end, or waiting for it
-    bool held = false;      // waits in the gateway for admission
-    bool unwanted = false;  // its replica was told to stop
+    bool in_front = false;            // in the front end, or waiting for it
+    bool held = false;                // waits in the gateway for admission
+    std::optional<Outcome> unwanted;  // its replica was told to stop
   };
-  struct Due {  // what a replica reported and is not yet handled
+  struct Due {  // what was reported and is not yet handled
+    enum class What : std::uint8_t { outcome, prompt_start, reserved, arrived, lost };
+    What what;
     Seconds at;
     std::size_t call;
-    Outcome outcome;
     std::uint64_t request;
+    Outcome outcome;      // of an outcome
+    std::int64_t tokens;  // to be moved, of a reservation
+  };
+  // A call on its way from the replica that computes its prompt to the one that decodes.
+  struct HandOver {
+    std::size_t from = 0, to = 0;
+    bool expected = false;  // `to` was asked for room
+    bool prefilled = false, arrived = false;
+  };
+  struct PoolState {
+    Role role;
+    std::unique_ptr<Router> router;
+    std::vector<RoutingTarget> targets;
+    Bytes kv_per_token;
   };
   struct Deadline {
     Seconds at;
@@ -118,14 +157,28 @@ class Gateway : public OutcomeListener, private ProgramHost {
   void admit_held(Seconds now);
   void send(Call& call, Seconds now);
   void answer(std::size_t call, Outcome outcome, Seconds now);
+  void handle(const Due& due);
+  RoutingTarget* choose(Role role, const Request& request, Seconds now);
+  [[nodiscard]] RoutingTarget& target(std::size_t replica);
+  void charge(std::size_t replica, const Request& request, std::int64_t sign);
+
+  // Hand-overs (gateway_hand_over.cpp).
+  [[nodiscard]] bool decodable(const Request& request) const;
+  void hand_over(Call& call, HandOver& hand_over, const Due& due);
+  void expect(Call& call, HandOver& hand_over, Seconds now);
+  void start_moving(Call& call, HandOver& hand_over, std::int64_t tokens, Seconds now);
+  void finish_prompt(Call& call, HandOver& hand_over, Seconds now);
+  void join(Call& call, const HandOver& hand_over, Seconds now);
+  void recompute(Call& call, const HandOver& hand_over, Seconds now);
+  void abandon(Call& call, const HandOver& hand_over, Seconds now);
   void give_up(const Deadline& deadline);
   void add_deadline(std::size_t call, Seconds at, Outcome why);
   void drop_stale_deadlines();
 
   GatewayConfig config_;
   workloads::Generator& generator_;
-  std::unique_ptr<Router> router_;
-  std::vector<RoutingTarget> targets_;
+  std::vector<PoolState> pools_;
+  std::vector<std::pair<std::size_t, std::size_t>> places_;  // of each replica: pool, and place among its targets
   RequestListener& listener_;
   std::function<void(std::size_t)> ring_;
   Diagnostics& diagnostics_;
@@ -133,7 +186,8 @@ class Gateway : public OutcomeListener, private ProgramHost {
 
   std::deque<Call> calls_;
   std::vector<std::size_t> spare_calls_;
-  std::vector<Due> outcomes_;
+  std::vector<Due> due_;
+  std::map<std::uint64_t, HandOver> hand_overs_;  // by request
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
   Station front_end_{1};
   std::deque<Read> read_;  // in order of time; given-up calls are passed over

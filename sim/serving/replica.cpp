@@ -9,20 +9,39 @@ namespace llmscape::serving {
 
 Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
-    : config_(config), depth_(policy.depth()), batcher_(policy.make()), step_model_(std::move(step_model)),
-      outcomes_(outcomes), listener_(steps),
+    : config_(config), depth_(policy.depth()), max_sequences_(policy.max_sequences()), batcher_(policy.make()),
+      step_model_(std::move(step_model)), outcomes_(outcomes), listener_(steps),
       state_(config.kv_blocks, config.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws) {}
 
-void Replica::submit(Request& request, Seconds at) {
-  commit_ahead(at, false);
+// Steps whose moment of planning lies before the message stand; those ahead are planned anew with it.
+void Replica::post(const Message& message) {
+  commit_ahead(message.at, false);
   ahead_.clear();
-  messages_.push_back({&request, request.id, true, Outcome::completed, at});
+  messages_.push_back(message);
+}
+
+void Replica::submit(Request& request, Seconds at) {
+  post({Message::Kind::submit, &request, request.id, Outcome::completed, at});
 }
 
 void Replica::cancel(Request& request, Outcome why, Seconds at) {
-  commit_ahead(at, false);
-  ahead_.clear();
-  messages_.push_back({&request, request.id, false, why, at});
+  post({Message::Kind::cancel, &request, request.id, why, at});
+}
+
+void Replica::expect(Request& request, Seconds at) {
+  post({Message::Kind::expect, &request, request.id, Outcome::completed, at});
+}
+
+void Replica::join(Request& request, Seconds at) {
+  post({Message::Kind::join, &request, request.id, Outcome::completed, at});
+}
+
+void Replica::forget(std::uint64_t request_id, Seconds at) {
+  post({Message::Kind::forget, nullptr, request_id, Outcome::completed, at});
+}
+
+void Replica::release(std::uint64_t request_id, Seconds at) {
+  post({Message::Kind::release, nullptr, request_id, Outcome::completed, at});
 }
 
 // A step may be planned when the one `depth_` before it ends.
@@ -48,6 +67,7 @@ void Replica::wake(Seconds now) {
   commit_ahead(now, true);
   end_steps(now);
   read_messages(now);
+  reserve_imports(now);
   while (steps_.size() + ahead_.size() < static_cast<std::size_t>(depth_))
     if (!plan_step(now)) return;
   if (ahead_.empty()) plan_ahead();
@@ -56,8 +76,12 @@ void Replica::wake(Seconds now) {
 void Replica::end_steps(Seconds now) {
   while (!steps_.empty() && steps_.front().end <= now) {
     for (Request* request : steps_.front().finished) {
-      state_.retire(*request);
-      request->last_token = steps_.front().end;
+      if (request->hand_over) {
+        lent_.emplace(request->id, state_.lend(*request));
+      } else {
+        state_.retire(*request);
+        request->last_token = steps_.front().end;
+      }
       outcomes_.on_outcome(*request, Outcome::completed, steps_.front().end);
     }
     steps_.pop_front();
@@ -73,18 +97,53 @@ void Replica::read_messages(Seconds now) {
   while (!messages_.empty() && messages_.front().at <= now) {
     const Message message = messages_.front();
     messages_.pop_front();
-    Request& request = *message.request;
-    if (message.submit) {
-      request.enqueue = now;
+    read(message, now);
+  }
+}
+
+void Replica::read(const Message& message, Seconds now) {
+  switch (message.kind) {
+    case Message::Kind::submit: {
+      Request& request = *message.request;
+      if (request.schedule == kNever) request.enqueue = now;
       if (servable(request)) {
         state_.waiting.push(request);
       } else {
         request.state = Request::State::finishing;
         outcomes_.on_outcome(request, Outcome::dropped, now);
       }
-    } else if (request.id == message.id && state_.cancel(request)) {
-      outcomes_.on_outcome(request, message.why, now);
+      break;
     }
+    case Message::Kind::cancel:
+      if (message.request->id == message.id && state_.cancel(*message.request))
+        outcomes_.on_outcome(*message.request, message.why, now);
+      break;
+    case Message::Kind::expect: expected_.push_back({message.request, message.id, 0, {}}); break;
+    case Message::Kind::join:
+      state_.join(reserved_.at(message.id));
+      reserved_.erase(message.id);
+      break;
+    case Message::Kind::forget:
+      std::erase_if(expected_, [&](const KvImport& import) { return import.id == message.id; });
+      if (const auto found = reserved_.find(message.id); found != reserved_.end()) {
+        state_.drop(found->second);
+        reserved_.erase(found);
+      }
+      break;
+    case Message::Kind::release:
+      state_.release(lent_.at(message.id));
+      lent_.erase(message.id);
+      break;
+  }
+}
+
+// In order: the first that does not fit stops those behind it.
+void Replica::reserve_imports(Seconds now) {
+  while (!expected_.empty() && state_.reserve(expected_.front(), max_sequences_)) {
+    KvImport& import = reserved_.emplace(expected_.front().id, std::move(expected_.front())).first->second;
+    expected_.pop_front();
+    const std::int64_t here = import.hit_blocks * state_.kv.block_tokens();
+    outcomes_.on_reserved(*import.request, import.request->prompt_tokens - here, now);
   }
 }
 
@@ -112,6 +171,9 @@ bool Replica::plan_step(Seconds now) {
   if (plan_.empty() && state_.preemptions > preemptions) batcher_->plan(state_, now, plan_);
   if (plan_.empty()) return false;
   const Seconds start = std::max(now, last_end_);
+  for (const PlannedChunk& chunk : plan_.chunks)
+    if (chunk.request->hand_over && chunk.request->prefilled == chunk.work.tokens)
+      outcomes_.on_prompt_start(*chunk.request, start);
   const hardware::StepCost cost = cost_of_plan();
   commit(cost, start, start + duration(cost));
   return true;
@@ -207,7 +269,7 @@ std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, S
 void Replica::check_invariants(Seconds now) const {
   if (state_.kv.available() < 0 || state_.kv.used() < 0 || state_.kv.used() > state_.kv.blocks())
     throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
-  if (state_.running() == 0 && state_.kv.used() != 0)
+  if (state_.running() == 0 && lent_.empty() && state_.kv.used() != 0)
     throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
   if (totals_.busy > now * (1 + 1e-9))
     throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +

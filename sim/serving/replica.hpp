@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -27,11 +28,16 @@ struct ReplicaTotals {
   std::int64_t peak_kv_blocks = 0;
 };
 
-// Hears that requests have left a replica: the gateway.
+// Hears that requests have left a replica, and how hand-overs go on: the gateway.
 class OutcomeListener {
  public:
   virtual ~OutcomeListener() = default;
+  // Also, as completed, of a request that is to be handed over: its prompt is computed and its first token answered.
   virtual void on_outcome(Request& request, Outcome outcome, Seconds at) = 0;
+  // The first chunk of a request that is to be handed over starts to be computed.
+  virtual void on_prompt_start(Request& request, Seconds at) = 0;
+  // There is room for an import; `tokens` of its KV entries have to come.
+  virtual void on_reserved(Request& request, std::int64_t tokens, Seconds at) = 0;
 };
 
 // Hears what one replica does, in the order of its steps.
@@ -66,9 +72,19 @@ class Replica {
   Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
           const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps);
 
+  // Whether the pool could hold the request and its answer if it were alone.
+  [[nodiscard]] bool servable(const Request& request) const;
   // A request arrives, or is no longer wanted, at `at`; the engine reads it when it next plans.
   void submit(Request& request, Seconds at);
   void cancel(Request& request, Outcome why, Seconds at);
+
+  // The decoding side of a hand-over: asks for room, which on_reserved() grants; the entries have come, and the request
+  // with its first token; nothing will come.
+  void expect(Request& request, Seconds at);
+  void join(Request& request, Seconds at);
+  void forget(std::uint64_t request_id, Seconds at);
+  // The computing side: nobody reads the entries of the request any more.
+  void release(std::uint64_t request_id, Seconds at);
 
   // When wake() must be called next; kNever if nothing is to be done until a message comes.
   [[nodiscard]] Seconds next_event() const;
@@ -88,10 +104,11 @@ class Replica {
 
  private:
   struct Message {
+    enum class Kind : std::uint8_t { submit, cancel, expect, join, forget, release };
+    Kind kind;
     Request* request;
-    std::uint64_t id;  // of the request: its place may hold another one when a late cancellation is read
-    bool submit;
-    Outcome why;  // of a cancellation
+    std::uint64_t id;  // of the request: its place may hold another one when a late message is read
+    Outcome why;       // of a cancellation
     Seconds at;
   };
   struct Step {
@@ -99,20 +116,23 @@ class Replica {
     std::vector<Request*> finished;
   };
 
+  void post(const Message& message);
   void read_messages(Seconds now);
+  void read(const Message& message, Seconds now);
+  void reserve_imports(Seconds now);
   void end_steps(Seconds now);
   bool plan_step(Seconds now);
   void plan_ahead();
   void commit_ahead(Seconds until, bool inclusive);
   void stamp_tokens(Seconds end);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
-  [[nodiscard]] bool servable(const Request& request) const;
   [[nodiscard]] hardware::StepCost cost_of_plan();
   [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
   [[nodiscard]] Seconds next_plan() const;
 
   ReplicaConfig config_;
   int depth_;
+  std::int64_t max_sequences_;
   std::unique_ptr<Batcher> batcher_;
   std::unique_ptr<hardware::StepModel> step_model_;
   OutcomeListener& outcomes_;
@@ -120,7 +140,10 @@ class Replica {
   EngineState state_;
 
   std::deque<Message> messages_;
-  std::deque<Step> steps_;  // planned for good, not ended
+  std::deque<KvImport> expected_;               // imports without room, in the order in which they were asked for
+  std::map<std::uint64_t, KvImport> reserved_;  // by request
+  std::map<std::uint64_t, Lease> lent_;         // blocks of requests that were handed over, until they are released
+  std::deque<Step> steps_;                      // planned for good, not ended
   // Decode-only steps planned ahead of the clock, after steps_; taken back when a message comes first.
   struct Ahead {
     Seconds end;

@@ -38,6 +38,7 @@ struct Request {
   std::uint64_t session = 0;
   int replica = -1;
   std::size_t gateway_slot = 0;  // where the gateway keeps it
+  bool hand_over = false;        // leaves its replica with the first token: another one decodes it
 
   // INV-3: arrival <= enqueue <= schedule <= first_token <= last_token.
   Seconds arrival;            // at the gateway

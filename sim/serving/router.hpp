@@ -11,6 +11,7 @@ namespace llmscape::serving {
 // A replica as a router sees it.
 struct RoutingTarget {
   Replica* replica = nullptr;
+  std::size_t index = 0;                  // of the replica among all
   std::int64_t outstanding_requests = 0;  // sent and not answered
   std::int64_t outstanding_tokens = 0;    // their prompts and answers
 };

@@ -98,9 +98,9 @@ TEST_CASE("SGLang expects a share of the answers that are still to come, and les
   policy.decay_steps = 100;
   System system(config, policy, RoundRobin(), one_second);
   system.run({call(0, {{1, 16}}, 201), call(0.5, {{2, 100}}, 20)});
-  // At decode step n there are 304 - 16 ceil(n / 16) tokens free, and (1 - n / 100)(200 - n) of them are spoken for;
-  // the newcomer asks for 112 + 20. At n = 5 it is 288 - 185.25, at n = 22 272 - 138.84 = 133.16 for the first time.
-  CHECK(by_id(system)[1].schedule == Seconds(23));
+  // After n decode steps there are 304 - 16 ceil(n / 16) tokens free, and (1 - n / 100)(200 - n) of them are spoken for;
+  // the newcomer asks for 112 + 20. At n = 15 it is 288 - 157.25, at n = 16 288 - 154.56 = 133.44.
+  CHECK(by_id(system)[1].schedule == Seconds(17));
   CHECK(system.replica().state().preemptions == 0);
 }
 

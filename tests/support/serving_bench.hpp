@@ -69,6 +69,9 @@ struct SystemConfig {
   std::int64_t max_model_len = 1 << 20;
   std::int64_t lookahead = 64;
   std::size_t replicas = 1;
+  std::vector<serving::Role> roles;  // of the replicas; empty: they do everything
+  double link_bandwidth = 1e9;       // between two replicas, bytes per second, each way of each
+  double kv_per_token = 1000;        // bytes
   serving::GatewayConfig gateway;
   std::vector<std::int64_t> kv_laws = {0};
 };
@@ -78,8 +81,9 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
  public:
   System(SystemConfig config, const serving::BatcherPolicy& policy, const serving::RouterPolicy& router,
          std::function<double(const models::Batch&)> seconds)
-      : config_(config), router_(router.make()) {
+      : config_(config) {
     for (std::size_t i = 0; i < config.replicas; ++i) {
+      routers_.push_back(router.make());
       serving::ReplicaConfig replica;
       replica.index = static_cast<int>(i);
       replica.kv_blocks = config.kv_blocks;
@@ -95,10 +99,9 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
 
   void run(workloads::Generator& generator) {
     const auto kernel = kernel::make_event_queue_kernel();
-    std::vector<serving::Replica*> pointers;
-    for (auto& replica : replicas_) pointers.push_back(&replica);
+    connect(kernel->fabric());
     gateway_ = std::make_unique<serving::Gateway>(
-        config_.gateway, generator, std::move(router_), pointers, *this, [](std::size_t) {}, diagnostics_);
+        config_.gateway, generator, pools(), *this, [](std::size_t) {}, diagnostics_);
     Leader leader(*gateway_);
     kernel->lead(leader);
     for (auto& process : processes_) kernel->add(process);
@@ -123,6 +126,34 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::function<void(const serving::Request&, serving::Outcome)> on_answer;  // instead of keeping answers
 
  private:
+  // Replicas of one role in a row are a pool.
+  std::vector<serving::Pool> pools() {
+    std::vector<serving::Pool> all;
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      const serving::Role role = config_.roles.empty() ? serving::Role::any : config_.roles[i];
+      if (all.empty() || all.back().role != role)
+        all.push_back({role, std::move(routers_[i]), {}, Bytes(config_.kv_per_token)});
+      all.back().replicas.push_back(&replicas_[i]);
+    }
+    return all;
+  }
+  // A port each way for every replica.
+  void connect(kernel::Fabric& fabric) {
+    if (config_.roles.empty()) return;
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      fabric.add_endpoint(std::to_string(i));
+      fabric.add_link("out " + std::to_string(i), BytesPerSecond(config_.link_bandwidth));
+      fabric.add_link("in " + std::to_string(i), BytesPerSecond(config_.link_bandwidth));
+    }
+    for (std::size_t from = 0; from < replicas_.size(); ++from)
+      for (std::size_t to = 0; to < replicas_.size(); ++to)
+        if (from != to) fabric.add_route(from, to, {2 * from, 2 * to + 1}, Seconds());
+    config_.gateway.move_kv = [&fabric](std::size_t from, std::size_t to, Bytes bytes, Seconds now,
+                                        std::function<void(bool, Seconds)> done) {
+      fabric.move(from, to, bytes, now, std::move(done));
+    };
+  }
+
   struct Listener : serving::StepListener {
     Listener(System& s, int i) : system(s), index(i) {}
     void on_token_gaps(Seconds, Seconds gap, std::int64_t count) override {
@@ -168,9 +199,13 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
     gateway_->on_outcome(request, outcome, at);
   }
+  void on_prompt_start(serving::Request& request, Seconds at) override { gateway_->on_prompt_start(request, at); }
+  void on_reserved(serving::Request& request, std::int64_t tokens, Seconds at) override {
+    gateway_->on_reserved(request, tokens, at);
+  }
 
   SystemConfig config_;
-  std::unique_ptr<serving::Router> router_;
+  std::vector<std::unique_ptr<serving::Router>> routers_;  // one for each replica: enough for any pools
   Diagnostics diagnostics_;
   std::deque<Listener> listeners_;
   std::deque<serving::Replica> replicas_;
