@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Public closed-loop measurements of H100 and H200 deployments (ai-dynamo/aiconfigurator, silicon_sample.csv) against
+// scenarios written from their columns. No constant of the simulator was fitted to them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "sim/validation/deployments.hpp"
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using namespace llmscape::validation;
+
+namespace {
+
+constexpr const char* kExclusions = "tests/validation/silicon_excluded.csv";
+
+std::string table_path() {
+  const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
+  return data && *data ? std::string(data) + "/measured/silicon_dev.csv.gz" : "";
+}
+
+std::vector<DeploymentPoint> simulate_all(const std::function<bool(const Deployment&)>& wanted) {
+  Diagnostics diagnostics;
+  const auto points =
+      simulate_deployments(table_path(), kExclusions, wanted, {}, testing::source_catalogs(), diagnostics);
+  if (diagnostics.has_errors()) FAIL(diagnostics.text(false));
+  return points;
+}
+
+void print(const DeploymentErrors& errors) {
+  MESSAGE("rows " << errors.tpot.count << "; TPOT median " << *errors.tpot.error_median << ", p90 "
+                  << *errors.tpot.error_p90 << ", bias " << *errors.tpot.bias << "; TTFT median "
+                  << *errors.ttft.error_median << ", bias " << *errors.ttft.bias << "; rank " << *errors.rate.rank
+                  << ", at one concurrency " << errors.least_rank_at_one_level);
+}
+
+}  // namespace
+
+TEST_CASE("at most 20 rows are excluded, each by the name of a row and with a reason") {
+  if (table_path().empty()) {
+    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
+    return;
+  }
+  Diagnostics diagnostics;
+  std::set<std::string> names;
+  for (const Deployment& d : read_deployments(table_path(), diagnostics)) names.insert(d.id);
+  CHECK(names.size() == 183);
+  const auto exclusions = read_exclusions(kExclusions, diagnostics);
+  REQUIRE_FALSE(diagnostics.has_errors());
+  CHECK(exclusions.size() <= 20);
+  for (const Exclusion& e : exclusions) {
+    CHECK(names.erase(e.id) == 1);
+    CHECK(e.reason.size() > 20);
+  }
+}
+
+TEST_CASE("closed-loop deployments: TPOT within 10 % in the median, TTFT within 28 %, ranks as measured") {
+  if (table_path().empty()) {
+    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
+    return;
+  }
+  const auto points = simulate_all([](const Deployment&) { return true; });
+  CHECK(points.size() == 183);
+  const DeploymentErrors errors = compare(points);
+  print(errors);
+  CHECK(errors.tpot.count >= 163);
+  CHECK(*errors.tpot.error_median <= 0.10);
+  CHECK(*errors.tpot.error_p90 <= 0.25);
+  CHECK(*errors.ttft.error_median <= 0.28);
+  CHECK(*errors.rate.rank >= 0.97);
+  CHECK(errors.least_rank_at_one_level >= 0.9);
+}
