@@ -25,6 +25,7 @@ struct GroupedGemm {
   int experts_held = 0;        // experts on this rank
   std::int64_t n = 0, k = 0;   // one expert's product
   Format weights, activations;
+  bool even = true;  // every touched expert has as many rows, as in kernel tables; false: as routing deals them out
   bool operator==(const GroupedGemm&) const = default;
 };
 

@@ -107,6 +107,7 @@ class TokenWork {
     product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
     product.weights = precision.expert_weights();
     product.activations = precision.activations;
+    product.even = false;
 
     exchange(kind, layers);
     // Copies of the tokens are sorted by expert, and their outputs gathered again.

@@ -27,7 +27,8 @@ const Fields<GemmParameters>& gemm_fields();
 //   launch + (t_compute^4 + t_memory^4 + t_l2^4)^(1/4) + [split > 1] second pass.
 KernelCost gemm_cost(const Chip&, const GemmParameters&, const models::Gemm&);
 
-// The products of a routed layer: thread blocks are counted over the touched experts, whose weights are read once.
+// The products of a routed layer: thread blocks are counted over the touched experts, whose weights are read once. Rows
+// that are not dealt out evenly leave the last tile of each expert half empty.
 KernelCost grouped_gemm_cost(const Chip&, const GemmParameters&, const models::GroupedGemm&);
 
 }  // namespace llmscape::hardware
