@@ -57,6 +57,13 @@ CpuExecutor::CpuExecutor(const LlamaShape& shape, const ExecutorLimits& limits)
   }
 }
 
+double CpuExecutor::bytes(const LlamaShape& s, const ExecutorLimits& limits) {
+  const std::int64_t layer = s.hidden * (s.qkv_width() + s.query_width() + 3 * s.width),
+                     tables = 3 * s.vocabulary * s.hidden,  // embedding, head, and the head's values while it is packed
+      kv = limits.kv_blocks * kBlockTokens * 2 * s.kv_width();
+  return static_cast<double>(sizeof(float)) * static_cast<double>(tables + s.layers * (layer + kv));
+}
+
 std::map<std::string, std::string> CpuExecutor::context() const {
   auto facts = hardware::harness::machine_facts();
   facts["onednn"] = kernels::onednn_version();

@@ -14,6 +14,8 @@ namespace llmscape::live {
 class CpuExecutor : public Executor {
  public:
   CpuExecutor(const LlamaShape& shape, const ExecutorLimits& limits);
+  // Of memory that one takes, about.
+  [[nodiscard]] static double bytes(const LlamaShape& shape, const ExecutorLimits& limits);
 
   [[nodiscard]] std::string_view backend() const override { return "cpu"; }
   [[nodiscard]] std::string_view format() const override { return "fp32"; }

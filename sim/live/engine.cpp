@@ -2,6 +2,7 @@
 #include "sim/live/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -52,7 +53,6 @@ void Engine::prepare(const std::vector<LiveRequest>& requests) {
 
 void Engine::run(const std::vector<LiveRequest>& requests, const std::function<void(double share)>& progress) {
   prepare(requests);
-  executor_.prepare();
   clock_ = Clock(settings_.clock);
   while (true) {
     if (idle() && arrived_ < sequences_.size()) clock_.wait_until(sequences_[arrived_].arrival.si());
@@ -168,6 +168,9 @@ double Engine::share_done() const {
                   std::min(1.0, clock_.now() / settings_.closes_s));
 }
 
+// The clocks tick in nanoseconds; more digits would be noise of subtractions.
+static double rounded(double seconds) { return std::round(seconds * 1e9) / 1e9; }
+
 traces::EngineRecord Engine::record() const {
   traces::EngineRecord record;
   record.context = executor_.context();
@@ -179,10 +182,13 @@ traces::EngineRecord Engine::record() const {
   record.block_tokens = kBlockTokens;
   record.kv_blocks = settings_.kv_blocks;
   record.steps = steps_;
+  for (traces::EngineStep& step : record.steps)
+    for (double* time : {&step.start_s, &step.schedule_s, &step.issue_s, &step.device_s, &step.wall_s})
+      *time = rounded(*time);
   for (const Sequence& s : sequences_) {
     if (s.last_token == serving::kNever) continue;
-    record.requests.push_back({std::to_string(s.id), s.prompt_tokens, s.output_tokens, s.arrival.si(), s.schedule.si(),
-                               s.first_token.si(), s.last_token.si()});
+    record.requests.push_back({std::to_string(s.id), s.prompt_tokens, s.output_tokens, rounded(s.arrival.si()),
+                               rounded(s.schedule.si()), rounded(s.first_token.si()), rounded(s.last_token.si())});
   }
   return record;
 }
