@@ -60,8 +60,8 @@ void add_elementwise(CaseList& list, const char* kind, std::int64_t narrowest, s
 
 std::vector<KernelCase> cpu_cases(bool quick) {
   CaseList list(quick);
-  list.add_points({120, 40}, product);
-  list.add_points({40, 12}, streamed_product);
+  list.add_points({160, 60}, product);
+  list.add_points({60, 20}, streamed_product);
   list.add_points({60, 24}, decodes);
   list.add_points({60, 24}, chunks);
   for (const char* kind : {"norm", "add", "embedding", "rope"}) add_elementwise(list, kind, 256, 8192);

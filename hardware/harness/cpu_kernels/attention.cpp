@@ -19,7 +19,8 @@ constexpr float kMasked = -1e30F;
 // Rows of the scratch arrays are so far apart that they do not fall on the same cache sets.
 constexpr std::int64_t kQueryStride = kWidestHead + kLanes, kScoreStride = kPanel + kLanes;
 
-// Query rows of one KV head: some heads of some tokens.
+// Query rows of one KV head: some heads of some tokens. Where `rows` are fewer than the code's, the others are like the
+// last one and thrown away.
 struct Tile {
   int rows = 0;
   std::array<const float*, kMostRows> queries;
@@ -130,27 +131,18 @@ template <int kRows>
     for (std::int64_t key = panel; key < end; key += kBlock)
       add_values<kRows>(scratch, kv.values(table[key / kBlock], kv_head), width, key - panel);
   }
-  for (int r = 0; r < kRows; ++r)
+  for (int r = 0; r < tile.rows; ++r)
     for (std::int64_t i = 0; i < width; ++i)
       tile.outputs[r][i] = scratch.outputs[r * kQueryStride + i] / scratch.sums[r];
 }
 
 [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
 void attend(const PagedKv& kv, std::span<const std::int32_t> table, std::int64_t kv_head, const Tile& tile) {
-  switch (tile.rows) {
-    case 1: return attend<1>(kv, table, kv_head, tile);
-    case 2: return attend<2>(kv, table, kv_head, tile);
-    case 4: return attend<4>(kv, table, kv_head, tile);
-    case 8: return attend<8>(kv, table, kv_head, tile);
-    default: return attend<kMostRows>(kv, table, kv_head, tile);
-  }
-}
-
-// The largest tile that there is code for.
-int rows_of_tile(std::int64_t left) {
-  for (const int rows : {kMostRows, 8, 4, 2})
-    if (left >= rows) return rows;
-  return 1;
+  if (tile.rows == 1) return attend<1>(kv, table, kv_head, tile);
+  if (tile.rows == 2) return attend<2>(kv, table, kv_head, tile);
+  if (tile.rows <= 4) return attend<4>(kv, table, kv_head, tile);
+  if (tile.rows <= 8) return attend<8>(kv, table, kv_head, tile);
+  return attend<kMostRows>(kv, table, kv_head, tile);
 }
 
 // Consecutive tokens of one sequence, the first of which sees `first_limit` keys and each of the others one more.
@@ -161,9 +153,10 @@ void attend_rows(const PagedKv& kv, Rows<const float> queries, std::span<const s
     const std::int64_t all = queries.rows * group;
     Tile tile;
     for (std::int64_t first = 0; first < all; first += tile.rows) {
-      tile.rows = rows_of_tile(all - first);
-      for (int r = 0; r < tile.rows; ++r) {
-        const std::int64_t token = (first + r) / group, head = kv_head * group + (first + r) % group;
+      tile.rows = static_cast<int>(std::min<std::int64_t>(all - first, kMostRows));
+      for (int r = 0; r < kMostRows; ++r) {
+        const std::int64_t row = std::min(first + r, all - 1);
+        const std::int64_t token = row / group, head = kv_head * group + row % group;
         tile.queries[r] = queries[token].data() + head * kv.head_dim();
         tile.outputs[r] = outputs[token].data() + head * kv.head_dim();
         tile.limits[r] = first_limit + token;

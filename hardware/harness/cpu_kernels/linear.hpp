@@ -26,6 +26,7 @@ class Linear {
 
  private:
   struct Packed;
+  void multiply(Rows<const float> x, Rows<float> y) const;
   std::int64_t outputs_, inputs_;
   std::unique_ptr<Packed> packed_;
 };
