@@ -10,9 +10,10 @@ void check(int status, const char* what) {
 }
 void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
 
+void synchronise(Stream stream) { check(cudaStreamSynchronize(stream), "waiting for a stream"); }
+
 OwnedStream::OwnedStream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream"); }
 OwnedStream::~OwnedStream() { cudaStreamDestroy(stream_); }
-void OwnedStream::synchronise() const { check(cudaStreamSynchronize(stream_), "waiting for a stream"); }
 
 Stopwatch::Stopwatch() {
   check(cudaEventCreate(&begin_), "creating an event");
@@ -61,6 +62,8 @@ void* allocate(std::size_t bytes) {
 void release(void* data) { cudaFree(data); }
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device");
+  // It may return before the last bytes arrive, and other streams do not wait for this one.
+  check(cudaStreamSynchronize(nullptr), "copying to the device");
 }
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying to the host");

@@ -28,6 +28,9 @@ void check(int status, const char* what);
 // After a launch: whether it was one.
 void check_launch(const char* kernel);
 
+// Waits for all that was issued to the stream.
+void synchronise(Stream stream);
+
 class OwnedStream {
  public:
   OwnedStream();
@@ -35,7 +38,6 @@ class OwnedStream {
   OwnedStream(const OwnedStream&) = delete;
   OwnedStream& operator=(const OwnedStream&) = delete;
   operator Stream() const { return stream_; }  // NOLINT(google-explicit-constructor): it is one
-  void synchronise() const;
 
  private:
   Stream stream_ = nullptr;

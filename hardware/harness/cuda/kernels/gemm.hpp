@@ -26,7 +26,7 @@ class GemmLibrary {
     virtual void run(const void* x, const void* weights, Bf16* out, Stream stream) = 0;
   };
   // Times the library's best suggestions once, on the buffers given, and keeps the fastest. k is a multiple of 16 (fp8)
-  // or 8, n of 8. The scales of fp8 are 1. Throws CudaError where the library knows no algorithm.
+  // or 8, n of 8. The scales of fp8 are 1. Nothing where the library knows no algorithm.
   virtual std::unique_ptr<Gemm> plan(std::int64_t m, std::int64_t n, std::int64_t k, GemmFormat format, const void* x,
                                      const void* weights, Bf16* out, Stream stream) = 0;
 };

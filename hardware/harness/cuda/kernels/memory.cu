@@ -16,6 +16,7 @@ int blocks_of(std::size_t items) { return static_cast<int>(std::clamp<std::size_
 __device__ std::size_t first_item() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ std::size_t stride() { return static_cast<std::size_t>(gridDim.x) * blockDim.x; }
 
+__device__ void round_to(float& out, float x) { out = x; }
 __device__ void round_to(Bf16& out, float x) { out = to_bf16(x); }
 __device__ void round_to(Fp8& out, float x) { out.bits = __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); }
 
@@ -26,17 +27,21 @@ __global__ void fill_kernel(T* out, std::size_t elements, float amplitude, std::
   }
 }
 
+__device__ bool is_poison(float x) { return __float_as_uint(x) == 0xffffffffU; }
+__device__ bool is_poison(Bf16 x) { return x.bits == 0xffff; }
+__device__ bool is_poison(Fp8 x) { return x.bits == 0xff; }
+
 template <class T>
-__global__ void count_kernel(const T* out, std::size_t elements, T poison, unsigned long long* count) {
+__global__ void count_kernel(const T* out, std::size_t elements, unsigned long long* count) {
   unsigned found = 0;
-  for (std::size_t i = first_item(); i < elements; i += stride()) found += out[i].bits == poison.bits;
+  for (std::size_t i = first_item(); i < elements; i += stride()) found += is_poison(out[i]);
   if (found != 0) atomicAdd(count, found);
 }
 
 template <class T>
-long count_poison(const T* out, std::size_t elements, T poison, Stream stream) {
+long count_poison(const T* out, std::size_t elements, Stream stream) {
   DeviceArray<unsigned long long> count(std::vector<unsigned long long>{0});
-  count_kernel<<<blocks_of(elements), kThreads, 0, stream>>>(out, elements, poison, count.data());
+  count_kernel<<<blocks_of(elements), kThreads, 0, stream>>>(out, elements, count.data());
   check_launch("counting unwritten elements");
   check(cudaStreamSynchronize(stream), "counting unwritten elements");
   return static_cast<long>(count.download()[0]);
@@ -57,10 +62,21 @@ __global__ void gather_kernel(const uint4* pool, const int* blocks, uint4* out, 
   for (std::size_t i = threadIdx.x; i < vectors; i += blockDim.x) to[i] = from[i];
 }
 
+__global__ void read_kernel(const uint4* data, std::size_t vectors) {
+  unsigned bits = 0;
+#pragma unroll 4
+  for (std::size_t i = first_item(); i < vectors; i += stride()) bits |= data[i].x;
+  asm volatile("" ::"r"(bits));  // so that the loads are not left out
+}
+
 __global__ void do_nothing() {}
 
 }  // namespace
 
+void fill_random(float* out, std::size_t elements, float amplitude, std::uint64_t seed, Stream stream) {
+  fill_kernel<<<blocks_of(elements), kThreads, 0, stream>>>(out, elements, amplitude, seed);
+  check_launch("filling with random numbers");
+}
 void fill_random(Bf16* out, std::size_t elements, float amplitude, std::uint64_t seed, Stream stream) {
   fill_kernel<<<blocks_of(elements), kThreads, 0, stream>>>(out, elements, amplitude, seed);
   check_launch("filling with random numbers");
@@ -70,11 +86,14 @@ void fill_random(Fp8* out, std::size_t elements, float amplitude, std::uint64_t 
   check_launch("filling with random numbers");
 }
 
+long count_unwritten(const float* out, std::size_t elements, Stream stream) {
+  return count_poison(out, elements, stream);
+}
 long count_unwritten(const Bf16* out, std::size_t elements, Stream stream) {
-  return count_poison(out, elements, Bf16{0xffff}, stream);
+  return count_poison(out, elements, stream);
 }
 long count_unwritten(const Fp8* out, std::size_t elements, Stream stream) {
-  return count_poison(out, elements, Fp8{0xff}, stream);
+  return count_poison(out, elements, stream);
 }
 
 void triad(float* a, const float* b, const float* c, float s, std::size_t elements, Stream stream) {
@@ -89,6 +108,12 @@ void gather_blocks(const std::byte* pool, const int* blocks, std::byte* out, int
   gather_kernel<<<count, kThreads, 0, stream>>>(reinterpret_cast<const uint4*>(pool), blocks,
                                                 reinterpret_cast<uint4*>(out), block_bytes / sizeof(uint4));
   check_launch("KV gather");
+}
+
+void read_through(const std::byte* data, std::size_t bytes, Stream stream) {
+  const std::size_t vectors = bytes / sizeof(uint4);
+  read_kernel<<<blocks_of(vectors), kThreads, 0, stream>>>(reinterpret_cast<const uint4*>(data), vectors);
+  check_launch("flushing the L2");
 }
 
 void empty_kernel(Stream stream) {
