@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -82,18 +83,19 @@ std::vector<double> held_out_predictions(const FormProblem& problem) {
 void score(FamilyReport& report, const FormProblem& problem, std::span<const double> in_sample,
            std::span<const double> held_out) {
   Comparison all;
-  std::vector<Comparison> by_regime(problem.regimes.size());
+  std::array<Comparison, kRegimes> by_regime;
   for (std::size_t row = 0; row < problem.measured.size(); ++row) {
     all.add(held_out[row], problem.measured[row]);
-    if (!by_regime.empty()) by_regime[problem.regime[row]].add(held_out[row], problem.measured[row]);
+    by_regime[static_cast<std::size_t>(problem.regime[row])].add(held_out[row], problem.measured[row]);
   }
   report.in_sample = summarise(in_sample, problem.measured);
   report.held_out = all.errors();
   report.half_width = all.half_width();
   report.regimes.clear();
-  for (std::size_t i = 0; i < by_regime.size(); ++i)
+  for (std::size_t i = 0; i < kRegimes; ++i)
     if (const Comparison& rows = by_regime[i]; !rows.measured.empty())
-      report.regimes.push_back({problem.regimes[i], rows.errors(), rows.half_width(), deciles(rows.residuals())});
+      report.regimes.push_back(
+          {std::string(kRegimeNames[i]), rows.errors(), rows.half_width(), deciles(rows.residuals())});
 }
 
 FamilyReport fit_and_validate(const FormProblem& problem) {

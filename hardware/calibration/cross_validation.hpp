@@ -3,6 +3,7 @@
 #include "hardware/calibration/fit.hpp"
 #include "hardware/calibration/report.hpp"
 #include "hardware/calibration/sampling.hpp"
+#include "hardware/residuals.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -12,15 +13,14 @@
 
 namespace llmscape::hardware {
 
-// Timed rows of one operator family, and the form that shall explain them. All lists but `regimes` have an entry for
-// each row.
+// Timed rows of one operator family, and the form that shall explain them. `measured`, `groups` and `regime` have an
+// entry for each row.
 struct FormProblem {
   std::string family;
   std::vector<FreeParameter> parameters;
-  std::vector<double> measured;      // seconds
-  std::vector<Group> groups;         // rows of one shape: no fit is scored on a shape that it has seen
-  std::vector<std::string> regimes;  // names; may be empty
-  std::vector<std::size_t> regime;   // place in `regimes`
+  std::vector<double> measured;  // seconds
+  std::vector<Group> groups;     // rows of one shape: no fit is scored on a shape that it has seen
+  std::vector<Regime> regime;
   // The time of a row in seconds, by its number, given the parameters.
   using Pricing = std::function<double(std::size_t row)>;
   std::function<Pricing(std::span<const double> parameters)> form;

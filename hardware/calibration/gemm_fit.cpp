@@ -61,11 +61,6 @@ std::vector<TimedGemm> in_range(std::span<const TimedGemm> records, std::string_
   return kept;
 }
 
-GemmRegime regime_of(const traces::GemmCase& gemm) {
-  if (gemm.m <= 64) return GemmRegime::small;
-  return gemm.m <= 1024 ? GemmRegime::medium : GemmRegime::large;
-}
-
 std::vector<double> predict(const Chip& chip, const GemmParameters& parameters, std::span<const TimedGemm> records) {
   std::vector<double> times;
   for (const models::Gemm& gemm : products(records)) times.push_back(gemm_cost(chip, parameters, gemm).time.si());
@@ -76,11 +71,10 @@ GemmCalibration fit_gemm(const Chip& chip, std::span<const TimedGemm> records, c
   FormProblem problem;
   problem.family = "gemm";
   problem.parameters = free_parameters(prior);
-  problem.regimes.assign(kGemmRegimes.begin(), kGemmRegimes.end());
   for (const TimedGemm& r : records) {
     problem.measured.push_back(r.time.si());
     problem.groups.push_back({r.n, r.k});
-    problem.regime.push_back(static_cast<std::size_t>(regime_of(r)));
+    problem.regime.push_back(regime_of(r.m));
   }
   const std::vector<models::Gemm> gemms = products(records);
   problem.form = [&](std::span<const double> free) {

@@ -4,7 +4,6 @@
 #include "hardware/gpu/gemm.hpp"
 #include "traces/kernel_record.hpp"
 
-#include <array>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -25,12 +24,6 @@ struct GemmRange {
 // The records of one format inside the range.
 std::vector<traces::TimedGemm> in_range(std::span<const traces::TimedGemm> records, std::string_view format,
                                         const GemmRange& range);
-
-// Rows of a product decide what bounds it: up to 64 the weights' bytes, above 1,024 the arithmetic, kernel choice
-// between.
-enum class GemmRegime { small, medium, large };
-inline constexpr std::array<std::string_view, 3> kGemmRegimes = {"m <= 64", "64 < m <= 1024", "m > 1024"};
-GemmRegime regime_of(const traces::GemmCase& gemm);
 
 struct GemmCalibration {
   GemmParameters parameters;  // tagged as fitted; `most_rows` and `least_width` as the records have them

@@ -9,9 +9,9 @@
 
 namespace llmscape::hardware {
 
-// Rows of one family that behave alike (few rows, many rows): errors of predictions that had not seen them.
+// Rows of one family in steps of like size (hardware/residuals.hpp): errors of predictions that had not seen them.
 struct RegimeReport {
-  std::string name;  // "m <= 64"
+  std::string name;  // "small"
   ErrorSummary held_out;
   std::optional<double> half_width;        // of the 90 % interval of log(measured / predicted)
   std::vector<double> residual_quantiles;  // of log(measured / predicted): 0, 10, ... 100 %; empty: too few rows

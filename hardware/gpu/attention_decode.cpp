@@ -1,27 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/attention_decode.hpp"
 
+#include "hardware/gpu/l2_hits.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kKeyBlock = 128;   // keys of one split at least
+constexpr double kKeyBlock = 128;  // keys of one split at least
+constexpr double kMostSplits = 128;
 constexpr double kRowBlock = 64;    // query rows of one matrix instruction tile
 constexpr double kFullShare = 0.8;  // above this share of the multiprocessors the KV is not split
+constexpr double kSplitSlots = 2;   // thread blocks a multiprocessor that FlashAttention 2 splits KV for
 constexpr double kActivationBytes = 2;
 
-// Thread blocks for each sequence and KV head.
-double splits(double work, double sms, double context) {
-  if (work > kFullShare * sms) return 1;
-  return std::max(1.0, std::min(std::floor(sms / work), std::floor(context / kKeyBlock)));
+// Thread blocks for each of `work` sequences and KV heads, to fill `slots`.
+double splits(double work, double slots, double context) {
+  if (work > kFullShare * slots) return 1;
+  return std::max(1.0, std::min({std::floor(slots / work), std::floor(context / kKeyBlock), kMostSplits}));
+}
+
+// Seconds for a byte of the cache, of which a share is found in L2.
+double seconds_per_byte(const Chip& chip, double bandwidth, double kv_bytes, const std::optional<WarmCache>& warm) {
+  if (!warm) return 1 / bandwidth;
+  const double hits = l2_hits(chip, kv_bytes, warm->held);
+  return (1 - hits) / bandwidth + hits / warm->bandwidth.si();
+}
+
+// Of a token's keys and values under one KV head.
+double entry_bytes_of(const models::DecodeAttention& a) {
+  return (a.mla ? a.kv_rank + a.rope_dim : 2.0 * a.head_dim) * a.kv.bytes_with_scales();
 }
 
 }  // namespace
 
-KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p,
-                                 const models::DecodeAttention& a) {
+KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p, const models::DecodeAttention& a,
+                                 const std::optional<WarmCache>& warm) {
   if (a.sequences <= 0) return {};
   const double sms = static_cast<double>(*chip.multiprocessors);
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
@@ -31,13 +47,16 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
   // Width of a query against a key, of a value, and of what is stored per entry and KV head.
   const double score_width = a.mla ? a.kv_rank + a.rope_dim : a.head_dim;
   const double value_width = a.mla ? a.kv_rank : a.head_dim;
-  const double entry_bytes = (a.mla ? score_width : 2.0 * a.head_dim) * a.kv.bytes_with_scales();
+  const double entry_bytes = entry_bytes_of(a);
 
   const double work = sequences * a.kv_heads;
-  const double parts = splits(work, sms, mean);
+  const bool grouped = a.heads > a.kv_heads;
+  const double slots = !p.packing ? sms : grouped ? kSplitSlots * sms : 0;
+  const double parts = splits(work, slots, mean);
   const double blocks = work * parts;
   const double kv_bytes = entries * a.kv_heads * entry_bytes;
-  const double memory = kv_bytes / std::min(bandwidth, std::min(blocks, sms) * p.cta_bandwidth.si());
+  const double memory = std::max(kv_bytes * seconds_per_byte(chip, bandwidth, kv_bytes, warm),
+                                 kv_bytes / (std::min(blocks, sms) * p.cta_bandwidth.si()));
   const double group_rows = kRowBlock * std::ceil(queries * a.heads / a.kv_heads / kRowBlock);
   const double compute = 2 * (score_width + value_width) * group_rows * entries * a.kv_heads /
                          (p.compute_efficiency * chip.peak_bf16.value.si()) / std::min(1.0, blocks / sms);
@@ -46,14 +65,22 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
       std::cbrt(scheduling * scheduling * scheduling + memory * memory * memory + compute * compute * compute);
 
   const double longest = static_cast<double>(a.attended.max);
-  const double chain = longest * entry_bytes / (splits(work, sms, longest) * p.cta_bandwidth.si());
+  const double chain = longest * entry_bytes / (splits(work, slots, longest) * p.cta_bandwidth.si());
+  const double tail = parts > 1 ? 0 : attention_tail(p, a).si();
   const double rows_bytes = sequences * queries * a.heads * (score_width + value_width) * kActivationBytes;
 
-  const double seconds =
-      p.launch.si() + (parts > 1 ? p.split.si() : 0) + body + std::max(0.0, chain - body) + rows_bytes / bandwidth;
+  const bool copies = p.packing && grouped && sequences > 1 && a.kv_heads > 1;
+  const double seconds = p.launch.si() + (parts > 1 ? p.split.si() : 0) + (copies ? p.packing->si() : 0) + body +
+                         std::max(tail, chain - body) + rows_bytes / bandwidth;
   const double pairs = queries * entries - sequences * queries * (queries - 1) / 2;
   const Flops flops(2 * a.heads * (score_width + value_width) * pairs);
   return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes)};
+}
+
+Seconds attention_tail(const DecodeAttentionParameters& p, const models::DecodeAttention& a) {
+  if (!p.tail_bandwidth || a.sequences <= 0) return {};
+  const double mean = static_cast<double>(a.attended.sum) / static_cast<double>(a.sequences);
+  return Bytes((static_cast<double>(a.attended.max) - mean) * entry_bytes_of(a)) / *p.tail_bandwidth;
 }
 
 const Fields<DecodeAttentionParameters>& decode_attention_fields() {
@@ -66,6 +93,12 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
     f.add("cta", &P::cta, "cost of one more thread block on a multiprocessor").required().at_least(0);
     f.add("cta_bandwidth", &P::cta_bandwidth, "memory bandwidth that one thread block can draw").required().above(0);
     f.add("split", &P::split, "merging the parts of a split KV").required().at_least(0);
+    f.add("packing", &P::packing,
+          "FlashAttention 2: copying queries and outputs to pack the heads of a group, without which KV is not split")
+        .at_least(0);
+    f.add("tail_bandwidth", &P::tail_bandwidth,
+          "drawn by the longest sequence's block after the others of a kernel that does not split KV; absent: no tail")
+        .above(0);
     f.add("most_sequences", &P::most_sequences, "range of the fit: most sequences").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest context in tokens").required().at_least(1);
     add_fit_fields(f);

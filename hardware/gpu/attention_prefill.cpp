@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/attention_prefill.hpp"
 
+#include "hardware/gpu/l2_hits.hpp"
 #include "models/attention_pairs.hpp"
 
 #include <algorithm>
@@ -13,12 +14,13 @@ namespace {
 constexpr double kPackingGain = 0.95;  // query heads of a group are packed into tiles only where that saves over 5 %
 constexpr double kDecodeRows = 64;     // rows of the tile that a decode's query head takes, of which it fills one
 constexpr double kActivationBytes = 2;
+constexpr double kAppendPasses = 2;  // new keys and values are read and written once to append them to the cache
 
 // What the tiles of a kernel add up to. A block is the pairs of one tile with `edge` keys.
 class TileWork {
  public:
-  TileWork(const models::PrefillAttention& shape, std::int64_t tile_edge)
-      : shape_(shape), edge_(static_cast<double>(tile_edge)),
+  TileWork(const models::PrefillAttention& shape, const PrefillAttentionParameters& p)
+      : shape_(shape), edge_(static_cast<double>(p.tile_edge)), packs_(!p.takes_decodes),
         window_blocks_(shape.window > 0 ? blocks(static_cast<double>(shape.window)) + 1
                                         : std::numeric_limits<double>::infinity()) {}
 
@@ -28,25 +30,28 @@ class TileWork {
     const double by_head = shape_.heads * blocks(n), packed = shape_.kv_heads * blocks(n * group);
     const double last_row = blocks(c + n);
     const double mean_row = n > edge_ ? c / edge_ + (blocks(n) + 1) / 2 : last_row;
-    add(packed < kPackingGain * by_head ? packed : by_head, mean_row, last_row);
+    add(packs_ && packed < kPackingGain * by_head ? packed : by_head, mean_row, last_row);
+    ++sequences;
     queries += n;
+    new_keys += n;
     keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, shape_.window));
     pairs += models::windowed_pairs(chunk.tokens, chunk.cached, shape_.window);
   }
 
   void add(const models::DecodeAttention& decodes) {
-    const double sequences = static_cast<double>(decodes.sequences),
-                 q = static_cast<double>(decodes.tokens_per_sequence);
+    const double count = static_cast<double>(decodes.sequences), q = static_cast<double>(decodes.tokens_per_sequence);
     const double entries = static_cast<double>(decodes.attended.sum);
     const double tile_share = kDecodeRows / edge_;  // of a block's work
-    add(sequences * shape_.heads * std::ceil(q / kDecodeRows), tile_share * blocks(entries / sequences),
+    add(count * shape_.heads * std::ceil(q / kDecodeRows), tile_share * blocks(entries / count),
         tile_share * blocks(static_cast<double>(decodes.attended.max)));
-    queries += sequences * q;
-    pairs += q * entries - sequences * q * (q - 1) / 2;
+    sequences += count;
+    queries += count * q;
+    pairs += q * entries - count * q * (q - 1) / 2;
   }
 
   double tiles = 0, tile_blocks = 0, longest = 0;  // longest: blocks of one tile
-  double queries = 0, keys = 0, pairs = 0;         // keys: read by chunks
+  double sequences = 0, queries = 0, pairs = 0;
+  double keys = 0, new_keys = 0;  // read by chunks; computed by them
 
  private:
   void add(double more_tiles, double mean_row, double last_row) {
@@ -57,12 +62,25 @@ class TileWork {
   [[nodiscard]] double blocks(double tokens) const { return std::ceil(tokens / edge_); }
 
   const models::PrefillAttention& shape_;
-  const double edge_, window_blocks_;
+  const double edge_;
+  const bool packs_;
+  const double window_blocks_;
 };
 
-// `decode_keys` are read while tiles compute: both bound the kernel, and share it near the crossing.
+// How often the keys of decodes are read from memory where each query head has its own tile. The tiles of one head run
+// before those of the next: heads of a group share what they read while they run at the same time (half a head is lost
+// at the ends), or where the keys of one KV head stay in L2.
+double passes(const Chip& chip, const models::PrefillAttention& shape, const models::DecodeAttention& decodes,
+              double sequences, double key_bytes) {
+  const double group = static_cast<double>(shape.heads) / shape.kv_heads;
+  const double together = std::max(1.0, static_cast<double>(*chip.multiprocessors) / sequences - 0.5);
+  const double head_bytes = static_cast<double>(decodes.attended.sum) * key_bytes / shape.kv_heads;
+  return 1 + std::max(0.0, group / together - 1) * (1 - l2_hits(chip, head_bytes));
+}
+
+// Keys of decodes are read while tiles compute: both bound the kernel, and share it near the crossing.
 KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
-                   const TileWork& work, double decode_keys) {
+                   const TileWork& work, const models::DecodeAttention& decodes) {
   if (work.tiles <= 0) return {};
   const double sms = static_cast<double>(*chip.multiprocessors);
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
@@ -78,29 +96,31 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
   const double spread = (work.tile_blocks * block + work.tiles * p.tile.si()) / sms *
                         (1 + p.wave_quantisation * (std::ceil(waves) / waves - 1));
   const double compute = std::max(spread, work.longest * block + p.tile.si());
-  const double body = std::hypot(compute, decode_keys * key_bytes / bandwidth);
-  const double streamed =
-      work.keys * key_bytes + work.queries * shape.heads * (score_width + value_width) * kActivationBytes;
+  const double decode_bytes =
+      static_cast<double>(decodes.attended.sum) * key_bytes * passes(chip, shape, decodes, work.sequences, key_bytes);
+  const double body = std::hypot(compute, decode_bytes / bandwidth);
+  const double streamed = (work.keys + kAppendPasses * work.new_keys) * key_bytes +
+                          work.queries * shape.heads * (score_width + value_width) * kActivationBytes;
   const Flops flops(2 * shape.heads * (score_width + value_width) * work.pairs);
-  return {p.launch + Seconds(body + streamed / bandwidth), flops, flops, Bytes(streamed + decode_keys * key_bytes)};
+  return {p.launch + Seconds(body + streamed / bandwidth), flops, flops, Bytes(streamed + decode_bytes)};
 }
 
 }  // namespace
 
 KernelCost prefill_attention_cost(const Chip& chip, const PrefillAttentionParameters& p,
                                   const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
-  TileWork work(shape, p.tile_edge);
+  TileWork work(shape, p);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
-  return cost_of(chip, p, shape, work, 0);
+  return cost_of(chip, p, shape, work, {});
 }
 
 KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParameters& p,
                                 const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks,
                                 const models::DecodeAttention& decodes) {
-  TileWork work(shape, p.tile_edge);
+  TileWork work(shape, p);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
   work.add(decodes);
-  return cost_of(chip, p, shape, work, static_cast<double>(decodes.attended.sum));
+  return cost_of(chip, p, shape, work, decodes);
 }
 
 const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
@@ -117,7 +137,8 @@ const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
     f.add("launch", &P::launch, "fixed time of the kernel").required().at_least(0);
     f.add("tile", &P::tile, "fixed cost of a tile").required().at_least(0);
     f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for none").required().between(0, 1);
-    f.add("takes_decodes", &P::takes_decodes, "decodes beside a chunk run in this kernel, a tile for each query head");
+    f.add("takes_decodes", &P::takes_decodes,
+          "FlashAttention 2: a tile for each query head, those of decodes beside a chunk too");
     f.add("most_tokens", &P::most_tokens, "range of the fit: longest chunk").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest chunk with its cache")
         .required()

@@ -18,8 +18,8 @@ struct PrefillAttentionParameters : Fit {
   Seconds launch;
   Seconds tile;                  // fixed cost of a tile
   double wave_quantisation = 0;  // 1: classic waves; 0: none
-  // Decodes beside a prompt chunk run in this kernel, a tile for each query head, instead of in one of their own
-  // (FlashAttention 2, which packs the heads of a group only where all sequences are decodes).
+  // A tile holds rows of one query head (FlashAttention 2), so that decodes beside a prompt chunk run in this kernel, a
+  // tile for each query head, instead of in one of their own. Otherwise the heads of a group are packed into tiles.
   bool takes_decodes = false;
   std::int64_t most_tokens = 0, longest_context = 0;  // range of the fit: of a chunk, of chunk and cache
 };

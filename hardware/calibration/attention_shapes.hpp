@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/sampling.hpp"
+#include "models/format.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace llmscape::hardware {
+
+// What the operators and records of all kinds of attention have in common. Throws on a format without a description.
+template <class Attention, class Case>
+Attention of_heads(const Case& r) {
+  const auto format = models::format_named(r.kv_format);
+  if (!format) throw std::invalid_argument("no number format '" + r.kv_format + "'");
+  Attention a;
+  a.heads = static_cast<int>(r.heads);
+  a.kv_heads = static_cast<int>(r.kv_heads);
+  a.head_dim = static_cast<int>(r.head_dim);
+  a.kv = *format;
+  return a;
+}
+
+template <class Case>
+Group head_shape(const Case& r) {
+  return {r.heads, r.kv_heads, r.head_dim};
+}
+
+}  // namespace llmscape::hardware

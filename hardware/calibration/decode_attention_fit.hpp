@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/report.hpp"
+#include "hardware/gpu/attention_decode.hpp"
+#include "traces/kernel_record.hpp"
+
+#include <span>
+#include <vector>
+
+namespace llmscape::hardware {
+
+struct DecodeAttentionCalibration {
+  DecodeAttentionParameters parameters;  // tagged as fitted; for cold caches; range as the records have it
+  std::optional<WarmCache> warm;         // what explained warm records
+  FamilyReport report;                   // held out: folds that share no (heads, kv_heads, head_dim)
+};
+
+// Fits decode attention to records, timed with keys and values left in L2 if `warm`. `compute_efficiency` is not
+// fitted: memory bounds decodes, and that of the matrix products serves as well. Whether the kernel packs as
+// FlashAttention 2 does is what explains unseen shapes better. `records` must not be empty.
+DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const traces::TimedDecodeAttention> records,
+                                                double compute_efficiency, bool warm);
+
+// Times for the records, in seconds.
+std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& parameters,
+                            const std::optional<WarmCache>& warm,
+                            std::span<const traces::TimedDecodeAttention> records);
+
+}  // namespace llmscape::hardware

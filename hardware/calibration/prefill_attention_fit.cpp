@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/prefill_attention_fit.hpp"
+
+#include "hardware/calibration/attention_shapes.hpp"
+#include "hardware/calibration/cross_validation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace llmscape::hardware {
+namespace {
+
+using traces::TimedMixedAttention;
+using traces::TimedPrefillAttention;
+
+// Bounds and priors: fits of A100, H100 and H200 agree on them (docs: kernel model). Only the ratio of softmax and
+// efficiency shows in records of one head width. The order is that of `parameters_of`.
+const std::vector<FreeParameter>& free_parameters() {
+  static const std::vector<FreeParameter> all = {
+      {"compute_efficiency", 0.2, 1.5, 0.9, 0.25}, {"softmax_flops", 10, 3000, 250, 0.7},
+      {"memory_efficiency", 0.1, 1.3, 0.8, 0.4},   {"launch", 0.3e-6, 50e-6, 8e-6, 0.6},
+      {"tile", 0.01e-6, 30e-6, 1e-6, 1.0},         {"wave_quantisation", 0.01, 1, 0.4, 0.7}};
+  return all;
+}
+
+// How a kernel may divide its work.
+struct Tiling {
+  std::int64_t edge = 128;
+  bool by_head = false;
+};
+constexpr std::array<Tiling, 4> kTilings = {{{128, false}, {128, true}, {64, false}, {64, true}}};
+
+PrefillAttentionParameters parameters_of(const Tiling& tiling, std::span<const double> free) {
+  PrefillAttentionParameters p;
+  p.tile_edge = tiling.edge;
+  p.takes_decodes = tiling.by_head;
+  p.compute_efficiency = free[0];
+  p.softmax_flops = free[1];
+  p.memory_efficiency = free[2];
+  p.launch = Seconds(free[3]);
+  p.tile = Seconds(free[4]);
+  p.wave_quantisation = free[5];
+  return p;
+}
+
+// What one record timed.
+struct Kernel {
+  models::PrefillAttention shape;  // with its chunks
+  models::DecodeAttention decodes;
+
+  [[nodiscard]] double seconds(const Chip& chip, const PrefillAttentionParameters& p) const {
+    const KernelCost cost = decodes.sequences > 0 ? mixed_attention_cost(chip, p, shape, shape.chunks, decodes)
+                                                  : prefill_attention_cost(chip, p, shape, shape.chunks);
+    return cost.time.si();
+  }
+};
+
+Kernel kernel_of(const TimedPrefillAttention& r) {
+  Kernel kernel{of_heads<models::PrefillAttention>(r), {}};
+  kernel.shape.chunks.assign(static_cast<std::size_t>(r.sequences), {r.tokens, r.cached});
+  return kernel;
+}
+
+Kernel kernel_of(const TimedMixedAttention& r) {
+  Kernel kernel{of_heads<models::PrefillAttention>(r), of_heads<models::DecodeAttention>(r)};
+  kernel.shape.chunks = {{r.tokens, r.cached}};
+  kernel.decodes.sequences = r.decodes;
+  kernel.decodes.attended = {r.decodes * r.context, r.context};
+  return kernel;
+}
+
+template <class Records>
+std::vector<double> times(const Chip& chip, const PrefillAttentionParameters& parameters, const Records& records) {
+  std::vector<double> all;
+  all.reserve(records.size());
+  for (const auto& r : records) all.push_back(kernel_of(r).seconds(chip, parameters));
+  return all;
+}
+
+PrefillAttentionCalibration fit_tiling(const Chip& chip, std::span<const TimedPrefillAttention> records,
+                                       std::span<const TimedMixedAttention> mixed, const Tiling& tiling) {
+  FormProblem problem;
+  problem.family = "prefill_attention";
+  problem.parameters = free_parameters();
+  std::vector<Kernel> kernels;
+  std::int64_t most_tokens = 1, longest_context = 1;
+  const auto add = [&](const auto& r, std::int64_t tokens_of_step) {
+    problem.measured.push_back(r.time.si());
+    problem.groups.push_back(head_shape(r));
+    problem.regime.push_back(regime_of(tokens_of_step));
+    kernels.push_back(kernel_of(r));
+    most_tokens = std::max(most_tokens, r.tokens);
+    longest_context = std::max(longest_context, r.tokens + r.cached);
+  };
+  for (const TimedPrefillAttention& r : records) add(r, r.sequences * r.tokens);
+  for (const TimedMixedAttention& r : mixed) add(r, r.tokens + r.decodes);
+  problem.form = [&](std::span<const double> free) {
+    return [&, p = parameters_of(tiling, free)](std::size_t row) { return kernels[row].seconds(chip, p); };
+  };
+
+  PrefillAttentionCalibration calibration;
+  calibration.report = fit_and_validate(problem);
+  PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
+  p.tag = Tag::fitted;
+  p.most_tokens = most_tokens;
+  p.longest_context = longest_context;
+  return calibration;
+}
+
+}  // namespace
+
+std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& parameters,
+                            std::span<const TimedPrefillAttention> records) {
+  return times(chip, parameters, records);
+}
+std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& parameters,
+                            std::span<const TimedMixedAttention> records) {
+  return times(chip, parameters, records);
+}
+
+PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<const TimedPrefillAttention> records,
+                                                  std::span<const TimedMixedAttention> mixed) {
+  std::optional<PrefillAttentionCalibration> best;
+  for (const Tiling& tiling : kTilings) {
+    if (!mixed.empty() && !tiling.by_head) continue;
+    PrefillAttentionCalibration fit = fit_tiling(chip, records, mixed, tiling);
+    if (!best || fit.report.held_out.mean < best->report.held_out.mean) best = std::move(fit);
+  }
+  return *best;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/report.hpp"
+#include "hardware/gpu/attention_prefill.hpp"
+#include "traces/kernel_record.hpp"
+
+#include <span>
+#include <vector>
+
+namespace llmscape::hardware {
+
+struct PrefillAttentionCalibration {
+  PrefillAttentionParameters parameters;  // tagged as fitted; range as the records have it
+  FamilyReport report;                    // held out: folds that share no (heads, kv_heads, head_dim)
+};
+
+// Fits prefill attention to records of chunks, and to those of chunks with decodes in the same kernel; the edge of the
+// tiles is what explains unseen shapes best. `records` must not be empty, `mixed` may be.
+PrefillAttentionCalibration fit_prefill_attention(const Chip& chip,
+                                                  std::span<const traces::TimedPrefillAttention> records,
+                                                  std::span<const traces::TimedMixedAttention> mixed = {});
+
+// Times for the records, in seconds.
+std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& parameters,
+                            std::span<const traces::TimedPrefillAttention> records);
+std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& parameters,
+                            std::span<const traces::TimedMixedAttention> records);
+
+}  // namespace llmscape::hardware
