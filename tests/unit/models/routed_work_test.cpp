@@ -2,6 +2,8 @@
 #include "model_fixtures.hpp"
 #include "models/step_work.hpp"
 
+#include <cmath>
+
 using namespace llmscape::models;
 using doctest::Approx;
 
