@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/cross_validation.hpp"
 
-#include "base/statistics.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,12 +43,11 @@ struct Comparison {
   [[nodiscard]] std::optional<double> half_width() const { return conformal_half_width(residuals(), kCoverage); }
 };
 
-std::vector<double> deciles(const std::vector<double>& residuals) {
+std::vector<double> deciles(std::vector<double> residuals) {
   if (residuals.size() < kFewestForQuantiles) return {};
-  Distribution distribution;
-  for (const double r : residuals) distribution.add(r);
+  std::ranges::sort(residuals);
   std::vector<double> all;
-  for (int i = 0; i <= 10; ++i) all.push_back(distribution.quantile(i / 10.0));
+  for (std::size_t i = 0; i <= 10; ++i) all.push_back(residuals[(residuals.size() - 1) * i / 10]);
   return all;
 }
 
