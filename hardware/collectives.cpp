@@ -10,19 +10,24 @@ namespace {
 
 using Kind = models::Collective::Kind;
 
-// The smallest measured number of ranks that is not below `ranks`; 0 if there is none.
-int measured_ranks(const Links& links, Kind kind, int ranks) {
+bool takes(const CollectiveFit& fit, Kind kind, double bytes) {
+  return fit.kind == kind && (!fit.below || bytes < fit.below->si());
+}
+
+// The smallest number of ranks, not below those of `c`, that a collective of `kind` and of its size was measured on; 0
+// if there is none.
+int measured_ranks(const Links& links, Kind kind, const models::Collective& c) {
   int best = 0;
   for (const CollectiveFit& fit : links.collectives)
-    if (fit.kind == kind && fit.ranks >= ranks && (best == 0 || fit.ranks < best)) best = fit.ranks;
+    if (takes(fit, kind, c.bytes) && fit.ranks >= c.ranks && (best == 0 || fit.ranks < best)) best = fit.ranks;
   return best;
 }
 
 // The kind whose rows stand for `c`, and the ranks of those rows (0: the table has none).
 std::pair<Kind, int> rows_for(const Links& links, const models::Collective& c) {
-  const int own = measured_ranks(links, c.kind, c.ranks);
+  const int own = measured_ranks(links, c.kind, c);
   if (own == c.ranks || c.kind == Kind::send) return {c.kind, own};
-  const int reduce = measured_ranks(links, Kind::all_reduce, c.ranks);
+  const int reduce = measured_ranks(links, Kind::all_reduce, c);
   const bool nearer = own > 0 && (reduce == 0 || own <= reduce);
   return nearer ? std::pair(c.kind, own) : std::pair(Kind::all_reduce, reduce);
 }
@@ -55,7 +60,7 @@ Seconds collective_time(const Links& links, const models::Collective& c) {
   if (ranks == 0) return ring_hops(c) * *links.latency + x / *links.bandwidth;
   Seconds best(std::numeric_limits<double>::infinity());
   for (const CollectiveFit& fit : links.collectives)
-    if (fit.kind == kind && fit.ranks == ranks)
+    if (takes(fit, kind, c.bytes) && fit.ranks == ranks)
       best = std::min(best, fit.latency + x / fit.bandwidth + std::sqrt(x.si()) * fit.root_term);
   return best;
 }
@@ -83,6 +88,7 @@ const Fields<Links>& links_fields() {
     f.add("latency", &P::latency, "time of an empty message").required().at_least(0);
     f.add("bandwidth", &P::bandwidth, "bytes through each rank per second, large messages").required().above(0);
     f.add("root_term", &P::root_term, "time per square root of a byte").at_least(0);
+    f.add("below", &P::below, "tensors from this size on are left to other rows; absent: takes all").above(0);
     add_fit_fields(f);
     return f;
   }();

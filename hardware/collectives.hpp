@@ -4,6 +4,7 @@
 #include "hardware/fit.hpp"
 #include "models/operator.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct CollectiveFit : Fit {
   int ranks = 2;
   Seconds latency;
   BytesPerSecond bandwidth;
-  Seconds root_term;  // time per square root of a byte
+  Seconds root_term;           // time per square root of a byte
+  std::optional<Bytes> below;  // of the tensor: larger ones are left to other software
 };
 
 // How the devices of a replica are joined.
@@ -31,8 +33,8 @@ const Fields<Links>& links_fields();
 // else.
 Bytes moved(const models::Collective&);
 
-// The fastest software that was measured for this kind and number of ranks; failing that, for the next number of ranks,
-// or for an all-reduce if that was measured nearer; beyond the table a ring over the links: hops x latency + x /
+// The fastest software that was measured for this kind, size and number of ranks; failing that, for the next number of
+// ranks, or for an all-reduce if that was measured nearer; beyond the table a ring over the links: hops x latency + x /
 // bandwidth. 0 for one rank.
 Seconds collective_time(const Links&, const models::Collective&);
 // Whether the table covers it; otherwise collective_time is the assumed ring.

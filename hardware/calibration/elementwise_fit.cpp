@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/elementwise_fit.hpp"
+
+#include "hardware/calibration/cross_validation.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace llmscape::hardware {
+namespace {
+
+using traces::TimedElementwise;
+using Kind = models::Elementwise::Kind;
+
+constexpr std::ptrdiff_t kFewestRecords = 10;
+constexpr double kElementBytes = 2;  // tables of element-wise kernels are of 16-bit formats
+
+// A kind of kernel with a row of its own.
+struct Row {
+  std::string_view kind;
+  Kind what;           // of Elementwise; sampling is an operator apart
+  double per_element;  // read and written of one element of the width (cost model 3.3)
+  StreamParameters& (*parameters)(ElementwiseParameters&);
+};
+constexpr std::array kRows = {
+    Row{"norm", Kind::norm, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.norm; }},
+    Row{"activation", Kind::activation, 3, [](ElementwiseParameters& p) -> StreamParameters& { return p.activation; }},
+    Row{"rope", Kind::rope, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.rope; }},
+    Row{"add", Kind::add, 3,
+        [](ElementwiseParameters& p) -> StreamParameters& { return p.add ? *p.add : p.add.emplace(); }},
+    Row{"embedding", Kind::embedding, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.embedding; }},
+    Row{"sampling", Kind::norm, 0, [](ElementwiseParameters& p) -> StreamParameters& { return p.sampling; }},
+};
+constexpr std::string_view kSampling = "sampling";
+
+// Rows of kRows that have records enough.
+std::vector<const Row*> rows_of(std::span<const TimedElementwise> records) {
+  std::vector<const Row*> rows;
+  for (const Row& row : kRows)
+    if (std::ranges::count(records, row.kind, &TimedElementwise::kind) >= kFewestRecords) rows.push_back(&row);
+  return rows;
+}
+
+KernelCost cost(const Chip& chip, const ElementwiseParameters& p, const Row& row, const TimedElementwise& r) {
+  if (row.kind == kSampling) return sample_cost(chip, p, {r.rows, r.width});
+  const double elements = static_cast<double>(r.rows) * static_cast<double>(r.width);
+  return elementwise_cost(chip, p, {row.what, row.per_element * kElementBytes * elements});
+}
+
+}  // namespace
+
+ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const TimedElementwise> records,
+                                       const ElementwiseParameters& before) {
+  const std::vector<const Row*> rows = rows_of(records);
+  ElementwiseCalibration calibration{before, {}};
+  if (rows.empty()) return calibration;
+
+  FormProblem problem;
+  problem.family = "elementwise";
+  for (const Row* row : rows) {
+    problem.parameters.push_back({fmt::format("{}.launch", row->kind), 0.1e-6, 200e-6, 2.5e-6, 0.7});
+    problem.parameters.push_back({fmt::format("{}.efficiency", row->kind), 0.02, 3, 0.5, 0.7});
+  }
+  std::vector<const TimedElementwise*> timed;
+  std::vector<std::size_t> row_of;
+  for (const TimedElementwise& r : records) {
+    const auto row = std::ranges::find(rows, r.kind, &Row::kind);
+    if (row == rows.end()) continue;
+    timed.push_back(&r);
+    row_of.push_back(static_cast<std::size_t>(row - rows.begin()));
+    problem.measured.push_back(r.time.si());
+    problem.groups.push_back({row - rows.begin(), r.width});
+    problem.regime.push_back(regime_of(r.rows));
+  }
+  const auto parameters_of = [&](std::span<const double> free) {
+    ElementwiseParameters p = before;
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->parameters(p) = {Seconds(free[2 * i]), free[2 * i + 1]};
+    return p;
+  };
+  problem.form = [&](std::span<const double> free) {
+    return [&, p = parameters_of(free)](std::size_t i) { return cost(chip, p, *rows[row_of[i]], *timed[i]).time.si(); };
+  };
+
+  calibration.report = fit_and_validate(problem);
+  calibration.parameters = parameters_of(values_of(calibration.report.fitted));
+  calibration.parameters.tag = Tag::fitted;
+  std::vector<std::string_view> kinds;
+  for (const Row* row : rows) kinds.push_back(row->kind);
+  calibration.report.data = fmt::format("{}; {}", fmt::join(kinds, ", "), calibration.report.data);
+  return calibration;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/report.hpp"
+#include "hardware/gpu/elementwise.hpp"
+#include "traces/kernel_record.hpp"
+
+#include <span>
+#include <vector>
+
+namespace llmscape::hardware {
+
+struct ElementwiseCalibration {
+  ElementwiseParameters parameters;  // tagged as fitted
+  FamilyReport report;               // held out: folds that share no width of a kind; parameters as "norm.launch"
+};
+
+// Fits launch + bytes / (efficiency x bandwidth) to each kind of kernel that has at least ten records; the other kinds
+// stay as in `before`. Records of kinds without a row of their own (softmax, quantise, router) are passed over. With no
+// kind to fit, the report is empty and the parameters are those of `before`.
+ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const traces::TimedElementwise> records,
+                                       const ElementwiseParameters& before);
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/expert_fit.hpp"
+
+#include "hardware/calibration/cross_validation.hpp"
+#include "models/format.hpp"
+#include "traces/cells.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+namespace llmscape::hardware {
+namespace {
+
+using models::Elementwise;
+using traces::ExpertLayerCase;
+using traces::TimedExpertLayer;
+
+constexpr double kHiddenBytes = 2;  // of activations between the kernels, whatever the weights' format
+constexpr double kScoreBytes = 4;
+
+// Mean of the experts that get a row when `rows` rows fall over `experts` with loads in proportion to samples of a
+// power law.
+double touched_under_power_law(double exponent, double tokens, double rows, double experts) {
+  constexpr int kSamples = 1000;
+  const double low = rows > experts ? 1 : 0.01, high = rows > experts ? std::max(0.8 * tokens, 1.01) : 2;
+  const double e = 1 - exponent, from = std::pow(low, e), to = std::pow(high, e);
+  std::vector<double> loads;
+  double sum = 0;
+  for (int i = 0; i < kSamples; ++i) {
+    loads.push_back(std::pow(from + (to - from) * (i + 0.5) / kSamples, 1 / e));
+    sum += loads.back();
+  }
+  const double scale = rows * kSamples / (experts * sum);
+  const auto hit = std::ranges::count_if(loads, [&](double load) { return load * scale >= 0.5; });
+  return experts * static_cast<double>(hit) / kSamples;
+}
+
+double touched(const ExpertLayerCase& layer) {
+  if (layer.experts_touched > 0) return layer.experts_touched;
+  const double per_token = static_cast<double>(layer.experts_per_token), experts = static_cast<double>(layer.experts);
+  const double tokens = static_cast<double>(layer.tokens), rows = tokens * per_token;
+  const double ranks = static_cast<double>(layer.expert_parallel);
+  if (layer.routing == "balanced") return std::max(1.0, std::min(experts, rows) / ranks);
+  constexpr std::string_view kPowerLaw = "power_law_";
+  const auto exponent = layer.routing.starts_with(kPowerLaw)
+                            ? traces::parse_number<double>(layer.routing.substr(kPowerLaw.size()))
+                            : std::nullopt;
+  if (!exponent || *exponent <= 1) throw std::invalid_argument("no routing '" + layer.routing + "'");
+  return std::max(1.0, std::max(per_token, touched_under_power_law(*exponent, tokens, rows, experts)) / ranks);
+}
+
+double seconds(const Chip& chip, const ElementwiseParameters& elementwise, const GemmParameters& p,
+               const ExpertLayerWork& work) {
+  Seconds sum = grouped_gemm_cost(chip, p, work.up).time + grouped_gemm_cost(chip, p, work.down).time;
+  for (const Elementwise& stream : work.streams) sum += elementwise_cost(chip, elementwise, stream).time;
+  return sum.si();
+}
+
+using Model = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+Model model_of(const ExpertLayerCase& r) { return {r.hidden, r.expert_width, r.experts, r.experts_per_token}; }
+
+// Faster than the weights of its experts can be read, were there three matrices.
+bool too_fast(const Chip& chip, const TimedExpertLayer& r) {
+  const ExpertLayerWork work = expert_layer_work(r);
+  const auto weights = [](const models::GroupedGemm& g) {
+    return g.experts_touched * static_cast<double>(g.n * g.k) * g.weights.bytes_with_scales();
+  };
+  const double bytes = weights(work.up) + weights(work.down);
+  return bytes > chip.l2.value.si() && bytes > r.time.si() * chip.hbm_bandwidth.value.si();
+}
+
+// Bounds and priors from layers of an H100. The order is that of `parameters_of`.
+std::vector<FreeParameter> free_parameters(const GemmPrior& prior) {
+  const double l2 = prior.l2_bandwidth.si();
+  return {{"memory_efficiency", 0.3, 1.1, 0.85, 0.1},
+          {"launch", 0.3e-6, 100e-6, 10e-6, 0.6},
+          {"tile", 0.02e-6, 30e-6, 1e-6, 0.7},
+          {"cta_bandwidth", 2e9, 600e9, 60e9, 0.7},
+          {"l2_bandwidth", l2 / 10, l2 * 10, l2, 0.4}};
+}
+
+GemmParameters parameters_of(double compute_efficiency, const GemmPrior& prior, std::span<const double> free) {
+  GemmParameters p;
+  p.compute_efficiency = compute_efficiency;
+  p.wave_quantisation = prior.wave_quantisation;
+  p.memory_efficiency = free[0];
+  p.launch = Seconds(free[1]);
+  p.tile = Seconds(free[2]);
+  p.cta_bandwidth = BytesPerSecond(free[3]);
+  p.l2_bandwidth = BytesPerSecond(free[4]);
+  return p;
+}
+
+}  // namespace
+
+ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
+  const auto format = models::format_named(layer.format);
+  if (!format) throw std::invalid_argument("no number format '" + layer.format + "'");
+  const double tokens = static_cast<double>(layer.tokens), hidden = static_cast<double>(layer.hidden);
+  const std::int64_t width = layer.expert_width / layer.tensor_parallel;
+  // Every routed row has a place on every rank; the products skip those of other ranks' experts.
+  const double rows = tokens * static_cast<double>(layer.experts_per_token);
+
+  ExpertLayerWork work;
+  const double permuted = (rows + tokens) * hidden * kHiddenBytes;
+  work.streams = {{Elementwise::Kind::router, kScoreBytes * tokens * static_cast<double>(layer.experts)},
+                  {Elementwise::Kind::permute, permuted},
+                  {Elementwise::Kind::activation, 3 * kHiddenBytes * rows * static_cast<double>(width)},
+                  {Elementwise::Kind::permute, permuted}};
+  models::GroupedGemm& up = work.up;
+  up.rows = std::max<std::int64_t>(1, std::llround(rows / static_cast<double>(layer.expert_parallel)));
+  up.experts_held = static_cast<int>(layer.experts / layer.expert_parallel);
+  up.experts_touched = std::min(touched(layer), static_cast<double>(up.rows));
+  up.weights = up.activations = *format;
+  up.n = 2 * width;
+  up.k = layer.hidden;
+  work.down = up;
+  work.down.n = layer.hidden;
+  work.down.k = width;
+  return work;
+}
+
+std::vector<TimedExpertLayer> gated_layers(const Chip& chip, std::span<const TimedExpertLayer> records,
+                                           std::string_view format, std::string_view routing) {
+  std::vector<TimedExpertLayer> kept;
+  std::ranges::copy_if(records, std::back_inserter(kept), [&](const TimedExpertLayer& r) {
+    return r.format == format && r.routing == routing && r.expert_parallel == 1;
+  });
+  std::set<Model> ungated;
+  for (const TimedExpertLayer& r : kept)
+    if (too_fast(chip, r)) ungated.insert(model_of(r));
+  std::erase_if(kept, [&](const TimedExpertLayer& r) { return ungated.contains(model_of(r)); });
+  return kept;
+}
+
+std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,
+                            const GemmParameters& parameters, std::span<const TimedExpertLayer> records) {
+  std::vector<double> times;
+  for (const TimedExpertLayer& r : records)
+    times.push_back(seconds(chip, elementwise, parameters, expert_layer_work(r)));
+  return times;
+}
+
+ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise, double compute_efficiency,
+                              const GemmPrior& prior, std::span<const TimedExpertLayer> records) {
+  std::set<Model> models;
+  for (const TimedExpertLayer& r : records) models.insert(model_of(r));
+  FormProblem problem;
+  problem.family = "expert_gemm";
+  problem.parameters = free_parameters(prior);
+  std::vector<ExpertLayerWork> layers;
+  for (const TimedExpertLayer& r : records) {
+    layers.push_back(expert_layer_work(r));
+    problem.measured.push_back(r.time.si());
+    problem.groups.push_back({std::distance(models.begin(), models.find(model_of(r))), 0});
+    problem.regime.push_back(regime_of(r.tokens));
+  }
+  problem.form = [&](std::span<const double> free) {
+    return [&, p = parameters_of(compute_efficiency, prior, free)](std::size_t row) {
+      return seconds(chip, elementwise, p, layers[row]);
+    };
+  };
+
+  ExpertCalibration calibration;
+  calibration.report = fit_and_validate(problem);
+  calibration.report.data = records.front().format + ", " + calibration.report.data;
+  GemmParameters& p = calibration.parameters =
+      parameters_of(compute_efficiency, prior, values_of(calibration.report.fitted));
+  p.tag = Tag::fitted;
+  p.least_width = layers.front().down.k;
+  for (const ExpertLayerWork& work : layers) {
+    p.most_rows = std::max(p.most_rows, work.up.rows);
+    p.least_width = std::min({p.least_width, work.down.k, work.down.n});
+  }
+  return calibration;
+}
+
+}  // namespace llmscape::hardware

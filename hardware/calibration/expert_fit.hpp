@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/gemm_fit.hpp"
+#include "hardware/gpu/elementwise.hpp"
+#include "models/operator.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace llmscape::hardware {
+
+// An expert layer in pieces, as step_work lists them: selection from the router's scores, permutation, gate and up,
+// activation, down, and the weighted sum.
+struct ExpertLayerWork {
+  std::vector<models::Elementwise> streams;
+  models::GroupedGemm up, down;
+};
+// Distinct experts follow from the routing: under "balanced" all that the tokens can reach; "power_law_X" as the
+// samples of AIConfigurator's collector fall (from memory: X in [1, 0.8 tokens], or [0.01, 2] where tokens are fewer
+// than experts, scaled to the rows). Throws std::invalid_argument for a format or routing that is not known.
+ExpertLayerWork expert_layer_work(const traces::ExpertLayerCase& layer);
+
+// The records of one format and routing on ranks that hold every expert: others pay for the rows of absent experts as
+// well, in vLLM. Models that ran faster than three matrices of each expert can be read are left out: their experts have
+// two (Nemotron 3), which the tables do not say.
+std::vector<traces::TimedExpertLayer> gated_layers(const Chip& chip, std::span<const traces::TimedExpertLayer> records,
+                                                   std::string_view format, std::string_view routing);
+
+struct ExpertCalibration {
+  GemmParameters parameters;  // tagged as fitted; `most_rows` and `least_width` as the records have them
+  FamilyReport report;        // held out: folds that share no model (hidden, width, experts, experts per token)
+};
+
+// Fits the grouped products to whole layers of one format; the streamed pieces are priced by `elementwise`, and
+// `compute_efficiency`, which layers do not identify beside the tiles' other costs, is that of plain products.
+// `records` must not be empty.
+ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise, double compute_efficiency,
+                              const GemmPrior& prior, std::span<const traces::TimedExpertLayer> records);
+
+// Times that the parameters give for the records, in seconds.
+std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,
+                            const GemmParameters& parameters, std::span<const traces::TimedExpertLayer> records);
+
+}  // namespace llmscape::hardware
