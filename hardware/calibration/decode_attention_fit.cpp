@@ -66,42 +66,6 @@ std::vector<models::DecodeAttention> operators(std::span<const TimedDecodeAttent
   return all;
 }
 
-struct Form {
-  DecodeAttentionParameters parameters;
-  std::optional<WarmCache> warm;
-};
-
-Form form_of(const Kernel& kernel, std::span<const double> free) {
-  Form form;
-  DecodeAttentionParameters& p = form.parameters;
-  p.compute_efficiency = kernel.compute_efficiency;
-  p.memory_efficiency = free[0];
-  p.launch = Seconds(free[1]);
-  p.cta = Seconds(free[2]);
-  p.split = Seconds(free[3]);
-  p.cta_bandwidth = BytesPerSecond(free[4]);
-  std::size_t next = 5;
-  if (kernel.packs) p.packing = Seconds(free[next++]);
-  if (kernel.warm) form.warm = WarmCache{BytesPerSecond(free[next]), free[next + 1]};
-  return form;
-}
-
-// The operators that the records timed.
-std::vector<models::DecodeAttention> operators(std::span<const TimedDecodeAttention> records) {
-  std::vector<models::DecodeAttention> all;
-  all.reserve(records.size());
-  for (const TimedDecodeAttention& r : records) {
-    models::DecodeAttention& a = all.emplace_back(of_heads<models::DecodeAttention>(r));
-    a.sequences = r.sequences;
-    a.attended = {r.sequences * r.context, r.context};
-    a.heads = static_cast<int>(r.heads);
-    a.kv_heads = static_cast<int>(r.kv_heads);
-    a.head_dim = static_cast<int>(r.head_dim);
-    a.kv = *format;
-  }
-  return all;
-}
-
 DecodeAttentionCalibration fit_kernel(const Chip& chip, std::span<const TimedDecodeAttention> records,
                                       const Kernel& kernel) {
   FormProblem problem;
