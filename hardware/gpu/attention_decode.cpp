@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/attention_decode.hpp"
 
+#include "hardware/gpu/correction_features.hpp"
+
 #include "hardware/gpu/l2_hits.hpp"
 
 #include <algorithm>
@@ -74,7 +76,8 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
                          std::max(tail, chain - body) + rows_bytes / bandwidth;
   const double pairs = queries * entries - sequences * queries * (queries - 1) / 2;
   const Flops flops(2 * a.heads * (score_width + value_width) * pairs);
-  return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes)};
+  const double factor = p.correction && !a.mla ? p.correction->factor(features_of(a)) : 1;
+  return {Seconds(factor * seconds), flops, flops, Bytes(kv_bytes + rows_bytes)};
 }
 
 Seconds attention_tail(const DecodeAttentionParameters& p, const models::DecodeAttention& a) {
@@ -101,6 +104,7 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
         .above(0);
     f.add("most_sequences", &P::most_sequences, "range of the fit: most sequences").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest context in tokens").required().at_least(1);
+    add_correction_field(f);
     add_fit_fields(f);
     return f;
   }();

@@ -2,6 +2,7 @@
 #pragma once
 #include "hardware/fit.hpp"
 #include "hardware/gpu/chip.hpp"
+#include "hardware/gpu/correction.hpp"
 #include "models/operator.hpp"
 
 #include <optional>
@@ -21,9 +22,11 @@ struct DecodeAttentionParameters : Fit {
   // KV only then: what the two copies cost a kernel of several sequences and KV heads. Absent: no copies
   // (FlashAttention 3), and KV is always split.
   std::optional<Seconds> packing;
-  // What the block of the longest sequence draws after the others of an unsplit kernel have ended. Absent: no such tail.
+  // What the block of the longest sequence draws after the others of an unsplit kernel have ended. Absent: no such
+  // tail.
   std::optional<BytesPerSecond> tail_bandwidth;
   std::int64_t most_sequences = 0, longest_context = 0;  // range of the fit
+  std::optional<Correction> correction;                  // of the form's times
 };
 const Fields<DecodeAttentionParameters>& decode_attention_fields();
 

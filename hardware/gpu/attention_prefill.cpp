@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/attention_prefill.hpp"
 
+#include "hardware/gpu/correction_features.hpp"
 #include "hardware/gpu/l2_hits.hpp"
 #include "models/attention_pairs.hpp"
 
@@ -80,7 +81,8 @@ double passes(const Chip& chip, const models::PrefillAttention& shape, const mod
 
 // Keys of decodes are read while tiles compute: both bound the kernel, and share it near the crossing.
 KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
-                   const TileWork& work, const models::DecodeAttention& decodes) {
+                   std::span<const models::PrefillChunk> chunks, const TileWork& work,
+                   const models::DecodeAttention& decodes) {
   if (work.tiles <= 0) return {};
   const double sms = static_cast<double>(*chip.multiprocessors);
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
@@ -102,7 +104,10 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
   const double streamed = (work.keys + kAppendPasses * work.new_keys) * key_bytes +
                           work.queries * shape.heads * (score_width + value_width) * kActivationBytes;
   const Flops flops(2 * shape.heads * (score_width + value_width) * work.pairs);
-  return {p.launch + Seconds(body + streamed / bandwidth), flops, flops, Bytes(streamed + decode_bytes)};
+  // Decodes in the kernel are corrected as its chunks are.
+  const double factor = p.correction && !shape.mla ? p.correction->factor(features_of(shape, chunks)) : 1;
+  const Seconds time = factor * (p.launch + Seconds(body + streamed / bandwidth));
+  return {time, flops, flops, Bytes(streamed + decode_bytes)};
 }
 
 }  // namespace
@@ -111,7 +116,7 @@ KernelCost prefill_attention_cost(const Chip& chip, const PrefillAttentionParame
                                   const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
   TileWork work(shape, p);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
-  return cost_of(chip, p, shape, work, {});
+  return cost_of(chip, p, shape, chunks, work, {});
 }
 
 KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParameters& p,
@@ -120,7 +125,7 @@ KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParamete
   TileWork work(shape, p);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
   work.add(decodes);
-  return cost_of(chip, p, shape, work, decodes);
+  return cost_of(chip, p, shape, chunks, work, decodes);
 }
 
 const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
@@ -143,6 +148,7 @@ const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
     f.add("longest_context", &P::longest_context, "range of the fit: longest chunk with its cache")
         .required()
         .at_least(1);
+    add_correction_field(f);
     add_fit_fields(f);
     return f;
   }();

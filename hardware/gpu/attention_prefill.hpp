@@ -2,8 +2,10 @@
 #pragma once
 #include "hardware/fit.hpp"
 #include "hardware/gpu/chip.hpp"
+#include "hardware/gpu/correction.hpp"
 #include "models/operator.hpp"
 
+#include <optional>
 #include <span>
 
 namespace llmscape::hardware {
@@ -22,6 +24,7 @@ struct PrefillAttentionParameters : Fit {
   // tile for each query head, instead of in one of their own. Otherwise the heads of a group are packed into tiles.
   bool takes_decodes = false;
   std::int64_t most_tokens = 0, longest_context = 0;  // range of the fit: of a chunk, of chunk and cache
+  std::optional<Correction> correction;               // of the form's times
 };
 const Fields<PrefillAttentionParameters>& prefill_attention_fields();
 

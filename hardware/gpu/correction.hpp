@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +18,7 @@ enum class Feature {
   rows,        // of a product; of an expert's product: rows for each touched expert
   columns,     // outputs of a product
   depth,       // inputs of a product
-  padding,     // rows rounded up to multiples of 256, over rows
+  padding,     // rows rounded up to multiples of 256, over rows; at most 2
   wide_waves,  // tiles of 128 x 256 over multiprocessors
   tall_waves,  // tiles of 256 x 128 over multiprocessors
   experts,     // touched by a grouped product
@@ -29,21 +31,22 @@ enum class Feature {
   streams,     // KV heads of all sequences
   group,       // query rows that share a KV head in a decode, query heads in a prompt
   head_width,  // elements of a query or key
-  waves        // tiles of prompt attention over multiprocessors
+  bytes        // of a weight, of a KV element
 };
 inline constexpr std::size_t kFeatures = 17;
 inline constexpr std::array<std::string_view, kFeatures> kFeatureNames = {
     "rows",    "columns", "depth", "padding",  "wide_waves", "tall_waves", "experts",    "sequences", "tokens",
-    "context", "reach",   "heads", "kv_heads", "streams",    "group",      "head_width", "waves"};
+    "context", "reach",   "heads", "kv_heads", "streams",    "group",      "head_width", "bytes"};
 
-// The features of one operator, kept as base-2 logarithms: tables are even in them.
+// The features of one operator, kept as base-2 logarithms: tables are even in them. Those it lacks lie off any table.
 class Features {
  public:
+  Features() { logs_.fill(std::numeric_limits<double>::infinity()); }
   void set(Feature feature, double value);
   [[nodiscard]] double log2(Feature feature) const { return logs_[static_cast<std::size_t>(feature)]; }
 
  private:
-  std::array<double, kFeatures> logs_{};
+  std::array<double, kFeatures> logs_;
 };
 
 // Points `octaves` apart, the first at the value `first`.
@@ -69,5 +72,13 @@ struct Correction {
   [[nodiscard]] double factor(const Features& features) const;
 };
 const Fields<Correction>& correction_fields();
+
+template <class T>
+void add_correction_field(Fields<T>& fields) {
+  fields
+      .add_group("correction", &T::correction, correction_fields(),
+                 "learned from measured rows beside these parameters, and void without them; absent: none")
+      .preset_from("corrections");
+}
 
 }  // namespace llmscape::hardware

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/gemm.hpp"
 
+#include "hardware/gpu/correction_features.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -89,7 +91,8 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
       best = std::min(best, seconds);
     }
   }
-  return cost_of(chip, peak, p.launch.si() + best, 2 * m * n * k, bytes);
+  const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
+  return cost_of(chip, peak, factor * (p.launch.si() + best), 2 * m * n * k, bytes);
 }
 
 KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const models::GroupedGemm& g) {
@@ -106,7 +109,8 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
                     kDepthStep * ceil_div(k, kDepthStep), tile};
     best = std::min(best, kernel_seconds(chip, p, peak, grid, bytes, weight_bytes, activation_bytes));
   }
-  return cost_of(chip, peak, p.launch.si() + best, 2 * rows * n * k, bytes);
+  const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
+  return cost_of(chip, peak, factor * (p.launch.si() + best), 2 * rows * n * k, bytes);
 }
 
 const Fields<GemmParameters>& gemm_fields() {
@@ -129,6 +133,7 @@ const Fields<GemmParameters>& gemm_fields() {
     f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
     f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
     f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
+    add_correction_field(f);
     add_fit_fields(f);
     return f;
   }();

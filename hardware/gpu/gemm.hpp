@@ -2,7 +2,10 @@
 #pragma once
 #include "hardware/fit.hpp"
 #include "hardware/gpu/chip.hpp"
+#include "hardware/gpu/correction.hpp"
 #include "models/operator.hpp"
+
+#include <optional>
 
 namespace llmscape::hardware {
 
@@ -20,6 +23,7 @@ struct GemmParameters : Fit {
       64;  // rows of the shortest tile; short ones matter where the peak is low for the bandwidth
   // Range of the fit: tokens, and the narrower side of the weights (wider ones run at the rate that is reached there).
   std::int64_t most_rows = 0, least_width = 0;
+  std::optional<Correction> correction;  // of the form's times
 };
 const Fields<GemmParameters>& gemm_fields();
 

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/correction_fit.hpp"
+
+#include "hardware/calibration/errors.hpp"
+#include "hardware/gpu/correction_basis.hpp"
+
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseCore>
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmscape::hardware {
+namespace {
+
+using Matrix = Eigen::SparseMatrix<double>;
+using Entries = std::vector<Eigen::Triplet<double>>;
+
+constexpr double kOutlier = 0.1;  // log residual from where the loss turns linear
+constexpr int kReweightings = 4;
+// What holds the tables where rows are few: rows that say "no bend here", and rows that say "no correction".
+constexpr double kBendWeight = 0.2;
+constexpr double kPullWeight = 0.1;
+
+constexpr std::size_t kFewestRows = 300;
+constexpr int kFolds = 5;
+constexpr std::uint64_t kFoldKey = 0x636f7272;  // any fixed number
+constexpr double kInterval = 0.9, kLeastCoverage = 0.85;
+
+Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+
+// Axes that span the rows.
+Correction blank(const CorrectionPlan& plan, std::span<const CorrectionRow> rows) {
+  Correction correction;
+  for (const std::vector<AxisPlan>& axes : plan) {
+    CorrectionTable& table = correction.tables.emplace_back();
+    for (const AxisPlan& axis : axes) {
+      double least = rows.front().kernels.front().features.log2(axis.feature), most = least;
+      for (const CorrectionRow& row : rows)
+        for (const auto& kernel : row.kernels) {
+          least = std::min(least, kernel.features.log2(axis.feature));
+          most = std::max(most, kernel.features.log2(axis.feature));
+        }
+      const double first = std::floor(least / axis.octaves), last = std::ceil(most / axis.octaves);
+      table.axes.push_back(
+          {axis.feature, std::exp2(first * axis.octaves), axis.octaves, static_cast<std::int64_t>(last - first) + 1});
+    }
+    table.percent.resize(points(table));
+  }
+  return correction;
+}
+
+// Moves all tables' values into one vector, as logarithms, and back.
+Eigen::VectorXd values_of(const Correction& correction) {
+  std::vector<double> all;
+  for (const CorrectionTable& table : correction.tables)
+    all.insert(all.end(), table.percent.begin(), table.percent.end());
+  return Eigen::Map<const Eigen::VectorXd>(all.data(), index(all.size())) / 100;
+}
+void set_values(Correction& correction, const Eigen::VectorXd& logs) {
+  Eigen::Index next = 0;
+  for (CorrectionTable& table : correction.tables)
+    for (double& percent : table.percent) percent = 100 * logs[next++];
+}
+
+// The weight of every value of the tables in the logarithm of each row's predicted time, as the tables stand. Kernels
+// count by their share of the time.
+Matrix design(const Correction& correction, std::span<const CorrectionRow> rows) {
+  Entries entries;
+  Eigen::Index size = 0;
+  for (const CorrectionTable& table : correction.tables) size += index(table.percent.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double whole = rows[i].predicted(correction);
+    for (const auto& kernel : rows[i].kernels) {
+      const double share = kernel.seconds * correction.factor(kernel.features) / whole;
+      Eigen::Index first = 0;
+      for (const CorrectionTable& table : correction.tables) {
+        TablePlace(table, kernel.features).each_corner([&](std::size_t point, double weight) {
+          entries.emplace_back(index(i), first + index(point), share * weight);
+        });
+        first += index(table.percent.size());
+      }
+    }
+  }
+  Matrix matrix(index(rows.size()), size);
+  matrix.setFromTriplets(entries.begin(), entries.end());
+  return matrix;
+}
+
+// The normal matrix of the rows that hold the tables.
+Matrix smoothness(const Correction& correction) {
+  Entries rows, pulls;
+  Eigen::Index first = 0, row = 0;
+  for (const CorrectionTable& table : correction.tables) {
+    std::size_t stride = 1;
+    for (std::size_t axis = table.axes.size(); axis-- > 0;) {
+      const auto length = static_cast<std::size_t>(table.axes[axis].points);
+      for (std::size_t point = 0; point < table.percent.size(); ++point) {
+        if (point / stride % length + 2 >= length) continue;
+        for (const auto& [offset, weight] : {std::pair{0, 1.0}, {1, -2.0}, {2, 1.0}})
+          rows.emplace_back(row, first + index(point + static_cast<std::size_t>(offset) * stride), weight);
+        ++row;
+      }
+      stride *= length;
+    }
+    first += index(table.percent.size());
+  }
+  Matrix bends(row, first);
+  bends.setFromTriplets(rows.begin(), rows.end());
+  for (Eigen::Index i = 0; i < first; ++i) pulls.emplace_back(i, i, kPullWeight);
+  Matrix pull(first, first);
+  pull.setFromTriplets(pulls.begin(), pulls.end());
+  return kBendWeight * Matrix(bends.transpose() * bends) + pull;
+}
+
+struct HeldOut {
+  std::vector<double> predicted;
+  double coverage = 0;  // of 90 % intervals from the residuals of the other folds
+};
+
+HeldOut hold_out(const CorrectionPlan& plan, std::span<const CorrectionRow> rows) {
+  std::vector<Group> shapes;
+  for (const CorrectionRow& row : rows) shapes.push_back(row.shape);
+  const std::vector<int> fold_of = grouped_folds(shapes, kFolds, kFoldKey);
+  HeldOut out{std::vector<double>(rows.size()), 0};
+  for (int fold = 0; fold < kFolds; ++fold) {
+    std::vector<CorrectionRow> seen;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (fold_of[i] != fold) seen.push_back(rows[i]);
+    const Correction correction = learn_correction(plan, seen);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (fold_of[i] == fold) out.predicted[i] = rows[i].predicted(correction);
+  }
+  const auto residual = [&](std::size_t i) { return std::abs(std::log(rows[i].measured / out.predicted[i])); };
+  double held = 0;
+  for (int fold = 0; fold < kFolds; ++fold) {
+    std::vector<double> others;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (fold_of[i] != fold) others.push_back(residual(i));
+    const double half_width = conformal_half_width(std::move(others), kInterval).value_or(0);
+    for (std::size_t i = 0; i < rows.size(); ++i) held += fold_of[i] == fold && residual(i) <= half_width;
+  }
+  out.coverage = held / static_cast<double>(rows.size());
+  return out;
+}
+
+}  // namespace
+
+double CorrectionRow::predicted() const {
+  double sum = rest;
+  for (const Kernel& kernel : kernels) sum += kernel.seconds;
+  return sum;
+}
+
+double CorrectionRow::predicted(const Correction& correction) const {
+  double sum = rest;
+  for (const Kernel& kernel : kernels) sum += kernel.seconds * correction.factor(kernel.features);
+  return sum;
+}
+
+Correction learn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows) {
+  Correction correction = blank(plan, rows);
+  const Matrix held = smoothness(correction);
+  for (int i = 0; i < kReweightings; ++i) {
+    const Matrix weight_of = design(correction, rows);
+    const Eigen::VectorXd values = values_of(correction);
+    Eigen::VectorXd residuals(index(rows.size()));
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      residuals[index(row)] = std::log(rows[row].measured / rows[row].predicted(correction));
+    const Eigen::VectorXd weights = (1 + (residuals / kOutlier).array().square()).rsqrt();
+    const Matrix weighted = weights.asDiagonal() * weight_of;
+    const Eigen::SimplicialLDLT<Matrix> normal(Matrix(weight_of.transpose() * weighted) + held);
+    set_values(correction, normal.solve(weighted.transpose() * (residuals + weight_of * values)));
+  }
+  // As many digits as a file has.
+  for (CorrectionTable& table : correction.tables)
+    for (double& percent : table.percent)
+      percent = std::clamp(std::round(10 * percent) / 10, -kMostPercent, kMostPercent);
+  return correction;
+}
+
+std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
+                                                std::span<const double> form_held_out) {
+  if (rows.size() < kFewestRows) return std::nullopt;
+  HeldOut held_out = hold_out(plan, rows);
+  std::vector<double> measured;
+  for (const CorrectionRow& row : rows) measured.push_back(row.measured);
+  const bool better = summarise(held_out.predicted, measured).mean < summarise(form_held_out, measured).mean;
+  if (!better || held_out.coverage < kLeastCoverage) return std::nullopt;
+  return EarnedCorrection{learn_correction(plan, rows), std::move(held_out.predicted)};
+}
+
+const CorrectionPlan& gemm_correction_plan() {
+  using enum Feature;
+  static const CorrectionPlan plan = {
+      {{rows}, {columns}, {depth}}, {{rows}, {padding, 0.25}}, {{wide_waves, 0.125}}, {{tall_waves, 0.125}}, {{bytes}}};
+  return plan;
+}
+
+const CorrectionPlan& expert_gemm_correction_plan() {
+  using enum Feature;
+  static const CorrectionPlan plan = {{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}};
+  return plan;
+}
+
+const CorrectionPlan& decode_attention_correction_plan() {
+  using enum Feature;
+  static const CorrectionPlan plan = {
+      {{sequences}, {context}, {kv_heads}}, {{streams}, {group}}, {{streams}, {context, 2}, {head_width}}, {{bytes}}};
+  return plan;
+}
+
+const CorrectionPlan& prefill_attention_correction_plan() {
+  using enum Feature;
+  static const CorrectionPlan plan = {{{heads}, {tokens}, {head_width}},
+                                      {{heads}, {tokens}, {group, 2}},
+                                      {{sequences}, {tokens}},
+                                      {{kv_heads}, {tokens}},
+                                      {{reach}},
+                                      {{bytes}}};
+  return plan;
+}
+
+}  // namespace llmscape::hardware

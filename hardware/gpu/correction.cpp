@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/correction.hpp"
+
+#include "hardware/gpu/correction_basis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr double kFadeOctaves = 2;  // off the tables, until a correction is gone
+
+std::vector<std::pair<std::string, Feature>> feature_names() {
+  std::vector<std::pair<std::string, Feature>> names;
+  for (std::size_t i = 0; i < kFeatures; ++i) names.emplace_back(kFeatureNames[i], static_cast<Feature>(i));
+  return names;
+}
+
+const Fields<CorrectionAxis>& axis_fields() {
+  static const Fields<CorrectionAxis> fields = [] {
+    using P = CorrectionAxis;
+    Fields<P> f("axis", "one axis of a table");
+    f.add_enum("feature", &P::feature, feature_names(), "what is laid along it").required();
+    f.add("first", &P::first, "value at the first point").required().above(0);
+    f.add("octaves", &P::octaves, "from one point to the next, in powers of two").above(0);
+    f.add("points", &P::points, "how many points").required().between(1, 1000);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<CorrectionTable>& table_fields() {
+  static const Fields<CorrectionTable> fields = [] {
+    using P = CorrectionTable;
+    Fields<P> f("table", "a function of a few features, linear between points");
+    f.add_group("axes", &P::axes, axis_fields(), "what it depends on, the last axis fastest").required();
+    f.add("percent", &P::percent, "100 x the logarithm of the factor at each point")
+        .required()
+        .between(-kMostPercent, kMostPercent);
+    f.check([](const P& table, const YamlNode& node, Diagnostics& diagnostics) {
+      if (table.axes.empty() || table.axes.size() > kMostAxes)
+        diagnostics.error(node.find("axes")->where, fmt::format("a table has 1 to {} axes", kMostAxes));
+      else if (table.percent.size() != points(table))
+        diagnostics.error(node.find("percent")->where, fmt::format("the axes have {} points, but here are {} values",
+                                                                   points(table), table.percent.size()));
+    });
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace
+
+void Features::set(Feature feature, double value) { logs_[static_cast<std::size_t>(feature)] = std::log2(value); }
+
+double Correction::factor(const Features& features) const {
+  double percent = 0, off = 0;
+  for (const CorrectionTable& table : tables) {
+    const TablePlace place(table, features);
+    place.each_corner([&](std::size_t point, double weight) { percent += weight * table.percent[point]; });
+    off = std::max(off, place.octaves_off());
+  }
+  percent *= std::max(0.0, 1 - off / kFadeOctaves);
+  return std::exp(std::clamp(percent, -kMostPercent, kMostPercent) / 100);
+}
+
+const Fields<Correction>& correction_fields() {
+  static const Fields<Correction> fields = [] {
+    using P = Correction;
+    Fields<P> f("correction", "a factor learned from measured rows, the product of its tables");
+    f.add("source", &P::source, "rows it was learned from, error without and with it");
+    f.add_group("tables", &P::tables, table_fields(), "the tables").required();
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/correction_fit.hpp"
+#include "base/random.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace llmscape::hardware {
+namespace {
+
+const CorrectionPlan kPlan = {{{Feature::rows}, {Feature::columns}}, {{Feature::depth}}};
+
+// Products over octaves of their sides, timed at `law` times the form's microsecond, with noise.
+template <class Law>
+std::vector<CorrectionRow> rows_of(Law law, double noise, int count = 600) {
+  RandomStream draws(7);
+  std::vector<CorrectionRow> rows;
+  for (int i = 0; i < count; ++i) {
+    const double m = std::exp2(8 * draws.uniform()), n = std::exp2(std::floor(9 + 5 * draws.uniform())),
+                 k = std::exp2(std::floor(9 + 5 * draws.uniform()));
+    CorrectionRow& row = rows.emplace_back();
+    Features f;
+    f.set(Feature::rows, m);
+    f.set(Feature::columns, n);
+    f.set(Feature::depth, k);
+    row.kernels = {{f, 1e-6}};
+    row.measured = 1e-6 * law(m, n, k) * std::exp(noise * draws.normal());
+    row.shape = {static_cast<std::int64_t>(n), static_cast<std::int64_t>(k)};
+  }
+  return rows;
+}
+
+std::vector<double> form_alone(const std::vector<CorrectionRow>& rows) {
+  std::vector<double> times;
+  for (const CorrectionRow& row : rows) times.push_back(row.predicted());
+  return times;
+}
+
+// A product of powers: even in the logarithms, so that the tables can hold it without an error.
+double powers(double m, double n, double k) {
+  return 1.1 * std::pow(m / 16, 0.05) * std::pow(n / 4096, -0.04) * std::pow(k / 4096, 0.03);
+}
+
+TEST_CASE("a factor that depends on the shape is found again, and earned") {
+  const auto rows = rows_of(powers, 0.02);
+  const auto earned = earn_correction(kPlan, rows, form_alone(rows));
+  REQUIRE(earned);
+  double worst = 0;
+  for (const CorrectionRow& row : rows_of(powers, 0)) {
+    CHECK(row.predicted(earned->correction) == doctest::Approx(row.measured).epsilon(0.03));
+    worst = std::max(worst, std::abs(row.predicted(earned->correction) / row.predicted() - 1));
+  }
+  CHECK(worst > 0.2);  // so that the check above says something
+}
+
+TEST_CASE("a form that is right but for noise earns no correction, and neither do few rows") {
+  const auto right = rows_of([](double, double, double) { return 1.0; }, 0.05);
+  CHECK_FALSE(earn_correction(kPlan, right, form_alone(right)));
+  const auto few = rows_of(powers, 0.02, 299);
+  CHECK_FALSE(earn_correction(kPlan, few, form_alone(few)));
+}
+
+TEST_CASE("kernels inside a longer time are corrected, the rest is not") {
+  auto rows = rows_of(powers, 0);
+  for (CorrectionRow& row : rows) {
+    row.rest = 3e-6;
+    row.measured += 3e-6;
+  }
+  const Correction correction = learn_correction(kPlan, rows);
+  for (const CorrectionRow& row : rows)
+    CHECK(row.predicted(correction) - row.rest == doctest::Approx(row.measured - row.rest).epsilon(0.03));
+}
+
+}  // namespace
+}  // namespace llmscape::hardware

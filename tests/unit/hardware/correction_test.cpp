@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/gpu/correction.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+namespace llmscape::hardware {
+namespace {
+
+// 10 % more at 4 rows, 20 % at 8, and what depth adds.
+Correction correction() {
+  Correction c;
+  c.tables = {{{{Feature::rows, 4, 1, 2}}, {10, 20}}, {{{Feature::depth, 1024, 1, 2}}, {0, 4}}};
+  return c;
+}
+
+double log_factor(double rows, double depth) {
+  Features f;
+  f.set(Feature::rows, rows);
+  f.set(Feature::depth, depth);
+  return std::log(correction().factor(f));
+}
+
+TEST_CASE("a correction is the product of its tables, even in logarithms between their points") {
+  CHECK(log_factor(4, 1024) == doctest::Approx(0.10));
+  CHECK(log_factor(8, 1024) == doctest::Approx(0.20));
+  CHECK(log_factor(8, 2048) == doctest::Approx(0.24));
+  CHECK(log_factor(std::sqrt(32), 1024) == doctest::Approx(0.15));
+}
+
+TEST_CASE("off its tables a correction fades to nothing over two octaves") {
+  CHECK(log_factor(16, 1024) == doctest::Approx(0.10));  // one octave off: half of the edge's
+  CHECK(log_factor(32, 1024) == 0);
+  CHECK(log_factor(1, 1024) == 0);
+  CHECK(log_factor(1e9, 1024) == 0);
+  CHECK(log_factor(8, 512) == doctest::Approx(0.10));  // one octave off on any axis
+}
+
+TEST_CASE("an operator that lacks a feature of the tables is not corrected") {
+  Features f;
+  f.set(Feature::rows, 8);
+  CHECK(correction().factor(f) == 1);
+}
+
+TEST_CASE("a correction of two features takes the last axis as the fastest") {
+  Correction c;
+  c.tables = {{{{Feature::rows, 1, 1, 2}, {Feature::depth, 1, 2, 3}}, {0, 1, 2, 10, 11, 12}}};
+  Features f;
+  f.set(Feature::rows, 2);
+  f.set(Feature::depth, 8);  // half way between the second and the third point
+  CHECK(std::log(c.factor(f)) == doctest::Approx(0.115));
+}
+
+TEST_CASE("the factor stays within a half and two, whatever the tables add up to") {
+  Correction c = correction();
+  c.tables.front().percent = {60, 60};
+  c.tables.back().percent = {60, 60};
+  Features f;
+  f.set(Feature::rows, 8);
+  f.set(Feature::depth, 1024);
+  CHECK(c.factor(f) == doctest::Approx(2).epsilon(1e-3));
+}
+
+TEST_CASE("a table whose values do not fill its axes is reported where they stand") {
+  Diagnostics diagnostics;
+  const std::string text = "tables:\n  - axes: [{feature: rows, first: 1, points: 3}]\n    percent: [1, 2]\n";
+  const YamlNode tree = read_yaml(std::make_shared<const SourceText>(SourceText{"c.yaml", text}), diagnostics);
+  Correction read;
+  CHECK_FALSE(correction_fields().read(read, tree, diagnostics));
+  CHECK(diagnostics.text(false).find("c.yaml:3:14: error: the axes have 3 points, but here are 2 values") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace llmscape::hardware
