@@ -2,15 +2,11 @@
 #include "hardware/cpu.hpp"
 
 #include "hardware/step_tables.hpp"
-#include "models/attention_pairs.hpp"
 
 #include <algorithm>
 
 namespace llmscape::hardware {
 namespace {
-
-constexpr double kActivationBytes = 2;
-constexpr double kLogitBytes = 4;
 
 // Adds an operator of each kind to a part.
 struct CpuPricer {
@@ -18,45 +14,30 @@ struct CpuPricer {
   PartCost& part;
   int count;
 
-  void roofline(OperatorFamily family, Flops flops, FlopsPerSecond rate, Bytes bytes) const {
-    part.add(family, {std::max(flops / rate, bytes / *cpu.bandwidth), flops, flops, bytes}, count);
+  void operator()(const models::Gemm& g) const {
+    part.add(OperatorFamily::gemm, product_cost(cpu.products, cpu.threads, g), count);
   }
-  void stream(OperatorFamily family, double bytes) const { roofline(family, Flops(), *cpu.thread_rate, Bytes(bytes)); }
-  void attention(OperatorFamily family, double flops, double bytes) const {
-    roofline(family, Flops(flops), cpu.attention_efficiency * static_cast<double>(cpu.threads) * *cpu.thread_rate,
-             Bytes(bytes));
-  }
-
-  void operator()(const models::Gemm& g) const { part.add(OperatorFamily::gemm, cpu.product_cost(g), count); }
   void operator()(const models::GroupedGemm& g) const {
     const models::Gemm all{g.rows, g.n, g.k, g.weights, g.activations};
-    part.add(OperatorFamily::grouped_gemm, cpu.product_cost(all, std::max(1.0, g.experts_touched)), count);
+    const double experts = std::max(1.0, g.experts_touched);
+    part.add(OperatorFamily::grouped_gemm, product_cost(cpu.products, cpu.threads, all, experts), count);
   }
   void operator()(const models::PrefillAttention& a) const {
-    const double widths = a.head_dim + (a.mla ? a.v_dim : a.head_dim);
-    double pairs = 0, keys = 0, queries = 0;
-    for (const models::PrefillChunk& chunk : a.chunks) {
-      pairs += models::windowed_pairs(chunk.tokens, chunk.cached, a.window);
-      keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, a.window));
-      queries += static_cast<double>(chunk.tokens);
-    }
-    attention(OperatorFamily::prefill_attention, 2 * a.heads * widths * pairs,
-              keys * a.kv_heads * widths * a.kv.bytes_with_scales() + queries * a.heads * widths * kActivationBytes);
+    part.add(OperatorFamily::prefill_attention, attention_cost(cpu.prefill_attention, cpu.threads, a), count);
   }
   void operator()(const models::DecodeAttention& a) const {
-    const double score_width = a.mla ? a.kv_rank + a.rope_dim : a.head_dim;
-    const double value_width = a.mla ? a.kv_rank : a.head_dim;
-    const double stored = a.mla ? score_width : score_width + value_width;
-    const double entries = static_cast<double>(a.attended.sum), queries = static_cast<double>(a.tokens_per_sequence);
-    attention(OperatorFamily::decode_attention, 2 * a.heads * (score_width + value_width) * entries * queries,
-              entries * a.kv_heads * stored * a.kv.bytes_with_scales());
+    part.add(OperatorFamily::decode_attention, attention_cost(cpu.decode_attention, cpu.threads, a), count);
   }
-  void operator()(const models::Elementwise& e) const { stream(OperatorFamily::elementwise, e.bytes); }
-  void operator()(const models::Copy& c) const { stream(OperatorFamily::elementwise, c.bytes); }
-  void operator()(const models::Sample& s) const {
-    stream(OperatorFamily::sampling, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
-  }
+  void operator()(const models::Elementwise& e) const { stream(OperatorFamily::elementwise, e); }
+  void operator()(const models::Copy& c) const { stream(OperatorFamily::elementwise, c); }
+  void operator()(const models::Sample& s) const { stream(OperatorFamily::sampling, s); }
   void operator()(const models::Collective&) const {}  // problems() refuses plans that have any
+
+ private:
+  template <class Operator>
+  void stream(OperatorFamily family, const Operator& op) const {
+    part.add(family, elementwise_cost(cpu.elementwise, cpu.threads, op), count);
+  }
 };
 
 class CpuStepModel final : public StepModel {
@@ -96,25 +77,28 @@ class CpuStepModel final : public StepModel {
 
 }  // namespace
 
-KernelCost Cpu::product_cost(const models::Gemm& g, double matrices) const {
-  const double m = static_cast<double>(g.m), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
-  const Flops flops(2 * m * n * k), paid(2 * (m + matrices * overhead_rows) * n * k);
-  const Bytes bytes(matrices * n * k * g.weights.bytes_with_scales() + m * (n + k) * g.activations.bytes);
-  return {std::max(paid / (static_cast<double>(threads) * *thread_rate), bytes / *bandwidth), flops, flops, bytes};
-}
-
 std::vector<std::string> Cpu::problems(const models::ModelSpec&, const models::ParallelPlan& plan) const {
   if (plan.devices() == 1) return {};
   return {"a CPU runs a model alone: tensor, pipeline and data parallelism have to be 1"};
 }
 
 std::array<Tag, kOperatorFamilies> Cpu::provenance() const {
-  std::array<Tag, kOperatorFamilies> tags;
-  tags.fill(weaker(thread_rate.tag, bandwidth.tag));
-  tags[static_cast<std::size_t>(OperatorFamily::prefill_attention)] = Tag::assumed;
-  tags[static_cast<std::size_t>(OperatorFamily::decode_attention)] = Tag::assumed;
-  tags[static_cast<std::size_t>(OperatorFamily::host)] = weaker(per_step.tag, per_request.tag);
-  return tags;
+  return {products.tag,    products.tag, prefill_attention.tag, decode_attention.tag,
+          elementwise.tag, Tag::assumed, elementwise.tag,       weaker(per_step.tag, per_request.tag)};
+}
+
+std::array<Spread, kOperatorFamilies> Cpu::spreads() const {
+  std::array<Spread, kOperatorFamilies> all = Device::spreads();
+  const auto know = [&all](OperatorFamily family, const Fit& fit) {
+    all[static_cast<std::size_t>(family)] = spread_of(fit.tag, fit.residuals);
+  };
+  know(OperatorFamily::gemm, products);
+  know(OperatorFamily::grouped_gemm, products);
+  know(OperatorFamily::prefill_attention, prefill_attention);
+  know(OperatorFamily::decode_attention, decode_attention);
+  know(OperatorFamily::elementwise, elementwise);
+  know(OperatorFamily::sampling, elementwise);
+  return all;
 }
 
 std::unique_ptr<StepModel> Cpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
@@ -127,15 +111,12 @@ const Fields<Cpu>& cpu_fields() {
     Fields<Cpu> f("cpu", "processor cores with prepacked matrix kernels");
     add_common_fields(f);
     f.add("threads", &Cpu::threads, "threads that compute").required().at_least(1);
-    f.add("thread_rate", &Cpu::thread_rate, "rate of one thread in large products").required().above(0);
-    f.add("overhead_rows", &Cpu::overhead_rows, "rows of work that a product of few rows pays on top")
-        .required()
-        .at_least(0);
-    f.add("attention_efficiency", &Cpu::attention_efficiency, "share of the rate in scores and values")
-        .required()
-        .above(0)
-        .at_most(1);
-    f.add("bandwidth", &Cpu::bandwidth, "memory bandwidth of all threads").required().above(0);
+    f.add_group("products", &Cpu::products, cpu_products_fields(), "matrix products").required();
+    f.add_group("prefill_attention", &Cpu::prefill_attention, cpu_attention_fields(), "attention of prompt chunks")
+        .required();
+    f.add_group("decode_attention", &Cpu::decode_attention, cpu_attention_fields(), "attention of decodes").required();
+    f.add_group("elementwise", &Cpu::elementwise, cpu_elementwise_fields(), "kernels that read and write rows")
+        .required();
     f.add("capacity", &Cpu::capacity, "memory for weights, KV and activations").required().above(0);
     f.add("tdp", &Cpu::tdp, "power limit").required().above(0);
     f.add("idle_power", &Cpu::idle, "power when idle").required().at_least(0);

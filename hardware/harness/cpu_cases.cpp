@@ -49,7 +49,7 @@ std::optional<KernelCase> chunks(const Sobol::Point& u) {
 }
 
 void add_elementwise(CaseList& list, const char* kind, std::int64_t narrowest, std::int64_t widest) {
-  list.add_points({10, 5}, [&](const Sobol::Point& u) -> std::optional<KernelCase> {
+  list.add_points({20, 10}, [&](const Sobol::Point& u) -> std::optional<KernelCase> {
     const ElementwiseCase e{kind, spread(u[0], 1, 512), spread_width(u[1], narrowest, widest), kFormat};
     if (e.rows * e.width * kElement > kMostBytes / 4) return std::nullopt;
     return e;

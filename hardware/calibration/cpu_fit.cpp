@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/cpu_fit.hpp"
+
+#include "hardware/calibration/cross_validation.hpp"
+#include "models/format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace llmscape::hardware {
+namespace {
+
+using traces::TimedDecodeAttention;
+using traces::TimedElementwise;
+using traces::TimedGemm;
+using traces::TimedPrefillAttention;
+
+constexpr std::string_view kFormat = "fp32";
+
+models::Format single_precision() { return *models::format_named(kFormat); }
+
+// Bounds and priors are wide: a processor of any year.
+FreeParameter rate(std::string name) { return {std::move(name), 1e9, 5e12, 1e11, 1}; }
+FreeParameter bandwidth(std::string name) { return {std::move(name), 0.5e9, 1e12, 2e10, 1}; }
+FreeParameter launch(std::string name) { return {std::move(name), 1e-9, 1e-3, 5e-7, 1.5}; }
+
+// Rows of the format, and their places in a problem.
+template <class TimedCase>
+std::vector<TimedCase> usable(const std::vector<TimedCase>& rows, const char* family) {
+  std::vector<TimedCase> kept;
+  std::ranges::copy_if(rows, std::back_inserter(kept), [](const TimedCase& r) { return r.format == kFormat; });
+  if (kept.empty()) throw std::invalid_argument(std::string("no fp32 rows of ") + family);
+  return kept;
+}
+
+template <class TimedCase>
+void add_row(FormProblem& problem, const TimedCase& row, Group group, std::int64_t tokens) {
+  problem.measured.push_back(row.time.si());
+  problem.groups.push_back(group);
+  problem.regime.push_back(regime_of(tokens));
+}
+
+Residuals residuals_of(const FamilyReport& report) {
+  Residuals residuals;
+  const std::array<std::vector<double>*, kRegimes> lists = {&residuals.small, &residuals.medium, &residuals.large};
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    const auto found = std::ranges::find(report.regimes, kRegimeNames[i], &RegimeReport::name);
+    if (found != report.regimes.end()) *lists[i] = found->residual_quantiles;
+  }
+  return residuals;
+}
+
+// The parameters that the fit found, tagged and with what its residuals were.
+template <class Parameters, class Make>
+Parameters fitted(const FormProblem& problem, const Make& make, std::vector<FamilyReport>& reports) {
+  FamilyReport& report = reports.emplace_back(fit_and_validate(problem));
+  report.data = "fp32, " + report.data;
+  Parameters p = make(values_of(report.fitted));
+  p.tag = Tag::fitted;
+  p.residuals = residuals_of(report);
+  return p;
+}
+
+CpuProducts products_of(std::span<const double> free) {
+  CpuProducts p;
+  p.rate = FlopsPerSecond(free[0]);
+  p.overhead_rows = free[1];
+  p.bandwidth = BytesPerSecond(free[2]);
+  p.launch = Seconds(free[3]);
+  return p;
+}
+
+CpuProducts fit_products(const std::vector<TimedGemm>& all, std::vector<FamilyReport>& reports) {
+  const std::vector<TimedGemm> rows = usable(all, "products");
+  const models::Format format = single_precision();
+  FormProblem problem;
+  problem.family = "products";
+  problem.parameters = {rate("rate"), {"overhead_rows", 0.1, 100, 8, 1}, bandwidth("bandwidth"), launch("launch")};
+  for (const TimedGemm& r : rows) add_row(problem, r, {r.n, r.k}, r.m);
+  problem.form = [&](std::span<const double> free) {
+    return [&, p = products_of(free)](std::size_t row) {
+      const TimedGemm& r = rows[row];
+      return product_cost(p, 1, {r.m, r.n, r.k, format, format}).time.si();
+    };
+  };
+  return fitted<CpuProducts>(problem, products_of, reports);
+}
+
+CpuAttention attention_of(std::span<const double> free) {
+  CpuAttention p;
+  p.rate = FlopsPerSecond(free[0]);
+  p.softmax = Seconds(free[1]);
+  p.bandwidth = BytesPerSecond(free[2]);
+  p.launch = Seconds(free[3]);
+  return p;
+}
+
+models::PrefillAttention operator_of(const TimedPrefillAttention& r) {
+  models::PrefillAttention a;
+  a.chunks.assign(static_cast<std::size_t>(r.sequences), {r.tokens, r.cached, true});
+  a.heads = static_cast<int>(r.heads);
+  a.kv_heads = static_cast<int>(r.kv_heads);
+  a.head_dim = static_cast<int>(r.head_dim);
+  a.kv = single_precision();
+  return a;
+}
+
+models::DecodeAttention operator_of(const TimedDecodeAttention& r) {
+  models::DecodeAttention a;
+  a.sequences = r.sequences;
+  a.attended.sum = r.sequences * r.context;
+  a.attended.max = r.context;
+  a.heads = static_cast<int>(r.heads);
+  a.kv_heads = static_cast<int>(r.kv_heads);
+  a.head_dim = static_cast<int>(r.head_dim);
+  a.kv = single_precision();
+  return a;
+}
+
+template <class TimedCase, class Tokens>
+CpuAttention fit_attention(const char* family, const std::vector<TimedCase>& all, const Tokens& tokens,
+                           std::vector<FamilyReport>& reports) {
+  const std::vector<TimedCase> rows = usable(all, family);
+  FormProblem problem;
+  problem.family = family;
+  problem.parameters = {rate("rate"), {"softmax", 1e-12, 1e-6, 5e-10, 1}, bandwidth("bandwidth"), launch("launch")};
+  std::vector<decltype(operator_of(rows.front()))> operators;
+  for (const TimedCase& r : rows) {
+    add_row(problem, r, {r.heads, r.kv_heads * r.head_dim}, tokens(r));
+    operators.push_back(operator_of(r));
+  }
+  problem.form = [&operators](std::span<const double> free) {
+    return [&operators, p = attention_of(free)](std::size_t row) {
+      return attention_cost(p, 1, operators[row]).time.si();
+    };
+  };
+  return fitted<CpuAttention>(problem, attention_of, reports);
+}
+
+// The kernels that rows are read and written by, and how many times each element is moved (models/token_work.cpp).
+struct StreamKind {
+  const char* name;
+  CpuStream CpuElementwise::* row;
+  double moves;
+};
+constexpr std::array<StreamKind, 6> kStreams = {{{"norm", &CpuElementwise::norm, 2},
+                                                 {"activation", &CpuElementwise::activation, 3},
+                                                 {"rope", &CpuElementwise::rope, 2},
+                                                 {"add", &CpuElementwise::add, 3},
+                                                 {"embedding", &CpuElementwise::embedding, 2},
+                                                 {"sampling", &CpuElementwise::sampling, 1}}};
+
+CpuElementwise elementwise_of(std::span<const double> free) {
+  CpuElementwise p;
+  for (std::size_t i = 0; i < kStreams.size(); ++i)
+    p.*kStreams[i].row = {Seconds(free[2 * i]), BytesPerSecond(free[2 * i + 1])};
+  return p;
+}
+
+CpuElementwise fit_elementwise(const std::vector<TimedElementwise>& all, std::vector<FamilyReport>& reports) {
+  const std::vector<TimedElementwise> rows = usable(all, "element-wise kernels");
+  const double element = single_precision().bytes;
+  FormProblem problem;
+  problem.family = "elementwise";
+  std::vector<TimedElementwise> known;
+  std::vector<std::size_t> kinds;
+  for (std::size_t i = 0; i < kStreams.size(); ++i) {
+    const std::string name = kStreams[i].name;
+    problem.parameters.push_back(launch(name + ".launch"));
+    problem.parameters.push_back(bandwidth(name + ".bandwidth"));
+    const std::size_t before = known.size();
+    for (const TimedElementwise& r : rows) {
+      if (r.kind != name) continue;
+      add_row(problem, r, {static_cast<std::int64_t>(i), r.width}, r.rows);
+      known.push_back(r);
+      kinds.push_back(i);
+    }
+    if (known.size() == before) throw std::invalid_argument("no fp32 rows of " + name);
+  }
+  problem.form = [&](std::span<const double> free) {
+    return [&, p = elementwise_of(free)](std::size_t row) {
+      const StreamKind& kind = kStreams[kinds[row]];
+      const double bytes = kind.moves * element * static_cast<double>(known[row].rows * known[row].width);
+      return stream_cost(p.*kind.row, 1, bytes).time.si();
+    };
+  };
+  return fitted<CpuElementwise>(problem, elementwise_of, reports);
+}
+
+}  // namespace
+
+CpuCalibration fit_cpu(const traces::KernelTables& tables) {
+  CpuCalibration c;
+  c.products = fit_products(tables.gemm, c.reports);
+  c.prefill_attention =
+      fit_attention("prefill_attention", tables.prefill_attention, [](const auto& r) { return r.tokens; }, c.reports);
+  c.decode_attention =
+      fit_attention("decode_attention", tables.decode_attention, [](const auto& r) { return r.sequences; }, c.reports);
+  c.elementwise = fit_elementwise(tables.elementwise, c.reports);
+  return c;
+}
+
+}  // namespace llmscape::hardware
