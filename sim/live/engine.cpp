@@ -12,6 +12,13 @@ namespace llmscape::live {
 
 using serving::Request;
 
+namespace {
+
+// The clocks tick in nanoseconds; more digits would be noise of subtractions.
+double rounded(double seconds) { return std::round(seconds * 1e9) / 1e9; }
+
+}  // namespace
+
 Engine::Engine(const LlamaShape& shape, const serving::BatcherPolicy& policy, Executor& executor,
                const EngineSettings& settings)
     : shape_(shape), settings_(settings), max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()),
@@ -167,9 +174,6 @@ double Engine::share_done() const {
   return std::max(static_cast<double>(finished_) / static_cast<double>(sequences_.size()),
                   std::min(1.0, clock_.now() / settings_.closes_s));
 }
-
-// The clocks tick in nanoseconds; more digits would be noise of subtractions.
-static double rounded(double seconds) { return std::round(seconds * 1e9) / 1e9; }
 
 traces::EngineRecord Engine::record() const {
   traces::EngineRecord record;
