@@ -192,8 +192,11 @@ std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std:
 
 const CorrectionPlan& gemm_correction_plan() {
   using enum Feature;
-  static const CorrectionPlan plan = {
-      {{rows}, {columns}, {depth}}, {{rows}, {padding, 0.25}}, {{wide_waves, 0.125}}, {{tall_waves, 0.125}}, {{bytes}}};
+  static const CorrectionPlan plan = {{{rows}, {columns}, {depth}},
+                                      {{rows}, {padding, 0.25}},
+                                      {{wide_waves, 0.0625}},
+                                      {{tall_waves, 0.0625}},
+                                      {{bytes}}};
   return plan;
 }
 
@@ -214,6 +217,7 @@ const CorrectionPlan& prefill_attention_correction_plan() {
   using enum Feature;
   static const CorrectionPlan plan = {{{heads}, {tokens}, {head_width}},
                                       {{heads}, {tokens}, {group, 2}},
+                                      {{tokens}, {group}, {head_width}},
                                       {{sequences}, {tokens}},
                                       {{kv_heads}, {tokens}},
                                       {{reach}},

@@ -75,10 +75,8 @@ const Fields<Correction>& correction_fields();
 
 template <class T>
 void add_correction_field(Fields<T>& fields) {
-  fields
-      .add_group("correction", &T::correction, correction_fields(),
-                 "learned from measured rows beside these parameters, and void without them; absent: none")
-      .preset_from("corrections");
+  fields.add_group("correction", &T::correction, correction_fields(),
+                   "learned from measured rows beside these parameters, and void without them; absent: none");
 }
 
 }  // namespace llmscape::hardware

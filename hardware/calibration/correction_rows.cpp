@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/correction_rows.hpp"
+
+#include "hardware/calibration/attention_shapes.hpp"
+#include "hardware/calibration/expert_fit.hpp"
+#include "hardware/gpu/correction_features.hpp"
+
+#include <stdexcept>
+
+namespace llmscape::hardware {
+
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const GemmParameters& p,
+                                           std::span<const traces::TimedGemm> records) {
+  std::vector<CorrectionRow> rows;
+  for (const traces::TimedGemm& r : records) {
+    const auto format = models::format_named(r.format);
+    if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
+    const models::Gemm gemm{r.m, r.n, r.k, *format, *format};
+    rows.push_back({{{features_of(chip, gemm), gemm_cost(chip, p, gemm).time.si()}}, 0, r.time.si(), {r.n, r.k}});
+  }
+  return rows;
+}
+
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwiseParameters& elementwise,
+                                           const GemmParameters& p, std::span<const traces::TimedExpertLayer> records) {
+  std::vector<CorrectionRow> rows;
+  for (const traces::TimedExpertLayer& r : records) {
+    const ExpertLayerWork work = expert_layer_work(r);
+    CorrectionRow& row = rows.emplace_back();
+    for (const models::GroupedGemm& gemm : {work.up, work.down})
+      row.kernels.push_back({features_of(gemm), grouped_gemm_cost(chip, p, gemm).time.si()});
+    for (const models::Elementwise& stream : work.streams)
+      row.rest += elementwise_cost(chip, elementwise, stream).time.si();
+    row.measured = r.time.si();
+    row.shape = {r.hidden, r.expert_width, r.experts, r.experts_per_token};
+  }
+  return rows;
+}
+
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttentionParameters& p,
+                                           const std::optional<WarmCache>& warm,
+                                           std::span<const traces::TimedDecodeAttention> records) {
+  std::vector<CorrectionRow> rows;
+  for (const traces::TimedDecodeAttention& r : records) {
+    auto attention = of_heads<models::DecodeAttention>(r);
+    attention.sequences = r.sequences;
+    attention.attended = {r.sequences * r.context, r.context};
+    rows.push_back({{{features_of(attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
+                    0,
+                    r.time.si(),
+                    head_shape(r)});
+  }
+  return rows;
+}
+
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const PrefillAttentionParameters& p,
+                                           std::span<const traces::TimedPrefillAttention> records) {
+  std::vector<CorrectionRow> rows;
+  for (const traces::TimedPrefillAttention& r : records) {
+    const auto shape = of_heads<models::PrefillAttention>(r);
+    const std::vector<models::PrefillChunk> chunks(static_cast<std::size_t>(r.sequences), {r.tokens, r.cached, false});
+    rows.push_back({{{features_of(shape, chunks), prefill_attention_cost(chip, p, shape, chunks).time.si()}},
+                    0,
+                    r.time.si(),
+                    head_shape(r)});
+  }
+  return rows;
+}
+
+}  // namespace llmscape::hardware
