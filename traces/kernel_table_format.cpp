@@ -16,7 +16,7 @@ std::string half_format(const CsvTable& table, std::size_t column) {
 }
 
 void add_name(std::string& names, std::string_view name) {
-  if (fmt::format(", {}, ", names).find(fmt::format(", {}, ", name)) != std::string::npos) return;
+  if (name.empty() || fmt::format(", {}, ", names).find(fmt::format(", {}, ", name)) != std::string::npos) return;
   if (!names.empty()) names += ", ";
   names += name;
 }

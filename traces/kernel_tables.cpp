@@ -9,10 +9,12 @@
 #include <iterator>
 #include <memory>
 #include <set>
+#include <tuple>
 
 #include "base/files.hpp"
 #include "traces/cells.hpp"
 #include "traces/kernel_table_format.hpp"
+#include "traces/microbench_record.hpp"
 
 namespace llmscape::traces {
 namespace {
@@ -55,10 +57,30 @@ const KernelTableFormat* format_of(std::string_view header) {
   return found == csv_formats().end() ? nullptr : &*found;
 }
 
+// The lists of all cases.
+auto lists_of(KernelTables& t) {
+  return std::tie(t.gemm, t.grouped_gemm, t.expert_layer, t.decode_attention, t.prefill_attention, t.mixed_attention,
+                  t.elementwise, t.collective, t.copy, t.launch);
+}
+
+void append(KernelTables& into, KernelTables from) {
+  const auto append_list = [](auto& to, auto& records) { to.insert(to.end(), records.begin(), records.end()); };
+  std::apply(
+      [&](auto&... to) { std::apply([&](auto&... records) { (append_list(to, records), ...); }, lists_of(from)); },
+      lists_of(into));
+  add_name(into.device, from.device);
+  add_name(into.software, from.software);
+}
+
+void read_record_into(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  if (const auto record = read_microbench_record(path, diagnostics)) append(into, kernel_tables(*record));
+}
+
 void read_file_into(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
   LineReader lines(path);
   const auto header = lines.next();
   if (!header) return report(path, lines.error().empty() ? "the table is empty" : lines.error(), diagnostics);
+  if (header->starts_with('{')) return read_record_into(path, into, diagnostics);
   if (const KernelTableFormat* format = format_of(*header)) return format->read(path, into, diagnostics);
   report_unknown(path, diagnostics);
 }
@@ -104,16 +126,7 @@ std::optional<KernelTables> read_kernel_tables(const std::vector<std::string>& p
   KernelTables tables;
   for (const std::string& path : paths) read_path_into(path, tables, diagnostics);
   if (diagnostics.errors() > errors) return std::nullopt;
-  sort_and_average(tables.gemm);
-  sort_and_average(tables.grouped_gemm);
-  sort_and_average(tables.expert_layer);
-  sort_and_average(tables.decode_attention);
-  sort_and_average(tables.prefill_attention);
-  sort_and_average(tables.mixed_attention);
-  sort_and_average(tables.elementwise);
-  sort_and_average(tables.collective);
-  sort_and_average(tables.copy);
-  sort_and_average(tables.launch);
+  std::apply([](auto&... records) { (sort_and_average(records), ...); }, lists_of(tables));
   return tables;
 }
 

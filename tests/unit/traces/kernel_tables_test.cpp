@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/unit/traces/trace_folder.hpp"
+#include "traces/microbench_record.hpp"
 
 namespace llmscape::traces {
 namespace {
@@ -278,6 +279,23 @@ TEST_CASE("what is no kernel table is refused with the formats that are known") 
   Diagnostics diagnostics;
   CHECK_FALSE(read_kernel_tables({empty.path_of(""), empty.path_of("missing.csv")}, diagnostics));
   CHECK(diagnostics.errors() == 2);
+}
+
+TEST_CASE("a record of the harness joins the tables of others") {
+  const TraceFolder folder;
+  MicrobenchRecord record;
+  record.context = {{"device", "X"}};
+  record.backend = "cuda";
+  MicrobenchRow row;
+  row.what = GemmCase{64, 512, 1024, "fp8"};
+  row.time = {20, 1e-3, 1e-3, 2e-3, 3e-3, 1e-3};
+  record.rows = {row};
+  write_microbench_record(record, folder.path_of("bench.json"));
+  const auto tables =
+      read({folder.path_of("bench.json"), folder.write("b.csv", kGemmHeader + "V,1,X,gemm,a,fp8,64,512,1024,4\n")});
+  REQUIRE(tables.gemm.size() == 1);
+  CHECK(tables.gemm[0].time.si() == doctest::Approx(3e-3));
+  CHECK(tables.device == "X");
 }
 
 TEST_CASE("a folder stands for the tables inside it") {
