@@ -26,8 +26,13 @@ std::optional<YamlNode> catalog_entry(const std::filesystem::path& folder, std::
                       fmt::format("{}{}see 'llmscape list {}s'", near, near.empty() ? "" : " ", kind));
     return std::nullopt;
   }
+  return description_file(folder / fmt::format("{}.yaml", name), kind, diagnostics);
+}
+
+std::optional<YamlNode> description_file(const std::filesystem::path& file, std::string_view kind,
+                                         Diagnostics& diagnostics) {
   const int errors = diagnostics.errors();
-  YamlNode tree = read_yaml_file(folder / fmt::format("{}.yaml", name), diagnostics);
+  YamlNode tree = read_yaml_file(file, diagnostics);
   if (diagnostics.errors() > errors) return std::nullopt;
   const std::string wanted = fmt::format("{}/1", kind);
   const YamlNode* schema = tree.find("schema");

@@ -20,4 +20,8 @@ std::vector<std::string> catalog_names(const std::filesystem::path& folder);
 std::optional<YamlNode> catalog_entry(const std::filesystem::path& folder, std::string_view kind, std::string_view name,
                                       const SourceRange& where, Diagnostics& diagnostics);
 
+// The description in that file, likewise. Nothing after reporting.
+std::optional<YamlNode> description_file(const std::filesystem::path& file, std::string_view kind,
+                                         Diagnostics& diagnostics);
+
 }  // namespace llmscape

@@ -46,11 +46,16 @@ void Fabric::set_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) {
   apply_bandwidth(link, bandwidth, now);
 }
 
+Bytes Fabric::allowed(Link link, Seconds now) const {
+  const LinkState& state = links_[link];
+  return state.allowed + state.bandwidth * (now - state.since);
+}
+
 void Fabric::check_invariants(Seconds now) const {
   constexpr double kRounding = 1 + 1e-9;
-  for (const LinkState& link : links_)
-    if (link.carried > (link.allowed + link.bandwidth * (now - link.since)) * kRounding)
-      throw std::logic_error("INV-7: link '" + link.name + "' carried more than its bandwidth allows until " +
+  for (Link link = 0; link < links_.size(); ++link)
+    if (carried(link) > allowed(link, now) * kRounding)
+      throw std::logic_error("INV-7: link '" + name_of(link) + "' carried more than its bandwidth allows until " +
                              std::to_string(now.si()) + " s");
 }
 

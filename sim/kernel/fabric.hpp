@@ -44,6 +44,7 @@ class Fabric {
   [[nodiscard]] std::size_t links() const { return links_.size(); }
   [[nodiscard]] const std::string& name_of(Link link) const { return links_[link].name; }
   [[nodiscard]] Bytes carried(Link link) const { return links_[link].carried; }  // by transfers that arrived
+  [[nodiscard]] Bytes allowed(Link link, Seconds now) const;                     // by its bandwidth until `now`
   [[nodiscard]] std::int64_t in_flight() const { return in_flight_; }
   // INV-7: no link has carried more than its bandwidth allowed until `now`. Throws std::logic_error naming it.
   void check_invariants(Seconds now) const;

@@ -60,6 +60,13 @@ Json energy(const run::EnergyResult& e) {
   return json;
 }
 
+Json links(const std::vector<run::LinkResult>& all) {
+  Json json = Json::array();
+  for (const run::LinkResult& link : all)
+    json.push_back({{"name", link.name}, {"bytes", link.bytes}, {"use", link.use}});
+  return json;
+}
+
 Json provenance(const run::RunResult& result) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kTagNames.size(); ++i) json[std::string(kTagNames[i])] = result.provenance[i];
@@ -103,6 +110,7 @@ std::string to_json(const run::RunResult& r) {
                 {"preemptions", r.kv.preemptions},
                 {"peak_use", r.kv.peak_use}};
   if (r.energy) json["energy"] = energy(*r.energy);
+  if (!r.links.empty()) json["links"] = links(r.links);
   if (r.steps > 0) json["provenance"] = provenance(r);
   if (r.intervals) json["intervals"] = intervals(*r.intervals);
   json["warnings"] = r.warnings;

@@ -106,6 +106,12 @@ std::string joules(const run::EnergyResult& e) {
   return line("energy", shares.empty() ? out : fmt::format("{}: {}", out, largest(shares)));
 }
 
+std::string busiest_links(std::vector<run::LinkResult> links) {
+  std::ranges::stable_sort(links, std::greater(), &run::LinkResult::use);
+  return line("links", fmt::format("busiest: {}, {} in use, {} GB", links.front().name, percent(links.front().use),
+                                   amount(links.front().bytes / 1e9)));
+}
+
 std::string where_the_time_went(const run::RunResult& r) {
   std::vector<std::pair<std::string, double>> worth;
   for (std::size_t i = 0; i < kTagNames.size(); ++i) worth.emplace_back(kTagNames[i], r.provenance[i]);
@@ -146,6 +152,7 @@ std::string summary(const run::RunResult& r, bool colour) {
                                           grouped(r.kv.blocks), percent(r.kv.peak_use), percent(r.kv.hit_rate),
                                           grouped(r.kv.preemptions)));
   if (r.energy) figures += joules(*r.energy);
+  if (!r.links.empty()) figures += busiest_links(r.links);
   if (r.steps > 0) figures += where_the_time_went(r);
   if (r.intervals) figures += intervals(r);
   const bool valid = r.verdict.state == State::valid;

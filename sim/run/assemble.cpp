@@ -170,6 +170,9 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.throughput = throughput(parts, result.window_s, result.devices);
   result.energy = energy(parts, totals, end, result.tokens.emitted);
   add_time_shares(parts, totals, result);
+  for (std::size_t link = 0; link < parts.fabric->links(); ++link)
+    if (const Bytes bytes = parts.fabric->carried(link); bytes > Bytes())
+      result.links.push_back({parts.fabric->name_of(link), bytes.si(), bytes / parts.fabric->allowed(link, end)});
 
   result.warnings = parts.warnings;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r)

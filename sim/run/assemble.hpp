@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/statistics.hpp"
+#include "sim/kernel/fabric.hpp"
 #include "sim/metrics/observer.hpp"
 #include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
@@ -17,7 +18,7 @@ struct ReplicaSize {
   std::int64_t max_model_len = 0;
   std::string warning;  // the pool is smaller than the longest sequence allowed; else empty
 };
-ReplicaSize replica_size(const Scenario& scenario, const hardware::Device& device);
+ReplicaSize replica_size(const Scenario& scenario, const EngineConfig& engine, const hardware::Device& device);
 
 // What is left when a run is over; one entry per replica.
 struct Parts {
@@ -27,6 +28,7 @@ struct Parts {
   std::vector<const hardware::Device*> devices;
   std::vector<const Distribution*> gaps;
   std::vector<std::string> warnings;
+  const kernel::Fabric* fabric;
 };
 
 // Adds everything up, in the order of the replicas, and checks the invariants. Throws std::logic_error naming the one

@@ -60,6 +60,13 @@ struct Intervals {
   std::vector<Interval> metrics;
 };
 
+// One way of a link that transfers crossed.
+struct LinkResult {
+  std::string name;
+  double bytes = 0;  // of transfers that arrived
+  double use = 0;    // of what its bandwidth allows over the whole run, 0 to 1
+};
+
 struct RunResult {
   std::int64_t seed = 0;
   metrics::Verdict verdict;
@@ -69,6 +76,7 @@ struct RunResult {
   Throughput throughput;
   KvResult kv;
   std::optional<EnergyResult> energy;
+  std::vector<LinkResult> links;       // those that carried something
   std::array<double, 4> provenance{};  // share of step time by Tag; all 0 when no step ran
   double extrapolated = 0;             // share of step time outside the range of its parameters, whatever their tag
   std::optional<Intervals> intervals;  // where they were asked for

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "base/catalog.hpp"
 #include "hardware/kv_pool.hpp"
 #include "models/catalog.hpp"
@@ -70,9 +73,8 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
 
 std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() / 1e9); }
 
-void check_memory(const Scenario& scenario, const hardware::Device& device, const SourceRange& where,
-                  Diagnostics& diagnostics) {
-  const ServingConfig& serving = scenario.config.serving;
+void check_memory(const Scenario& scenario, const EngineConfig& serving, const hardware::Device& device,
+                  const SourceRange& where, Diagnostics& diagnostics) {
   const hardware::KvPool pool =
       hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization,
                         serving.batcher->max_tokens(), serving.batcher->max_sequences());
@@ -88,30 +90,100 @@ void check_memory(const Scenario& scenario, const hardware::Device& device, cons
       "more devices in serving.tensor_parallel, or a narrower model.weights");
 }
 
-void check_plan(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
-  const models::ParallelPlan plan = scenario.config.serving.plan();
-  for (const std::string& problem : models::problems(plan, scenario.model))
-    diagnostics.error(where_of(root, {"serving", "tensor_parallel"}), problem);
-  const YamlNode* devices = root.find("hardware")->find("devices");
-  for (std::size_t i = 0; i < scenario.config.hardware.devices.size(); ++i) {
-    const hardware::Device& device = *scenario.config.hardware.devices[i];
-    const SourceRange where = devices->items[i].where;
-    if (device.count % plan.devices() != 0)
-      diagnostics.error(where, "a replica takes " + std::to_string(plan.devices()) +
-                                   " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
-                                   std::to_string(device.count));
-    for (const std::string& problem : device.problems(scenario.model, plan)) diagnostics.error(where, problem);
-    if (!diagnostics.has_errors()) check_memory(scenario, device, where, diagnostics);
+// What a pool does not say of its engine is that of `serving`.
+void inherit_engine(YamlNode& root) {
+  YamlNode* serving = root.find("serving");
+  YamlNode* pools = serving ? serving->find("pools") : nullptr;
+  if (!pools || !pools->is_sequence()) return;
+  const YamlNode all = *serving;
+  for (YamlNode& pool : pools->items) {
+    if (!pool.is_mapping()) continue;
+    for (const YamlNode::Entry& entry : all.entries) {
+      const auto& fields = pool_fields().info().fields;
+      if (std::ranges::find(fields, entry.key, &FieldInfo::key) != fields.end() && !pool.find(entry.key))
+        pool.set(entry.key, entry.value);
+    }
+  }
+}
+
+void check_engine(const Scenario& scenario, const EngineConfig& engine, std::size_t device_index, const YamlNode& root,
+                  Diagnostics& diagnostics) {
+  const models::ParallelPlan plan = engine.plan();
+  const hardware::Device& device = *scenario.config.hardware.devices[device_index];
+  const SourceRange where = root.find("hardware")->find("devices")->items[device_index].where;
+  if (device.count % plan.devices() != 0)
+    diagnostics.error(where, "a replica takes " + std::to_string(plan.devices()) +
+                                 " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
+                                 std::to_string(device.count));
+  for (const std::string& problem : device.problems(scenario.model, plan)) diagnostics.error(where, problem);
+  if (!diagnostics.has_errors()) check_memory(scenario, engine, device, where, diagnostics);
+}
+
+// The pools as they will run: each names the groups that it consists of, and each group is in one of them.
+std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  const auto& devices = scenario.config.hardware.devices;
+  std::vector<PoolConfig> pools = scenario.config.serving.pools;
+  if (pools.empty()) {
+    PoolConfig& all = pools.emplace_back();
+    static_cast<EngineConfig&>(all) = scenario.config.serving;
+  }
+  const auto report = [&](const std::string& message, const std::string& hint = "") {
+    diagnostics.error(where_of(root, {"serving", "pools"}), message, hint);
+  };
+  std::map<std::string, int> uses;
+  for (const auto& device : devices) uses[device->name] = 0;
+  for (PoolConfig& pool : pools) {
+    if (pool.devices.empty())
+      for (const auto& [name, count] : uses) pool.devices.push_back(name);
+    for (const std::string& name : pool.devices) {
+      if (uses.contains(name)) ++uses[name];
+      else
+        report("there is no group of devices '" + name + "'",
+               "give the groups names: {name: " + name + ", preset: ...}");
+    }
+  }
+  for (const auto& [name, count] : uses)
+    if (count != 1)
+      report("the group of devices '" + name + "' is in " + std::to_string(count) + " pools; it has to be in one");
+  const auto has = [&pools](serving::Role role) {
+    return std::ranges::any_of(pools, [role](const PoolConfig& pool) { return pool.role == role; });
+  };
+  if (has(serving::Role::prefill) != has(serving::Role::decode))
+    report("a prefill pool needs a decode pool, and a decode pool a prefill pool");
+  if (!has(serving::Role::prefill)) return pools;
+  if (has(serving::Role::any))
+    report("pools of role 'any' stand beside prefill and decode pools: who would be sent there?");
+  for (const auto& device : devices)
+    if (!scenario.config.hardware.fabric.groups.contains(device->name))
+      diagnostics.error(where_of(root, {"hardware", "fabric"}),
+                        "prefill and decode pools move KV entries: hardware.fabric.groups has to say where '" +
+                            device->name + "' stands",
+                        device->name + ": {node: hgx-h200}");
+  return pools;
+}
+
+void check_plans(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  const auto& devices = scenario.config.hardware.devices;
+  for (const PoolConfig& pool : scenario.pools) {
+    for (const std::string& problem : models::problems(pool.plan(), scenario.model))
+      diagnostics.error(where_of(root, {"serving", "tensor_parallel"}), problem);
+    for (std::size_t i = 0; i < devices.size(); ++i)
+      if (std::ranges::find(pool.devices, devices[i]->name) != pool.devices.end())
+        check_engine(scenario, pool, i, root, diagnostics);
   }
 }
 
 }  // namespace
 
-PresetLoader preset_loader(const Catalogs& catalogs) {
-  return [catalogs](std::string_view catalog, std::string_view name, const SourceRange& where,
-                    Diagnostics& diagnostics) -> std::optional<YamlNode> {
-    if (catalog == "hardware") return catalog_entry(catalogs.hardware, "device", name, where, diagnostics);
-    return catalog_entry(catalogs.workloads, "workload", name, where, diagnostics);
+PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path& folder) {
+  return [catalogs, folder](std::string_view catalog, std::string_view name, const SourceRange& where,
+                            Diagnostics& diagnostics) -> std::optional<YamlNode> {
+    const auto load = [&](const std::filesystem::path& entries, std::string_view kind) {
+      return name.ends_with(".yaml") ? description_file(folder / name, kind, diagnostics)
+                                     : catalog_entry(entries, kind, name, where, diagnostics);
+    };
+    if (catalog == "nodes") return load(catalogs.hardware / "nodes", "node");
+    return catalog == "hardware" ? load(catalogs.hardware, "device") : load(catalogs.workloads, "workload");
   };
 }
 
@@ -133,7 +205,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
     spell_out_scenario(root);  // one override may name what the next one goes into
   }
   if (seed) apply_override(root, "seed=" + std::to_string(*seed), diagnostics);
-  expand_presets(root, scenario_fields().info(), preset_loader(catalogs), diagnostics);
+  inherit_engine(root);
+  expand_presets(root, scenario_fields().info(), preset_loader(catalogs, folder), diagnostics);
 
   Scenario scenario;
   scenario.folder = folder;
@@ -142,7 +215,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   scenario.workload_where = where_of(root, {"workload"});
   if (auto model = read_model(config.model, root, catalogs, scenario.folder, diagnostics)) {
     scenario.model = std::move(*model);
-    check_plan(scenario, root, diagnostics);
+    scenario.pools = resolve_pools(scenario, root, diagnostics);
+    if (!diagnostics.has_errors()) check_plans(scenario, root, diagnostics);
   }
   scenario.slo_classes.push_back("");
   scenario.slos.push_back({config.slo.ttft, config.slo.tpot, config.slo.e2e});

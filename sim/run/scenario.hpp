@@ -9,7 +9,9 @@
 
 #include "base/schema.hpp"
 #include "hardware/device.hpp"
+#include "hardware/fabric.hpp"
 #include "sim/serving/batcher.hpp"
+#include "sim/serving/gateway.hpp"
 #include "sim/serving/router.hpp"
 #include "workloads/workload.hpp"
 
@@ -30,6 +32,7 @@ struct ModelConfig {
 
 struct HardwareConfig {
   std::vector<std::shared_ptr<const hardware::Device>> devices;
+  hardware::FabricConfig fabric;
 };
 
 struct AdmissionConfig {
@@ -41,7 +44,8 @@ struct FrontEndConfig {
   Seconds per_call, per_token;
 };
 
-struct ServingConfig {
+// What the replicas of a pool have in common.
+struct EngineConfig {
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
   std::shared_ptr<const serving::BatcherPolicy> batcher;
   std::shared_ptr<const serving::RouterPolicy> router;
@@ -53,10 +57,21 @@ struct ServingConfig {
   bool cuda_graphs = true;
   std::optional<std::int64_t> max_cudagraph_capture_size;
   models::ExpertCoverage::Law expert_coverage = models::ExpertCoverage::Law::related;
+  [[nodiscard]] models::ParallelPlan plan() const;
+};
+
+// Groups of devices that serve together. What a pool does not say of its engine is that of `serving`.
+struct PoolConfig : EngineConfig {
+  std::vector<std::string> devices;  // names of groups; none: all
+  serving::Role role = serving::Role::any;
+};
+
+struct ServingConfig : EngineConfig {
+  std::vector<PoolConfig> pools;  // none: one of all devices
+  bool kv_by_layer = true;        // hand-overs move KV entries as their layers are computed
   FrontEndConfig front_end;
   AdmissionConfig admission;
   std::int64_t retrieval_servers = 0;
-  [[nodiscard]] models::ParallelPlan plan() const;
 };
 
 // Limits that a request must meet, all of them, to count as good.
@@ -79,6 +94,7 @@ struct ScenarioConfig {
   std::int64_t seed = 1;
 };
 const Fields<ScenarioConfig>& scenario_fields();
+const Fields<PoolConfig>& pool_fields();
 
 // A scenario read, completed and checked against itself: nothing in it can fail any more but the trace.
 struct Scenario {
@@ -86,6 +102,7 @@ struct Scenario {
   models::ModelSpec model;
   std::vector<std::string> slo_classes;  // the unnamed class first, then by name
   std::vector<Slo> slos;                 // one for each class
+  std::vector<PoolConfig> pools;         // at least one
   std::filesystem::path folder;          // relative paths start here
   YamlNode resolved;                     // every value, presets and defaults spelled out, with its origin
   SourceRange workload_where;
@@ -101,7 +118,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
                                       const std::vector<std::string>& overrides, std::optional<std::int64_t> seed,
                                       const Catalogs& catalogs, Diagnostics& diagnostics);
 
-// Loads a preset of a catalogue: "hardware" or "workloads".
-PresetLoader preset_loader(const Catalogs& catalogs);
+// Loads a preset of a catalogue, "hardware", "nodes" or "workloads"; a name that ends in .yaml is a description of the
+// user's own, in `folder`.
+PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path& folder = {});
 
 }  // namespace llmscape::run

@@ -40,6 +40,8 @@ const Fields<HardwareConfig>& hardware_fields() {
                  "groups of equal devices; each group is cut into replicas of the parallel plan's size")
         .preset_from("hardware")
         .required();
+    f.add_group("fabric", &HardwareConfig::fabric, hardware::fabric_config_fields(),
+                "where the groups stand, and the links between them");
     f.check([](const HardwareConfig& c, const YamlNode& node, Diagnostics& d) {
       if (c.devices.empty()) d.error(node.where, "'devices' must name at least one");
     });
@@ -75,42 +77,45 @@ const Fields<FrontEndConfig>& front_end_fields() {
   return fields;
 }
 
+// The fields that pools lay over those of `serving`.
+template <class T>
+void add_engine_fields(Fields<T>& f) {
+  using Law = models::ExpertCoverage::Law;
+  f.add("tensor_parallel", &T::tensor_parallel, "devices that share every layer").between(1, 1024);
+  f.add("pipeline_parallel", &T::pipeline_parallel, "stages of consecutive layers").between(1, 256);
+  f.add("expert_parallel", &T::expert_parallel, "ranks that share the experts of a layer").between(1, 1024);
+  f.add("data_parallel", &T::data_parallel, "attention groups that share the experts").between(1, 1024);
+  f.add_family("batcher", &T::batcher, serving::batchers(), "what a step computes").otherwise("vllm_v1");
+  f.add_family("router", &T::router, serving::routers(), "which replica serves a call").otherwise("least_tokens");
+  f.add("block_size", &T::block_size, "tokens in a KV block").between(1, 1024);
+  f.add("kv_blocks", &T::kv_blocks, "KV blocks of a replica, where they are known; else by the memory formula")
+      .at_least(1);
+  f.add("gpu_memory_utilization", &T::gpu_memory_utilization, "share of a device's memory that the engine may use")
+      .above(0)
+      .at_most(1);
+  f.add("kv_memory_share", &T::kv_memory_share,
+        "share of what weights and activations leave of it that the KV pool takes (TensorRT-LLM's "
+        "free_gpu_memory_fraction, with gpu_memory_utilization 1)")
+      .above(0)
+      .at_most(1);
+  f.add("max_model_len", &T::max_model_len, "longest prompt and answer in tokens; the model's own if absent")
+      .at_least(2);
+  f.add("cuda_graphs", &T::cuda_graphs, "decode batches run as captured graphs, padded to the captured sizes");
+  f.add("max_cudagraph_capture_size", &T::max_cudagraph_capture_size,
+        "largest captured batch; min(512, 2 x the most sequences) if absent, as vLLM")
+      .between(1, 65536);
+  f.add_enum("expert_coverage", &T::expert_coverage, {{"related", Law::related}, {"uniform", Law::uniform}},
+             "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
+}
+
 const Fields<ServingConfig>& serving_fields() {
   static const Fields<ServingConfig> fields = [] {
-    using Law = models::ExpertCoverage::Law;
     Fields<ServingConfig> f("serving", "the serving engine: parallel plan, batcher, router, KV cache");
-    f.add("tensor_parallel", &ServingConfig::tensor_parallel, "devices that share every layer").between(1, 1024);
-    f.add("pipeline_parallel", &ServingConfig::pipeline_parallel, "stages of consecutive layers").between(1, 256);
-    f.add("expert_parallel", &ServingConfig::expert_parallel, "ranks that share the experts of a layer")
-        .between(1, 1024);
-    f.add("data_parallel", &ServingConfig::data_parallel, "attention groups that share the experts").between(1, 1024);
-    f.add_family("batcher", &ServingConfig::batcher, serving::batchers(), "what a step computes").otherwise("vllm_v1");
-    f.add_family("router", &ServingConfig::router, serving::routers(), "which replica serves a call")
-        .otherwise("least_tokens");
-    f.add("block_size", &ServingConfig::block_size, "tokens in a KV block").between(1, 1024);
-    f.add("kv_blocks", &ServingConfig::kv_blocks,
-          "KV blocks of a replica, where they are known; else by the memory formula")
-        .at_least(1);
-    f.add("gpu_memory_utilization", &ServingConfig::gpu_memory_utilization,
-          "share of a device's memory that the engine may use")
-        .above(0)
-        .at_most(1);
-    f.add("kv_memory_share", &ServingConfig::kv_memory_share,
-          "share of what weights and activations leave of it that the KV pool takes (TensorRT-LLM's "
-          "free_gpu_memory_fraction, with gpu_memory_utilization 1)")
-        .above(0)
-        .at_most(1);
-    f.add("max_model_len", &ServingConfig::max_model_len,
-          "longest prompt and answer in tokens; the model's own if absent")
-        .at_least(2);
-    f.add("cuda_graphs", &ServingConfig::cuda_graphs,
-          "decode batches run as captured graphs, padded to the captured sizes");
-    f.add("max_cudagraph_capture_size", &ServingConfig::max_cudagraph_capture_size,
-          "largest captured batch; min(512, 2 x the most sequences) if absent, as vLLM")
-        .between(1, 65536);
-    f.add_enum("expert_coverage", &ServingConfig::expert_coverage,
-               {{"related", Law::related}, {"uniform", Law::uniform}},
-               "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
+    add_engine_fields(f);
+    f.add_group("pools", &ServingConfig::pools, pool_fields(), "what groups of devices do; absent: all do everything");
+    f.add("kv_by_layer", &ServingConfig::kv_by_layer,
+          "a hand-over from a prefill to a decode pool moves KV entries as their layers are computed, not when the "
+          "prompt is done");
     f.add_group("front_end", &ServingConfig::front_end, front_end_fields(),
                 "what a call passes before an engine sees it");
     f.add_group("admission", &ServingConfig::admission, admission_fields(), "how many calls are let in");
@@ -147,7 +152,21 @@ const Fields<SloConfig>& slo_fields() {
 
 }  // namespace
 
-models::ParallelPlan ServingConfig::plan() const {
+const Fields<PoolConfig>& pool_fields() {
+  static const Fields<PoolConfig> fields = [] {
+    using serving::Role;
+    Fields<PoolConfig> f("pool",
+                         "groups of devices that serve together; the engine's other settings are those of 'serving'");
+    f.add("devices", &PoolConfig::devices, "names of groups of devices; absent: all");
+    f.add_enum("role", &PoolConfig::role, {{"any", Role::any}, {"prefill", Role::prefill}, {"decode", Role::decode}},
+               "prefill: prompts and first tokens, which a decode pool goes on with");
+    add_engine_fields(f);
+    return f;
+  }();
+  return fields;
+}
+
+models::ParallelPlan EngineConfig::plan() const {
   return {static_cast<int>(tensor_parallel), static_cast<int>(pipeline_parallel), static_cast<int>(expert_parallel),
           static_cast<int>(data_parallel)};
 }

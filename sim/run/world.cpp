@@ -8,6 +8,7 @@
 #include "sim/kernel/kernel.hpp"
 #include "sim/metrics/observer.hpp"
 #include "sim/run/assemble.hpp"
+#include "sim/run/links.hpp"
 
 namespace llmscape::run {
 
@@ -80,27 +81,25 @@ class StepEars : public metrics::GapRecorder {
 
 }  // namespace
 
-hardware::Device::Settings settings_of(const ServingConfig& serving) {
+hardware::Device::Settings settings_of(const EngineConfig& engine) {
   hardware::Device::Settings settings;
-  settings.cuda_graphs = serving.cuda_graphs;
+  settings.cuda_graphs = engine.cuda_graphs;
   settings.max_captured =
-      serving.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * serving.batcher->max_sequences()));
-  settings.max_batched_tokens = serving.batcher->max_tokens();
-  settings.max_sequences = serving.batcher->max_sequences();
-  settings.coverage.law = serving.expert_coverage;
+      engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * engine.batcher->max_sequences()));
+  settings.max_batched_tokens = engine.batcher->max_tokens();
+  settings.max_sequences = engine.batcher->max_sequences();
+  settings.coverage.law = engine.expert_coverage;
   return settings;
 }
 
-ReplicaSize replica_size(const Scenario& scenario, const hardware::Device& device) {
-  const ServingConfig& serving = scenario.config.serving;
+ReplicaSize replica_size(const Scenario& scenario, const EngineConfig& engine, const hardware::Device& device) {
   ReplicaSize size;
-  const hardware::KvPool pool =
-      hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization,
-                        serving.batcher->max_tokens(), serving.batcher->max_sequences());
-  const double tokens = serving.kv_memory_share * static_cast<double>(pool.tokens);
-  size.kv_blocks = serving.kv_blocks.value_or(static_cast<std::int64_t>(tokens) / serving.block_size);
-  size.max_model_len = serving.max_model_len.value_or(scenario.model.max_position);
-  const std::int64_t held = size.kv_blocks * serving.block_size;
+  const hardware::KvPool pool = hardware::kv_pool(device, scenario.model, engine.plan(), engine.gpu_memory_utilization,
+                                                  engine.batcher->max_tokens(), engine.batcher->max_sequences());
+  const double tokens = engine.kv_memory_share * static_cast<double>(pool.tokens);
+  size.kv_blocks = engine.kv_blocks.value_or(static_cast<std::int64_t>(tokens) / engine.block_size);
+  size.max_model_len = engine.max_model_len.value_or(scenario.model.max_position);
+  const std::int64_t held = size.kv_blocks * engine.block_size;
   if (held < size.max_model_len) {
     size.warning = "'" + device.name + "' holds " + std::to_string(held) +
                    " tokens of KV, less than the longest sequence allowed (" + std::to_string(size.max_model_len) +
@@ -127,7 +126,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
       options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 
   // Replicas in the order of the device groups.
-  Parts parts{scenario, observer, {}, {}, {}, {}};
+  Parts parts{scenario, observer, {}, {}, {}, {}, nullptr};
   std::deque<StepEars> steps;
   std::deque<serving::Replica> replicas;
   std::deque<ReplicaProcess> processes;
@@ -152,36 +151,53 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   forward.gateway = &gateway_to_be;
   forward.kernel = kernel.get();
 
-  if (config.serving.pipeline_parallel > 1)
+  if (std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) { return pool.pipeline_parallel > 1; }))
     parts.warnings.push_back(
         "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
         "lower bound");
-  std::vector<serving::Replica*> pointers;
-  for (std::size_t group = 0; group < config.hardware.devices.size(); ++group) {
-    const auto& device = config.hardware.devices[group];
-    const ReplicaSize size = replica_size(scenario, *device);
-    if (!size.warning.empty()) parts.warnings.push_back(size.warning);
-    for (std::int64_t i = 0; i < device->count / config.serving.plan().devices(); ++i) {
-      const int index = static_cast<int>(replicas.size());
-      StepEars& listener = steps.emplace_back(config.workload.warmup, index, options.watcher);
-      serving::ReplicaConfig replica;
-      replica.index = index;
-      replica.kv_blocks = size.kv_blocks;
-      replica.block_tokens = static_cast<int>(config.serving.block_size);
-      replica.pipeline_stages = static_cast<int>(config.serving.pipeline_parallel);
-      replica.max_model_len = size.max_model_len;
-      replica.lookahead = options.lookahead;
-      auto steps_of_device = device->bind(scenario.model, config.serving.plan(), settings_of(config.serving));
-      if (!options.time_factors.empty())
-        steps_of_device = with_factors(std::move(steps_of_device), options.time_factors.at(group));
-      replicas.emplace_back(replica, *config.serving.batcher, std::move(steps_of_device), kv_laws, forward, listener);
-      processes.emplace_back(replicas.back());
-      pointers.push_back(&replicas.back());
-      parts.replicas.push_back(&replicas.back());
-      parts.devices.push_back(device.get());
-      parts.gaps.push_back(&listener.gaps);
+  std::vector<serving::Pool> pools;
+  std::vector<Seat> seats;
+  std::vector<bool> sends, receives;
+  for (const PoolConfig& engine : scenario.pools) {
+    serving::Pool& pool = pools.emplace_back();
+    pool.role = engine.role;
+    pool.router = engine.router->make();
+    pool.kv_per_token = Bytes(models::kv_bytes_per_token(scenario.model));
+    for (std::size_t group = 0; group < config.hardware.devices.size(); ++group) {
+      const auto& device = config.hardware.devices[group];
+      if (std::ranges::find(engine.devices, device->name) == engine.devices.end()) continue;
+      const ReplicaSize size = replica_size(scenario, engine, *device);
+      if (!size.warning.empty()) parts.warnings.push_back(size.warning);
+      const std::int64_t devices = engine.plan().devices();
+      for (std::int64_t i = 0; i < device->count / devices; ++i) {
+        const int index = static_cast<int>(replicas.size());
+        StepEars& listener = steps.emplace_back(config.workload.warmup, index, options.watcher);
+        serving::ReplicaConfig replica;
+        replica.index = index;
+        replica.kv_blocks = size.kv_blocks;
+        replica.block_tokens = static_cast<int>(engine.block_size);
+        replica.pipeline_stages = static_cast<int>(engine.pipeline_parallel);
+        replica.max_model_len = size.max_model_len;
+        replica.lookahead = options.lookahead;
+        auto steps_of_device = device->bind(scenario.model, engine.plan(), settings_of(engine));
+        if (!options.time_factors.empty())
+          steps_of_device = with_factors(std::move(steps_of_device), options.time_factors.at(group));
+        replicas.emplace_back(replica, *engine.batcher, std::move(steps_of_device), kv_laws, forward, listener);
+        processes.emplace_back(replicas.back());
+        pool.replicas.push_back(&replicas.back());
+        parts.replicas.push_back(&replicas.back());
+        parts.devices.push_back(device.get());
+        parts.gaps.push_back(&listener.gaps);
+        const auto placed = config.hardware.fabric.groups.find(device->name);
+        seats.push_back({placed != config.hardware.fabric.groups.end() ? &placed->second : nullptr, device->name,
+                         i * devices, devices});
+        sends.push_back(engine.role == serving::Role::prefill);
+        receives.push_back(engine.role == serving::Role::decode);
+      }
     }
   }
+  kernel::Fabric& fabric = kernel->fabric();
+  if (std::ranges::find(sends, true) != sends.end()) connect(fabric, seats, sends, receives, config.hardware.fabric);
 
   serving::GatewayConfig gateway_config;
   gateway_config.front_end = {config.serving.front_end.per_call, config.serving.front_end.per_token};
@@ -190,9 +206,14 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   gateway_config.max_waiting = config.serving.admission.max_waiting.value_or(-1);
   gateway_config.retrieval_servers = config.serving.retrieval_servers;
   gateway_config.horizon = config.horizon.value_or(serving::kNever);
-  std::vector<serving::Pool> pools(1);
-  pools.front().router = config.serving.router->make();
-  pools.front().replicas = pointers;
+  gateway_config.move_by_layer = config.serving.kv_by_layer;
+  gateway_config.move_kv = [&](std::size_t from, std::size_t to, Bytes bytes, Seconds now,
+                               std::function<void(bool, Seconds)> done) {
+    fabric.move(from, to, bytes, now, [&, done = std::move(done)](bool arrived, Seconds at) {
+      done(arrived, at);
+      kernel->ring(*forward.process);
+    });
+  };
   serving::Gateway gateway(
       gateway_config, *generator, std::move(pools), ears, [&](std::size_t i) { kernel->ring(processes[i]); },
       diagnostics);
@@ -203,7 +224,8 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   kernel->lead(leader);
   for (ReplicaProcess& process : processes) kernel->add(process);
   if (!gateway.done()) kernel->run();
-  kernel->fabric().check_invariants(leader.now());
+  fabric.check_invariants(leader.now());
+  parts.fabric = &fabric;
   return assemble(parts, gateway, leader.now());
 }
 

@@ -10,7 +10,7 @@
 namespace llmscape::run {
 
 // The serving choices that change what a device's steps cost.
-hardware::Device::Settings settings_of(const ServingConfig& serving);
+hardware::Device::Settings settings_of(const EngineConfig& engine);
 
 // Looks on while a scenario runs: rows of requests, time lines.
 class Watcher {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/fabric.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+const Fields<Site>& site_fields() {
+  static const Fields<Site> fields = [] {
+    Fields<Site> f("site", "a place with an uplink to the others");
+    f.add("uplink", &Site::uplink, "to the other sites, one way").required().above(0);
+    f.add("latency", &Site::latency, "of the uplink").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<Placement>& placement_fields() {
+  static const Fields<Placement> fields = [] {
+    Fields<Placement> f("placement", "where a group of devices stands");
+    f.add_group("node", &Placement::node, node_fields(), "what its devices sit in, node after node")
+        .preset_from("nodes")
+        .required();
+    f.add("site", &Placement::site, "name of its site; absent: the one that has no name");
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace
+
+const Fields<Node>& node_fields() {
+  static const Fields<Node> fields = [] {
+    Fields<Node> f("node", "devices that sit together, and their links");
+    f.add("devices", &Node::devices, "devices of a node").between(1, 100000);
+    f.add("port", &Node::port, "of one device to the others of its node, one way").required().above(0);
+    f.add("port_latency", &Node::port_latency, "of a port").required().at_least(0);
+    f.add("uplink", &Node::uplink, "of a node to the others of its site, one way").required().above(0);
+    f.add("uplink_latency", &Node::uplink_latency, "of the uplink").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<FabricConfig>& fabric_config_fields() {
+  static const Fields<FabricConfig> fields = [] {
+    Fields<FabricConfig> f("fabric", "nodes and sites: the links that bytes cross between replicas");
+    f.add_group("groups", &FabricConfig::groups, placement_fields(), "where each group of devices stands, by its name");
+    f.add_group("sites", &FabricConfig::sites, site_fields(), "sites by name");
+    f.check([](const FabricConfig& fabric, const YamlNode& node, Diagnostics& diagnostics) {
+      for (const auto& [group, placement] : fabric.groups)
+        if (!placement.site.empty() && !fabric.sites.contains(placement.site))
+          diagnostics.error(node.where,
+                            "'" + group + "' stands at a site '" + placement.site + "' that is not in 'sites'");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

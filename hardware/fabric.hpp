@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "base/fields.hpp"
+#include "base/quantity.hpp"
+#include "base/sourced.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace llmscape::hardware {
+
+// Devices that sit together: each has a port to the switch between them, and the node an uplink to its site. All
+// bandwidths are one way; the other way has as much of its own.
+struct Node {
+  std::int64_t devices = 8;
+  Sourced<BytesPerSecond> port;  // of one device
+  Sourced<Seconds> port_latency;
+  Sourced<BytesPerSecond> uplink;  // of the whole node
+  Sourced<Seconds> uplink_latency;
+};
+const Fields<Node>& node_fields();
+
+// A switch that is never the bottleneck, with an uplink to the other sites.
+struct Site {
+  Sourced<BytesPerSecond> uplink;
+  Sourced<Seconds> latency;
+};
+
+// Where a group of devices stands.
+struct Placement {
+  Node node;
+  std::string site;  // empty: the one site that needs no name
+};
+
+// Nodes and sites: what bytes cross between two replicas. Devices of a group fill node after node.
+struct FabricConfig {
+  std::map<std::string, Placement> groups;  // by the name of a group of devices
+  std::map<std::string, Site> sites;
+};
+const Fields<FabricConfig>& fabric_config_fields();
+
+}  // namespace llmscape::hardware

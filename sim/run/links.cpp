@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/links.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace llmscape::run {
+namespace {
+
+// Both ways of an uplink or a port.
+struct Duplex {
+  kernel::Fabric::Link out, in;
+};
+
+class Builder {
+ public:
+  Builder(kernel::Fabric& fabric, const hardware::FabricConfig& config) : fabric_(fabric), config_(config) {}
+
+  // All ports of a replica together.
+  Duplex port(std::size_t replica, const Seat& seat) {
+    return duplex(fmt::format("port of replica {}", replica),
+                  static_cast<double>(seat.devices) * *seat.placement->node.port);
+  }
+  [[nodiscard]] static std::int64_t node_of(const Seat& seat) {
+    return seat.first_device / seat.placement->node.devices;
+  }
+  // A replica of several nodes is reached over the first one's uplink.
+  Duplex uplink(const Seat& seat) {
+    return once(fmt::format("node {} of {}", node_of(seat), seat.group), *seat.placement->node.uplink);
+  }
+  Duplex site(const Seat& seat) {
+    return once("site " + seat.placement->site, *config_.sites.at(seat.placement->site).uplink);
+  }
+
+ private:
+  Duplex duplex(const std::string& name, BytesPerSecond bandwidth) {
+    const auto out = fabric_.add_link(name + ", out", bandwidth);
+    return {out, fabric_.add_link(name + ", in", bandwidth)};
+  }
+  Duplex once(const std::string& name, BytesPerSecond bandwidth) {
+    const auto found = known_.find(name);
+    return found != known_.end() ? found->second : known_.emplace(name, duplex(name, bandwidth)).first->second;
+  }
+
+  kernel::Fabric& fabric_;
+  const hardware::FabricConfig& config_;
+  std::map<std::string, Duplex> known_;
+};
+
+}  // namespace
+
+void connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::vector<bool>& sends,
+             const std::vector<bool>& receives, const hardware::FabricConfig& config) {
+  Builder builder(fabric, config);
+  std::vector<Duplex> ports;
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    fabric.add_endpoint(fmt::format("replica {}", i));
+    ports.push_back(builder.port(i, seats[i]));
+  }
+  for (std::size_t a = 0; a < seats.size(); ++a)
+    for (std::size_t b = 0; b < seats.size(); ++b) {
+      if (a == b || !sends[a] || !receives[b]) continue;
+      const Seat &from = seats[a], &to = seats[b];
+      const hardware::Node &near = from.placement->node, &far = to.placement->node;
+      std::vector<kernel::Fabric::Link> path = {ports[a].out, ports[b].in};
+      Seconds latency = *near.port_latency + *far.port_latency;
+      if (from.group != to.group || Builder::node_of(from) != Builder::node_of(to)) {
+        path.insert(path.end() - 1, {builder.uplink(from).out, builder.uplink(to).in});
+        latency += *near.uplink_latency + *far.uplink_latency;
+      }
+      if (from.placement->site != to.placement->site) {
+        path.insert(path.end() - 2, {builder.site(from).out, builder.site(to).in});
+        latency += *config.sites.at(from.placement->site).latency + *config.sites.at(to.placement->site).latency;
+      }
+      fabric.add_route(a, b, std::move(path), latency);
+    }
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "hardware/fabric.hpp"
+#include "sim/kernel/fabric.hpp"
+
+namespace llmscape::run {
+
+// A replica among the devices of its group.
+struct Seat {
+  const hardware::Placement* placement = nullptr;
+  std::string group;
+  std::int64_t first_device = 0, devices = 1;
+};
+
+// Builds the links that these replicas see, and routes from each of the first kind to each of the second: out of its
+// ports, over its node's uplink and its site's where they are in others, and in again. Replica i is endpoint i.
+void connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::vector<bool>& sends,
+             const std::vector<bool>& receives, const hardware::FabricConfig& config);
+
+}  // namespace llmscape::run

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pools with roles, and the links between the places where their devices stand.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::json_on_simgrid;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+std::string apart(
+    const std::string& pools = "[{devices: [prompts], role: prefill}, {devices: [tokens], role: decode}]") {
+  return "schema: scenario/1\n"
+         "model: llama-3.1-8b\n"
+         "hardware:\n"
+         "  devices: [{name: prompts, preset: h100-sxm, count: 2}, {name: tokens, preset: h100-sxm, count: 2}]\n"
+         "  fabric:\n"
+         "    groups: {prompts: {node: dgx-h100, site: cloud}, tokens: {node: dgx-h100, site: shop}}\n"
+         "    sites: {cloud: {uplink: 10 Gbit/s, latency: 20 ms}, shop: {uplink: 10 Gbit/s, latency: 20 ms}}\n"
+         "serving:\n"
+         "  pools: " +
+         pools +
+         "\n"
+         "workload: {requests: 200, arrivals: {kind: poisson, rate: 2 /s}, stream: {kind: lengths, prompt: {kind: "
+         "fixed, "
+         "value: 2000}, output: {kind: fixed, value: 50}}}\n";
+}
+
+std::string mistakes(const std::string& yaml) {
+  Diagnostics diagnostics;
+  const auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{"s.yaml", yaml}), diagnostics);
+  const auto scenario = run::read_scenario(tree, ".", {}, std::nullopt, testing::source_catalogs(), diagnostics);
+  CHECK_FALSE(scenario);
+  return diagnostics.text(false);
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("every prompt's KV entries cross both sites' uplinks once, and no link carries more than it can") {
+  const auto result = run_on_event_queue(*scenario_of(apart()));
+  CHECK(result.requests.completed == 200);
+  const double bytes = 200.0 * 2000 * 131072;
+  int sites = 0;
+  for (const auto& link : result.links) {
+    CHECK(link.use <= 1);
+    if (!link.name.starts_with("site")) continue;
+    ++sites;
+    CHECK(link.bytes == doctest::Approx(bytes));
+    CHECK(link.use == doctest::Approx(bytes / (1.25e9 * result.simulated_s)));
+  }
+  CHECK(sites == 2);  // out of one, into the other
+}
+
+TEST_CASE("a hand-over over a slow link delays the second token, not the first") {
+  const auto near = run_on_event_queue(*scenario_of(
+      apart(), {"hardware.fabric.sites.cloud.uplink=1000 Gbit/s", "hardware.fabric.sites.shop.uplink=1000 Gbit/s"}));
+  const auto far = run_on_event_queue(*scenario_of(apart()));
+  CHECK(far.ttft_s->p50 == doctest::Approx(near.ttft_s->p50).epsilon(0.01));
+  // 262 MB at 1.25 GB/s, less the prompt's own time, spread over 49 gaps.
+  CHECK(far.tpot_s->p50 - near.tpot_s->p50 > 0.1 / 49);
+}
+
+TEST_CASE("SimGrid and the bare event queue agree on a run whose transfers contend") {
+  const auto scenario = scenario_of(apart(), {"workload.arrivals.rate=4 /s"});
+  const auto fluid = run_on_event_queue(*scenario);
+  const auto simgrid = nlohmann::json::parse(json_on_simgrid(*scenario));
+  CHECK(simgrid["requests"]["completed"] == 200);
+  CHECK(simgrid["latency"]["e2e_s"]["p99"].get<double>() == doctest::Approx(fluid.e2e_s->p99).epsilon(1e-6));
+  CHECK(simgrid["latency"]["tpot_s"]["mean"].get<double>() == doctest::Approx(fluid.tpot_s->mean).epsilon(1e-6));
+}
+
+TEST_CASE("a pool's engine is that of 'serving' but for what it says itself") {
+  const auto scenario = scenario_of(
+      apart("[{devices: [prompts], role: prefill, batcher: {policy: vllm_v1, max_num_batched_tokens: 4096}}, "
+            "{devices: [tokens], role: decode}]"),
+      {"serving.block_size=32", "serving.batcher.max_num_seqs=64"});
+  REQUIRE(scenario);
+  CHECK(scenario->pools[0].block_size == 32);
+  CHECK(scenario->pools[0].batcher->max_tokens() == 4096);
+  CHECK(scenario->pools[1].batcher->max_sequences() == 64);
+}
+
+TEST_CASE("pools that cannot work are refused with a reason") {
+  CHECK(holds(mistakes(apart("[{devices: [prompts], role: prefill}, {devices: [tokens], role: prefill}]")),
+              "a prefill pool needs a decode pool"));
+  CHECK(holds(mistakes(apart("[{devices: [prompts], role: prefill}, {devices: [tokns], role: decode}]")),
+              "there is no group of devices 'tokns'"));
+  CHECK(holds(mistakes(apart("[{devices: [prompts, tokens], role: prefill}, {devices: [tokens], role: decode}]")),
+              "'tokens' is in 2 pools"));
+  CHECK(holds(mistakes(apart("[{devices: [prompts]}]")), "'tokens' is in 0 pools"));
+  std::string unplaced = apart();
+  unplaced.replace(unplaced.find("tokens: {node: dgx-h100, site: shop}"), 36, "");
+  CHECK(holds(mistakes(unplaced), "hardware.fabric.groups has to say where 'tokens' stands"));
+  std::string nowhere = apart();
+  nowhere.replace(nowhere.find("site: shop"), 10, "site: shp");
+  CHECK(holds(mistakes(nowhere), "'tokens' stands at a site 'shp' that is not in 'sites'"));
+}
