@@ -3,6 +3,7 @@
 
 #include "hardware/harness/cuda/cases/cases.hpp"
 #include "hardware/harness/cuda/device_count.hpp"
+#include "hardware/harness/cuda/kernels/attention.hpp"
 #include "hardware/harness/cuda/nvml.hpp"
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@ class CudaBackend final : public Backend {
     context["cuda_runtime"] = std::to_string(machine_.runtime_version);
     context["software"] =
         machine_.gemms ? "cuBLASLt " + machine_.gemms->version() : "no cuBLASLt: " + machine_.no_gemms;
+    context["prefill_attention"] = prefill_kernel() == PrefillKernel::kHopper ? "wgmma" : "mma.sync";
     context["flush"] = "2 x L2 read before each sample; short kernels: a graph of launches, each on buffers of its own";
     context["clock"] = "events; launch, graph and sync latencies: the host's clock";
     if (!nvml_) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/harness/cuda/kernels/prefill_attention.cuh"
+
+#include "hardware/harness/cuda/kernels/hopper_prefill.cuh"
 #include "paged_sequences.hpp"
 
 #include <doctest/doctest.h>
@@ -13,8 +15,9 @@ struct Chunk {
   int tokens, cached;
 };
 
-template <int kHeadDim>
-double error_of(const std::vector<Chunk>& chunks, int kv_heads, int group, emulated::Order order) {
+template <class Block>
+double error_with(const std::vector<Chunk>& chunks, int kv_heads, int group, emulated::Order order) {
+  constexpr int kHeadDim = Block::kHeadWidth;
   std::vector<int> contexts, first_row{0};
   int longest = 0;
   for (const Chunk& chunk : chunks) {
@@ -34,7 +37,6 @@ double error_of(const std::vector<Chunk>& chunks, int kv_heads, int group, emula
                               out.data(),
                               static_cast<int>(chunks.size()),
                               longest};
-  using Block = PrefillBlock<kHeadDim>;
   for (int s = 0; s < work.sequences; ++s) {
     for (int head = 0; head < kv_heads; ++head) {
       for (int tile = 0; tile * Block::kRows < longest * group; ++tile) {
@@ -54,6 +56,13 @@ double error_of(const std::vector<Chunk>& chunks, int kv_heads, int group, emula
     }
   }
   return largest;
+}
+
+// The larger error of the two kernels.
+template <int kHeadDim>
+double error_of(const std::vector<Chunk>& chunks, int kv_heads, int group, emulated::Order order) {
+  return std::max(error_with<PrefillBlock<kHeadDim>>(chunks, kv_heads, group, order),
+                  error_with<HopperPrefillBlock<kHeadDim>>(chunks, kv_heads, group, order));
 }
 
 // Weights and outputs are rounded to bf16: 2^-9 of numbers below 1, twice.

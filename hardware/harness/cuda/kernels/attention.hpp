@@ -42,4 +42,11 @@ struct PrefillAttention {
 };
 void prefill_attention(const PrefillAttention& work, Stream stream);
 
+// There are two kernels: one of mma.sync for every GPU, and one of wgmma for compute capability 9.0. The latter is
+// taken where it exists and agrees with the former, which is tried once in the process, at the first call: not while a
+// graph is being captured.
+enum class PrefillKernel { kEverywhere, kHopper };
+PrefillKernel prefill_kernel();
+void prefill_attention_with(PrefillKernel kernel, const PrefillAttention& work, Stream stream);
+
 }  // namespace llmscape::hardware::harness::cuda

@@ -89,4 +89,62 @@ __device__ __forceinline__ void multiply_add(float (&d)[4], const std::uint32_t 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// Hopper's matrix instructions, for a group of four warps that begins at a multiple of four. Elsewhere they trap: the
+// host does not launch kernels with them there.
+
+// Shared memory that this thread wrote is seen by group_multiply_add, after a barrier.
+__device__ __forceinline__ void publish_shared() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+// Between ordinary uses of registers and the first group_multiply_add that has them as operands.
+__device__ __forceinline__ void open_products() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#endif
+}
+// Waits for all products since; only then are their operands and results ordinary registers again.
+template <int kCount>
+__device__ __forceinline__ void finish_products(float (&results)[kCount][4]) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+#endif
+#pragma unroll
+  for (auto& column : results) {
+#pragma unroll
+    for (float& x : column) asm volatile("" : "+f"(x)::"memory");  // no earlier than the wait
+  }
+}
+
+// wgmma.m64n64k16, bf16 with float sums: d = a b, or d += a b where kAdd. Warp i of the group has rows 16 i to 16 i +
+// 15 of d and a, laid out as for multiply_add, the eight columns of d[j] being 8 j and on. b is in shared memory in
+// rows of 64 elements, 128 bytes each, whose eight chunks are permuted as swizzled() does; the rows begin at a multiple
+// of 1,024 bytes. Each row holds one column of b, 16 of its elements counted from `b` (kRowsOfB false), or one row of b
+// (true), 16 of them from `b`.
+template <bool kRowsOfB, bool kAdd>
+__device__ __forceinline__ void group_multiply_add(float (&d)[8][4], const std::uint32_t (&a)[4], const void* b) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  // The matrix descriptor: the address and the distance of 8 rows from the next 8, in units of 16 bytes; the 128-byte
+  // swizzle.
+  constexpr std::uint64_t kUnit = 16, kEightRows = 1024, kSwizzle128 = 1;
+  const std::uint64_t descriptor =
+      (shared_address(b) & 0x3ffffU) / kUnit | std::uint64_t{1} << 16 | kEightRows / kUnit << 32 | kSwizzle128 << 62;
+  asm volatile(
+      "{ .reg .pred add; setp.ne.b32 add, %38, 0;"
+      " wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, "
+      "%13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, {%32, %33, %34, "
+      "%35}, %36, add, 1, 1, %37; }"
+      : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]), "+f"(d[1][0]), "+f"(d[1][1]), "+f"(d[1][2]),
+        "+f"(d[1][3]), "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]), "+f"(d[3][0]), "+f"(d[3][1]),
+        "+f"(d[3][2]), "+f"(d[3][3]), "+f"(d[4][0]), "+f"(d[4][1]), "+f"(d[4][2]), "+f"(d[4][3]), "+f"(d[5][0]),
+        "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3]), "+f"(d[6][0]), "+f"(d[6][1]), "+f"(d[6][2]), "+f"(d[6][3]),
+        "+f"(d[7][0]), "+f"(d[7][1]), "+f"(d[7][2]), "+f"(d[7][3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(descriptor), "n"(kRowsOfB ? 1 : 0), "n"(kAdd ? 1 : 0));
+#else
+  __trap();
+#endif
+}
+
 }  // namespace llmscape::hardware::harness::cuda

@@ -15,6 +15,12 @@ inline constexpr int kChunk = 8;  // bf16 in one 16-byte access
 // other; within a row the chunks are permuted so that the same chunk of eight rows lies in different banks.
 constexpr int swizzled(int row, int chunk, int width) { return row * width + (chunk ^ (row & 7)) * kChunk; }
 
+// The same in panels of 64 columns, one behind the other, each with `rows` rows: as group_multiply_add wants them.
+inline constexpr int kPanel = 64;
+constexpr int panelled(int row, int chunk, int rows) {
+  return chunk / (kPanel / kChunk) * rows * kPanel + swizzled(row, chunk % (kPanel / kChunk), kPanel);
+}
+
 // The row that a lane names to load_matrices for a 16 x 16 tile whose upper left corner is (row, chunk): matrices 0 and
 // 1 are its left half, 2 and 3 its right one. As operand a of multiply_add the four registers are a[0..3].
 constexpr int tile_row(int lane) { return lane % 16; }

@@ -23,7 +23,7 @@ struct Copy {
 struct Meeting {
   int arrived = 0;
   long round = 0;
-  std::array<void*, 32> brought{};
+  std::array<void*, 128> brought{};
 };
 
 struct Thread {
@@ -42,7 +42,7 @@ struct Block {
   BlockIndex index{};
   const std::function<void()>* body = nullptr;
   std::vector<Thread> threads;
-  std::vector<Meeting> warps;
+  std::vector<Meeting> warps, groups;
   Meeting all;
   ucontext_t scheduler{};
   std::size_t current = 0;
@@ -73,6 +73,15 @@ void release(Meeting& meeting) {
   ++meeting.round;
 }
 
+void together(std::vector<Meeting>& meetings, std::size_t size, void* mine,
+              const std::function<void(void* const*)>& act) {
+  Meeting& meeting = meetings[running->current / size];
+  meeting.brought[running->current % size] = mine;
+  if (!meet(meeting, static_cast<int>(size))) return;
+  act(meeting.brought.data());
+  release(meeting);
+}
+
 }  // namespace
 
 void run_block(int threads, BlockIndex index, Order order, const std::function<void()>& body) {
@@ -81,6 +90,7 @@ void run_block(int threads, BlockIndex index, Order order, const std::function<v
   block.body = &body;
   block.threads.resize(static_cast<std::size_t>(threads));
   block.warps.resize(static_cast<std::size_t>(threads) / 32);
+  block.groups.resize(static_cast<std::size_t>(threads) / 128);
   running = &block;
   shared.fill(std::byte{0xff});
   for (Thread& thread : block.threads) {
@@ -115,12 +125,9 @@ void block_barrier() {
   if (meet(running->all, static_cast<int>(running->threads.size()))) release(running->all);
 }
 
-void with_warp(void* mine, const std::function<void(void* const*)>& act) {
-  Meeting& warp = running->warps[running->current / 32];
-  warp.brought[running->current % 32] = mine;
-  if (!meet(warp, 32)) return;
-  act(warp.brought.data());
-  release(warp);
+void with_warp(void* mine, const std::function<void(void* const*)>& act) { together(running->warps, 32, mine, act); }
+void with_four_warps(void* mine, const std::function<void(void* const*)>& act) {
+  together(running->groups, 128, mine, act);
 }
 
 void copy_async(void* to, const void* from, bool valid) {

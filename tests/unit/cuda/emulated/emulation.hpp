@@ -23,9 +23,10 @@ int thread_index();
 std::byte* shared_memory();
 void block_barrier();
 
-// A round that all 32 lanes of a warp take part in: each brings `mine`, and whoever comes last calls act(lanes), where
-// lanes[i] is what lane i brought.
+// A round that all 32 lanes of a warp take part in, or all 128 of four warps: each brings `mine`, and whoever comes
+// last calls act(lanes), where lanes[i] is what lane i brought.
 void with_warp(void* mine, const std::function<void(void* const* lanes)>& act);
+void with_four_warps(void* mine, const std::function<void(void* const* lanes)>& act);
 
 void copy_async(void* to, const void* from, bool valid);
 void close_copy_group();

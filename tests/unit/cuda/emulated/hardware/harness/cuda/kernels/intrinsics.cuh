@@ -8,6 +8,8 @@
 #include <math.h>
 
 #include <array>
+#include <cstddef>
+#include <stdexcept>
 #include <utility>
 
 #define __device__
@@ -109,6 +111,49 @@ inline void multiply_add(float (&d)[4], const std::uint32_t (&a)[4], std::uint32
         float sum = static_cast<Lane*>(lanes[i])->d[r];
         for (int k = 0; k < 16; ++k) sum += left[row][k] * right[k][column];
         static_cast<Lane*>(lanes[i])->d[r] = sum;
+      }
+    }
+  });
+}
+
+inline void publish_shared() {}
+inline void open_products() {}
+template <int kCount>
+void finish_products(float (&)[kCount][4]) {}
+
+template <bool kRowsOfB, bool kAdd>
+void group_multiply_add(float (&d)[8][4], const std::uint32_t (&a)[4], const void* b) {
+  struct Lane {
+    float (*d)[4];
+    std::uint32_t a[4];
+    const std::byte* b;
+  } mine{d, {a[0], a[1], a[2], a[3]}, static_cast<const std::byte*>(b)};
+  emulated::with_four_warps(&mine, [](void* const* lanes) {
+    const std::byte* const start = static_cast<const Lane*>(lanes[0])->b;
+    // Bits 4 to 6 of an address are permuted with its bits 7 to 9.
+    const auto element = [start](int k, int column) {
+      const int row = kRowsOfB ? k : column, along = kRowsOfB ? column : k;
+      const std::ptrdiff_t plain = start - shared_memory() + row / 8 * 1024 + row % 8 * 128 + along * 2;
+      return to_float(*reinterpret_cast<const Bf16*>(shared_memory() + (plain ^ ((plain >> 7 & 7) << 4))));
+    };
+    std::array<std::array<float, 16>, 64> left;
+    std::array<std::array<float, 64>, 16> right;
+    for (int k = 0; k < 16; ++k) {
+      for (int column = 0; column < 64; ++column) right[k][column] = element(k, column);
+    }
+    for (int i = 0; i < 128; ++i) {
+      const auto* lane = static_cast<const Lane*>(lanes[i]);
+      if (lane->b != start) throw std::logic_error("lanes name different matrices");
+      for (int r = 0; r < 8; ++r) {
+        left[i / 32 * 16 + i % 32 / 4 + r / 2 % 2 * 8][i % 4 * 2 + r % 2 + r / 4 * 8] = unpack(lane->a[r / 2], r % 2);
+      }
+    }
+    for (int i = 0; i < 128; ++i) {
+      for (int r = 0; r < 32; ++r) {
+        const int row = i / 32 * 16 + i % 32 / 4 + r / 2 % 2 * 8, column = r / 4 * 8 + i % 4 * 2 + r % 2;
+        float& sum = static_cast<Lane*>(lanes[i])->d[r / 4][r % 4];
+        if (!kAdd) sum = 0;
+        for (int k = 0; k < 16; ++k) sum += left[row][k] * right[k][column];
       }
     }
   });
