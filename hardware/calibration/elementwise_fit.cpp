@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 namespace llmscape::hardware {
@@ -17,6 +18,7 @@ using traces::TimedElementwise;
 using Kind = models::Elementwise::Kind;
 
 constexpr std::ptrdiff_t kFewestRecords = 10;
+constexpr std::size_t kFewestWidths = 3;
 constexpr double kElementBytes = 2;  // tables of element-wise kernels are of 16-bit formats
 
 // A kind of kernel with a row of its own.
@@ -45,6 +47,14 @@ std::vector<const Row*> rows_of(std::span<const TimedElementwise> records) {
   return rows;
 }
 
+// Whether a kind was timed in widths enough to hold some of them out.
+bool many_widths(std::span<const TimedElementwise> records, const Row& row) {
+  std::set<std::int64_t> widths;
+  for (const TimedElementwise& r : records)
+    if (r.kind == row.kind) widths.insert(r.width);
+  return widths.size() >= kFewestWidths;
+}
+
 KernelCost cost(const Chip& chip, const ElementwiseParameters& p, const Row& row, const TimedElementwise& r) {
   if (row.kind == kSampling) return sample_cost(chip, p, {r.rows, r.width});
   const double elements = static_cast<double>(r.rows) * static_cast<double>(r.width);
@@ -61,7 +71,9 @@ ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const TimedEl
 
   FormProblem problem;
   problem.family = "elementwise";
+  std::vector<bool> by_width;
   for (const Row* row : rows) {
+    by_width.push_back(many_widths(records, *row));
     problem.parameters.push_back({fmt::format("{}.launch", row->kind), 0.1e-6, 200e-6, 2.5e-6, 0.7});
     problem.parameters.push_back({fmt::format("{}.efficiency", row->kind), 0.02, 3, 0.5, 0.7});
   }
@@ -73,7 +85,7 @@ ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const TimedEl
     timed.push_back(&r);
     row_of.push_back(static_cast<std::size_t>(row - rows.begin()));
     problem.measured.push_back(r.time.si());
-    problem.groups.push_back({row - rows.begin(), r.width});
+    problem.groups.push_back({row - rows.begin(), by_width[row_of.back()] ? r.width : r.rows});
     problem.regime.push_back(regime_of(r.rows));
   }
   const auto parameters_of = [&](std::span<const double> free) {

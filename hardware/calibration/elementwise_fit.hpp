@@ -11,7 +11,8 @@ namespace llmscape::hardware {
 
 struct ElementwiseCalibration {
   ElementwiseParameters parameters;  // tagged as fitted
-  FamilyReport report;               // held out: folds that share no width of a kind; parameters as "norm.launch"
+  FamilyReport report;               // held out: folds that share no width of a kind (rows, if it was timed in one
+                                     // width or two); parameters as "norm.launch"
 };
 
 // Fits launch + bytes / (efficiency x bandwidth) to each kind of kernel that has at least ten records; the other kinds

@@ -22,6 +22,8 @@ using traces::TimedExpertLayer;
 
 constexpr double kHiddenBytes = 2;  // of activations between the kernels, whatever the weights' format
 constexpr double kScoreBytes = 4;
+constexpr std::int64_t kLeastWidth = 128;  // of a rank's experts: narrower ones are ruled by alignment
+constexpr std::int64_t kRowsForAll = 4;    // rows for each expert that leave none without
 
 // Mean of the experts that get a row when `rows` rows fall over `experts` with loads in proportion to samples of a
 // power law.
@@ -64,14 +66,15 @@ double seconds(const Chip& chip, const ElementwiseParameters& elementwise, const
 using Model = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 Model model_of(const ExpertLayerCase& r) { return {r.hidden, r.expert_width, r.experts, r.experts_per_token}; }
 
-// Faster than the weights of its experts can be read, were there three matrices.
+// Faster than the weights of its experts can be read, were there three matrices, with rows for all of them.
 bool too_fast(const Chip& chip, const TimedExpertLayer& r) {
   const ExpertLayerWork work = expert_layer_work(r);
   const auto weights = [](const models::GroupedGemm& g) {
     return g.experts_touched * static_cast<double>(g.n * g.k) * g.weights.bytes_with_scales();
   };
   const double bytes = weights(work.up) + weights(work.down);
-  return bytes > chip.l2.value.si() && bytes > r.time.si() * chip.hbm_bandwidth.value.si();
+  return work.up.rows >= kRowsForAll * r.experts && bytes > chip.l2.value.si() &&
+         bytes > r.time.si() * chip.hbm_bandwidth.value.si();
 }
 
 // Bounds and priors from layers of an H100. The order is that of `parameters_of`.
@@ -129,7 +132,8 @@ std::vector<TimedExpertLayer> gated_layers(const Chip& chip, std::span<const Tim
                                            std::string_view format, std::string_view routing) {
   std::vector<TimedExpertLayer> kept;
   std::ranges::copy_if(records, std::back_inserter(kept), [&](const TimedExpertLayer& r) {
-    return r.format == format && r.routing == routing && r.expert_parallel == 1;
+    return r.format == format && r.routing == routing && r.expert_parallel == 1 &&
+           r.expert_width / r.tensor_parallel >= kLeastWidth;
   });
   std::set<Model> ungated;
   for (const TimedExpertLayer& r : kept)

@@ -21,9 +21,9 @@ struct ExpertLayerWork {
 // than experts, scaled to the rows). Throws std::invalid_argument for a format or routing that is not known.
 ExpertLayerWork expert_layer_work(const traces::ExpertLayerCase& layer);
 
-// The records of one format and routing on ranks that hold every expert: others pay for the rows of absent experts as
-// well, in vLLM. Models that ran faster than three matrices of each expert can be read are left out: their experts have
-// two (Nemotron 3), which the tables do not say.
+// The records of one format and routing on ranks that hold at least 128 columns of every expert: ranks without some
+// experts pay for the rows of those as well, in vLLM. Models that ran faster than three matrices of each expert can be
+// read are left out: their experts have two (Nemotron 3), which the tables do not say.
 std::vector<traces::TimedExpertLayer> gated_layers(const Chip& chip, std::span<const traces::TimedExpertLayer> records,
                                                    std::string_view format, std::string_view routing);
 
