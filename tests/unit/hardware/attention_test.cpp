@@ -32,7 +32,7 @@ double prefill_micros(const Gpu& gpu, std::int64_t tokens, std::int64_t cached, 
 }
 
 TEST_CASE("decode attention on an H100 costs what the published form gives") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   CHECK(decode_micros(gpu, decode(1, 1024)) == printed(11.992));
   CHECK(decode_micros(gpu, decode(1, 8192)) == printed(22.243));
   CHECK(decode_micros(gpu, decode(1, 131072)) == printed(198.607));
@@ -42,7 +42,7 @@ TEST_CASE("decode attention on an H100 costs what the published form gives") {
 }
 
 TEST_CASE("prefill attention on an H100 costs what the published form gives") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   CHECK(prefill_micros(gpu, 512, 0) == printed(18.722));
   CHECK(prefill_micros(gpu, 2048, 0) == printed(75.303));
   CHECK(prefill_micros(gpu, 8192, 0) == printed(824.161));
@@ -50,13 +50,13 @@ TEST_CASE("prefill attention on an H100 costs what the published form gives") {
 }
 
 TEST_CASE("long decodes read the cache at the fitted share of the bandwidth") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention, decode(64, 131072));
   CHECK(cost.bytes / cost.time / *gpu.hbm_bandwidth == doctest::Approx(0.855).epsilon(0.01));
 }
 
 TEST_CASE("decode attention grows with sequences and contexts, but for a few percent where the split changes") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   for (const std::int64_t context : {128, 1024, 16384}) {
     CAPTURE(context);
     double longest = 0;
@@ -69,7 +69,7 @@ TEST_CASE("decode attention grows with sequences and contexts, but for a few per
 }
 
 TEST_CASE("one long context among short ones holds the kernel open, equal contexts do not") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   models::DecodeAttention equal = decode(64, 2048), skewed = equal;
   skewed.attended.max = 65536;
   const double sum_only = decode_micros(gpu, equal), with_tail = decode_micros(gpu, skewed);
@@ -82,7 +82,7 @@ TEST_CASE("one long context among short ones holds the kernel open, equal contex
 }
 
 TEST_CASE("several tokens a pass share one reading of the cache") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   models::DecodeAttention speculative = decode(32, 4096);
   speculative.tokens_per_sequence = 4;
   const KernelCost four = decode_attention_cost(gpu, gpu.decode_attention, speculative);
@@ -93,7 +93,7 @@ TEST_CASE("several tokens a pass share one reading of the cache") {
 }
 
 TEST_CASE("absorbed latent attention is bound by compute and memory alike") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   models::DecodeAttention latent;
   latent.sequences = 64;
   latent.attended = equal_contexts(64, 8192);
@@ -108,7 +108,7 @@ TEST_CASE("absorbed latent attention is bound by compute and memory alike") {
 }
 
 TEST_CASE("prefill attention never gets faster with more tokens or a longer cache") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   double longest = 0;
   for (std::int64_t tokens = 1; tokens <= 8192; tokens += 37) {
     const double t = prefill_micros(gpu, tokens, 1024);
@@ -119,14 +119,14 @@ TEST_CASE("prefill attention never gets faster with more tokens or a longer cach
 }
 
 TEST_CASE("a window bounds the cost of a long prompt") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const double full = prefill_micros(gpu, 16384, 0), windowed = prefill_micros(gpu, 16384, 0, 1024);
   CHECK(windowed < 0.25 * full);  // 9 key blocks for each tile instead of 64.5
   CHECK(prefill_micros(gpu, 1024, 65536, 1024) == doctest::Approx(prefill_micros(gpu, 1024, 8192, 1024)));
 }
 
 TEST_CASE("two chunks in one kernel cost less than in two, and more than either") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const std::array both = {models::PrefillChunk{512, 0, true}, models::PrefillChunk{700, 2048, false}};
   const double together = prefill_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), both).time.si() * 1e6;
   CHECK(together < prefill_micros(gpu, 512, 0) + prefill_micros(gpu, 700, 2048));

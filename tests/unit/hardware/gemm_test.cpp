@@ -15,7 +15,7 @@ double micros(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k) {
 doctest::Approx printed(double value) { return doctest::Approx(value).epsilon(5e-5); }
 
 TEST_CASE("matrix products on an H100 cost what the published form gives") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   CHECK(micros(gpu, 1, 4096, 4096) == printed(14.500));
   CHECK(micros(gpu, 32, 28672, 4096) == printed(85.030));
   CHECK(micros(gpu, 161, 6144, 4096) == printed(23.090));
@@ -25,14 +25,14 @@ TEST_CASE("matrix products on an H100 cost what the published form gives") {
 }
 
 TEST_CASE("matrix products on an A100 come in whole waves") {
-  const Gpu gpu = catalog_gpu("a100-80");
+  const Gpu gpu = worked_gpu("a100-80");
   CHECK(micros(gpu, 1, 4096, 4096) == printed(27.740));
   CHECK(micros(gpu, 161, 6144, 4096) == printed(64.736));
   CHECK(micros(gpu, 4096, 4096, 4096) == printed(561.044));
 }
 
 TEST_CASE("a large product runs at the fitted share of the peak, a small one at that of the bandwidth") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const double big = 16384;
   const double compute_bound = 2 * big * big * big / (0.86 * 989.5e12) * 1e6;
   CHECK(micros(gpu, 16384, 16384, 16384) > compute_bound);
@@ -43,7 +43,7 @@ TEST_CASE("a large product runs at the fitted share of the peak, a small one at 
 }
 
 TEST_CASE("no product beats the roofline") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   for (const std::int64_t m : {1, 7, 64, 300, 2048, 16384}) {
     for (const std::int64_t n : {512, 4096, 28672}) {
       for (const std::int64_t k : {512, 4096, 14336}) {
@@ -59,7 +59,7 @@ TEST_CASE("no product beats the roofline") {
 }
 
 TEST_CASE("products of wide layers never get faster as they grow; narrow ones only where a tile edge is crossed") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   for (const std::int64_t n : {512, 2048, 8192}) {
     CAPTURE(n);
     const double slack = n >= 2048 ? 1 : 0.8;
@@ -73,7 +73,7 @@ TEST_CASE("products of wide layers never get faster as they grow; narrow ones on
 }
 
 TEST_CASE("8-bit operands double the peak and halve the bytes") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const models::Format fp8{"fp8", 1, 0, 0};
   const KernelCost wide = gemm_cost(gpu, gpu.gemm, {8192, 8192, 8192, {}, {}});
   const KernelCost narrow = gemm_cost(gpu, gpu.gemm, {8192, 8192, 8192, fp8, fp8});
@@ -84,7 +84,7 @@ TEST_CASE("8-bit operands double the peak and halve the bytes") {
 }
 
 TEST_CASE("4-bit weights with 16-bit activations read a quarter of the weights at the 16-bit peak") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const models::Format int4{"int4", 0.5, 128, 2};
   CHECK(gpu.peak(int4, {}) == *gpu.peak_bf16);
   const KernelCost cost = gemm_cost(gpu, gpu.gemm, {1, 4096, 4096, int4, {}});
@@ -92,7 +92,7 @@ TEST_CASE("4-bit weights with 16-bit activations read a quarter of the weights a
 }
 
 TEST_CASE("a grouped product reads the weights of the touched experts and pads each expert's rows to a tile") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   models::GroupedGemm grouped{256, 64, 128, 1536, 2048, {}, {}};
   const KernelCost some = grouped_gemm_cost(gpu, gpu.grouped_gemm(), grouped);
   CHECK(some.bytes.si() == doctest::Approx(64.0 * 1536 * 2048 * 2 + 256 * (1536 + 2048) * 2));
@@ -104,7 +104,7 @@ TEST_CASE("a grouped product reads the weights of the touched experts and pads e
 }
 
 TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows instead of one just filled") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   // GPT-OSS-120B, 4,096 tokens: 128 rows for each of 128 experts.
   const models::Format mxfp4{"mxfp4", 0.5, 32, 1};
   models::GroupedGemm grouped{4096 * 4, 128, 128, 5760, 2880, mxfp4, {}};
@@ -116,7 +116,7 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
 }
 
 TEST_CASE("weights of a format with kernels of its own are priced by their parameters, others by those of bf16") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   CHECK(&gpu.gemm_of({}) == &gpu.gemm);
   CHECK(&gpu.gemm_of({"fp8", 1}) == &gpu.gemm_by_format.at("fp8"));
   CHECK(&gpu.grouped_gemm_of({}) == &gpu.grouped_gemm());

@@ -26,7 +26,7 @@ StepCost decode_step(const Device& device, const models::ModelSpec& model, std::
 }
 
 TEST_CASE("a decode step of Llama-3.1-8B on an H100 adds up to the published parts") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const StepCost cost = decode_step(gpu, llama_8b(), 32, 1024);
   const double layers = 32, micro = 1e-6;
   const double head = 370.91 * micro;
@@ -43,7 +43,7 @@ TEST_CASE("a decode step of Llama-3.1-8B on an H100 adds up to the published par
 }
 
 TEST_CASE("the families of a step sum to the device's time and the host's") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const StepCost cost = decode_step(gpu, llama_8b(), 17, 700, {2, 1, 1, 1});
   const Seconds sum = std::accumulate(cost.by_family.begin(), cost.by_family.end(), Seconds());
   CHECK(sum.si() == doctest::Approx((cost.device + cost.host).si()).epsilon(1e-12));
@@ -51,7 +51,7 @@ TEST_CASE("the families of a step sum to the device's time and the host's") {
 }
 
 TEST_CASE("no step is faster than its bytes and its work at the data sheet's rates") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   for (const std::int64_t decodes : {1, 32, 200}) {
     const StepCost cost = decode_step(gpu, llama_8b(), decodes, 1024);
     CHECK(cost.device >= cost.bytes / *gpu.hbm_bandwidth);
@@ -62,7 +62,7 @@ TEST_CASE("no step is faster than its bytes and its work at the data sheet's rat
 }
 
 TEST_CASE("captured graphs pad a decode batch to the next size, mixed batches are not padded") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const StepCost nine = decode_step(gpu, llama_8b(), 9, 1000), sixteen = decode_step(gpu, llama_8b(), 16, 1000);
   CHECK(family(nine, OperatorFamily::elementwise).si() ==
         doctest::Approx(family(sixteen, OperatorFamily::elementwise).si()).epsilon(1e-3));
@@ -80,7 +80,7 @@ TEST_CASE("the next captured size is 1, 2, 4, a multiple of 8 to 256 or of 16 to
 }
 
 TEST_CASE("the host pays per step, per request and once per graph, or per layer without graphs") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   CHECK(decode_step(gpu, llama_8b(), 32, 1024).host.si() == doctest::Approx((126 + 32 * 4 + 10) * 1e-6));
   Device::Settings eager;
   eager.cuda_graphs = false;
@@ -89,14 +89,14 @@ TEST_CASE("the host pays per step, per request and once per graph, or per layer 
 }
 
 TEST_CASE("a step without work costs the host alone") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const StepCost cost = gpu.bind(llama_8b(), {}, {})->step({});
   CHECK(cost.device == Seconds());
   CHECK(cost.host.si() == doctest::Approx((126 + 10) * 1e-6));
 }
 
 TEST_CASE("a prompt chunk beside decodes costs less than two steps and more than either") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const auto model = gpu.bind(llama_8b(), {}, {});
   DecodeBatch both(32, 1024);
   const Seconds decode = model->step(both.batch).device;
@@ -110,7 +110,7 @@ TEST_CASE("a prompt chunk beside decodes costs less than two steps and more than
 }
 
 TEST_CASE("the same step costs the same however often it is asked for") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const auto model = gpu.bind(llama_8b(), {}, {});
   const DecodeBatch decode(48, 900);
   const StepCost cold = model->step(decode.batch), warm = model->step(decode.batch);
@@ -120,7 +120,7 @@ TEST_CASE("the same step costs the same however often it is asked for") {
 }
 
 TEST_CASE("doubling the memory bandwidth never slows a step") {
-  Gpu gpu = catalog_gpu("h100-sxm");
+  Gpu gpu = worked_gpu("h100-sxm");
   for (const std::int64_t decodes : {1, 8, 64, 256}) {
     const Seconds before = decode_step(gpu, llama_8b(), decodes, 2048).device;
     Gpu faster = gpu;
@@ -130,7 +130,7 @@ TEST_CASE("doubling the memory bandwidth never slows a step") {
 }
 
 TEST_CASE("two tensor-parallel ranks split a step's bytes and pay for its collectives") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const StepCost one = decode_step(gpu, llama_8b(), 32, 4096),
                  two = decode_step(gpu, llama_8b(), 32, 4096, {2, 1, 1, 1});
   CHECK(two.bytes.si() == doctest::Approx(one.bytes.si() / 2).epsilon(0.02));
@@ -139,7 +139,7 @@ TEST_CASE("two tensor-parallel ranks split a step's bytes and pay for its collec
 }
 
 TEST_CASE("energy follows work and bytes of all devices") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const StepCost cost = decode_step(gpu, llama_8b(), 32, 1024, {2, 1, 1, 1});
   CHECK(cost.energy[0].si() == doctest::Approx(2 * cost.flops.si() * 0.51e-12));
   CHECK(cost.energy[1].si() == doctest::Approx(2 * cost.bytes.si() * 10.6e-12 * 8));
@@ -147,7 +147,7 @@ TEST_CASE("energy follows work and bytes of all devices") {
 }
 
 TEST_CASE("a step that would draw more than the power limit is stretched by the ratio") {
-  Gpu gpu = catalog_gpu("h100-sxm");
+  Gpu gpu = worked_gpu("h100-sxm");
   const StepCost free = decode_step(gpu, llama_8b(), 32, 1024);
   const double dynamic = free.energy[0].si() + free.energy[1].si();
   gpu.tdp.value = *gpu.idle + Watts(dynamic / free.device.si() / 1.25);
@@ -157,7 +157,7 @@ TEST_CASE("a step that would draw more than the power limit is stretched by the 
 }
 
 TEST_CASE("leaving the fitted range warns once per family, naming the device") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const auto model = gpu.bind(llama_8b(), {}, {});
   model->step(DecodeBatch(1, 1024).batch);
   CHECK(model->range_warnings().empty());
@@ -177,7 +177,7 @@ TEST_CASE("a token of an 8B model costs an H200 1.62 J at batch 1, in 3.86 ms of
 }
 
 TEST_CASE("twice the peak, or twice the peak and the multiprocessors, never slows a step") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   Gpu faster = gpu;
   faster.peak_bf16.value *= 2;
   Gpu wider = faster;
@@ -197,7 +197,7 @@ TEST_CASE("each KV law of a model has its own contexts") {
   windowed.groups.push_back(windowed.groups[0]);
   windowed.groups[0].count = windowed.groups[1].count = 16;
   windowed.groups[1].attention.window = 1024;
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const std::array attended = {equal_contexts(32, 16384), equal_contexts(32, 1024)};
   models::Batch batch;
   batch.decodes = 32;
@@ -213,7 +213,7 @@ TEST_CASE("routed layers read more experts for more tokens and keep prompts and 
   routed.groups[0].feed_forward.experts = 128;
   routed.groups[0].feed_forward.experts_per_token = 8;
   routed.groups[0].feed_forward.expert_width = 768;
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const auto model = gpu.bind(routed, {}, {});
   const StepCost one = model->step(DecodeBatch(1, 100).batch), many = model->step(DecodeBatch(64, 100).batch);
   CHECK(family(one, OperatorFamily::grouped_gemm) < family(many, OperatorFamily::grouped_gemm));
@@ -227,7 +227,7 @@ TEST_CASE("latent attention steps through prompts, decodes and both") {
   models::Attention& attention = latent.groups[0].attention;
   attention.kind = models::Attention::Kind::mla;
   attention.kv_rank = 512, attention.rope_dim = 64, attention.nope_dim = 128, attention.v_dim = 128;
-  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Gpu gpu = worked_gpu("h100-sxm");
   const auto model = gpu.bind(latent, {}, {});
   const std::array chunks = {models::PrefillChunk{256, 4096, false}, models::PrefillChunk{64, 8192, true}};
   const Seconds prefill = model->step({chunks, 0, 1, {}}).device;
