@@ -18,6 +18,12 @@ constexpr std::size_t kFewestForQuantiles = 20;
 
 using Rows = std::vector<std::size_t>;
 
+Rows all_rows(const FormProblem& problem) {
+  Rows all(problem.measured.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
 FitOutcome fit_rows(const FormProblem& problem, const Rows& rows, int starts) {
   FitProblem fit{problem.parameters, {}, {}};
   for (const std::size_t row : rows) fit.measured.push_back(problem.measured[row]);
@@ -64,8 +70,13 @@ std::vector<double> values_of(const std::vector<FittedParameter>& fitted) {
   return values;
 }
 
+double rough_loss(const FormProblem& problem) { return fit_rows(problem, all_rows(problem), 1).loss; }
+
 std::vector<double> held_out_predictions(const FormProblem& problem) {
-  const std::vector<int> fold_of = grouped_folds(problem.groups, kFolds, kFoldKey);
+  std::vector<Group> groups = problem.groups;
+  if (distinct(groups) < kFolds)
+    for (std::size_t row = 0; row < groups.size(); ++row) groups[row] = {static_cast<std::int64_t>(row)};
+  const std::vector<int> fold_of = grouped_folds(groups, kFolds, kFoldKey);
   std::vector<double> predicted(problem.measured.size());
   for (int fold = 0; fold < kFolds; ++fold) {
     Rows seen, held_out;
@@ -96,8 +107,7 @@ void score(FamilyReport& report, const FormProblem& problem, std::span<const dou
 }
 
 FamilyReport fit_and_validate(const FormProblem& problem) {
-  Rows all(problem.measured.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  const Rows all = all_rows(problem);
   FamilyReport report;
   report.family = problem.family;
   report.form = "physical";

@@ -19,7 +19,7 @@ struct FormProblem {
   std::string family;
   std::vector<FreeParameter> parameters;
   std::vector<double> measured;  // seconds
-  std::vector<Group> groups;     // rows of one shape: no fit is scored on a shape that it has seen
+  std::vector<Group> groups;     // rows of one shape: no fit is scored on a shape it has seen, unless there are too few
   std::vector<Regime> regime;
   // The time of a row in seconds, by its number, given the parameters.
   using Pricing = std::function<double(std::size_t row)>;
@@ -29,6 +29,9 @@ struct FormProblem {
 // Fits the form to all rows, and to four fifths of the shapes at a time to predict the others. Warns of parameters that
 // the rows do not identify.
 FamilyReport fit_and_validate(const FormProblem& problem);
+
+// Loss of a fit that starts from the prior medians alone: enough to choose between forms.
+double rough_loss(const FormProblem& problem);
 
 // What fits to the other folds predict for each row, in seconds.
 std::vector<double> held_out_predictions(const FormProblem& problem);

@@ -66,8 +66,7 @@ std::vector<models::DecodeAttention> operators(std::span<const TimedDecodeAttent
   return all;
 }
 
-DecodeAttentionCalibration fit_kernel(const Chip& chip, std::span<const TimedDecodeAttention> records,
-                                      const Kernel& kernel) {
+FormProblem problem_of(const Chip& chip, std::span<const TimedDecodeAttention> records, const Kernel& kernel) {
   FormProblem problem;
   problem.family = "decode_attention";
   problem.parameters = free_parameters(chip, kernel);
@@ -76,24 +75,12 @@ DecodeAttentionCalibration fit_kernel(const Chip& chip, std::span<const TimedDec
     problem.groups.push_back(head_shape(r));
     problem.regime.push_back(regime_of(r.sequences));
   }
-  const std::vector<models::DecodeAttention> attentions = operators(records);
-  problem.form = [&](std::span<const double> free) {
+  problem.form = [&chip, kernel, attentions = operators(records)](std::span<const double> free) {
     return [&, form = form_of(kernel, free)](std::size_t row) {
       return decode_attention_cost(chip, form.parameters, attentions[row], form.warm).time.si();
     };
   };
-
-  DecodeAttentionCalibration calibration;
-  calibration.report = fit_and_validate(problem);
-  const Form form = form_of(kernel, values_of(calibration.report.fitted));
-  calibration.warm = form.warm;
-  DecodeAttentionParameters& p = calibration.parameters = form.parameters;
-  p.tag = Tag::fitted;
-  for (const TimedDecodeAttention& r : records) {
-    p.most_sequences = std::max(p.most_sequences, r.sequences);
-    p.longest_context = std::max(p.longest_context, r.context);
-  }
-  return calibration;
+  return problem;
 }
 
 }  // namespace
@@ -108,9 +95,22 @@ std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& p
 
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const TimedDecodeAttention> records,
                                                 double compute_efficiency, bool warm) {
-  DecodeAttentionCalibration split = fit_kernel(chip, records, {compute_efficiency, false, warm});
-  DecodeAttentionCalibration packed = fit_kernel(chip, records, {compute_efficiency, true, warm});
-  return packed.report.held_out.mean < split.report.held_out.mean ? packed : split;
+  Kernel kernel{compute_efficiency, false, warm};
+  const double loss = rough_loss(problem_of(chip, records, kernel));
+  kernel.packs = true;
+  kernel.packs = rough_loss(problem_of(chip, records, kernel)) < loss;
+
+  DecodeAttentionCalibration calibration;
+  calibration.report = fit_and_validate(problem_of(chip, records, kernel));
+  const Form form = form_of(kernel, values_of(calibration.report.fitted));
+  calibration.warm = form.warm;
+  DecodeAttentionParameters& p = calibration.parameters = form.parameters;
+  p.tag = Tag::fitted;
+  for (const TimedDecodeAttention& r : records) {
+    p.most_sequences = std::max(p.most_sequences, r.sequences);
+    p.longest_context = std::max(p.longest_context, r.context);
+  }
+  return calibration;
 }
 
 }  // namespace llmscape::hardware

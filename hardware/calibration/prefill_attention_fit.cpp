@@ -6,7 +6,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <limits>
+#include <utility>
 
 namespace llmscape::hardware {
 namespace {
@@ -78,34 +79,38 @@ std::vector<double> times(const Chip& chip, const PrefillAttentionParameters& pa
   return all;
 }
 
-PrefillAttentionCalibration fit_tiling(const Chip& chip, std::span<const TimedPrefillAttention> records,
-                                       std::span<const TimedMixedAttention> mixed, const Tiling& tiling) {
+FormProblem problem_of(const Chip& chip, std::span<const TimedPrefillAttention> records,
+                       std::span<const TimedMixedAttention> mixed, const Tiling& tiling) {
   FormProblem problem;
   problem.family = "prefill_attention";
   problem.parameters = free_parameters();
   std::vector<Kernel> kernels;
-  std::int64_t most_tokens = 1, longest_context = 1;
   const auto add = [&](const auto& r, std::int64_t tokens_of_step) {
     problem.measured.push_back(r.time.si());
     problem.groups.push_back(head_shape(r));
     problem.regime.push_back(regime_of(tokens_of_step));
     kernels.push_back(kernel_of(r));
-    most_tokens = std::max(most_tokens, r.tokens);
-    longest_context = std::max(longest_context, r.tokens + r.cached);
   };
   for (const TimedPrefillAttention& r : records) add(r, r.sequences * r.tokens);
   for (const TimedMixedAttention& r : mixed) add(r, r.tokens + r.decodes);
-  problem.form = [&](std::span<const double> free) {
+  problem.form = [&chip, tiling, kernels = std::move(kernels)](std::span<const double> free) {
     return [&, p = parameters_of(tiling, free)](std::size_t row) { return kernels[row].seconds(chip, p); };
   };
+  return problem;
+}
 
-  PrefillAttentionCalibration calibration;
-  calibration.report = fit_and_validate(problem);
-  PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
-  p.tag = Tag::fitted;
-  p.most_tokens = most_tokens;
-  p.longest_context = longest_context;
-  return calibration;
+// That which explains the records best; only tiles of single heads take decodes.
+Tiling best_tiling(const Chip& chip, std::span<const TimedPrefillAttention> records,
+                   std::span<const TimedMixedAttention> mixed) {
+  Tiling best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Tiling& tiling : kTilings) {
+    if (!mixed.empty() && !tiling.by_head) continue;
+    const double loss = rough_loss(problem_of(chip, records, mixed, tiling));
+    if (loss < least) best = tiling;
+    least = std::min(least, loss);
+  }
+  return best;
 }
 
 }  // namespace
@@ -121,13 +126,18 @@ std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& 
 
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<const TimedPrefillAttention> records,
                                                   std::span<const TimedMixedAttention> mixed) {
-  std::optional<PrefillAttentionCalibration> best;
-  for (const Tiling& tiling : kTilings) {
-    if (!mixed.empty() && !tiling.by_head) continue;
-    PrefillAttentionCalibration fit = fit_tiling(chip, records, mixed, tiling);
-    if (!best || fit.report.held_out.mean < best->report.held_out.mean) best = std::move(fit);
-  }
-  return *best;
+  const Tiling tiling = best_tiling(chip, records, mixed);
+  PrefillAttentionCalibration calibration;
+  calibration.report = fit_and_validate(problem_of(chip, records, mixed, tiling));
+  PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
+  p.tag = Tag::fitted;
+  const auto widen = [&](const auto& r) {
+    p.most_tokens = std::max(p.most_tokens, r.tokens);
+    p.longest_context = std::max(p.longest_context, r.tokens + r.cached);
+  };
+  for (const TimedPrefillAttention& r : records) widen(r);
+  for (const TimedMixedAttention& r : mixed) widen(r);
+  return calibration;
 }
 
 }  // namespace llmscape::hardware

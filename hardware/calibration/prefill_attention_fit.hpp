@@ -14,8 +14,8 @@ struct PrefillAttentionCalibration {
   FamilyReport report;                    // held out: folds that share no (heads, kv_heads, head_dim)
 };
 
-// Fits prefill attention to records of chunks, and to those of chunks with decodes in the same kernel; the edge of the
-// tiles is what explains unseen shapes best. `records` must not be empty, `mixed` may be.
+// Fits prefill attention to records of chunks, and to those of chunks with decodes in the same kernel; the tiling
+// is what explains the records best. `records` must not be empty, `mixed` may be.
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip,
                                                   std::span<const traces::TimedPrefillAttention> records,
                                                   std::span<const traces::TimedMixedAttention> mixed = {});

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/catalog.hpp"
 #include "workloads/workload.hpp"
 
 namespace llmscape::cli {
@@ -65,18 +66,7 @@ std::optional<YamlNode> complete_workload(YamlNode tree, Diagnostics& diagnostic
 }
 
 std::optional<YamlNode> read_description(const std::filesystem::path& file, FileKind kind, Diagnostics& diagnostics) {
-  const int errors = diagnostics.errors();
-  YamlNode tree = read_yaml_file(file, diagnostics);
-  if (diagnostics.errors() > errors) return std::nullopt;
-  const std::string wanted = fmt::format("{}/1", name_of(kind));
-  const YamlNode* schema = tree.find("schema");
-  if (!schema || schema->text != wanted) {
-    diagnostics.error(schema ? schema->where : tree.where,
-                      fmt::format("the description of a {} begins with 'schema: {}'", name_of(kind), wanted));
-    return std::nullopt;
-  }
-  tree.erase("schema");
-  return tree;
+  return description_file(file, name_of(kind), diagnostics);
 }
 
 }  // namespace llmscape::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "base/diagnostics.hpp"
+#include "base/yaml_reader.hpp"
+#include "hardware/calibration/report.hpp"
+#include "traces/kernel_record.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmscape::hardware {
+
+inline constexpr std::array<std::string_view, 6> kFittableFamilies = {
+    "gemm", "expert_gemm", "prefill_attention", "decode_attention", "elementwise", "collectives"};
+
+struct CalibrationRequest {
+  std::vector<std::string> families;  // of kFittableFamilies; empty: all that have rows
+  std::size_t most_rows = 1500;       // of a family, drawn at random; the same ones every time
+  std::string records;                // how `source` names what was read
+};
+
+struct Calibration {
+  YamlNode device;                    // the base's description with the fitted groups in place of its own
+  std::vector<FamilyReport> reports;  // of the fitted families
+};
+
+// Fits every operator family for which the tables have enough rows to the figures of the base's data sheet; the other
+// families keep what the base says of them. `base` is the description of a GPU without its `schema`, or of a CPU, for
+// which all families are fitted together. Nothing after reporting: a base of another kind or with mistakes, or tables
+// that serve no family.
+std::optional<Calibration> calibrate(const traces::KernelTables& tables, const YamlNode& base,
+                                     const CalibrationRequest& request, Diagnostics& diagnostics);
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/catalog.hpp"
+#include "base/files.hpp"
+#include "base/table.hpp"
+#include "hardware/calibration/calibrate.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/description.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/report/calibration.hpp"
+#include "traces/kernel_tables.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFooter =
+    R"(A RECORD is what 'llmscape bench' wrote, or a public kernel table: of AIConfigurator, Vidur or
+Frontier, a folder of LLMServingSim's profiler, or a folder of these. All are of one device. The
+data sheet comes from the base; families without rows keep its parameters.
+
+Use the result in a scenario as {preset: ./my-gpu.yaml}.
+
+Examples:
+  llmscape calibrate bench.json --base h100-sxm -o my-gpu.yaml
+  llmscape calibrate tables/h100 --base h100-sxm --family gemm,decode_attention -o my-gpu.yaml)";
+
+struct Arguments {
+  std::vector<std::string> records, families;
+  std::string base, output, report;
+  std::size_t rows = 1500;
+  Messages messages;
+};
+
+std::optional<YamlNode> base_description(const std::string& base, Diagnostics& diagnostics) {
+  if (fs::exists(base)) return read_description(base, FileKind::device, diagnostics);
+  const SourceRange where{std::make_shared<const SourceText>(SourceText{"--base", ""})};
+  return catalog_entry(catalogs().hardware, "device", base, where, diagnostics);
+}
+
+std::string names_of(const std::vector<std::string>& records) {
+  std::string names;
+  for (const std::string& record : records) {
+    const fs::path path = fs::path(record).lexically_normal();
+    const fs::path name = path.has_filename() ? path.filename() : path.parent_path().filename();
+    names += (names.empty() ? "" : ", ") + name.string();
+  }
+  return names;
+}
+
+// The device file: the base with its fitted groups, under the output's name.
+std::string device_file(YamlNode device, const std::string& base, const fs::path& output) {
+  YamlNode file;
+  file.set("schema", YamlNode::scalar("device/1"));
+  file.set("kind", *device.find("kind"));
+  file.set("name", YamlNode::scalar(output.stem().string()));
+  file.set("description", YamlNode::scalar(base + ", calibrated", true));
+  for (auto& entry : device.entries)
+    if (!file.find(entry.key)) file.set(entry.key, std::move(entry.value));
+  return write_yaml(file);
+}
+
+int calibrate(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const auto base = base_description(arguments.base, diagnostics);
+  const auto tables = traces::read_kernel_tables(arguments.records, diagnostics);
+  std::optional<hardware::Calibration> calibration;
+  if (base && tables)
+    calibration = hardware::calibrate(*tables, *base, {arguments.families, arguments.rows, names_of(arguments.records)},
+                                      diagnostics);
+  arguments.messages.show(diagnostics);
+  if (!calibration) return kUsage;
+  fmt::print("{}", report::calibration_text(calibration->reports, terminal_width(stdout)));
+  write_file_atomically(arguments.output,
+                        device_file(std::move(calibration->device), arguments.base, arguments.output));
+  if (!arguments.report.empty())
+    write_file_atomically(arguments.report, report::calibration_json(calibration->reports));
+  return kDone;
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("calibrate", "Fit a device's kernel parameters to timed kernels");
+  verb->footer(kFooter);
+  verb->add_option("records", arguments->records, "What was measured on the device")->type_name("RECORD")->required();
+  verb->add_option("--base", arguments->base, "Device of the catalogue, or a device file, with the data sheet")
+      ->type_name("NAME|FILE")
+      ->required();
+  verb->add_option("-o,--output", arguments->output, "Device file to write")->type_name("FILE")->required();
+  verb->add_option("--family", arguments->families,
+                   "Fit only these: gemm, expert_gemm, prefill_attention, decode_attention, elementwise, collectives")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->check(CLI::IsMember(hardware::kFittableFamilies).description(""));
+  verb->add_option("--rows", arguments->rows, "At most this many rows of a family, always the same ones")
+      ->type_name("N")
+      ->check(CLI::Range(20, 1'000'000).description(""))
+      ->capture_default_str();
+  verb->add_option("--report", arguments->report, "File for errors and parameters as JSON")->type_name("FILE");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = calibrate(*arguments); });
+}
+
+}  // namespace llmscape::cli
