@@ -80,8 +80,8 @@ Load load_at(const std::vector<RequestTimes>& requests, double at) {
 
 std::vector<Load> loads(const std::vector<RequestTimes>& requests) {
   std::vector<Load> all;
-  const double length = last_token(requests) - first_queued(requests);
-  for (double at = 1; at <= length; ++at) all.push_back(load_at(requests, at));
+  const auto seconds = static_cast<int>(last_token(requests) - first_queued(requests));
+  for (int at = 1; at <= seconds; ++at) all.push_back(load_at(requests, at));
   return all;
 }
 

@@ -81,6 +81,19 @@ TEST_CASE("one long context among short ones holds the kernel open, equal contex
   CHECK(decode_micros(gpu, skewed) == sum_only);
 }
 
+TEST_CASE("where KV is not split, the longest sequence's block goes on alone; where it is, nothing does") {
+  Gpu gpu = worked_gpu("h100-sxm");
+  gpu.decode_attention.tail_bandwidth = BytesPerSecond(40e9);
+  models::DecodeAttention many = decode(64, 1000), few = decode(2, 1000);
+  const double even_many = decode_micros(gpu, many), even_few = decode_micros(gpu, few);
+  many.attended.max = few.attended.max = 2000;
+  // 1,000 entries of 512 bytes beyond the mean at 40 GB/s.
+  CHECK(decode_micros(gpu, many) == doctest::Approx(even_many + 12.8));
+  CHECK(decode_micros(gpu, few) < even_few + 12.8);
+  gpu.decode_attention.tail_bandwidth.reset();
+  CHECK(decode_micros(gpu, many) == even_many);
+}
+
 TEST_CASE("several tokens a pass share one reading of the cache") {
   const Gpu gpu = worked_gpu("h100-sxm");
   models::DecodeAttention speculative = decode(32, 4096);
