@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "sim/validation/deployments.hpp"
+#include "sim/validation/host_constants.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
@@ -72,4 +72,33 @@ TEST_CASE("closed-loop deployments: TPOT within 10 % in the median, TTFT within 
   CHECK(*errors.ttft.error_median <= 0.28);
   CHECK(*errors.rate.rank >= 0.97);
   CHECK(errors.least_rank_at_one_level >= 0.9);
+}
+
+TEST_CASE("three host constants fitted on half of the deployments serve the other half" * doctest::skip()) {
+  if (table_path().empty()) {
+    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
+    return;
+  }
+  Diagnostics diagnostics;
+  std::set<std::string> excluded;
+  for (const Exclusion& e : read_exclusions(kExclusions, diagnostics)) excluded.insert(e.id);
+  std::vector<Deployment> predictable = read_deployments(table_path(), diagnostics);
+  std::erase_if(predictable, [&](const Deployment& d) { return excluded.count(d.id) > 0; });
+  std::vector<DeploymentPoint> scored;
+  for (const bool odd : {false, true}) {
+    const HostConstants constants =
+        fit_host_constants(half_of(predictable, odd), testing::source_catalogs(), diagnostics);
+    MESSAGE("prefill step " << constants.per_prefill_step_ms << " ms, call " << constants.per_call_ms << " ms, token "
+                            << constants.per_token_us << " us");
+    std::vector<DeploymentPoint> other;
+    for (const Deployment& d : half_of(predictable, !odd))
+      other.push_back(simulate(d, constants.overrides(), testing::source_catalogs(), diagnostics).value());
+    const DeploymentErrors errors = compare(other);
+    print(errors);
+    CHECK(*errors.tpot.error_median <= 0.08);
+    CHECK(*errors.ttft.error_median <= 0.22);
+    scored.insert(scored.end(), other.begin(), other.end());
+  }
+  print(compare(scored));
+  if (diagnostics.has_errors()) FAIL(diagnostics.text(false));
 }
