@@ -45,6 +45,10 @@ TEST_CASE("docs/cli.md holds what --help prints, for every verb") {
                                                                                     {"import"},
                                                                                     {"import", "vllm"},
                                                                                     {"compare"},
+                                                                                    {"validate"},
+                                                                                    {"bench"},
+                                                                                    {"calibrate"},
+                                                                                    {"engine"},
                                                                                     {"completion"}})
     text += section(verb);
   check_golden_part("docs/cli.md", "help", text);
