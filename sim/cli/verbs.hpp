@@ -38,6 +38,7 @@ void add_engine(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
+void add_accuracy(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 
 }  // namespace llmscape::cli

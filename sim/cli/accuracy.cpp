@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/files.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/report/accuracy_data.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+constexpr const char* kFooter =
+    R"(FOLDER holds kernels/ and measured/: public kernel tables and runs, which are no part of llmscape. Every fit and
+every run is computed anew, which takes some minutes.
+
+Examples:
+  llmscape accuracy --data ../reference -o docs/accuracy.md
+  llmscape accuracy --data ../reference --summary)";
+
+struct Arguments {
+  std::string data, output;
+  bool summary = false, quiet = false;
+  Messages messages;
+};
+
+int accuracy(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const report::AccuracySources sources{arguments.data,
+                                        catalogs().models.parent_path().parent_path() / "traces/measured", catalogs()};
+  const auto say = [&arguments](const std::string& what) {
+    if (!arguments.quiet) fmt::print(stderr, "accuracy: {}\n", what);
+  };
+  const report::AccuracyPage page = report::measure_accuracy(sources, say, diagnostics);
+  arguments.messages.show(diagnostics);
+  if (diagnostics.has_errors()) return kUsage;
+  const std::string text = arguments.summary ? report::accuracy_summary(page) : report::accuracy_page(page);
+  if (arguments.output.empty()) std::fputs(text.c_str(), stdout);
+  else write_file_atomically(arguments.output, text);
+  return kDone;
+}
+
+}  // namespace
+
+void add_accuracy(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("accuracy", "Compute how far predictions are from everything that was measured");
+  verb->footer(kFooter);
+  verb->add_option("--data", arguments->data, "Folder of public kernel tables and measured runs")
+      ->type_name("FOLDER")
+      ->required()
+      ->check(CLI::ExistingDirectory.description(""));
+  verb->add_option("-o,--output", arguments->output, "Write the page here instead of printing it")->type_name("FILE");
+  verb->add_flag("--summary", arguments->summary, "Only the main figures");
+  verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = accuracy(*arguments); });
+}
+
+}  // namespace llmscape::cli

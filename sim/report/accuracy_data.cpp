@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/accuracy_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "base/catalog.hpp"
+#include "hardware/calibration/calibrate.hpp"
+#include "sim/run/world.hpp"
+#include "sim/validation/batches.hpp"
+#include "sim/validation/deployments.hpp"
+#include "sim/validation/host_constants.hpp"
+#include "sim/validation/replay.hpp"
+#include "sim/validation/steps.hpp"
+#include "traces/kernel_tables.hpp"
+
+namespace llmscape::report {
+namespace {
+
+namespace fs = std::filesystem;
+using validation::Comparison;
+using validation::Pair;
+
+struct Tables {
+  const char* device;
+  const char* folder;  // below kernels/
+  const char* about;
+};
+constexpr std::array kTables = {
+    Tables{"h100-sxm", "h100_sxm", "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, NCCL 2.29."},
+    Tables{"a100-80", "a100_sxm",
+           "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.14, NCCL 2.27. Experts have skewed routing only."},
+    Tables{"l40s", "l40s", "ai-dynamo/aiconfigurator @ 095f58a."},
+    Tables{"rtx-pro-6000", "rtxpro6000", "casys-kaist/LLMServingSim @ 5daddb2: layers inside vLLM 0.19, three models."},
+    Tables{"rtx-4090", "rtx4090", "casys-kaist/LLMServingSim @ 5daddb2: layers inside vLLM, one model."},
+};
+
+class Collector {
+ public:
+  Collector(const AccuracySources& sources, std::function<void(const std::string&)> about_to, Diagnostics& diagnostics)
+      : sources_(sources), about_to_(std::move(about_to)), diagnostics_(diagnostics) {}
+
+  AccuracyPage page() {
+    for (const Tables& tables : kTables)
+      add_device(tables.device, {sources_.data / "kernels" / tables.folder}, tables.about);
+    add_records();
+    add_vllm_run();
+    add_deployments();
+    add_batches("A100, static batches of 2023 and 2024",
+                validation::read_inference_bench(
+                    (sources_.data / "measured" / "llm_inference_bench_a100_mi250_gaudi2.csv").string(), diagnostics_),
+                "argonne-lcf/LLM-Inference-Bench @ 4211f5d: one batch submitted at once, input as long as output; no "
+                "constant fitted to it.");
+    add_batches(
+        "A100, Llama-2-70B of Splitwise",
+        validation::read_splitwise((sources_.data / "measured" / "splitwise_a100.csv").string(), diagnostics_),
+        "Mutinifni/splitwise-sim @ 8f99e7d: prefill of a batch and its mean decode step; no constant fitted to it. "
+        "45 to 55 ms a token at batch 1 are the Python host of 2023, which is not modelled.");
+    for (const std::string& name : catalog_names(sources_.catalogs.hardware)) add_catalogue(name);
+    return std::move(page_);
+  }
+
+ private:
+  std::optional<YamlNode> entry(const std::string& device) {
+    return catalog_entry(sources_.catalogs.hardware, "device", device, {}, diagnostics_);
+  }
+
+  void add_device(const std::string& device, const std::vector<fs::path>& paths, const std::string& about) {
+    about_to_("kernels of " + device);
+    std::vector<std::string> names;
+    for (const fs::path& path : paths) names.push_back(path.string());
+    const auto tables = traces::read_kernel_tables(names, diagnostics_);
+    const auto base = entry(device);
+    if (!tables || !base) return;
+    const auto calibration = hardware::calibrate(*tables, *base, {}, diagnostics_);
+    if (calibration) page_.devices.push_back({device, about, calibration->reports});
+  }
+
+  // Records of this project, by the device that they name.
+  void add_records() {
+    if (!fs::is_directory(sources_.measured)) return;
+    std::vector<fs::path> engines;
+    std::map<std::string, std::vector<fs::path>> kernels;
+    for (const auto& file : fs::directory_iterator(sources_.measured)) {
+      const std::string name = file.path().filename().string();
+      const std::string device = name.substr(0, name.find("--"));
+      if (name.find("--kernels") != name.npos) kernels[device].push_back(file.path());
+      if (name.find("--engine") != name.npos) engines.push_back(file.path());
+    }
+    for (auto& [device, paths] : kernels) {
+      std::ranges::sort(paths);
+      add_device(device, paths, "Records of `llmscape bench` in traces/measured.");
+    }
+    std::ranges::sort(engines);
+    for (const fs::path& path : engines) add_engine(path);
+  }
+
+  void add_engine(const fs::path& path) {
+    about_to_(path.filename().string());
+    const auto record = traces::read_engine_record(path.string(), diagnostics_);
+    const std::string name = path.filename().string();
+    auto device = entry(name.substr(0, name.find("--")));
+    if (!record || !device) return;
+    const validation::Replay replay(*record, std::move(*device), sources_.catalogs, diagnostics_);
+    if (!replay.scenario()) return;
+    RunAccuracy run;
+    run.name = name;
+    run.about = "A run of `llmscape engine`: each step priced from what it computed, and its arrivals replayed.";
+    const auto& config = replay.scenario()->config;
+    const auto model = config.hardware.devices.front()->bind(replay.scenario()->model, config.serving.plan(),
+                                                             run::settings_of(config.serving));
+    run.comparisons = validation::compare_steps(*record, *model, models::kv_laws(replay.scenario()->model));
+    if (auto simulated = validation::simulate(*replay.scenario(), diagnostics_)) {
+      auto requests = validation::compare_requests(std::move(simulated->requests), validation::request_times(*record),
+                                                   {}, diagnostics_);
+      if (requests) run.comparisons.insert(run.comparisons.end(), requests->begin(), requests->end());
+    }
+    page_.runs.push_back(std::move(run));
+  }
+
+  // One measured vLLM run, on the device by its layer tables and on the catalogue's.
+  void add_vllm_run() {
+    const std::string host = "per_step: 126 us, per_request: 4 us, graph_launch: 10 us, per_eager_layer: 32 us";
+    const std::string tables =
+        "{kind: table, name: rtx-pro-6000-layers, tables: " + (sources_.data / "kernels/rtxpro6000").string() +
+        ", capacity: 95 GiB, runtime_reserve: 1 GB, idle_power: 35 W, busy_power: 600 W, links: "
+        "{bandwidth: 40 GB/s, latency: 3 us}, host: {" +
+        host;
+    const std::string about =
+        "Llama-3.1-8B on one RTX PRO 6000, vLLM 0.19, 300 requests of ShareGPT (casys-kaist/LLMServingSim @ 5daddb2), "
+        "replayed. ";
+    add_vllm_run("vLLM run, device by its layer tables", about + "Nothing fitted to the run.", tables + "}}");
+    add_vllm_run("vLLM run, layer tables and one host constant",
+                 about + "One declared constant: 4 ms of host time in every prefill step.",
+                 tables + ", per_prefill_step: 4 ms}}");
+    add_vllm_run("vLLM run, catalogue's device",
+                 about + "Kernel parameters fitted to the same tables; nothing to the run.", "{preset: rtx-pro-6000}");
+  }
+
+  void add_vllm_run(const std::string& name, const std::string& about, const std::string& device) {
+    about_to_(name);
+    const fs::path folder = sources_.data / "measured" / "vllm_rtxpro6000_llama31_8b";
+    const std::string text =
+        "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [" + device +
+        "]}\nserving: {batcher: {policy: vllm_v1, max_num_seqs: 128, max_num_batched_tokens: 2048}}\n"
+        "workload: {replay: {trace: " +
+        (folder / "workload.jsonl.gz").string() + "}}\n";
+    auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{name, text}), diagnostics_);
+    const auto scenario = run::read_scenario(std::move(tree), {}, {}, std::nullopt, sources_.catalogs, diagnostics_);
+    if (!scenario) return;
+    auto simulated = validation::simulate(*scenario, diagnostics_);
+    auto measured = validation::read_request_times((folder / "requests.jsonl").string(), diagnostics_);
+    if (!simulated || !measured) return;
+    RunAccuracy run{name, about, {}, validation::compare_loads(simulated->requests, validation::loads(*measured)), {}};
+    run.notes.push_back(
+        fmt::format("{} prompt tokens found in the prefix cache (vLLM: 19,520) in {} steps (about 2,388)",
+                    simulated->result.tokens.reused, simulated->result.steps));
+    if (auto requests =
+            validation::compare_requests(std::move(simulated->requests), std::move(*measured), {}, diagnostics_))
+      run.comparisons = std::move(*requests);
+    page_.runs.push_back(std::move(run));
+  }
+
+  static std::vector<Comparison> of(const validation::DeploymentErrors& errors) {
+    std::vector<Comparison> all = {errors.tpot, errors.ttft, errors.rate};
+    for (Comparison& c : all) c.statistics.clear();  // a mean over unlike deployments says nothing
+    return all;
+  }
+
+  void add_deployments() {
+    const std::string table = (sources_.data / "measured" / "silicon_dev.csv.gz").string();
+    const std::string exclusions =
+        (sources_.measured.parent_path().parent_path() / "tests/validation/silicon_excluded.csv").string();
+    const auto all = [](const validation::Deployment&) { return true; };
+    about_to_("closed-loop deployments");
+    const auto points = validation::simulate_deployments(table, exclusions, all, {}, sources_.catalogs, diagnostics_);
+    const auto errors = validation::compare(points);
+    RunAccuracy run{
+        "Closed-loop deployments, H100 and H200",
+        "183 public points of vLLM, TensorRT-LLM and SGLang (ai-dynamo/aiconfigurator @ 095f58a), each simulated "
+        "from its columns; nothing fitted to them.",
+        of(errors),
+        {},
+        {}};
+    run.notes.push_back(fmt::format("rank correlation of the throughput within one concurrency: at least {:.3f}",
+                                    errors.least_rank_at_one_level));
+    for (const auto& point : points)
+      if (point.excluded) run.notes.push_back("left out: " + point.deployment.id + ": " + *point.excluded);
+    page_.runs.push_back(std::move(run));
+
+    about_to_("closed-loop deployments with host constants");
+    std::vector<validation::Deployment> counting;
+    for (const auto& point : points)
+      if (!point.excluded) counting.push_back(point.deployment);
+    const auto constants =
+        validation::fit_host_constants(validation::half_of(counting, false), sources_.catalogs, diagnostics_);
+    std::vector<validation::DeploymentPoint> scored;
+    for (const auto& deployment : validation::half_of(counting, true))
+      if (auto point = validation::simulate(deployment, constants.overrides(), sources_.catalogs, diagnostics_))
+        scored.push_back(std::move(*point));
+    page_.runs.push_back(
+        {"Closed-loop deployments, three host constants",
+         fmt::format(
+             "Fitted on one half of the deployments, scored on the other: {:g} ms in every prefill step, {:g} ms and "
+             "{:g} us per prompt token in front of the engine.",
+             constants.per_prefill_step_ms, constants.per_call_ms, constants.per_token_us),
+         of(validation::compare(scored)),
+         {},
+         {}});
+  }
+
+  void add_batches(const std::string& name, const std::vector<validation::BatchRun>& runs, const std::string& about) {
+    about_to_(name);
+    std::map<std::string, std::vector<Pair>> metrics;
+    for (const validation::BatchRun& batch : runs) {
+      Diagnostics unfit;  // what does not fit the memory here ran there, with less taken for other things
+      const auto point = validation::simulate(batch, sources_.catalogs, unfit);
+      if (!point) continue;
+      const std::string row = fmt::format("{} {} tp{} {}+{} x {}", batch.software, batch.model, batch.tensor,
+                                          batch.input, batch.output, batch.batch);
+      if (batch.latency_s > 0)
+        metrics["latency, " + batch.software].push_back({row, point->latency_s, batch.latency_s});
+      if (batch.prompt_s > 0) metrics["prefill"].push_back({row, point->prompt_s, batch.prompt_s});
+      if (batch.token_s > 0) metrics["decode step"].push_back({row, point->token_s, batch.token_s});
+    }
+    RunAccuracy run{name, about, {}, {}, {}};
+    for (const auto& [metric, pairs] : metrics) {
+      run.comparisons.push_back(validation::compare(metric, "s", pairs));
+      run.comparisons.back().statistics.clear();
+      const auto& worst = run.comparisons.back().worst;
+      if (!worst.empty())
+        run.notes.push_back(fmt::format("{}: the largest error is that of {}, {:.3g} s predicted, {:.3g} s measured",
+                                        metric, worst.front().name, worst.front().predicted, worst.front().measured));
+    }
+    if (!run.comparisons.empty()) page_.runs.push_back(std::move(run));
+  }
+
+  void add_catalogue(const std::string& name) {
+    if (const auto tree = entry(name))
+      if (auto device = hardware::devices().read(*tree, diagnostics_)) page_.catalogue.push_back(std::move(device));
+  }
+
+  const AccuracySources& sources_;
+  std::function<void(const std::string&)> about_to_;
+  Diagnostics& diagnostics_;
+  AccuracyPage page_;
+};
+
+}  // namespace
+
+AccuracyPage measure_accuracy(const AccuracySources& sources, const std::function<void(const std::string&)>& about_to,
+                              Diagnostics& diagnostics) {
+  return Collector(sources, about_to, diagnostics).page();
+}
+
+}  // namespace llmscape::report

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/accuracy_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/table.hpp"
+
+namespace llmscape::report {
+namespace {
+
+using hardware::ErrorSummary;
+using hardware::FamilyReport;
+using validation::Comparison;
+
+constexpr const char* kHead =
+    R"(<!-- Written by `llmscape accuracy`; do not edit. -->
+# How wrong it is
+
+Every figure on this page is computed by `llmscape accuracy --data FOLDER -o docs/accuracy.md` from kernel tables and measured
+runs that are not part of the repository, and from the records in `traces/measured`. Errors are |predicted / measured - 1|; the
+bias has a sign.
+
+## Kernels
+
+Each family's physical form is fitted to rows drawn from the device's table; *held out* rows are of shapes that the fit had not
+seen (five folds that share no shape). *Within* is the half-width of the 90 % interval of a fresh row.
+
+)";
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(std::optional<double> share) { return share ? percent(*share) : "-"; }
+std::string signed_percent(std::optional<double> share) { return share ? fmt::format("{:+.1f} %", 100 * *share) : "-"; }
+
+std::string value(double number, const std::string& unit) {
+  if (unit != "s") return fmt::format("{:.4g}", number);
+  return number >= 1 ? fmt::format("{:.2f} s", number) : fmt::format("{:.2f} ms", 1e3 * number);
+}
+
+Table families_table(const DeviceAccuracy& device) {
+  Table table({"family", "rows", "in sample", "held out, mean", "median", "p95", "bias", "within"});
+  for (const FamilyReport& f : device.families)
+    table.row({f.family + (f.form.empty() || f.form == "physical" ? "" : ", " + f.form), f.data,
+               percent(f.in_sample.mean), percent(f.held_out.mean), percent(f.held_out.median), percent(f.held_out.p95),
+               signed_percent(f.held_out.bias), f.half_width ? "+-" + percent(*f.half_width) : "-"});
+  return table;
+}
+
+std::string warnings(const DeviceAccuracy& device) {
+  std::string text;
+  for (const FamilyReport& f : device.families)
+    for (const std::string& warning : f.warnings) text += fmt::format("- {}: {}\n", f.family, warning);
+  return text.empty() ? text : '\n' + text;
+}
+
+// Sets of values: means and percentiles of all predicted against all measured ones.
+Table sets_table(const RunAccuracy& run) {
+  Table table({"metric", "predicted mean", "measured mean", "mean", "p50", "p90", "p99"});
+  for (const Comparison& c : run.comparisons) {
+    if (c.statistics.empty()) continue;
+    std::vector<std::string> cells = {c.metric, value(c.statistics[0].predicted, c.unit),
+                                      value(c.statistics[0].measured, c.unit)};
+    for (const auto& s : c.statistics)
+      cells.push_back(signed_percent(validation::relative_error(s.predicted, s.measured)));
+    table.row(std::move(cells));
+  }
+  return table;
+}
+
+Table pairs_table(const RunAccuracy& run) {
+  Table table({"metric", "pairs", "mean error", "median", "p90", "bias", "rank correlation"});
+  for (const Comparison& c : run.comparisons)
+    if (c.count > 1)
+      table.row({c.metric, fmt::format("{}", c.count), percent(c.error_mean), percent(c.error_median),
+                 percent(c.error_p90), signed_percent(c.bias), c.rank ? fmt::format("{:.3f}", *c.rank) : "-"});
+  return table;
+}
+
+std::string run_section(const RunAccuracy& run) {
+  std::string text = fmt::format("### {}\n\n{}\n\n", run.name, run.about);
+  if (const Table sets = sets_table(run); !sets.empty()) text += sets.markdown() + '\n';
+  if (const Table pairs = pairs_table(run); !pairs.empty()) text += pairs.markdown() + '\n';
+  for (const auto& course : run.courses)
+    text += fmt::format("- {} over time: RMSE {:.1f} requests (means {:.1f} and {:.1f})\n", course.name, course.rmse,
+                        course.mean_predicted, course.mean_measured);
+  for (const std::string& note : run.notes) text += "- " + note + '\n';
+  return text + '\n';
+}
+
+// Families of catalogue devices that rest on nothing measured.
+Table uncalibrated(const AccuracyPage& page) {
+  Table table({"device", "families that are assumed or from the data sheet"});
+  for (const auto& device : page.catalogue) {
+    const auto tags = device->provenance();
+    std::string families;
+    for (std::size_t f = 0; f < tags.size(); ++f)
+      if (tags[f] == Tag::assumed || tags[f] == Tag::datasheet)
+        families += (families.empty() ? "" : ", ") + std::string(hardware::kOperatorFamilyNames[f]);
+    if (!families.empty()) table.row({device->name, families});
+  }
+  return table;
+}
+
+const FamilyReport* family_of(const DeviceAccuracy& device, std::string_view name) {
+  const auto found = std::ranges::find(device.families, name, &FamilyReport::family);
+  return found == device.families.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string accuracy_page(const AccuracyPage& page) {
+  std::string text = kHead;
+  for (const DeviceAccuracy& device : page.devices)
+    text += fmt::format("### {}\n\n{}\n\n{}{}\n", device.device, device.tables, families_table(device).markdown(),
+                        warnings(device));
+  text += "## Runs\n\n";
+  for (const RunAccuracy& run : page.runs) text += run_section(run);
+  text += "## What is not calibrated\n\n" + uncalibrated(page).markdown();
+  return text;
+}
+
+std::string accuracy_summary(const AccuracyPage& page) {
+  constexpr std::array kShown = {"gemm", "decode_attention", "prefill_attention", "expert_gemm", "collectives"};
+  Table kernels(
+      {"kernels, unseen shapes", "products", "decode attention", "prefill attention", "experts", "collectives"});
+  for (const DeviceAccuracy& device : page.devices) {
+    std::vector<std::string> cells = {device.device};
+    for (const char* name : kShown) {
+      const FamilyReport* family = family_of(device, name);
+      cells.push_back(family ? percent(family->held_out.mean) : "-");
+    }
+    kernels.row(std::move(cells));
+  }
+  Table runs({"runs", "TPOT", "TTFT", "end to end"});
+  for (const RunAccuracy& run : page.runs) {
+    const auto cell = [&run](std::string_view metric) -> std::string {
+      const auto found = std::ranges::find(run.comparisons, metric, &Comparison::metric);
+      if (found == run.comparisons.end()) return "-";
+      if (found->statistics.empty()) return percent(found->error_median) + " median";
+      const auto& mean = found->statistics.front();
+      return signed_percent(validation::relative_error(mean.predicted, mean.measured));
+    };
+    runs.row({run.name, cell("tpot"), cell("ttft"), cell("e2e")});
+  }
+  return kernels.markdown() + '\n' + runs.markdown();
+}
+
+}  // namespace llmscape::report
