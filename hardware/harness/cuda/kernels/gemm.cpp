@@ -180,7 +180,13 @@ std::unique_ptr<GemmLibrary> GemmLibrary::load(std::string& reason) {
   const std::string name = "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR);
   // The toolkit's folder, where the system's loader does not look by itself.
   auto opened = SharedLibrary::open({name, LLMSCAPE_CUDA_LIBRARIES "/" + name}, reason);
-  return opened ? std::make_unique<CublasLt>(std::move(opened)) : nullptr;
+  if (!opened) return nullptr;
+  try {
+    return std::make_unique<CublasLt>(std::move(opened));
+  } catch (const CudaError& error) {  // another version's interface, or a device it does not know
+    reason = error.what();
+    return nullptr;
+  }
 }
 
 }  // namespace llmscape::hardware::harness::cuda
