@@ -35,16 +35,16 @@ constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr double kLoad = 0.7;  // of what full batches could serve: queues come and go
 
 constexpr const char* kFooter =
-    R"(A real engine: a Llama-shaped model with random weights, paged KV and the batcher of the simulator, on
-this machine. What each step computed and how long it took goes into the record, for 'llmscape validate'.
-On a CPU one thread computes, and the engine's clock is that thread's CPU time.
+    R"(A real engine on this machine: a Llama-shaped model with random weights, paged KV and the batcher of
+the simulator. What each step computed and how long it took goes into the record, which
+'llmscape validate' reads. On a CPU one thread computes, and the engine's clock is its CPU time.
 
 MODEL is one of tiny, small, medium, large (up to 0.5 billion parameters), 1b and 8b (Llama-3.2-1B,
 Llama-3.1-8B), a model of the catalogue, or a model file.
 
 Examples:
   llmscape engine -o engine.json
-  llmscape engine --model small --requests 100 --rate '20 /s' --prompt 200 --output 20 -o engine.json.gz
+  llmscape engine --model small --requests 100 --rate '20 /s' --prompt 200 -o engine.json.gz
   llmscape engine --backend cuda --model 8b --trace trace.jsonl --requests 500 -o engine.json)";
 
 struct Arguments {

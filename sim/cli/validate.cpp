@@ -26,14 +26,14 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
     R"(PREDICTED and MEASURED are one of these pairs; --against can be repeated:
-  a folder of 'run -o DIR --requests'   requests.jsonl of a vLLM run: queueing, TTFT, TPOT, E2E, makespan
-                                        a table t,running,waiting: both over time
-                                        a record of 'llmscape engine': its requests and its steps
-  a device: a file, or its name         a record of 'llmscape engine': each step priced, arrivals replayed
-  a table NAME,METRIC,...               a table of the same form: each metric that both have
-A limit is METRIC.FIGURE=VALUE. Figures: mean, p50, p90, p99 (of all predicted against all measured values),
-error_mean, error_median, error_p90, error_p95, bias (of the pairs), rank (1 - Spearman's); of running and
-waiting: rmse. Exit code 1 when one is exceeded or was not compared.
+  a folder of 'run -o DIR --requests'  requests.jsonl of a vLLM run: queueing, TTFT, TPOT, E2E
+                                       a table t,running,waiting: both over time
+                                       a record of 'llmscape engine': its requests and its steps
+  a device: a file, or its name        a record of 'llmscape engine': steps and arrivals
+  a table NAME,METRIC,...              a table of the same form: each metric that both have
+A limit is METRIC.FIGURE=VALUE. Figures: mean, p50, p90, p99 (of all predicted against all measured
+values), error_mean, error_median, error_p90, error_p95, bias (of the pairs), rank (1 - Spearman's);
+of running and waiting: rmse. Exit code 1 when one is exceeded or was not compared.
 
 Examples:
   llmscape validate out --against requests.jsonl --max-error tpot.mean=3% --max-error ttft.mean=10%
@@ -128,10 +128,13 @@ void against_device(const std::string& device, const std::string& measured, vali
   const validation::Replay replay(*record, std::move(*entry), catalogs(), diagnostics);
   if (!replay.scenario()) return;
   price_steps(*record, *replay.scenario(), report);
-  if (auto simulated = validation::simulate(*replay.scenario(), diagnostics))
+  if (auto simulated = validation::simulate(*replay.scenario(), diagnostics)) {
+    // The record counts from arrivals, which an engine reads between its steps.
+    for (validation::RequestTimes& request : simulated->requests) request.queued = request.arrival;
     append(report.comparisons,
            validation::compare_requests(std::move(simulated->requests), validation::request_times(*record),
                                         typed(measured), diagnostics));
+  }
 }
 
 void against_rows(const std::string& predicted, const std::string& measured, validation::Report& report,

@@ -41,7 +41,7 @@ class Stations : public run::Watcher {
   void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
     if (outcome != serving::Outcome::completed) return;
     requests.push_back({fmt::format("{}", r.id), r.prompt_tokens, r.output_tokens, r.enqueue.si(), r.schedule.si(),
-                        r.first_token.si(), r.last_token.si()});
+                        r.first_token.si(), r.last_token.si(), r.arrival.si()});
   }
   void on_step(int, Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
 

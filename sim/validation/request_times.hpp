@@ -16,6 +16,7 @@ struct RequestTimes {
   std::int64_t prompt_tokens = 0, output_tokens = 0;
   double queued = 0;  // the engine had it: not the client's or the front end's time
   double scheduled = 0, first_token = 0, last_token = 0;
+  double arrival = 0;  // before the engine read it; of simulated requests only
 };
 
 // requests.jsonl, plain or compressed, of a measured vLLM run (request_id, input_toks, output_toks, queued_ts,

@@ -56,7 +56,7 @@ TEST_CASE("the script knows every verb and every long option that --help knows")
   };
   check_all(run_program({"--help"}).out, verb, 1);
   for (const char* name :
-       {"run", "lint", "show", "list", "schema", "trace", "import", "compare", "validate", "completion"}) {
+       {"run", "lint", "show", "list", "schema", "trace", "import", "compare", "engine", "validate", "completion"}) {
     check_all(run_program({name, "--help"}).out, option, 1);
   }
   for (const char* deed : {"describe", "convert", "slice"})

@@ -39,7 +39,7 @@ TEST_CASE("--version names version, revision, compiler, build type and SimGrid")
 
 TEST_CASE("every verb has help with examples, no wider than the page") {
   for (const char* verb :
-       {"run", "lint", "show", "list", "schema", "trace", "import", "compare", "validate", "completion"}) {
+       {"run", "lint", "show", "list", "schema", "trace", "import", "compare", "engine", "validate", "completion"}) {
     CAPTURE(std::string(verb));
     const Ran ran = run_program({verb, "-h"});
     CHECK(ran.code == 0);
