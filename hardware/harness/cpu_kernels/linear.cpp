@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/harness/cpu_kernels/linear.hpp"
 
+#include "hardware/harness/cpu_kernels/large_vector.hpp"
+
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <algorithm>
@@ -78,6 +80,7 @@ dnnl::memory memory_of(Rows<const float> rows) {
 
 struct Linear::Packed {
   Layout layout;
+  LargeVector weights;
   dnnl::memory memory;
 };
 
@@ -87,7 +90,9 @@ Linear::Linear(std::int64_t outputs, std::int64_t inputs, std::span<const float>
     throw std::invalid_argument("weights of a linear layer are not outputs x inputs");
   Library& lib = library();
   const Layout layout = lib.weights_layout(inputs, outputs);
-  packed_ = std::make_unique<Packed>(Packed{layout, dnnl::memory(layout, lib.engine)});
+  LargeVector room(layout.get_size() / sizeof(float));
+  dnnl::memory memory(layout, lib.engine, room.data());
+  packed_ = std::make_unique<Packed>(Packed{layout, std::move(room), std::move(memory)});
   const Layout given({inputs, outputs}, kFloat, dnnl::memory::dims{1, inputs});
   dnnl::memory source(given, lib.engine, const_cast<float*>(weights.data()));  // NOLINT: only read
   dnnl::reorder(source, packed_->memory).execute(lib.stream, source, packed_->memory);

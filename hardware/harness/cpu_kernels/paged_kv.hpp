@@ -3,7 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
+
+#include "hardware/harness/cpu_kernels/large_vector.hpp"
 
 namespace llmscape::hardware::harness::cpu_kernels {
 
@@ -35,7 +36,7 @@ class PagedKv {
     return (block * kv_heads_ + kv_head) * head_dim_ * kBlockTokens;
   }
   std::int64_t kv_heads_, head_dim_;
-  std::vector<float> keys_, values_;
+  LargeVector keys_, values_;
 };
 
 }  // namespace llmscape::hardware::harness::cpu_kernels
