@@ -31,6 +31,11 @@ const GemmParameters& Gpu::gemm_of(const models::Format& weights) const {
   return own != gemm_by_format.end() ? own->second : gemm;
 }
 
+const DecodeAttentionParameters& Gpu::decode_attention_of(const models::Format& kv) const {
+  const auto own = decode_attention_by_kv.find(kv.name);
+  return own != decode_attention_by_kv.end() ? own->second : decode_attention;
+}
+
 const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights) const {
   const auto own = expert_gemm_by_format.find(weights.name);
   return own != expert_gemm_by_format.end() ? own->second : grouped_gemm();
@@ -102,6 +107,8 @@ const Fields<Gpu>& gpu_fields() {
         .required();
     f.add_group("decode_attention", &Gpu::decode_attention, decode_attention_fields(), "attention of decodes")
         .required();
+    f.add_group("decode_attention_by_kv", &Gpu::decode_attention_by_kv, decode_attention_fields(),
+                "attention of decodes over KV of this format; others are priced as `decode_attention`");
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
     f.add_group("links", &Gpu::links, links_fields(), "how the devices of a replica are joined").required();
     f.add_group("host", &Gpu::host, host_fields(), "the host's time of a step").required();

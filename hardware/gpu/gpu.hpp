@@ -39,6 +39,10 @@ struct Gpu final : Device, Chip {
   HostParameters host;
   EnergyParameters energy;
 
+  // The same for decode attention over KV of a format.
+  std::map<std::string, DecodeAttentionParameters> decode_attention_by_kv;
+
+  [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::Format& kv) const;
   [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
   [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights) const;
   [[nodiscard]] const GemmParameters& grouped_gemm_of(const models::Format& weights) const;

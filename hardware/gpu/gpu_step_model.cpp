@@ -72,9 +72,9 @@ void GpuStepModel::add_attention(PartCost& part, const AttentionLayers& layers,
   if (layers.decode.sequences > 0 && !chunks.empty() && gpu_.prefill_attention.takes_decodes) {
     // One kernel: what the decodes add to it is theirs.
     decode = mixed_attention_cost(gpu_, gpu_.prefill_attention, layers.prefill, chunks, layers.decode) - prefill;
-    decode.time += attention_tail(gpu_.decode_attention, layers.decode);
+    decode.time += attention_tail(gpu_.decode_attention_of(layers.decode.kv), layers.decode);
   } else {
-    decode = decode_attention_cost(gpu_, gpu_.decode_attention, layers.decode);
+    decode = decode_attention_cost(gpu_, gpu_.decode_attention_of(layers.decode.kv), layers.decode);
   }
   part.add(OperatorFamily::prefill_attention, prefill, layers.count);
   part.add(OperatorFamily::decode_attention, decode, layers.count);

@@ -20,7 +20,7 @@ struct Pricer {
     part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention, a, a.chunks), count);
   }
   void operator()(const models::DecodeAttention& a) const {
-    part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention, a), count);
+    part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a.kv), a), count);
   }
   void operator()(const models::Elementwise& e) const {
     part.add(OperatorFamily::elementwise, elementwise_cost(gpu, gpu.elementwise, e), count);

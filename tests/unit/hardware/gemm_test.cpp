@@ -115,13 +115,16 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
   CHECK(dealt / even == doctest::Approx(1.5).epsilon(0.05));
 }
 
-TEST_CASE("weights of a format with kernels of its own are priced by their parameters, others by those of bf16") {
+TEST_CASE(
+    "weights and KV of a format with kernels of its own are priced by their parameters, others by those of bf16") {
   const Gpu gpu = worked_gpu("h100-sxm");
   CHECK(&gpu.gemm_of({}) == &gpu.gemm);
   CHECK(&gpu.gemm_of({"fp8", 1}) == &gpu.gemm_by_format.at("fp8"));
   CHECK(&gpu.grouped_gemm_of({}) == &gpu.grouped_gemm());
   CHECK(&gpu.grouped_gemm_of({"int4", 0.5, 32, 2}) == &gpu.expert_gemm_by_format.at("int4"));
   CHECK(&gpu.grouped_gemm_of({"int8", 1}) == &gpu.grouped_gemm());
+  CHECK(&gpu.decode_attention_of({}) == &gpu.decode_attention);
+  CHECK(&gpu.decode_attention_of({"fp8", 1}) == &gpu.decode_attention_by_kv.at("fp8"));
 }
 
 }  // namespace
