@@ -30,7 +30,7 @@ std::vector<traces::KernelCase> odd_cases() {
       PrefillAttentionCase{2, 300, 1000, 8, 8, 128, kBf16, kBf16},
       MixedAttentionCase{100, 50, 7, 333, 32, 8, 128, kBf16, kBf16},
       ElementwiseCase{"norm", 3, 520, kBf16},
-      ElementwiseCase{"router", 9, 60, kBf16},
+      ElementwiseCase{"router", 9, 72, kBf16},
       ElementwiseCase{"softmax", 2, 1000, "fp32"},
       ElementwiseCase{"sampling", 5, 1000, "fp32"},
   };

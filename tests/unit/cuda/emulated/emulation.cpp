@@ -28,7 +28,7 @@ struct Meeting {
 
 struct Thread {
   ucontext_t context{};
-  std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStackBytes);
+  std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStackBytes);
   bool done = false;
   const Meeting* waits_at = nullptr;
   long waits_for = 0;  // a round later than this
