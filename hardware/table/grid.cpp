@@ -9,13 +9,12 @@ namespace llmscape::hardware {
 void Grid::add(std::span<const double> point, double value) {
   largest_.resize(point.size());
   std::map<double, Slice>* slices = &slices_;
-  Slice* slice = nullptr;
   for (std::size_t axis = 0; axis < point.size(); ++axis) {
     largest_[axis] = std::max(largest_[axis], point[axis]);
-    slice = &(*slices)[point[axis]];
-    slices = &slice->below;
+    Slice& slice = (*slices)[point[axis]];
+    if (axis + 1 == point.size()) slice.value = value;
+    slices = &slice.below;
   }
-  slice->value = value;
 }
 
 double Grid::at(std::span<const double> point) const { return at(slices_, point); }
