@@ -2,7 +2,10 @@
 #include "hardware/calibration/calibrate.hpp"
 
 #include "hardware/calibration/collective_fit.hpp"
+#include "hardware/calibration/correction_fit.hpp"
+#include "hardware/calibration/correction_rows.hpp"
 #include "hardware/calibration/cpu_groups.hpp"
+#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/decode_attention_fit.hpp"
 #include "hardware/calibration/device_groups.hpp"
 #include "hardware/calibration/elementwise_fit.hpp"
@@ -40,6 +43,24 @@ std::string summary(const FamilyReport& report) {
   if (!known.empty()) text += "; standard errors " + known;
   if (!unknown.empty()) text += "; not identified, prior used: " + unknown;
   return text;
+}
+
+// Lays a correction on the form where the rows earn it, and reports the errors of both together.
+template <class Parameters>
+void correct(Parameters& parameters, FamilyReport& report, const CorrectionPlan& plan,
+             const std::vector<CorrectionRow>& rows) {
+  std::vector<double> held_out, predicted;
+  for (const RowReport& row : report.rows) held_out.push_back(row.held_out);
+  auto earned = earn_correction(plan, rows, held_out);
+  if (!earned) return;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    report.rows[i].held_out = earned->held_out[i];
+    predicted.push_back(rows[i].predicted(earned->correction));
+  }
+  report.form = "physical + residual table";
+  report.data += fmt::format(" (form alone MAPE {:.1f} %, corrected by a table)", 100 * report.held_out.mean);
+  score(report, predicted);
+  parameters.correction = std::move(earned->correction);
 }
 
 // One calibration under way: later families build on the products' parameters.
@@ -104,6 +125,7 @@ class Calibrator {
     if (chosen.empty()) return;
     GemmCalibration fit = fit_gemm(gpu_, chosen, prior());
     fit.parameters.least_tile_rows = gpu_.gemm.least_tile_rows;
+    correct(fit.parameters, fit.report, gemm_correction_plan(), correction_rows(gpu_, fit.parameters, chosen));
     keep(fit.parameters, fit.report);
     gpu_.gemm = fit.parameters;
     result_.device.set("gemm", group_of(fit.parameters, fit.report));
@@ -113,6 +135,8 @@ class Calibrator {
     const auto chosen = rows(gated_layers(gpu_, tables_.expert_layer, "bf16", "balanced"));
     if (chosen.empty()) return;
     ExpertCalibration fit = fit_experts(gpu_, gpu_.elementwise, gpu_.gemm.compute_efficiency, prior(), chosen);
+    correct(fit.parameters, fit.report, expert_gemm_correction_plan(),
+            correction_rows(gpu_, gpu_.elementwise, fit.parameters, chosen));
     keep(fit.parameters, fit.report);
     result_.device.set("expert_gemm", group_of(fit.parameters, fit.report));
   }
@@ -122,7 +146,11 @@ class Calibrator {
     std::erase_if(chunks, [](const auto& r) { return r.tokens == 1; });  // prompts of one token run as decodes
     chunks = attention_rows(chunks);
     if (chunks.empty()) return;
-    PrefillAttentionCalibration fit = fit_prefill_attention(gpu_, chunks, attention_rows(tables_.mixed_attention));
+    const auto mixed = attention_rows(tables_.mixed_attention);
+    PrefillAttentionCalibration fit = fit_prefill_attention(gpu_, chunks, mixed);
+    if (mixed.empty())
+      correct(fit.parameters, fit.report, prefill_attention_correction_plan(),
+              correction_rows(gpu_, fit.parameters, chunks));
     keep(fit.parameters, fit.report);
     result_.device.set("prefill_attention", group_of(fit.parameters, fit.report));
   }
@@ -132,6 +160,8 @@ class Calibrator {
     if (chosen.empty()) return;
     DecodeAttentionCalibration fit =
         fit_decode_attention(gpu_, chosen, gpu_.gemm.compute_efficiency, tables_.warm_attention);
+    correct(fit.parameters, fit.report, decode_attention_correction_plan(),
+            correction_rows(gpu_, fit.parameters, fit.warm, chosen));
     keep(fit.parameters, fit.report);
     result_.device.set("decode_attention", group_of(fit.parameters, fit.report));
   }

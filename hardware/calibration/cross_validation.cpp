@@ -62,16 +62,7 @@ std::size_t distinct(std::vector<Group> groups) {
   return static_cast<std::size_t>(std::unique(groups.begin(), groups.end()) - groups.begin());
 }
 
-}  // namespace
-
-std::vector<double> values_of(const std::vector<FittedParameter>& fitted) {
-  std::vector<double> values;
-  for (const FittedParameter& p : fitted) values.push_back(p.value);
-  return values;
-}
-
-double rough_loss(const FormProblem& problem) { return fit_rows(problem, all_rows(problem), 1).loss; }
-
+// What fits to the other folds predict for each row, in seconds.
 std::vector<double> held_out_predictions(const FormProblem& problem) {
   std::vector<Group> groups = problem.groups;
   if (distinct(groups) < kFolds)
@@ -88,15 +79,24 @@ std::vector<double> held_out_predictions(const FormProblem& problem) {
   return predicted;
 }
 
-void score(FamilyReport& report, const FormProblem& problem, std::span<const double> in_sample,
-           std::span<const double> held_out) {
+}  // namespace
+
+std::vector<double> values_of(const std::vector<FittedParameter>& fitted) {
+  std::vector<double> values;
+  for (const FittedParameter& p : fitted) values.push_back(p.value);
+  return values;
+}
+
+double rough_loss(const FormProblem& problem) { return fit_rows(problem, all_rows(problem), 1).loss; }
+
+void score(FamilyReport& report, std::span<const double> predicted) {
   Comparison all;
   std::array<Comparison, kRegimes> by_regime;
-  for (std::size_t row = 0; row < problem.measured.size(); ++row) {
-    all.add(held_out[row], problem.measured[row]);
-    by_regime[static_cast<std::size_t>(problem.regime[row])].add(held_out[row], problem.measured[row]);
+  for (const RowReport& row : report.rows) {
+    all.add(row.held_out, row.measured);
+    by_regime[static_cast<std::size_t>(row.regime)].add(row.held_out, row.measured);
   }
-  report.in_sample = summarise(in_sample, problem.measured);
+  report.in_sample = summarise(predicted, all.measured);
   report.held_out = all.errors();
   report.half_width = all.half_width();
   report.regimes.clear();
@@ -118,9 +118,11 @@ FamilyReport fit_and_validate(const FormProblem& problem) {
       report.warnings.push_back(p.name +
                                 (p.at_bound ? " is at an end of its range" : " is not identified, prior used"));
 
-  std::vector<double> in_sample;
-  std::ranges::transform(all, std::back_inserter(in_sample), problem.form(values_of(report.fitted)));
-  score(report, problem, in_sample, held_out_predictions(problem));
+  const std::vector<double> held_out = held_out_predictions(problem);
+  for (const std::size_t row : all) report.rows.push_back({problem.regime[row], problem.measured[row], held_out[row]});
+  std::vector<double> predicted;
+  std::ranges::transform(all, std::back_inserter(predicted), problem.form(values_of(report.fitted)));
+  score(report, predicted);
   return report;
 }
 

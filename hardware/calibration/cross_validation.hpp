@@ -33,13 +33,9 @@ FamilyReport fit_and_validate(const FormProblem& problem);
 // Loss of a fit that starts from the prior medians alone: enough to choose between forms.
 double rough_loss(const FormProblem& problem);
 
-// What fits to the other folds predict for each row, in seconds.
-std::vector<double> held_out_predictions(const FormProblem& problem);
-
-// Fills in the errors of these predictions: in sample, held out, and held out by regime (those that have rows), with
-// half-widths of 90 % intervals and quantiles of the held-out residuals where there are enough.
-void score(FamilyReport& report, const FormProblem& problem, std::span<const double> in_sample,
-           std::span<const double> held_out);
+// Summarises the report's rows: held-out errors, of all and by regime (those that have rows), with half-widths of 90 %
+// intervals and quantiles of the residuals where there are enough. In sample: of `predicted`.
+void score(FamilyReport& report, std::span<const double> predicted);
 
 // In the order of the problem's parameters.
 std::vector<double> values_of(const std::vector<FittedParameter>& fitted);

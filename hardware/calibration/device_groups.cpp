@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/device_groups.hpp"
 
+#include "hardware/calibration/correction_group.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -50,6 +52,9 @@ class Group {
     }
     return all.entries.empty() ? *this : add("residuals", std::move(all));
   }
+  Group& correction(const std::optional<Correction>& correction) {
+    return correction ? add("correction", correction_group(*correction)) : *this;
+  }
   [[nodiscard]] YamlNode node() const { return node_; }
 
  private:
@@ -77,6 +82,7 @@ YamlNode group_of(const GemmParameters& p, const FamilyReport& report) {
       .add("least_width", p.least_width)
       .fit(p)
       .residuals(report)
+      .correction(p.correction)
       .node();
 }
 
@@ -94,6 +100,7 @@ YamlNode group_of(const PrefillAttentionParameters& p, const FamilyReport& repor
       .add("longest_context", p.longest_context)
       .fit(p)
       .residuals(report)
+      .correction(p.correction)
       .node();
 }
 
@@ -110,6 +117,7 @@ YamlNode group_of(const DecodeAttentionParameters& p, const FamilyReport& report
       .add("longest_context", p.longest_context)
       .fit(p)
       .residuals(report)
+      .correction(p.correction)
       .node();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "hardware/calibration/errors.hpp"
 #include "hardware/calibration/fit.hpp"
+#include "hardware/residuals.hpp"
 
 #include <optional>
 #include <string>
@@ -17,6 +18,12 @@ struct RegimeReport {
   std::vector<double> residual_quantiles;  // of log(measured / predicted): 0, 10, ... 100 %; empty: too few rows
 };
 
+// One timed kernel, in seconds: what a fit that had not seen its shape says of it.
+struct RowReport {
+  Regime regime = Regime::small;
+  double measured = 0, held_out = 0;
+};
+
 // How well one operator family was calibrated: what the accuracy page shows.
 struct FamilyReport {
   std::string family;                   // as in the device file: "gemm", "decode_attention", ...
@@ -26,6 +33,7 @@ struct FamilyReport {
   ErrorSummary in_sample, held_out;     // held out: folds that share no shape
   std::optional<double> half_width;
   std::vector<RegimeReport> regimes;
+  std::vector<RowReport> rows;        // in the order of the records
   std::vector<std::string> warnings;  // parameters that the rows do not identify, and the like
 };
 
