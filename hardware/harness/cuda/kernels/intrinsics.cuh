@@ -126,11 +126,11 @@ __device__ __forceinline__ void finish_products(float (&results)[kCount][4]) {
 template <bool kRowsOfB, bool kAdd>
 __device__ __forceinline__ void group_multiply_add(float (&d)[8][4], const std::uint32_t (&a)[4], const void* b) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  // The matrix descriptor: the address and the distance of 8 rows from the next 8, in units of 16 bytes; the 128-byte
-  // swizzle.
-  constexpr std::uint64_t kUnit = 16, kEightRows = 1024, kSwizzle128 = 1;
+  // The matrix descriptor: the address and the distance of eight rows from the next eight, in units of 16 bytes, and
+  // the 128-byte swizzle. It has places for two distances; with 64 columns the other one is never gone.
+  constexpr std::uint64_t kUnit = 16, kEightRows = 1024 / kUnit, kSwizzle128 = 1;
   const std::uint64_t descriptor =
-      (shared_address(b) & 0x3ffffU) / kUnit | std::uint64_t{1} << 16 | kEightRows / kUnit << 32 | kSwizzle128 << 62;
+      (shared_address(b) & 0x3ffffU) / kUnit | kEightRows << 16 | kEightRows << 32 | kSwizzle128 << 62;
   asm volatile(
       "{ .reg .pred add; setp.ne.b32 add, %38, 0;"
       " wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, "
