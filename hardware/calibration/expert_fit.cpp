@@ -120,6 +120,7 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   up.experts_held = static_cast<int>(layer.experts / layer.expert_parallel);
   up.experts_touched = std::min(touched(layer), static_cast<double>(up.rows));
   up.weights = up.activations = *format;
+  up.even = layer.routing == "balanced";
   up.n = 2 * width;
   up.k = layer.hidden;
   work.down = up;
