@@ -33,7 +33,8 @@ double Stopwatch::seconds() const {
 }
 
 Graph::Graph(Stream stream, const std::function<void()>& issue) {
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+  // Relaxed: a kernel that was not launched before is loaded while it is captured.
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capturing a graph");
   cudaGraph_t graph = nullptr;
   try {
     issue();
