@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -53,19 +54,64 @@ const Fields<CorrectionTable>& table_fields() {
   return fields;
 }
 
-}  // namespace
-
-void Features::set(Feature feature, double value) { logs_[static_cast<std::size_t>(feature)] = std::log2(value); }
-
-double Correction::factor(const Features& features) const {
+// What the tables say, and how far off them the features lie.
+struct Sum {
   double percent = 0, off = 0;
+};
+Sum sum_of(const std::vector<CorrectionTable>& tables, const Features& features) {
+  Sum sum;
   for (const CorrectionTable& table : tables) {
     const TablePlace place(table, features);
-    place.each_corner([&](std::size_t point, double weight) { percent += weight * table.percent[point]; });
-    off = std::max(off, place.octaves_off());
+    place.each_corner([&](std::size_t point, double weight) { sum.percent += weight * table.percent[point]; });
+    sum.off = std::max(sum.off, place.octaves_off());
   }
+  return sum;
+}
+
+double faded(double percent, double off) {
   percent *= std::max(0.0, 1 - off / kFadeOctaves);
   return std::exp(std::clamp(percent, -kMostPercent, kMostPercent) / 100);
+}
+
+}  // namespace
+
+void Features::set(Feature feature, double value) { set_log2(feature, std::log2(value)); }
+
+double Correction::factor(const Features& features) const {
+  const Sum sum = sum_of(tables, features);
+  return faded(sum.percent, sum.off);
+}
+
+CorrectionLine::CorrectionLine(const Correction& correction, Features others, Feature along)
+    : low_(-std::numeric_limits<double>::infinity()), high_(std::numeric_limits<double>::infinity()) {
+  double last = 0;
+  bool found = false;
+  for (const CorrectionTable& table : correction.tables)
+    for (const CorrectionAxis& axis : table.axes) {
+      if (axis.feature != along) continue;
+      const double from = std::log2(axis.first), to = from + axis.octaves * static_cast<double>(axis.points - 1);
+      low_ = std::max(low_, from);
+      high_ = std::min(high_, to);
+      first_ = found ? std::min(first_, from) : from;
+      last = found ? std::max(last, to) : to;
+      points_per_octave_ = std::max(points_per_octave_, 1 / axis.octaves);
+      found = true;
+    }
+  const auto points = static_cast<std::size_t>(std::ceil((last - first_) * points_per_octave_)) + 1;
+  for (std::size_t i = 0; i < points; ++i) {
+    others.set_log2(along, first_ + static_cast<double>(i) / points_per_octave_);
+    percent_.push_back(sum_of(correction.tables, others).percent);
+  }
+  others.set_log2(along, found ? low_ : 0);
+  off_ = sum_of(correction.tables, others).off;
+}
+
+double CorrectionLine::factor(double value) const {
+  const double log = std::log2(value), last = static_cast<double>(percent_.size() - 1);
+  const double place = std::clamp((log - first_) * points_per_octave_, 0.0, last);
+  const auto below = static_cast<std::size_t>(place), above = std::min(below + 1, percent_.size() - 1);
+  const double share = place - static_cast<double>(below);
+  return faded((1 - share) * percent_[below] + share * percent_[above], std::max({off_, low_ - log, log - high_}));
 }
 
 const Fields<Correction>& correction_fields() {

@@ -43,6 +43,7 @@ class Features {
  public:
   Features() { logs_.fill(std::numeric_limits<double>::infinity()); }
   void set(Feature feature, double value);
+  void set_log2(Feature feature, double log) { logs_[static_cast<std::size_t>(feature)] = log; }
   [[nodiscard]] double log2(Feature feature) const { return logs_[static_cast<std::size_t>(feature)]; }
 
  private:
@@ -72,6 +73,19 @@ struct Correction {
   [[nodiscard]] double factor(const Features& features) const;
 };
 const Fields<Correction>& correction_fields();
+
+// A correction of operators that differ in one feature alone, for those that are priced anew in every step.
+class CorrectionLine {
+ public:
+  CorrectionLine(const Correction& correction, Features others, Feature along);
+  [[nodiscard]] double factor(double value) const;
+
+ private:
+  double first_ = 0, points_per_octave_ = 1;  // where `percent_` stands
+  double low_, high_;                         // range of all tables
+  double off_ = 0;                            // octaves, by the other features
+  std::vector<double> percent_;
+};
 
 template <class T>
 void add_correction_field(Fields<T>& fields) {

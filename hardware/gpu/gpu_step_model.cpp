@@ -25,8 +25,11 @@ GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const
   for (const auto& op : models::attention_work(model, plan, {{}, 1, 1, attended})) {
     const auto& decode = std::get<models::DecodeAttention>(op.what);
     const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
-    attention_.push_back({{}, decode, static_cast<std::size_t>(law), op.count});
+    attention_.push_back({{}, decode, static_cast<std::size_t>(law), op.count, {}});
+    if (const auto& correction = gpu.decode_attention_of(decode.kv).correction; correction && !decode.mla)
+      attention_.back().decode_correction.emplace(*correction);
   }
+  gpu_.decode_attention.correction.reset();
   if (latent_) return;
   const auto chunk_work = models::attention_work(model, plan, {kProbeChunk, 0, 1, {}});
   for (std::size_t i = 0; i < attention_.size(); ++i)
@@ -65,7 +68,7 @@ void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
   }
 }
 
-void GpuStepModel::add_attention(PartCost& part, const AttentionLayers& layers,
+void GpuStepModel::add_attention(PartCost& part, AttentionLayers& layers,
                                  std::span<const models::PrefillChunk> chunks) const {
   const KernelCost prefill = prefill_attention_cost(gpu_, gpu_.prefill_attention, layers.prefill, chunks);
   KernelCost decode;
@@ -75,6 +78,8 @@ void GpuStepModel::add_attention(PartCost& part, const AttentionLayers& layers,
     decode.time += attention_tail(gpu_.decode_attention_of(layers.decode.kv), layers.decode);
   } else {
     decode = decode_attention_cost(gpu_, gpu_.decode_attention_of(layers.decode.kv), layers.decode);
+    if (layers.decode.sequences > 0 && layers.decode_correction)
+      decode.time *= layers.decode_correction->factor(layers.decode);
   }
   part.add(OperatorFamily::prefill_attention, prefill, layers.count);
   part.add(OperatorFamily::decode_attention, decode, layers.count);

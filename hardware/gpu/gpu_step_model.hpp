@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/gpu/decode_correction.hpp"
 #include "hardware/gpu/fitted_range.hpp"
 #include "hardware/gpu/pricing.hpp"
 #include "hardware/step_tables.hpp"
@@ -24,13 +25,14 @@ class GpuStepModel final : public StepModel {
     models::DecodeAttention decode;
     std::size_t law;  // index into Batch::attended
     int count;
+    std::optional<DecodeCorrection> decode_correction;
   };
 
   PartCost priced(const std::vector<models::Operator>& operators);
   void add_attention(PartCost& part, const models::Batch& batch);
-  void add_attention(PartCost& part, const AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) const;
+  void add_attention(PartCost& part, AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) const;
 
-  Gpu gpu_;
+  Gpu gpu_;  // without the correction of decodes, which each kind of layer has for itself
   models::ModelSpec model_;
   models::ParallelPlan plan_;
   Device::Settings settings_;

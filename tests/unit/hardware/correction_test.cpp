@@ -52,6 +52,22 @@ TEST_CASE("a correction of two features takes the last axis as the fastest") {
   CHECK(std::log(c.factor(f)) == doctest::Approx(0.115));
 }
 
+TEST_CASE("a line over one feature is the correction at every value of it, on the tables and off") {
+  Correction c;
+  c.tables = {{{{Feature::rows, 1, 1, 2}, {Feature::depth, 1, 2, 3}}, {0, 1, 2, 10, 11, 13}},
+              {{{Feature::depth, 2, 1, 3}}, {5, -3, 2}}};
+  for (const double rows : {1.5, 3.0}) {  // the second lies off the first table
+    Features f;
+    f.set(Feature::rows, rows);
+    const CorrectionLine line(c, f, Feature::depth);
+    for (const double depth : {0.7, 1.0, 1.7, 2.0, 3.3, 5.0, 8.0, 13.0, 40.0}) {
+      f.set(Feature::depth, depth);
+      CAPTURE(depth);
+      CHECK(line.factor(depth) == doctest::Approx(c.factor(f)).epsilon(1e-12));
+    }
+  }
+}
+
 TEST_CASE("the factor stays within a half and two, whatever the tables add up to") {
   Correction c = correction();
   c.tables.front().percent = {60, 60};
