@@ -30,6 +30,7 @@ GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const
       attention_.back().decode_correction.emplace(*correction);
   }
   gpu_.decode_attention.correction.reset();
+  for (auto& [kv, parameters] : gpu_.decode_attention_by_kv) parameters.correction.reset();
   if (latent_) return;
   const auto chunk_work = models::attention_work(model, plan, {kProbeChunk, 0, 1, {}});
   for (std::size_t i = 0; i < attention_.size(); ++i)

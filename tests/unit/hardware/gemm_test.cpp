@@ -117,7 +117,7 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
 
 TEST_CASE(
     "weights and KV of a format with kernels of its own are priced by their parameters, others by those of bf16") {
-  const Gpu gpu = worked_gpu("h100-sxm");
+  const Gpu gpu = catalog_gpu("h100-sxm");
   CHECK(&gpu.gemm_of({}) == &gpu.gemm);
   CHECK(&gpu.gemm_of({"fp8", 1}) == &gpu.gemm_by_format.at("fp8"));
   CHECK(&gpu.grouped_gemm_of({}) == &gpu.grouped_gemm());
