@@ -38,14 +38,32 @@ TEST_CASE("--version names version, revision, compiler, build type and SimGrid")
 }
 
 TEST_CASE("every verb has help with examples, no wider than the page") {
-  for (const char* verb :
-       {"run", "lint", "show", "list", "schema", "trace", "import", "compare", "engine", "validate", "completion"}) {
+  for (const char* verb : {"run", "lint", "show", "list", "schema", "trace", "import", "compare", "bench", "engine",
+                           "validate", "completion"}) {
     CAPTURE(std::string(verb));
     const Ran ran = run_program({verb, "-h"});
     CHECK(ran.code == 0);
     CHECK(holds(ran.out, "\nExamples:\n  llmscape "));
     CHECK(longest_line(ran.out) <= 100);
   }
+}
+
+TEST_CASE("bench lists its cases, times those that match into a record, and refuses what it cannot do") {
+  const Scratch scratch;
+  const Ran list = run_program({"bench", "--list", "--quick", "--filter", "^gemm/m:1/"});
+  CHECK(list.code == 0);
+  CHECK(holds(list.out, "gemm/m:1/n:"));
+  CHECK_FALSE(holds(list.out, "gemm/m:2/"));
+  const std::string record = scratch.path("r.json");
+  const Ran ran = run_program({"bench", "--filter", "kind:norm/rows:1/", "-q", "-o", record});
+  CAPTURE(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.out, "elementwise"));
+  CHECK(std::filesystem::exists(record));
+  CHECK(run_program({"bench", "--filter", "("}).code == 2);
+  CHECK(run_program({"bench", "--filter", "no such kernel"}).code == 2);
+  CHECK(run_program({"bench", "--time-budget", "3"}).code == 2);
+  CHECK(run_program({"bench", "--backend", "tpu"}).code == 2);
 }
 
 TEST_CASE("lint says what a file is, by its schema, its name or its first line") {
