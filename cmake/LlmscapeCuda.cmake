@@ -3,7 +3,7 @@
 option(LLMSCAPE_CUDA "Build the CUDA kernels where a CUDA toolkit is found" ON)
 set(LLMSCAPE_HAS_CUDA FALSE)
 if(LLMSCAPE_CUDA)
-  find_program(LLMSCAPE_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda/bin)
+  find_program(LLMSCAPE_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
   if(LLMSCAPE_NVCC AND NOT DEFINED ENV{CUDACXX} AND NOT CMAKE_CUDA_COMPILER)
     set(CMAKE_CUDA_COMPILER "${LLMSCAPE_NVCC}")
   endif()
