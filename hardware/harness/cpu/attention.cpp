@@ -25,21 +25,18 @@ class Caches {
         values_(random_floats(sequences * context * kv_heads * head_dim, random)) {
     std::iota(blocks_.begin(), blocks_.end(), 0);
     for (std::size_t i = blocks_.size(); i > 1; --i) std::swap(blocks_[i - 1], blocks_[random.below(i)]);
-    const std::int64_t width = kv_heads * head_dim;
     PagedKv kv(sequences * blocks_of_each_, kv_heads, head_dim);
-    for (std::int64_t s = 0; s < sequences; ++s) {
-      for (std::int64_t t = 0; t < context; ++t)
-        kv.write(table(s), t, {key(s, t), static_cast<std::size_t>(width)},
-                 {value(s, t), static_cast<std::size_t>(width)});
-    }
+    write(kv, context);
     const double bytes =
-        2 * sizeof(float) * static_cast<double>(sequences * blocks_of_each_ * PagedKv::kBlockTokens * width);
+        2 * sizeof(float) * static_cast<double>(sequences * blocks_of_each_ * PagedKv::kBlockTokens * width());
     copies_.assign(static_cast<std::size_t>(copies_beyond_caches(bytes)), kv);
   }
 
-  // The next copy of the caches.
-  const PagedKv& next() {
+  // The next copy of the caches, into which the last `tokens` of each sequence are written again, as a step does with
+  // its new ones.
+  const PagedKv& next(std::int64_t tokens) {
     last_ = (last_ + 1) % copies_.size();
+    write(copies_[last_], tokens);
     return copies_[last_];
   }
   [[nodiscard]] std::span<const std::int32_t> table(std::int64_t sequence) const {
@@ -49,17 +46,16 @@ class Caches {
   // The attention of one head of a token to the first `context` of its sequence, in double precision.
   [[nodiscard]] std::vector<double> reference(std::int64_t sequence, std::int64_t kv_head, std::int64_t context,
                                               const float* query) const {
-    const std::int64_t width = head_dim_;
-    std::vector<double> scores, out(static_cast<std::size_t>(width));
+    std::vector<double> scores, out(static_cast<std::size_t>(head_dim_));
     for (std::int64_t t = 0; t < context; ++t) {
-      const double dot = std::inner_product(query, query + width, key(sequence, t) + kv_head * width, 0.0);
-      scores.push_back(dot / std::sqrt(static_cast<double>(width)));
+      const double dot = std::inner_product(query, query + head_dim_, key(sequence, t) + kv_head * head_dim_, 0.0);
+      scores.push_back(dot / std::sqrt(static_cast<double>(head_dim_)));
     }
     const double largest = *std::ranges::max_element(scores);
     double sum = 0;
     for (double& score : scores) sum += score = std::exp(score - largest);
     for (std::int64_t t = 0; t < context; ++t) {
-      const float* from = value(sequence, t) + kv_head * width;
+      const float* from = value(sequence, t) + kv_head * head_dim_;
       for (std::size_t i = 0; i < out.size(); ++i)
         out[i] += scores[static_cast<std::size_t>(t)] / sum * static_cast<double>(from[i]);
     }
@@ -67,8 +63,15 @@ class Caches {
   }
 
  private:
+  void write(PagedKv& kv, std::int64_t tokens) const {
+    for (std::int64_t s = 0; s < static_cast<std::int64_t>(blocks_.size()) / blocks_of_each_; ++s)
+      for (std::int64_t t = context_ - tokens; t < context_; ++t)
+        kv.write(table(s), t, {key(s, t), static_cast<std::size_t>(width())},
+                 {value(s, t), static_cast<std::size_t>(width())});
+  }
+  [[nodiscard]] std::int64_t width() const { return kv_heads_ * head_dim_; }
   [[nodiscard]] std::ptrdiff_t at(std::int64_t sequence, std::int64_t token) const {
-    return (sequence * context_ + token) * kv_heads_ * head_dim_;
+    return (sequence * context_ + token) * width();
   }
   [[nodiscard]] const float* key(std::int64_t s, std::int64_t t) const { return keys_.data() + at(s, t); }
   [[nodiscard]] const float* value(std::int64_t s, std::int64_t t) const { return values_.data() + at(s, t); }
@@ -81,7 +84,7 @@ class Caches {
   std::vector<float> keys_, values_;  // as they were written, for the reference
 };
 
-// `tokens` new tokens of each sequence behind `cached` ones.
+// `tokens` new tokens of each sequence behind `cached` ones: their keys and values are written, then attended to.
 class Attention : public CpuCase {
  public:
   [[nodiscard]] double flops() const override {
@@ -129,8 +132,9 @@ class Decode final : public Attention {
 
  private:
   void run() override {
-    kernels::paged_decode_attention(caches_.next(), kernels::packed(std::span<const float>(queries_), sequences_),
-                                    tables_, contexts_, kernels::packed(std::span(outputs_), sequences_));
+    kernels::paged_decode_attention(caches_.next(tokens_),
+                                    kernels::packed(std::span<const float>(queries_), sequences_), tables_, contexts_,
+                                    kernels::packed(std::span(outputs_), sequences_));
   }
   std::vector<std::span<const std::int32_t>> tables_;
   std::vector<std::int64_t> contexts_;
@@ -144,11 +148,12 @@ class Prefill final : public Attention {
  private:
   void run() override {
     const auto width = static_cast<std::size_t>(heads_ * head_dim_), size = static_cast<std::size_t>(tokens_) * width;
+    const PagedKv& kv = caches_.next(tokens_);
     for (std::int64_t s = 0; s < sequences_; ++s) {
       const std::size_t first = static_cast<std::size_t>(s) * size;
       kernels::paged_prefill_attention(
-          caches_.next(), kernels::packed(std::span<const float>(queries_).subspan(first, size), tokens_),
-          caches_.table(s), cached_, kernels::packed(std::span(outputs_).subspan(first, size), tokens_));
+          kv, kernels::packed(std::span<const float>(queries_).subspan(first, size), tokens_), caches_.table(s),
+          cached_, kernels::packed(std::span(outputs_).subspan(first, size), tokens_));
     }
   }
 };
