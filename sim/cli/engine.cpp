@@ -60,7 +60,7 @@ struct Arguments {
   [[nodiscard]] bool cuda() const { return backend == "cuda"; }
 };
 
-SourceRange typed(std::string text) { return {std::make_shared<const SourceText>(SourceText{std::move(text), ""})}; }
+SourceRange typed(const std::string& text) { return {std::make_shared<const SourceText>(SourceText{text, ""})}; }
 
 // In SI units; nothing when it was not given, or after reporting.
 std::optional<double> quantity(const char* option, const std::string& text, Dimension dimension,
