@@ -40,9 +40,9 @@ int accuracy(const Arguments& arguments) {
   const report::AccuracyPage page = report::measure_accuracy(sources, say, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  const std::string text = arguments.summary ? report::accuracy_summary(page) : report::accuracy_page(page);
-  if (arguments.output.empty()) std::fputs(text.c_str(), stdout);
-  else write_file_atomically(arguments.output, text);
+  if (!arguments.output.empty()) write_file_atomically(arguments.output, report::accuracy_page(page));
+  if (arguments.summary) std::fputs(report::accuracy_summary(page).c_str(), stdout);
+  else if (arguments.output.empty()) std::fputs(report::accuracy_page(page).c_str(), stdout);
   return kDone;
 }
 
@@ -57,7 +57,7 @@ void add_accuracy(CLI::App& app, Session& session) {
       ->required()
       ->check(CLI::ExistingDirectory.description(""));
   verb->add_option("-o,--output", arguments->output, "Write the page here instead of printing it")->type_name("FILE");
-  verb->add_flag("--summary", arguments->summary, "Only the main figures");
+  verb->add_flag("--summary", arguments->summary, "Print the main figures, whether the page is written or not");
   verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
   arguments->messages.add_options(*verb);
   verb->callback([arguments, &session] { session.exit_code = accuracy(*arguments); });

@@ -35,7 +35,7 @@ _llmscape() {
     return
   fi
   if ((COMP_CWORD == 1)); then
-    words='run lint show list schema trace import compare validate bench completion --help --version'
+    words='run lint show list schema trace import compare validate bench calibrate accuracy engine completion --help --version'
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
     return
   fi
@@ -44,6 +44,12 @@ _llmscape() {
     run) words="--set --seed --from --output --requests --timeline --intervals --jobs --format --quiet --verbose $messages" ;;
     lint | compare) words=$messages ;;
     validate) words="--against --max-error --json --markdown $messages" ;;
+    calibrate) words="--base --output --family --rows --report $messages" ;;
+    accuracy) words="--data --output --summary --quiet $messages" ;;
+    engine)
+      words="--backend --model --trace --trace-format --requests --rate --prompt --output --seed --max-num-seqs"
+      words+=" --max-num-batched-tokens --kv-blocks --eager --graphs --wall --time-budget --quiet $messages"
+      ;;
     bench) words='--backend --list --filter --quick --time-budget --seed --output --quiet --help' ;;
     show) words="fields hardware/ model/ workload/ $messages" ;;
     list) words="devices models workloads batchers routers arrivals streams metrics formats --format $messages" ;;

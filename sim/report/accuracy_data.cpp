@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/catalog.hpp"
+#include "base/files.hpp"
 #include "hardware/calibration/calibrate.hpp"
 #include "sim/run/world.hpp"
 #include "sim/validation/batches.hpp"
@@ -80,16 +81,29 @@ class Collector {
     if (calibration) page_.devices.push_back({device, about, calibration->reports});
   }
 
-  // Records of this project, by the device that they name.
+  // The catalogue's device that a record of this project is named after.
+  std::string device_of(const fs::path& record) {
+    std::string longest;
+    for (const std::string& name : catalog_names(sources_.catalogs.hardware))
+      if (record.filename().string().starts_with(name) && name.size() > longest.size()) longest = name;
+    return longest;
+  }
+
+  static bool is_engine_record(const fs::path& path) {
+    LineReader lines(path);
+    for (int i = 0; i < 5; ++i)
+      if (const auto line = lines.next(); line && line->find("llmscape.engine/1") != line->npos) return true;
+    return false;
+  }
+
   void add_records() {
     if (!fs::is_directory(sources_.measured)) return;
     std::vector<fs::path> engines;
     std::map<std::string, std::vector<fs::path>> kernels;
     for (const auto& file : fs::directory_iterator(sources_.measured)) {
-      const std::string name = file.path().filename().string();
-      const std::string device = name.substr(0, name.find("--"));
-      if (name.find("--kernels") != name.npos) kernels[device].push_back(file.path());
-      if (name.find("--engine") != name.npos) engines.push_back(file.path());
+      if (device_of(file.path()).empty()) continue;
+      if (is_engine_record(file.path())) engines.push_back(file.path());
+      else kernels[device_of(file.path())].push_back(file.path());
     }
     for (auto& [device, paths] : kernels) {
       std::ranges::sort(paths);
@@ -103,7 +117,7 @@ class Collector {
     about_to_(path.filename().string());
     const auto record = traces::read_engine_record(path.string(), diagnostics_);
     const std::string name = path.filename().string();
-    auto device = entry(name.substr(0, name.find("--")));
+    auto device = entry(device_of(path));
     if (!record || !device) return;
     const validation::Replay replay(*record, std::move(*device), sources_.catalogs, diagnostics_);
     if (!replay.scenario()) return;

@@ -50,9 +50,14 @@ Table families_table(const DeviceAccuracy& device) {
 }
 
 std::string warnings(const DeviceAccuracy& device) {
-  std::string text;
+  std::vector<std::string> lines;  // of collectives many say the same
   for (const FamilyReport& f : device.families)
-    for (const std::string& warning : f.warnings) text += fmt::format("- {}: {}\n", f.family, warning);
+    for (const std::string& warning : f.warnings)
+      if (std::string line = fmt::format("- {}: {}\n", f.family, warning);
+          std::ranges::find(lines, line) == lines.end())
+        lines.push_back(std::move(line));
+  std::string text;
+  for (const std::string& line : lines) text += line;
   return text.empty() ? text : '\n' + text;
 }
 

@@ -48,6 +48,7 @@ TEST_CASE("docs/cli.md holds what --help prints, for every verb") {
                                                                                     {"validate"},
                                                                                     {"bench"},
                                                                                     {"calibrate"},
+                                                                                    {"accuracy"},
                                                                                     {"engine"},
                                                                                     {"completion"}})
     text += section(verb);
