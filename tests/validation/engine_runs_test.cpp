@@ -83,7 +83,7 @@ TEST_CASE("steps of a recorded engine take what the kernels beside it say, and i
   }
 }
 
-TEST_CASE("on a busy machine large products draw more of the memory than the fit over all sizes says") {
+TEST_CASE("on a busy machine the largest model streams its weights faster than its kernels one by one") {
   const Outcome out = outcome("large");
   CHECK(out.error("mixed step", "error_median") < 0.10);  // bound by arithmetic
   CHECK(out.error("decode step", "error_median") < 0.35);
