@@ -13,13 +13,6 @@ constexpr double kLogitBytes = 4;
 constexpr std::int64_t kTileRows = 12, kHalfTile = 8, kLeastRows = 4;  // what attention has code for
 constexpr double kKeyBlock = 16;
 
-// (a^4 + b^4)^(1/4): close to the longer of the two, a bit above where they are alike.
-Seconds blended(Seconds a, Seconds b) {
-  const Seconds longer = std::max(a, b);
-  if (longer <= Seconds()) return {};
-  return longer * std::pow(std::pow(a / longer, 4) + std::pow(b / longer, 4), 0.25);
-}
-
 // Query rows that the tiles work for.
 std::int64_t worked_rows(std::int64_t rows) {
   const std::int64_t left = rows % kTileRows;
@@ -77,10 +70,11 @@ const Fields<CpuStream>& stream_fields() {
 
 KernelCost product_cost(const CpuProducts& p, std::int64_t threads, const models::Gemm& g, double matrices) {
   const double m = static_cast<double>(g.m), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
-  const Flops flops(2 * m * n * k), paid(2 * (m + matrices * p.overhead_rows) * n * k);
+  const Flops flops(2 * m * n * k);
   const Bytes bytes(matrices * n * k * g.weights.bytes_with_scales() + m * (n + k) * g.activations.bytes);
-  const Seconds compute = paid / (static_cast<double>(threads) * p.rate);
-  return {matrices * p.launch + blended(compute, bytes / p.bandwidth), flops, flops, bytes};
+  const Flops seen(2 * std::max(0.0, m - matrices * p.hidden_rows) * n * k);
+  const Seconds compute = seen / (static_cast<double>(threads) * p.rate);
+  return {matrices * p.launch + bytes / p.bandwidth + compute, flops, flops, bytes};
 }
 
 KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const models::PrefillAttention& a) {
@@ -146,9 +140,7 @@ const Fields<CpuProducts>& cpu_products_fields() {
     using P = CpuProducts;
     Fields<P> f("products", "matrix products with prepacked weights");
     f.add("rate", &P::rate, "rate of one thread in large products").required().above(0);
-    f.add("overhead_rows", &P::overhead_rows, "rows of work that a product pays on top of those it has")
-        .required()
-        .at_least(0);
+    f.add("hidden_rows", &P::hidden_rows, "rows that are computed while the weights come in").required().at_least(0);
     f.add("bandwidth", &P::bandwidth, "memory bandwidth of all threads").required().above(0);
     f.add("launch", &P::launch, "fixed time of a product").required().at_least(0);
     add_fit_fields(f);

@@ -9,10 +9,11 @@ namespace llmscape::hardware {
 // and the element-wise kernels of the harness (hardware/harness/cpu_kernels), which our mini engine runs too. Threads
 // multiply rates and share bandwidths.
 
-// launch + (((m + overhead_rows) 2 n k / rate)^4 + (bytes / bandwidth)^4)^(1/4)
+// launch + bytes / bandwidth + max(0, m - hidden_rows) 2 n k / rate: a few rows are computed while the weights come in,
+// the others find them in the caches.
 struct CpuProducts : Fit {
   FlopsPerSecond rate;
-  double overhead_rows = 0;  // rows of work that a product pays on top of those it has
+  double hidden_rows = 0;
   BytesPerSecond bandwidth;
   Seconds launch;
 };

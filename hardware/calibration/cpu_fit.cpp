@@ -69,7 +69,7 @@ Parameters fitted(const FormProblem& problem, const Make& make, std::vector<Fami
 CpuProducts products_of(std::span<const double> free) {
   CpuProducts p;
   p.rate = FlopsPerSecond(free[0]);
-  p.overhead_rows = free[1];
+  p.hidden_rows = free[1];
   p.bandwidth = BytesPerSecond(free[2]);
   p.launch = Seconds(free[3]);
   return p;
@@ -80,7 +80,7 @@ CpuProducts fit_products(const std::vector<TimedGemm>& all, std::vector<FamilyRe
   const models::Format format = single_precision();
   FormProblem problem;
   problem.family = "products";
-  problem.parameters = {rate("rate"), {"overhead_rows", 0.1, 100, 8, 1}, bandwidth("bandwidth"), launch("launch")};
+  problem.parameters = {rate("rate"), {"hidden_rows", 0.5, 50, 4, 0.7}, bandwidth("bandwidth"), launch("launch")};
   for (const TimedGemm& r : rows) add_row(problem, r, {r.n, r.k}, r.m);
   problem.form = [&](std::span<const double> free) {
     return [&, p = products_of(free)](std::size_t row) {

@@ -41,7 +41,7 @@ void add_fit(YamlNode& group, const Fit& fit, const FamilyReport& report, const 
 YamlNode group_of(const CpuProducts& p) {
   YamlNode group;
   group.set("rate", number(p.rate));
-  group.set("overhead_rows", number(p.overhead_rows));
+  group.set("hidden_rows", number(p.hidden_rows));
   group.set("bandwidth", number(p.bandwidth));
   group.set("launch", number(p.launch));
   return group;
