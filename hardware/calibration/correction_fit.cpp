@@ -219,7 +219,7 @@ const CorrectionPlan& prefill_attention_correction_plan() {
                                       {{heads}, {tokens}, {group, 2}},
                                       {{tokens}, {group}, {head_width}},
                                       {{sequences}, {tokens}},
-                                      {{kv_heads}, {tokens}},
+                                      {{kv_heads}, {tokens}, {head_width}},
                                       {{reach}},
                                       {{bytes}}};
   return plan;
