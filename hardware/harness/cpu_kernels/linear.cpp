@@ -9,7 +9,6 @@
 #include <map>
 #include <stdexcept>
 #include <tuple>
-#include <vector>
 
 // Of GCC's OpenMP runtime, whose header other compilers do not find.
 extern "C" void omp_set_num_threads(int threads);
@@ -52,6 +51,12 @@ class Library {
         .weights_desc();
   }
 
+  // Kept between calls: fresh pages would cost more than the copies into them.
+  LargeVector& room_for(std::int64_t floats) {
+    if (static_cast<std::int64_t>(room_.size()) < floats) room_.resize(static_cast<std::size_t>(floats));
+    return room_;
+  }
+
   const dnnl::matmul& product(Rows<const float> x, const Layout& weights, Rows<float> y) {
     const auto [found, fresh] = products_.try_emplace({x.rows, x.width, x.stride, y.width, y.stride});
     if (fresh) {
@@ -64,6 +69,7 @@ class Library {
  private:
   using Shape = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<Shape, dnnl::matmul> products_;
+  LargeVector room_;
 };
 
 Library& library() {
@@ -107,7 +113,7 @@ void Linear::run(Rows<const float> x, Rows<float> y) const {
   constexpr std::int64_t kLeastRows = 4;
   if (x.rows >= kLeastRows) return multiply(x, y);
   if (x.rows == 0) return;
-  std::vector<float> padded(static_cast<std::size_t>(kLeastRows * (inputs_ + outputs_)));
+  LargeVector& padded = library().room_for(kLeastRows * (inputs_ + outputs_));
   const Rows<float> inputs{padded.data(), kLeastRows, inputs_, inputs_};
   const Rows<float> outputs{padded.data() + kLeastRows * inputs_, kLeastRows, outputs_, outputs_};
   for (std::int64_t row = 0; row < x.rows; ++row) std::ranges::copy(x[row], inputs[row].begin());
