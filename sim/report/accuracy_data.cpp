@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/catalog.hpp"
-#include "base/files.hpp"
 #include "hardware/calibration/calibrate.hpp"
 #include "sim/run/world.hpp"
 #include "sim/validation/batches.hpp"
@@ -38,6 +37,18 @@ constexpr std::array kTables = {
     Tables{"l40s", "l40s", "ai-dynamo/aiconfigurator @ 095f58a."},
     Tables{"rtx-pro-6000", "rtxpro6000", "casys-kaist/LLMServingSim @ 5daddb2: layers inside vLLM 0.19, three models."},
     Tables{"rtx-4090", "rtx4090", "casys-kaist/LLMServingSim @ 5daddb2: layers inside vLLM, one model."},
+};
+
+// Records of this project.
+struct Records {
+  const char* device;
+  const char* kernels;  // below traces/measured
+  const char* engine;   // folder of runs, with the kernels of the same minutes
+  const char* about;
+};
+constexpr std::array kRecords = {
+    Records{"cpu-epyc-vm", "epyc-zen4-vm-2026-11-21.json", "epyc-zen4-vm-2026-11-21-engine",
+            "`llmscape bench --backend cpu --quick`, one thread of a Zen 4 virtual machine, thread CPU time."},
 };
 
 class Collector {
@@ -81,54 +92,46 @@ class Collector {
     if (calibration) page_.devices.push_back({device, about, calibration->reports});
   }
 
-  // The catalogue's device that a record of this project is named after.
-  std::string device_of(const fs::path& record) {
-    std::string longest;
-    for (const std::string& name : catalog_names(sources_.catalogs.hardware))
-      if (record.filename().string().starts_with(name) && name.size() > longest.size()) longest = name;
-    return longest;
-  }
-
-  static bool is_engine_record(const fs::path& path) {
-    LineReader lines(path);
-    for (int i = 0; i < 5; ++i)
-      if (const auto line = lines.next(); line && line->find("llmscape.engine/1") != line->npos) return true;
-    return false;
-  }
-
   void add_records() {
-    if (!fs::is_directory(sources_.measured)) return;
-    std::vector<fs::path> engines;
-    std::map<std::string, std::vector<fs::path>> kernels;
-    for (const auto& file : fs::directory_iterator(sources_.measured)) {
-      if (device_of(file.path()).empty()) continue;
-      if (is_engine_record(file.path())) engines.push_back(file.path());
-      else kernels[device_of(file.path())].push_back(file.path());
+    for (const Records& records : kRecords) {
+      add_device(records.device, {sources_.measured / records.kernels}, records.about);
+      add_engine_runs(records);
     }
-    for (auto& [device, paths] : kernels) {
-      std::ranges::sort(paths);
-      add_device(device, paths, "Records of `llmscape bench` in traces/measured.");
-    }
-    std::ranges::sort(engines);
-    for (const fs::path& path : engines) add_engine(path);
   }
 
-  void add_engine(const fs::path& path) {
-    about_to_(path.filename().string());
+  // Runs of the mini engine, on the device fitted to the kernels that were timed beside them.
+  void add_engine_runs(const Records& records) {
+    const fs::path folder = sources_.measured / records.engine;
+    const auto tables = traces::read_kernel_tables({(folder / "kernels.json.gz").string()}, diagnostics_);
+    const auto base = entry(records.device);
+    if (!tables || !base) return;
+    const auto calibration = hardware::calibrate(*tables, *base, {}, diagnostics_);
+    if (!calibration) return;
+    std::vector<fs::path> runs;
+    for (const auto& file : fs::directory_iterator(folder))
+      if (file.path().filename() != "kernels.json.gz") runs.push_back(file.path());
+    std::ranges::sort(runs);
+    for (const fs::path& path : runs) add_engine_run(path, calibration->device);
+  }
+
+  void add_engine_run(const fs::path& path, YamlNode device) {
+    const std::string model = path.filename().string().substr(0, path.filename().string().find('.'));
+    about_to_("mini engine, " + model);
     const auto record = traces::read_engine_record(path.string(), diagnostics_);
-    const std::string name = path.filename().string();
-    auto device = entry(device_of(path));
-    if (!record || !device) return;
-    const validation::Replay replay(*record, std::move(*device), sources_.catalogs, diagnostics_);
+    if (!record) return;
+    const validation::Replay replay(*record, std::move(device), sources_.catalogs, diagnostics_);
     if (!replay.scenario()) return;
     RunAccuracy run;
-    run.name = name;
-    run.about = "A run of `llmscape engine`: each step priced from what it computed, and its arrivals replayed.";
+    run.name = "Mini engine on a CPU, model " + model;
+    run.about =
+        "`llmscape engine` in thread CPU time: each step priced from what it computed, and its arrivals replayed; the "
+        "device fitted to kernels timed in the same minutes.";
     const auto& config = replay.scenario()->config;
-    const auto model = config.hardware.devices.front()->bind(replay.scenario()->model, config.serving.plan(),
+    const auto steps = config.hardware.devices.front()->bind(replay.scenario()->model, config.serving.plan(),
                                                              run::settings_of(config.serving));
-    run.comparisons = validation::compare_steps(*record, *model, models::kv_laws(replay.scenario()->model));
+    run.comparisons = validation::compare_steps(*record, *steps, models::kv_laws(replay.scenario()->model));
     if (auto simulated = validation::simulate(*replay.scenario(), diagnostics_)) {
+      for (validation::RequestTimes& request : simulated->requests) request.queued = request.arrival;  // as the record
       auto requests = validation::compare_requests(std::move(simulated->requests), validation::request_times(*record),
                                                    {}, diagnostics_);
       if (requests) run.comparisons.insert(run.comparisons.end(), requests->begin(), requests->end());
