@@ -21,7 +21,7 @@ class CpuBackend final : public Backend {
     context["threads"] = "1";
     context["clock"] = "thread cpu time";
     context["caches"] =
-        "weights, keys and values in rotated copies, twice the last cache together; activations as they were left";
+        "weights, keys and values in rotated copies, ten times the last cache together; activations as they were left";
     context["clock_cost_ns"] = fmt::format("{:.0f}", clock_cost().si() * 1e9);
     if (const auto stolen = steal_.share_since()) context["steal"] = fmt::format("{:.4f}", *stolen);
     return context;

@@ -27,7 +27,7 @@ class CpuCase : public PreparedCase {
   int repeats_ = 0;  // runs in a sample, so that the clock's own time does not matter; 0: not known yet
 };
 
-// How many copies of so many bytes are twice as large as the last cache.
+// How many copies of so many bytes leave nothing of themselves in the last cache.
 std::int64_t copies_beyond_caches(double bytes);
 
 // Uniform in [-1, 1).
