@@ -43,7 +43,7 @@ constexpr std::array kTables = {
 struct Records {
   const char* device;
   const char* kernels;  // below traces/measured
-  const char* engine;   // folder of runs, with the kernels of the same minutes
+  const char* engine;   // folder of runs of the mini engine
   const char* about;
 };
 constexpr std::array kRecords = {
@@ -99,19 +99,13 @@ class Collector {
     }
   }
 
-  // Runs of the mini engine, on the device fitted to the kernels that were timed beside them.
   void add_engine_runs(const Records& records) {
-    const fs::path folder = sources_.measured / records.engine;
-    const auto tables = traces::read_kernel_tables({(folder / "kernels.json.gz").string()}, diagnostics_);
-    const auto base = entry(records.device);
-    if (!tables || !base) return;
-    const auto calibration = hardware::calibrate(*tables, *base, {}, diagnostics_);
-    if (!calibration) return;
+    auto device = entry(records.device);
+    if (!device) return;
     std::vector<fs::path> runs;
-    for (const auto& file : fs::directory_iterator(folder))
-      if (file.path().filename() != "kernels.json.gz") runs.push_back(file.path());
+    for (const auto& file : fs::directory_iterator(sources_.measured / records.engine)) runs.push_back(file.path());
     std::ranges::sort(runs);
-    for (const fs::path& path : runs) add_engine_run(path, calibration->device);
+    for (const fs::path& path : runs) add_engine_run(path, *device);
   }
 
   void add_engine_run(const fs::path& path, YamlNode device) {
@@ -124,8 +118,9 @@ class Collector {
     RunAccuracy run;
     run.name = "Mini engine on a CPU, model " + model;
     run.about =
-        "`llmscape engine` in thread CPU time: each step priced from what it computed, and its arrivals replayed; the "
-        "device fitted to kernels timed in the same minutes.";
+        "`llmscape engine` in thread CPU time: each step priced from what it computed, and its arrivals replayed, on "
+        "the "
+        "device fitted to the kernels above. No constant comes from the runs.";
     const auto& config = replay.scenario()->config;
     const auto steps = config.hardware.devices.front()->bind(replay.scenario()->model, config.serving.plan(),
                                                              run::settings_of(config.serving));
