@@ -17,7 +17,8 @@ TEST_CASE("docs/accuracy.md and README.md hold what `llmscape accuracy` computes
     return;
   }
   const auto page = std::filesystem::temp_directory_path() / ("llmscape-accuracy-" + std::to_string(getpid()) + ".md");
-  const auto ran = llmscape::test::run_program({"accuracy", "--data", data, "-q", "--summary", "-o", page.string()});
+  const auto ran =
+      llmscape::test::run_program({"accuracy", "--data", data, "-q", "--summary", "-o", page.string()}, 900);
   CAPTURE(ran.err);
   REQUIRE(ran.code == 0);
   std::string error;
