@@ -17,6 +17,7 @@
 #include "base/table.hpp"
 #include "hardware/harness/backend.hpp"
 #include "hardware/harness/cases.hpp"
+#include "hardware/harness/power.hpp"
 #include "hardware/harness/runner.hpp"
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/verbs.hpp"
@@ -92,6 +93,15 @@ void add_provenance(traces::MicrobenchRecord& record, const Arguments& arguments
   record.context["argv"] = fmt::to_string(fmt::join(std::next(typed.begin()), typed.end(), " "));
 }
 
+// A GPU's power, unless only some cases are wanted; why not stands in the record.
+void add_power(traces::MicrobenchRecord& record, const Arguments& arguments) {
+  if (arguments.backend != "cuda" || !arguments.filter.empty()) return;
+  const Seconds each(arguments.quick ? 1 : 5);
+  std::string reason;
+  record.power = harness::measure_power(0, each, reason);
+  if (record.power.empty()) record.context["power"] = reason;
+}
+
 int report_failures(const harness::RunOutcome& outcome) {
   for (const harness::FailedCheck& failed : outcome.failed) {
     fmt::print(stderr, "llmscape: {} differs from its reference by {:.1e}, more than {:.1e}; it was not timed\n",
@@ -130,6 +140,7 @@ int bench_it(const Arguments& arguments, const std::optional<Seconds>& budget, c
   harness::RunOutcome outcome =
       harness::run_cases(*backend, cases, harness::sentinel_cases(arguments.backend), {arguments.seed, budget, step});
   progress.update(1);
+  add_power(outcome.record, arguments);
   add_provenance(outcome.record, arguments, typed);
   fmt::print("{}", summary_of(outcome.record));
   if (!arguments.output.empty()) traces::write_microbench_record(outcome.record, arguments.output);
