@@ -6,7 +6,7 @@ llmscape_library(data_folder SOURCES sim/cli/data_folder.cpp)
 target_compile_definitions(llmscape_data_folder PRIVATE LLMSCAPE_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 
 install(TARGETS llmscape)
-foreach(folder models/catalog hardware/catalog workloads/catalog schemas examples)
+foreach(folder traces/measured models/catalog hardware/catalog workloads/catalog schemas examples)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/llmscape/${folder})
 endforeach()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
