@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/fabric.hpp"
 
+#include <algorithm>
+
 namespace llmscape::hardware {
 namespace {
+
+const Fields<UplinkChange>& change_fields() {
+  static const Fields<UplinkChange> fields = [] {
+    Fields<UplinkChange> f("uplink_change", "what an uplink carries from a moment on");
+    f.add("at", &UplinkChange::at, "when").required().at_least(0);
+    f.add("uplink", &UplinkChange::uplink, "one way; 0: it is down").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
 
 const Fields<Site>& site_fields() {
   static const Fields<Site> fields = [] {
     Fields<Site> f("site", "a place with an uplink to the others");
     f.add("uplink", &Site::uplink, "to the other sites, one way").required().above(0);
     f.add("latency", &Site::latency, "of the uplink").required().at_least(0);
+    f.add_group("profile", &Site::profile, change_fields(), "how the uplink slows down, fails and comes back");
+    f.check([](const Site& site, const YamlNode& node, Diagnostics& diagnostics) {
+      if (!std::ranges::is_sorted(site.profile, {}, &UplinkChange::at))
+        diagnostics.error(node.where, "the changes of 'profile' have to stand in order of time");
+    });
     return f;
   }();
   return fields;

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace llmscape::hardware {
 
@@ -22,10 +23,17 @@ struct Node {
 };
 const Fields<Node>& node_fields();
 
+// What an uplink carries from a moment on; 0: it is down, and what it carries is lost.
+struct UplinkChange {
+  Seconds at;
+  BytesPerSecond uplink;
+};
+
 // A switch that is never the bottleneck, with an uplink to the other sites.
 struct Site {
   Sourced<BytesPerSecond> uplink;
   Sourced<Seconds> latency;
+  std::vector<UplinkChange> profile;  // in order of time
 };
 
 // Where a group of devices stands.

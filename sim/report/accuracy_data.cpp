@@ -204,21 +204,26 @@ class Collector {
       if (point.excluded) run.notes.push_back("left out: " + point.deployment.id + ": " + *point.excluded);
     page_.runs.push_back(std::move(run));
 
-    about_to_("closed-loop deployments with host constants");
     std::vector<validation::Deployment> counting;
     for (const auto& point : points)
       if (!point.excluded) counting.push_back(point.deployment);
+    for (const bool odd : {true, false}) add_host_constants(counting, odd);
+  }
+
+  // Fitted on one half of the deployments, scored on the other.
+  void add_host_constants(const std::vector<validation::Deployment>& deployments, bool odd) {
+    about_to_("closed-loop deployments with host constants");
     const auto constants =
-        validation::fit_host_constants(validation::half_of(counting, false), sources_.catalogs, diagnostics_);
+        validation::fit_host_constants(validation::half_of(deployments, odd), sources_.catalogs, diagnostics_);
     std::vector<validation::DeploymentPoint> scored;
-    for (const auto& deployment : validation::half_of(counting, true))
+    for (const auto& deployment : validation::half_of(deployments, !odd))
       if (auto point = validation::simulate(deployment, constants.overrides(), sources_.catalogs, diagnostics_))
         scored.push_back(std::move(*point));
     page_.runs.push_back(
-        {"Closed-loop deployments, three host constants",
+        {fmt::format("Closed-loop deployments, three host constants, {} half", odd ? "even" : "odd"),
          fmt::format(
-             "Fitted on one half of the deployments, scored on the other: {:g} ms in every prefill step, {:g} ms and "
-             "{:g} us per prompt token in front of the engine.",
+             "Fitted on the other half of the deployments: {:g} ms in every prefill step, {:g} ms and {:g} us per "
+             "prompt token in front of the engine.",
              constants.per_prefill_step_ms, constants.per_call_ms, constants.per_token_us),
          of(validation::compare(scored)),
          {},

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace llmscape::run {
@@ -29,8 +30,19 @@ class Builder {
   Duplex uplink(const Seat& seat) {
     return once(fmt::format("node {} of {}", node_of(seat), seat.group), *seat.placement->node.uplink);
   }
-  Duplex site(const Seat& seat) {
-    return once("site " + seat.placement->site, *config_.sites.at(seat.placement->site).uplink);
+  Duplex site(const Seat& seat) { return site(seat.placement->site); }
+  Duplex site(const std::string& name) { return once("site " + name, *config_.sites.at(name).uplink); }
+  // Of the sites that something crosses.
+  std::vector<LinkChange> changes() {
+    std::vector<LinkChange> all;
+    for (const auto& [name, site_config] : config_.sites) {
+      if (!known_.contains("site " + name)) continue;
+      const Duplex uplink = site(name);
+      for (const hardware::UplinkChange& change : site_config.profile)
+        for (const kernel::Fabric::Link link : {uplink.out, uplink.in}) all.push_back({change.at, link, change.uplink});
+    }
+    std::ranges::stable_sort(all, {}, &LinkChange::at);
+    return all;
   }
 
  private:
@@ -50,8 +62,8 @@ class Builder {
 
 }  // namespace
 
-void connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::vector<bool>& sends,
-             const std::vector<bool>& receives, const hardware::FabricConfig& config) {
+std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::vector<bool>& sends,
+                                const std::vector<bool>& receives, const hardware::FabricConfig& config) {
   Builder builder(fabric, config);
   std::vector<Duplex> ports;
   for (std::size_t i = 0; i < seats.size(); ++i) {
@@ -75,6 +87,7 @@ void connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::
       }
       fabric.add_route(a, b, std::move(path), latency);
     }
+  return builder.changes();
 }
 
 }  // namespace llmscape::run

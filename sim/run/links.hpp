@@ -15,9 +15,17 @@ struct Seat {
   std::int64_t first_device = 0, devices = 1;
 };
 
+// A link that changes.
+struct LinkChange {
+  Seconds at;
+  kernel::Fabric::Link link;
+  BytesPerSecond bandwidth;
+};
+
 // Builds the links that these replicas see, and routes from each of the first kind to each of the second: out of its
-// ports, over its node's uplink and its site's where they are in others, and in again. Replica i is endpoint i.
-void connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::vector<bool>& sends,
-             const std::vector<bool>& receives, const hardware::FabricConfig& config);
+// ports, over its node's uplink and its site's where they are in others, and in again. Replica i is endpoint i. Returns
+// how the links change, in order of time.
+std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::vector<bool>& sends,
+                                const std::vector<bool>& receives, const hardware::FabricConfig& config);
 
 }  // namespace llmscape::run

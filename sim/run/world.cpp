@@ -43,6 +43,24 @@ class GatewayProcess : public kernel::Process {
   Seconds now_;
 };
 
+// Slows links down, breaks and mends them.
+class LinkProfile : public kernel::Process {
+ public:
+  LinkProfile(kernel::Fabric& fabric, std::vector<LinkChange> changes)
+      : fabric_(fabric), changes_(std::move(changes)) {}
+  Seconds next_event() override { return next_ < changes_.size() ? changes_[next_].at : serving::kNever; }
+  bool wake(Seconds now) override {
+    for (; next_ < changes_.size() && changes_[next_].at <= now; ++next_)
+      fabric_.set_bandwidth(changes_[next_].link, changes_[next_].bandwidth, now);
+    return true;
+  }
+
+ private:
+  kernel::Fabric& fabric_;
+  std::vector<LinkChange> changes_;
+  std::size_t next_ = 0;
+};
+
 // Passes what the gateway's listener hears on to the watcher too.
 class Ears : public serving::RequestListener {
  public:
@@ -197,7 +215,9 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
     }
   }
   kernel::Fabric& fabric = kernel->fabric();
-  if (std::ranges::find(sends, true) != sends.end()) connect(fabric, seats, sends, receives, config.hardware.fabric);
+  std::optional<LinkProfile> profile;
+  if (std::ranges::find(sends, true) != sends.end())
+    profile.emplace(fabric, connect(fabric, seats, sends, receives, config.hardware.fabric));
 
   serving::GatewayConfig gateway_config;
   gateway_config.front_end = {config.serving.front_end.per_call, config.serving.front_end.per_token};
@@ -223,6 +243,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
 
   kernel->lead(leader);
   for (ReplicaProcess& process : processes) kernel->add(process);
+  if (profile) kernel->add(*profile);
   if (!gateway.done()) kernel->run();
   fabric.check_invariants(leader.now());
   parts.fabric = &fabric;
