@@ -98,8 +98,8 @@ TEST_CASE("SGLang expects a share of the answers that are still to come, and les
   policy.decay_steps = 100;
   System system(config, policy, RoundRobin(), one_second);
   system.run({call(0, {{1, 16}}, 201), call(0.5, {{2, 100}}, 20)});
-  // After n decode steps there are 304 - 16 ceil(n / 16) tokens free, and (1 - n / 100)(200 - n) of them are spoken for;
-  // the newcomer asks for 112 + 20. At n = 15 it is 288 - 157.25, at n = 16 288 - 154.56 = 133.44.
+  // After n decode steps there are 304 - 16 ceil(n / 16) tokens free, and (1 - n / 100)(200 - n) of them are spoken
+  // for; the newcomer asks for 112 + 20. At n = 15 it is 288 - 157.25, at n = 16 288 - 154.56 = 133.44.
   CHECK(by_id(system)[1].schedule == Seconds(17));
   CHECK(system.replica().state().preemptions == 0);
 }
