@@ -19,16 +19,14 @@ void SimGridFabric::build(sg::NetZone* zone) {
 }
 
 void SimGridFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) {
-  Transfer transfer{from, to, &route, bytes.si(), now + route.latency, std::move(done)};
-  if (!idle_.empty()) {
-    Mover& mover = *idle_.back();
+  const bool fresh = idle_.empty();
+  Mover& mover = fresh ? movers_.emplace_back() : *idle_.back();
+  mover.transfer = {from, to, &route, bytes.si(), now + route.latency, std::move(done)};
+  if (!fresh) {
     idle_.pop_back();
-    mover.transfer = std::move(transfer);
     mover.bell->release();
     return;
   }
-  Mover& mover = movers_.emplace_back();
-  mover.transfer = std::move(transfer);
   start_actor(home_, "mover", [this, &mover] {
     try {
       work(mover);
@@ -46,7 +44,7 @@ void SimGridFabric::work(Mover& mover) {
     const double left = mover.transfer.begins.si() - sg::Engine::get_clock();
     if (left > 0) sg::this_actor::sleep_for(left);
     const bool arrived = carry(mover.transfer);
-    const Done done = std::move(mover.transfer.done);
+    const Done done = std::exchange(mover.transfer.done, nullptr);
     idle_.push_back(&mover);
     done(arrived, Seconds(sg::Engine::get_clock()));
     mover.bell->acquire();

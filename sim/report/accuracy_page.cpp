@@ -12,7 +12,6 @@
 namespace llmscape::report {
 namespace {
 
-using hardware::ErrorSummary;
 using hardware::FamilyReport;
 using validation::Comparison;
 

@@ -125,7 +125,7 @@ std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& 
   std::vector<PoolConfig> pools = scenario.config.serving.pools;
   if (pools.empty()) {
     PoolConfig& all = pools.emplace_back();
-    static_cast<EngineConfig&>(all) = scenario.config.serving;
+    static_cast<EngineConfig&>(all) = static_cast<const EngineConfig&>(scenario.config.serving);
   }
   const auto report = [&](const std::string& message, const std::string& hint = "") {
     diagnostics.error(where_of(root, {"serving", "pools"}), message, hint);

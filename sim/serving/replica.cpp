@@ -140,7 +140,7 @@ void Replica::read(const Message& message, Seconds now) {
 // In order: the first that does not fit stops those behind it.
 void Replica::reserve_imports(Seconds now) {
   while (!expected_.empty() && state_.reserve(expected_.front(), max_sequences_)) {
-    KvImport& import = reserved_.emplace(expected_.front().id, std::move(expected_.front())).first->second;
+    KvImport& import = reserved_.emplace(expected_.front().id, expected_.front()).first->second;
     expected_.pop_front();
     const std::int64_t here = import.hit_blocks * state_.kv.block_tokens();
     outcomes_.on_reserved(*import.request, import.request->prompt_tokens - here, now);
