@@ -175,10 +175,13 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
       result.links.push_back({parts.fabric->name_of(link), bytes.si(), bytes / parts.fabric->allowed(link, end)});
 
   result.warnings = parts.warnings;
-  for (std::size_t r = 0; r < parts.replicas.size(); ++r)
-    for (const std::string& warning : parts.replicas[r]->step_model().range_warnings())
-      if (std::find(result.warnings.begin(), result.warnings.end(), warning) == result.warnings.end())
+  // Replicas of one group leave a range at operators of their own: the first one stands for all.
+  for (const serving::Replica* replica : parts.replicas)
+    for (const std::string& warning : replica->step_model().range_warnings()) {
+      const std::string about = warning.substr(0, warning.find(':'));
+      if (std::ranges::none_of(result.warnings, [&](const std::string& known) { return known.starts_with(about); }))
         result.warnings.push_back(warning);
+    }
 
   const std::vector<double> batches = seen.ttft_batches.p99();
   metrics::VerdictInput input;
