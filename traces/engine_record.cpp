@@ -4,6 +4,7 @@
 #include "base/fields.hpp"
 #include "base/files.hpp"
 #include "traces/compression.hpp"
+#include "traces/record_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -122,27 +123,6 @@ const Fields<File>& file_fields() {
   return fields;
 }
 
-// Takes the entry out of the mapping; nothing after reporting that it is not there.
-std::optional<YamlNode> take_mapping(YamlNode& root, std::string_view key, Diagnostics& diagnostics) {
-  const YamlNode* found = root.find(key);
-  if (!found || !found->is_mapping()) {
-    diagnostics.error(found ? found->where : root.where, fmt::format("'{}' must be given as a mapping", key));
-    root.erase(key);
-    return std::nullopt;
-  }
-  YamlNode taken = *found;
-  root.erase(key);
-  return taken;
-}
-
-void read_context(const YamlNode& node, std::map<std::string, std::string>& context, Diagnostics& diagnostics) {
-  for (const auto& entry : node.entries) {
-    if (!entry.value.is_scalar())
-      diagnostics.error(entry.value.where, fmt::format("{} of the context must be a text", in_quotes(entry.key)));
-    context[entry.key] = entry.value.text;
-  }
-}
-
 Json json_of(const YamlNode& node) {
   switch (node.kind) {
     case YamlNode::Kind::mapping: {
@@ -207,8 +187,7 @@ std::optional<EngineRecord> read_engine_record(const std::string& path, Diagnost
     return std::nullopt;
   }
   EngineRecord record;
-  if (const auto context = take_mapping(root, "context", diagnostics))
-    read_context(*context, record.context, diagnostics);
+  record.context = take_context(root, diagnostics);
   if (const auto model = take_mapping(root, "model", diagnostics)) record.model = write_yaml(*model);
   File file;
   file_fields().read(file, root, diagnostics);
