@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,10 +32,29 @@ inline constexpr std::array<std::string_view, kOperatorFamilies> kOperatorFamily
     "gemm", "grouped_gemm", "prefill_attention", "decode_attention", "elementwise", "collective", "sampling", "host"};
 
 // Where the joules go. Static power is charged by the run over elapsed time, not by the step.
-enum class EnergyComponent { compute, memory, interconnect, on_chip };
-inline constexpr int kEnergyComponents = 4;
-inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponentNames = {"compute", "memory",
-                                                                                          "interconnect", "on_chip"};
+enum class EnergyComponent {
+  compute,
+  memory,        // main memory: HBM, LPDDR
+  interconnect,  // between the devices of a replica
+  on_chip,       // SRAM buffers
+  conversion,    // analogue-to-digital converters
+  write          // weights into compute-in-memory cells
+};
+inline constexpr int kEnergyComponents = 6;
+inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponentNames = {
+    "compute", "memory", "interconnect", "on_chip", "conversion", "write"};
+
+// The parts of a device that can be what a step waits for: how busy each is says what to widen.
+enum class Resource {
+  arithmetic,  // tensor cores, macros, compute units
+  vector,      // a vector unit beside them
+  memory,      // the channels of main memory
+  write,       // weights into compute-in-memory cells
+  links        // to the other devices of a replica
+};
+inline constexpr int kResources = 5;
+inline constexpr std::array<std::string_view, kResources> kResourceNames = {"arithmetic", "vector", "memory", "write",
+                                                                            "links"};
 
 // What one step costs one replica (energy: all its devices together).
 struct StepCost {
@@ -43,9 +63,10 @@ struct StepCost {
   Seconds sync;    // the device waits for the host this long, even where their timelines overlap
   std::array<Seconds, kOperatorFamilies> by_family{};  // sums to `device` + the host entry
   std::array<Joules, kEnergyComponents> energy{};      // dynamic energy only
-  Seconds extrapolated;                                // of the device's time, outside the range of its parameters
-  Flops flops;                                         // of one device
-  Bytes bytes;                                         // memory traffic of one device
+  std::array<Seconds, kResources> busy{};  // of one device: how long each part works at its peak; at most the step
+  Seconds extrapolated;                    // of the device's time, outside the range of its parameters
+  Flops flops;                             // of one device
+  Bytes bytes;                             // memory traffic of one device
 };
 
 // Prices the steps of one replica: a device kind, a model and a parallel plan, bound together. Calls are not
@@ -72,6 +93,8 @@ struct Device {
   [[nodiscard]] virtual Bytes runtime_memory() const { return Bytes(); }
   // Power drawn when idle, per device; what the run charges for the whole simulated time.
   [[nodiscard]] virtual Watts idle_power() const = 0;
+  // From the memory behind a device (its host's, DDR) into its own: how fast weights come that are kept there.
+  [[nodiscard]] virtual std::optional<BytesPerSecond> load_bandwidth() const { return std::nullopt; }
   // Tokens of KV that fit where this is not simply memory() - weights - activations (CIM, dataflow); 0: use the
   // formula.
   [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const {

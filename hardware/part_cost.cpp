@@ -39,7 +39,7 @@ StepCost step_cost(const PartCost& part, Seconds host, const PowerModel& power, 
     cost.device = at_limit;
   }
   cost.by_family[static_cast<std::size_t>(OperatorFamily::host)] = host;
-  cost.energy = {devices * compute, devices * memory, devices * link, Joules()};
+  cost.energy = {devices * compute, devices * memory, devices * link};
   return cost;
 }
 

@@ -28,6 +28,7 @@ struct Stage {
   Seconds service{};         // of tool and retrieval
 
   // model_call:
+  int model = 0;  // index into the scenario's models; 0: the one that needs no name
   Prompt prompt{};
   std::int64_t output_tokens = 1;
   ContentId output = 0;      // content id of the answer, so that later prompts can hold it; 0: nobody will

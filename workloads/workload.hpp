@@ -49,6 +49,8 @@ struct WorkloadContext {
   std::filesystem::path base;  // folder that relative trace paths start from
   // In the order of Program::slo_class; a component without a class has the first.
   std::vector<std::string> slo_classes;
+  // In the order of Stage::model; a call that names none has the first.
+  std::vector<std::string> models;
   SourceRange where;  // of the workload section, for messages
 };
 

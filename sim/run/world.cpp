@@ -131,7 +131,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   const std::vector<std::int64_t> kv_laws = models::kv_laws(scenario.model);
   const RandomStreams streams(static_cast<std::uint64_t>(config.seed));
   const auto generator =
-      workloads::make_generator(config.workload, {scenario.folder, scenario.slo_classes, scenario.workload_where},
+      workloads::make_generator(config.workload, {scenario.folder, scenario.slo_classes, {}, scenario.workload_where},
                                 streams.child("workload"), diagnostics);
   if (!generator) return {};
 

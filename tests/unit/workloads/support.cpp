@@ -9,7 +9,7 @@ namespace {
 std::unique_ptr<Generator> try_generator(const std::string& workload, std::uint64_t seed, Diagnostics& diagnostics) {
   WorkloadConfig config;
   if (!workload_fields().read(config, yaml(workload), diagnostics)) return nullptr;
-  return make_generator(config, {.base = ".", .slo_classes = {"first", "second", "third"}, .where = {}},
+  return make_generator(config, {.base = ".", .slo_classes = {"first", "second", "third"}, .models = {}, .where = {}},
                         RandomStreams(seed), diagnostics);
 }
 
