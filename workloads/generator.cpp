@@ -22,6 +22,33 @@ int index_of_class(const std::optional<std::string>& name, const WorkloadContext
   return static_cast<int>(found - context.slo_classes.begin());
 }
 
+// `asked` is who asks for it, for a message.
+int index_of_model(const std::optional<std::string>& name, int otherwise, const std::string& asked,
+                   const WorkloadContext& context, Diagnostics& diagnostics) {
+  if (!name) return otherwise;
+  const auto found = std::ranges::find(context.models, *name);
+  if (context.models.empty()) {
+    diagnostics.error(
+        context.where,
+        fmt::format("{} asks for model {}, but the scenario's one model has no name", asked, in_quotes(*name)),
+        fmt::format("name the models: 'models: {{{}: ...}}' in place of 'model'", *name));
+  } else if (found == context.models.end()) {
+    diagnostics.error(context.where, fmt::format("{} asks for the unknown model {}", asked, in_quotes(*name)),
+                      did_you_mean(*name, context.models));
+  }
+  return static_cast<int>(found - context.models.begin());
+}
+
+Mixture::Indices indices_of(const MixtureComponent& component, int model, const WorkloadContext& context,
+                            Diagnostics& diagnostics) {
+  Mixture::Indices indices;
+  indices.slo_class = index_of_class(component.slo_class, context, diagnostics);
+  indices.model = index_of_model(component.model, model, "a part of 'mixture'", context, diagnostics);
+  for (const auto& name : component.stream->stage_models())
+    indices.stage_models.push_back(index_of_model(name, indices.model, "a stage of a workflow", context, diagnostics));
+  return indices;
+}
+
 // A clock that runs faster.
 class FasterClock : public ArrivalClock {
  public:
@@ -39,12 +66,12 @@ std::unique_ptr<ArrivalClock> make_clock(const WorkloadConfig& config, RandomStr
   return speedup == 1 ? std::move(clock) : std::make_unique<FasterClock>(std::move(clock), speedup);
 }
 
-std::unique_ptr<Generator> make_replay(const ReplayConfig& config, double speedup, const WorkloadContext& context,
-                                       Limits limits, Diagnostics& diagnostics) {
+std::unique_ptr<Generator> make_replay(const ReplayConfig& config, double speedup, int model,
+                                       const WorkloadContext& context, Limits limits, Diagnostics& diagnostics) {
   // An absolute path stays as it is.
   const std::string path = (context.base / config.trace).string();
   auto reader = traces::open_trace(path, config.format.value_or(""), context.where, diagnostics);
-  return reader ? std::make_unique<Replay>(std::move(reader), config, speedup, limits, diagnostics) : nullptr;
+  return reader ? std::make_unique<Replay>(std::move(reader), config, speedup, model, limits, diagnostics) : nullptr;
 }
 
 }  // namespace
@@ -54,17 +81,20 @@ std::unique_ptr<Generator> make_generator(const WorkloadConfig& config, const Wo
   Limits limits;
   if (config.duration) limits.duration = *config.duration;
   if (config.requests) limits.programs = *config.requests;
-  if (config.replay) return make_replay(*config.replay, config.speedup, context, limits, diagnostics);
+  const int before = diagnostics.errors();
+  const int model = index_of_model(config.model, 0, "the workload", context, diagnostics);
+  if (config.replay)
+    return diagnostics.errors() > before
+               ? nullptr
+               : make_replay(*config.replay, config.speedup, model, context, limits, diagnostics);
 
   auto components = config.mixture;
-  if (config.stream) components.push_back({.slo_class = {}, .stream = config.stream});
-  std::vector<int> slo_classes;
-  const int before = diagnostics.errors();
-  for (const auto& component : components)
-    slo_classes.push_back(index_of_class(component.slo_class, context, diagnostics));
+  if (config.stream) components.push_back({.slo_class = {}, .model = {}, .stream = config.stream});
+  std::vector<Mixture::Indices> indices;
+  for (const auto& component : components) indices.push_back(indices_of(component, model, context, diagnostics));
   if (diagnostics.errors() > before) return nullptr;
 
-  auto mixture = std::make_unique<Mixture>(components, slo_classes, streams);
+  auto mixture = std::make_unique<Mixture>(components, indices, streams);
   if (config.arrivals->users() > 0)
     return std::make_unique<ClosedLoop>(*config.arrivals, std::move(mixture), limits, streams);
   return std::make_unique<OpenLoop>(make_clock(config, streams.stream("arrivals")), std::move(mixture), limits);

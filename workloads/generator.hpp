@@ -2,6 +2,8 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/diagnostics.hpp"
 #include "base/fields.hpp"
@@ -57,6 +59,9 @@ struct Stream {
   virtual ~Stream() = default;
   [[nodiscard]] virtual std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams,
                                                             std::uint64_t range) const = 0;
+  // Names of the models that single stages ask for, by the stage's place in every program. Stages without one, and
+  // those behind the last, ask for the model of the stream.
+  [[nodiscard]] virtual std::vector<std::optional<std::string>> stage_models() const { return {}; }
 };
 const Family<Stream>& streams();
 

@@ -5,14 +5,14 @@
 
 namespace llmscape::workloads {
 
-Mixture::Mixture(const std::vector<MixtureComponent>& components, const std::vector<int>& slo_classes,
+Mixture::Mixture(const std::vector<MixtureComponent>& components, const std::vector<Indices>& indices,
                  const RandomStreams& streams)
     : choice_(streams.stream("mixture")) {
   double up_to = 0;
   for (std::size_t i = 0; i < components.size(); ++i) {
     up_to += components[i].weight;
     parts_.push_back(
-        {up_to, slo_classes[i], components[i].priority, components[i].stream->maker(streams.child("stream", i), i)});
+        {up_to, indices[i], components[i].priority, components[i].stream->maker(streams.child("stream", i), i)});
   }
 }
 
@@ -20,8 +20,12 @@ Program Mixture::make(Seconds start) {
   const double drawn = choice_.uniform() * parts_.back().up_to;
   Part& part = *std::find_if(parts_.begin(), parts_.end() - 1, [drawn](const Part& p) { return drawn < p.up_to; });
   Program program = part.maker->make(start);
-  program.slo_class = part.slo_class;
+  program.slo_class = part.indices.slo_class;
   program.priority = part.priority;
+  const std::vector<int>& models = part.indices.stage_models;
+  for (std::size_t i = 0; i < program.stages.size(); ++i)
+    if (program.stages[i].kind == Stage::Kind::model_call)
+      program.stages[i].model = i < models.size() ? models[i] : part.indices.model;
   return program;
 }
 

@@ -11,15 +11,22 @@ namespace llmscape::workloads {
 // the same programs, in the same order, whatever the others are.
 class Mixture : public ProgramMaker {
  public:
-  // `slo_classes[i]` is the index of component i's SLO class.
-  Mixture(const std::vector<MixtureComponent>& components, const std::vector<int>& slo_classes,
+  // The names in a component, as indices of the scenario's lists.
+  struct Indices {
+    int slo_class = 0;
+    int model = 0;                  // of calls that name none
+    std::vector<int> stage_models;  // of the first stages of each program
+  };
+  // `indices[i]` belongs to component i.
+  Mixture(const std::vector<MixtureComponent>& components, const std::vector<Indices>& indices,
           const RandomStreams& streams);
   Program make(Seconds start) override;
 
  private:
   struct Part {
     double up_to;  // cumulative weight
-    int slo_class, priority;
+    Indices indices;
+    int priority;
     std::unique_ptr<ProgramMaker> maker;
   };
   std::vector<Part> parts_;

@@ -9,11 +9,12 @@
 namespace llmscape::workloads {
 namespace {
 
-Program program_of(traces::TraceRecord record, Seconds start) {
+Program program_of(traces::TraceRecord record, int model, Seconds start) {
   Program program;
   program.start = start;
   if (!record.session.empty()) program.session = std::max<std::uint64_t>(1, hash64(record.session));
   Stage& call = program.stages.emplace_back();
+  call.model = model;
   call.prompt = std::move(record.prompt);
   call.output_tokens = record.output_tokens;
   return program;
@@ -21,9 +22,9 @@ Program program_of(traces::TraceRecord record, Seconds start) {
 
 }  // namespace
 
-Replay::Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, double speedup, Limits limits,
-               Diagnostics& diagnostics)
-    : reader_(std::move(reader)), speedup_(speedup), limits_(limits) {
+Replay::Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, double speedup, int model,
+               Limits limits, Diagnostics& diagnostics)
+    : reader_(std::move(reader)), speedup_(speedup), model_(model), limits_(limits) {
   if (config.count) limits_.programs = std::min(limits_.programs, *config.count);
   for (std::int64_t skipped = 0; skipped < config.first; ++skipped)
     if (!reader_->next(diagnostics)) return;
@@ -37,7 +38,7 @@ void Replay::advance(Diagnostics& diagnostics) {
   if (!record) return;
   if (!first_arrival_) first_arrival_ = record->arrival;
   const Seconds start = (record->arrival - *first_arrival_) / speedup_;
-  if (start <= limits_.duration) pending_ = program_of(std::move(*record), start);
+  if (start <= limits_.duration) pending_ = program_of(std::move(*record), model_, start);
 }
 
 std::optional<Program> Replay::next(Diagnostics& diagnostics) {

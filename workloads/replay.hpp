@@ -11,9 +11,9 @@ namespace llmscape::workloads {
 // goes to the diagnostics of the call that reads it and ends the replay.
 class Replay : public Generator {
  public:
-  // Times between arrivals are divided by `speedup`.
-  Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, double speedup, Limits limits,
-         Diagnostics& diagnostics);
+  // Times between arrivals are divided by `speedup`; all calls ask for the model of index `model`.
+  Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& config, double speedup, int model,
+         Limits limits, Diagnostics& diagnostics);
   std::optional<Program> next(Diagnostics& diagnostics) override;
   Seconds next_start() override { return pending_ ? pending_->start : kNever; }
   void finished(const Program&, Seconds) override {}
@@ -24,6 +24,7 @@ class Replay : public Generator {
 
   std::unique_ptr<traces::TraceReader> reader_;
   double speedup_;
+  int model_;
   Limits limits_;
   std::optional<Seconds> first_arrival_;
   std::optional<Program> pending_;  // read one ahead, to know its start

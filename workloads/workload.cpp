@@ -14,6 +14,8 @@ const Fields<MixtureComponent>& component_fields() {
         .at_most(1e9);
     f.add("slo_class", &MixtureComponent::slo_class,
           "name of the SLO class of its programs; the first class if absent");
+    f.add("model", &MixtureComponent::model,
+          "name of the model that its calls ask for, of the scenario's 'models'; that of the workload if absent");
     f.add("priority", &MixtureComponent::priority, "smaller is served first by priority orders").between(-1e6, 1e6);
     f.add_family("stream", &MixtureComponent::stream, streams(), "what each of its programs does").required();
     return f;
@@ -63,6 +65,8 @@ const Fields<WorkloadConfig>& workload_fields() {
     f.add_family("stream", &WorkloadConfig::stream, streams(), "what each program does");
     f.add_group("mixture", &WorkloadConfig::mixture, component_fields(), "several streams that share the arrivals");
     f.add_group("replay", &WorkloadConfig::replay, replay_fields(), "a recorded trace instead of arrivals and stream");
+    f.add("model", &WorkloadConfig::model,
+          "name of the model that calls ask for which name none, of the scenario's 'models'; the first if absent");
     f.add("rate", &WorkloadConfig::rate, "mean rate of programs that the arrivals are scaled to; their own if absent")
         .above(0)
         .at_most(1e9);

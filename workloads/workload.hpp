@@ -17,6 +17,7 @@ namespace llmscape::workloads {
 struct MixtureComponent {
   double weight = 1;  // share of the starts, relative to the other components
   std::optional<std::string> slo_class;
+  std::optional<std::string> model;  // of its calls; that of the workload if absent
   int priority = 0;
   std::shared_ptr<const Stream> stream;
 };
@@ -35,8 +36,9 @@ struct WorkloadConfig {
   std::shared_ptr<const Stream> stream;
   std::vector<MixtureComponent> mixture;
   std::optional<ReplayConfig> replay;
-  std::optional<PerSecond> rate;  // scales the arrivals to this mean rate
-  double speedup = 1;             // times between arrivals are divided by this
+  std::optional<std::string> model;  // of calls that name none; the scenario's first if absent
+  std::optional<PerSecond> rate;     // scales the arrivals to this mean rate
+  double speedup = 1;                // times between arrivals are divided by this
   std::optional<Seconds> duration;
   std::optional<std::int64_t> requests;
   Seconds warmup;                  // what arrives before is served but not measured
@@ -54,7 +56,7 @@ struct WorkloadContext {
   SourceRange where;  // of the workload section, for messages
 };
 
-// nullptr after reporting: a trace that cannot be opened, an SLO class that the scenario lacks.
+// nullptr after reporting: a trace that cannot be opened, an SLO class or a model that the scenario lacks.
 std::unique_ptr<Generator> make_generator(const WorkloadConfig& config, const WorkloadContext& context,
                                           const RandomStreams& streams, Diagnostics& diagnostics);
 

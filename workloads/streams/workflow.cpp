@@ -16,6 +16,7 @@ struct WorkflowStage {
   std::string name;
   Stage::Kind kind = Stage::Kind::model_call;
   std::vector<std::string> after;
+  std::optional<std::string> model;
   std::int64_t instructions = 0;
   bool input = true;
   std::shared_ptr<const Lengths> output;
@@ -26,6 +27,7 @@ struct Workflow : Stream {
   std::shared_ptr<const Lengths> input;
   std::vector<WorkflowStage> stages;
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
+  [[nodiscard]] std::vector<std::optional<std::string>> stage_models() const override;
 };
 
 // The same graph for every program, with lengths and times of its own.
@@ -91,10 +93,17 @@ std::unique_ptr<ProgramMaker> Workflow::maker(const RandomStreams& streams, std:
   return std::make_unique<WorkflowMaker>(*this, streams, range);
 }
 
+std::vector<std::optional<std::string>> Workflow::stage_models() const {
+  std::vector<std::optional<std::string>> models;
+  for (const WorkflowStage& stage : stages) models.push_back(stage.model);
+  return models;
+}
+
 void check_stage(const WorkflowStage& stage, const YamlNode& node, Diagnostics& diagnostics) {
   const bool is_call = stage.kind == Stage::Kind::model_call;
   if (is_call && !stage.output) diagnostics.error(node.where, "a model call needs an 'output'");
   if (is_call && stage.service) diagnostics.error(node.where, "a model call has no 'service' time of its own");
+  if (!is_call && stage.model) diagnostics.error(node.where, "only a model call asks for a 'model'");
   if (!is_call && !stage.service) diagnostics.error(node.where, "a tool or a retrieval needs a 'service' time");
 }
 
@@ -123,6 +132,7 @@ const Fields<WorkflowStage>& stage_fields() {
         {{"model_call", Stage::Kind::model_call}, {"tool", Stage::Kind::tool}, {"retrieval", Stage::Kind::retrieval}},
         "a call to the model, a tool outside the system, or a search in the retrieval station");
     f.add("after", &WorkflowStage::after, "earlier stages that it waits for; a model call reads what they bring");
+    f.add("model", &WorkflowStage::model, "name of the model that it asks for; that of the workload if absent");
     f.add("instructions", &WorkflowStage::instructions, "tokens at the head of its prompt, the same in every program")
         .between(0, kLongestText);
     f.add("input", &WorkflowStage::input, "whether its prompt holds the program's input");

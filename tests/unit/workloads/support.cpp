@@ -6,10 +6,12 @@
 namespace llmscape::workloads {
 namespace {
 
-std::unique_ptr<Generator> try_generator(const std::string& workload, std::uint64_t seed, Diagnostics& diagnostics) {
+std::unique_ptr<Generator> try_generator(const std::string& workload, std::uint64_t seed,
+                                         const std::vector<std::string>& models, Diagnostics& diagnostics) {
   WorkloadConfig config;
   if (!workload_fields().read(config, yaml(workload), diagnostics)) return nullptr;
-  return make_generator(config, {.base = ".", .slo_classes = {"first", "second", "third"}, .models = {}, .where = {}},
+  return make_generator(config,
+                        {.base = ".", .slo_classes = {"first", "second", "third"}, .models = models, .where = {}},
                         RandomStreams(seed), diagnostics);
 }
 
@@ -29,15 +31,16 @@ std::vector<Program> programs_of(const std::string& stream, int n, std::uint64_t
   return programs;
 }
 
-std::unique_ptr<Generator> generator_of(const std::string& workload, std::uint64_t seed) {
+std::unique_ptr<Generator> generator_of(const std::string& workload, std::uint64_t seed,
+                                        const std::vector<std::string>& models) {
   Diagnostics diagnostics;
-  auto generator = try_generator(workload, seed, diagnostics);
+  auto generator = try_generator(workload, seed, models, diagnostics);
   REQUIRE_MESSAGE(generator, diagnostics.text(false));
   return generator;
 }
 
-std::vector<Program> all_of(const std::string& workload, std::uint64_t seed) {
-  const auto generator = generator_of(workload, seed);
+std::vector<Program> all_of(const std::string& workload, std::uint64_t seed, const std::vector<std::string>& models) {
+  const auto generator = generator_of(workload, seed, models);
   Diagnostics diagnostics;
   std::vector<Program> programs;
   while (auto program = generator->next(diagnostics)) programs.push_back(std::move(*program));
@@ -45,9 +48,9 @@ std::vector<Program> all_of(const std::string& workload, std::uint64_t seed) {
   return programs;
 }
 
-std::string mistakes_of(const std::string& workload) {
+std::string mistakes_of(const std::string& workload, const std::vector<std::string>& models) {
   Diagnostics diagnostics;
-  const auto generator = try_generator(workload, 1, diagnostics);
+  const auto generator = try_generator(workload, 1, models, diagnostics);
   CHECK_FALSE(generator);
   return diagnostics.text(false);
 }

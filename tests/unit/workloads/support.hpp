@@ -25,12 +25,14 @@ std::shared_ptr<const Base> read(const Family<Base>& family, const std::string& 
 // The first `n` programs of a stream, all starting at time 0.
 std::vector<Program> programs_of(const std::string& stream, int n, std::uint64_t seed = 1);
 
-// The generator of a workload section; SLO classes are "first", "second", "third".
-std::unique_ptr<Generator> generator_of(const std::string& workload, std::uint64_t seed = 1);
+// The generator of a workload section; SLO classes are "first", "second", "third". No `models`: one without a name.
+std::unique_ptr<Generator> generator_of(const std::string& workload, std::uint64_t seed = 1,
+                                        const std::vector<std::string>& models = {});
 // All that an open workload emits.
-std::vector<Program> all_of(const std::string& workload, std::uint64_t seed = 1);
+std::vector<Program> all_of(const std::string& workload, std::uint64_t seed = 1,
+                            const std::vector<std::string>& models = {});
 // The messages for a workload that is refused.
-std::string mistakes_of(const std::string& workload);
+std::string mistakes_of(const std::string& workload, const std::vector<std::string>& models = {});
 
 struct Moments {
   double mean = 0, cv = 0;
