@@ -58,8 +58,9 @@ class CpuStepModel final : public StepModel {
       part += priced(models::attention_work(model_, plan_, batch));
     }
     const auto requests = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
-    const PowerModel power{*cpu_.compute_energy, *cpu_.memory_energy, JoulesPerByte(), *cpu_.tdp, *cpu_.idle};
-    return step_cost(part, *cpu_.per_step + requests * *cpu_.per_request, power, plan_.devices());
+    const PowerModel power{*cpu_.compute_energy, *cpu_.memory_energy, JoulesPerByte(), cpu_.limit(), *cpu_.idle};
+    const Rates rates{static_cast<double>(cpu_.threads) * cpu_.products.rate, cpu_.products.bandwidth};
+    return step_cost(part, *cpu_.per_step + requests * *cpu_.per_request, rates, power, plan_.devices());
   }
 
  private:
@@ -118,15 +119,11 @@ const Fields<Cpu>& cpu_fields() {
     f.add_group("elementwise", &Cpu::elementwise, cpu_elementwise_fields(), "kernels that read and write rows")
         .required();
     f.add("capacity", &Cpu::capacity, "memory for weights, KV and activations").required().above(0);
-    f.add("tdp", &Cpu::tdp, "power limit").required().above(0);
-    f.add("idle_power", &Cpu::idle, "power when idle").required().at_least(0);
+    add_power_fields(f);
     f.add("per_step", &Cpu::per_step, "scheduling of a step").required().at_least(0);
     f.add("per_request", &Cpu::per_request, "for each request in the step").required().at_least(0);
     f.add("compute_energy", &Cpu::compute_energy, "dynamic energy of work").required().at_least(0);
     f.add("memory_energy", &Cpu::memory_energy, "dynamic energy of memory traffic").required().at_least(0);
-    f.check([](const Cpu& cpu, const YamlNode& node, Diagnostics& diagnostics) {
-      if (*cpu.idle >= *cpu.tdp) diagnostics.error(node.where, "idle_power is not below tdp");
-    });
     return f;
   }();
   return fields;

@@ -2,17 +2,17 @@
 #pragma once
 #include "hardware/cpu_forms.hpp"
 #include "hardware/device.hpp"
+#include "hardware/power.hpp"
 
 namespace llmscape::hardware {
 
 // Processor cores that run a model with prepacked products and paged attention.
-struct Cpu final : Device {
+struct Cpu final : Device, PowerRange {
   std::int64_t threads = 1;
   CpuProducts products;
   CpuAttention prefill_attention, decode_attention;
   CpuElementwise elementwise;
   Sourced<Bytes> capacity;
-  Sourced<Watts> tdp, idle;
   Sourced<Seconds> per_step, per_request;
   Sourced<JoulesPerFlop> compute_energy;
   Sourced<JoulesPerByte> memory_energy;

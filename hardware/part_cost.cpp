@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/part_cost.hpp"
 
+#include <algorithm>
+
 namespace llmscape::hardware {
 
 void PartCost::add(OperatorFamily family, const KernelCost& cost, int count) {
@@ -20,7 +22,7 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   return *this;
 }
 
-StepCost step_cost(const PartCost& part, Seconds host, const PowerModel& power, int devices) {
+StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const PowerModel& power, int devices) {
   StepCost cost;
   cost.device = part.time();
   cost.by_family = part.by_family;
@@ -40,6 +42,14 @@ StepCost step_cost(const PartCost& part, Seconds host, const PowerModel& power, 
   }
   cost.by_family[static_cast<std::size_t>(OperatorFamily::host)] = host;
   cost.energy = {devices * compute, devices * memory, devices * link};
+
+  // Reads from a cache can beat the memory's bandwidth.
+  const auto keep_busy = [&cost](Resource resource, Seconds time) {
+    cost.busy[static_cast<std::size_t>(resource)] = std::min(time, cost.device);
+  };
+  keep_busy(Resource::arithmetic, part.bf16_flops / rates.bf16);
+  keep_busy(Resource::memory, part.bytes / rates.memory);
+  keep_busy(Resource::links, part.of(OperatorFamily::collective));
   return cost;
 }
 

@@ -38,8 +38,14 @@ struct PowerModel {
   Watts limit, idle;
 };
 
-// The step of a replica of `devices` alike. At the power limit the clock falls: a step lasts until its energy has been
-// drawn.
-StepCost step_cost(const PartCost& part, Seconds host, const PowerModel& power, int devices);
+// What the parts of a device do at best: what `busy` is measured against.
+struct Rates {
+  FlopsPerSecond bf16;
+  BytesPerSecond memory;
+};
+
+// The step of a replica of `devices` alike. At the power limit the clock falls: the device's time is stretched until
+// its mean power, dynamic and idle, is the limit. Collectives hold the links as long as they last.
+StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const PowerModel& power, int devices);
 
 }  // namespace llmscape::hardware

@@ -12,4 +12,10 @@ FlopsPerSecond Peaks::peak(const models::Format& weights, const models::Format& 
   return *peak_bf16;
 }
 
+void Peaks::scale_peaks() {
+  peak_bf16.value *= clock;
+  for (auto* peak : {&peak_fp8, &peak_int8, &peak_fp4})
+    if (*peak) (*peak)->value *= clock;
+}
+
 }  // namespace llmscape::hardware

@@ -51,9 +51,10 @@ class RooflineStepModel final : public StepModel {
       part += priced(models::attention_work(model_, plan_, batch));
     }
     const auto requests = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
-    const PowerModel power{*device_.compute_energy, *device_.memory_energy, *device_.link_energy, *device_.tdp,
+    const PowerModel power{*device_.compute_energy, *device_.memory_energy, *device_.link_energy, device_.limit(),
                            *device_.idle};
-    return step_cost(part, *device_.per_step + requests * *device_.per_request, power, plan_.devices());
+    const Rates rates{*device_.peak_bf16, *device_.memory_bandwidth};
+    return step_cost(part, *device_.per_step + requests * *device_.per_request, rates, power, plan_.devices());
   }
 
  private:
@@ -93,7 +94,10 @@ std::array<Tag, kOperatorFamilies> Roofline::provenance() const {
 
 std::unique_ptr<StepModel> Roofline::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                           const Settings& settings) const {
-  return std::make_unique<RooflineStepModel>(*this, model, plan, settings);
+  Roofline clocked = *this;
+  clocked.scale_peaks();
+  clocked.compute_energy.value *= energy_of_operation(clock);
+  return std::make_unique<RooflineStepModel>(std::move(clocked), model, plan, settings);
 }
 
 const Fields<Roofline>& roofline_fields() {
@@ -117,14 +121,12 @@ const Fields<Roofline>& roofline_fields() {
     f.add("prompt_tile", &P::prompt_tile, "prompt tokens of a step are padded to multiples of it").at_least(1);
     f.add_group("links", &P::links, links_fields(),
                 "how the devices of a replica are joined; absent: each works alone");
-    f.add("tdp", &P::tdp, "power limit: a step that would draw more is stretched").required().above(0);
-    f.add("idle_power", &P::idle, "power when idle").required().at_least(0);
+    f.add("load_bandwidth", &P::load, "from the host's memory into the device's; absent: not known, or one memory")
+        .above(0);
+    add_power_fields(f);
     f.add("compute_energy", &P::compute_energy, "dynamic energy of bf16 work").required().at_least(0);
     f.add("memory_energy", &P::memory_energy, "dynamic energy of memory traffic").required().at_least(0);
     f.add("link_energy", &P::link_energy, "dynamic energy of bytes moved between devices").at_least(0);
-    f.check([](const P& device, const YamlNode& node, Diagnostics& diagnostics) {
-      if (*device.idle >= *device.tdp) diagnostics.error(node.where, "idle_power is not below tdp");
-    });
     return f;
   }();
   return fields;

@@ -5,12 +5,13 @@
 #include "hardware/collectives.hpp"
 #include "hardware/device.hpp"
 #include "hardware/peaks.hpp"
+#include "hardware/power.hpp"
 
 namespace llmscape::hardware {
 
 // An accelerator that is known by its data sheet, or by a published speed or two: each operator takes `per_operator`
 // and the longer of its arithmetic and its memory traffic, at one efficiency each.
-struct Roofline final : Device, Peaks {
+struct Roofline final : Device, Peaks, PowerRange {
   std::string accuracy;  // what its predictions are worth, in the words of who described it
   Sourced<BytesPerSecond> memory_bandwidth;
   Sourced<Bytes> memory_capacity;
@@ -19,12 +20,15 @@ struct Roofline final : Device, Peaks {
   Sourced<Seconds> per_operator, per_step, per_request;
   std::int64_t prompt_tile = 1;  // prompt tokens of a step are padded to multiples of it: compiled shapes
   std::optional<Links> links;    // absent: a device works alone
-  Sourced<Watts> tdp, idle;
-  Sourced<JoulesPerFlop> compute_energy;  // of bf16 work; narrower formats take less as their peak is higher
+  std::optional<Sourced<BytesPerSecond>> load;  // from the host's memory
+  Sourced<JoulesPerFlop> compute_energy;        // of bf16 work; narrower formats take less as their peak is higher
   Sourced<JoulesPerByte> memory_energy, link_energy;
 
   [[nodiscard]] Bytes memory() const override { return *memory_capacity; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override {
+    return load ? std::optional(**load) : std::nullopt;
+  }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,

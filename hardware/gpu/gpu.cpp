@@ -77,7 +77,10 @@ std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
 
 std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
-  return std::make_unique<GpuStepModel>(*this, model, plan, settings);
+  Gpu clocked = *this;
+  clocked.scale_peaks();
+  clocked.energy.compute *= energy_of_operation(clock);
+  return std::make_unique<GpuStepModel>(clocked, model, plan, settings);
 }
 
 const Fields<Gpu>& gpu_fields() {
@@ -91,8 +94,7 @@ const Fields<Gpu>& gpu_fields() {
         .required()
         .at_least(1);
     f.add("l2", &Gpu::l2, "last-level cache").required().above(0);
-    f.add("tdp", &Gpu::tdp, "power limit: a step that would draw more is stretched").required().above(0);
-    f.add("idle_power", &Gpu::idle, "power when idle").required().at_least(0);
+    add_power_fields(f);
     f.add("runtime_reserve", &Gpu::runtime_reserve, "memory of contexts, communicators and captured graphs")
         .required()
         .at_least(0);
@@ -111,11 +113,9 @@ const Fields<Gpu>& gpu_fields() {
                 "attention of decodes over KV of this format; others are priced as `decode_attention`");
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
     f.add_group("links", &Gpu::links, links_fields(), "how the devices of a replica are joined").required();
+    f.add("load_bandwidth", &Gpu::load, "from the host's memory into the device's; absent: not known").above(0);
     f.add_group("host", &Gpu::host, host_fields(), "the host's time of a step").required();
     f.add_group("energy", &Gpu::energy, energy_fields(), "dynamic energy").required();
-    f.check([](const Gpu& gpu, const YamlNode& node, Diagnostics& diagnostics) {
-      if (*gpu.idle >= *gpu.tdp) diagnostics.error(node.where, "idle_power is not below tdp");
-    });
     return f;
   }();
   return fields;

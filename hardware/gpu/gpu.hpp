@@ -8,6 +8,7 @@
 #include "hardware/gpu/elementwise.hpp"
 #include "hardware/gpu/gemm.hpp"
 #include "hardware/gpu/timeline.hpp"
+#include "hardware/power.hpp"
 
 #include <map>
 #include <optional>
@@ -24,8 +25,7 @@ struct EnergyParameters : Fit {
 
 // A GPU: the figures of its data sheet, and for each operator family the parameters of a physical kernel model that
 // were fitted with a serving engine's kernels.
-struct Gpu final : Device, Chip {
-  Sourced<Watts> tdp, idle;
+struct Gpu final : Device, Chip, PowerRange {
   Sourced<Bytes> runtime_reserve;  // contexts, communicators, captured graphs: memory that the KV pool does not get
   GemmParameters gemm;
   std::optional<GemmParameters> expert_gemm;  // absent: as `gemm`
@@ -36,6 +36,7 @@ struct Gpu final : Device, Chip {
   DecodeAttentionParameters decode_attention;
   ElementwiseParameters elementwise;
   Links links;
+  std::optional<Sourced<BytesPerSecond>> load;  // from the host's memory
   HostParameters host;
   EnergyParameters energy;
 
@@ -49,6 +50,9 @@ struct Gpu final : Device, Chip {
   [[nodiscard]] Bytes memory() const override { return *hbm_capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override {
+    return load ? std::optional(**load) : std::nullopt;
+  }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;

@@ -91,6 +91,10 @@ const Fields<TableDevice>& table_fields() {
         .at_least(0);
     f.add("idle_power", &TableDevice::idle, "power when idle").required().at_least(0);
     f.add("busy_power", &TableDevice::busy, "power while a step runs").required().above(0);
+    f.add("peak_bf16", &TableDevice::peak_bf16, "dense peak, to say how busy the arithmetic is; absent: not said")
+        .above(0);
+    f.add("memory_bandwidth", &TableDevice::memory_bandwidth, "to say how busy the memory is; absent: not said")
+        .above(0);
     f.add_group("links", &TableDevice::links, links_fields(), "how the devices of a replica are joined").required();
     f.add_group("host", &TableDevice::host, host_fields(), "the host's time of a step").required();
     f.check([](const TableDevice& device, const YamlNode& node, Diagnostics& diagnostics) {

@@ -15,6 +15,9 @@ struct TableDevice final : Device {
   std::filesystem::path folder;  // where that is: MODEL/tpN/*.csv below it, as traces::read_layer_tables reads them
   Sourced<Bytes> capacity, runtime_reserve;
   Sourced<Watts> idle, busy;
+  // What its work and traffic are measured against: absent, nothing says how busy the parts are.
+  std::optional<Sourced<FlopsPerSecond>> peak_bf16;
+  std::optional<Sourced<BytesPerSecond>> memory_bandwidth;
   Links links;
   HostParameters host;
 

@@ -174,6 +174,12 @@ void TableStepModel::add_work(StepCost& cost, const models::Batch& batch) const 
   }
   cost.flops = Flops(flops / plan_.tensor);
   cost.bytes = Bytes(bytes / plan_.tensor);
+  const auto keep_busy = [&cost](Resource resource, Seconds time) {
+    cost.busy[static_cast<std::size_t>(resource)] = std::min(time, cost.device);
+  };
+  if (device_.peak_bf16) keep_busy(Resource::arithmetic, cost.flops / **device_.peak_bf16);
+  if (device_.memory_bandwidth) keep_busy(Resource::memory, cost.bytes / **device_.memory_bandwidth);
+  keep_busy(Resource::links, cost.by_family[static_cast<std::size_t>(OperatorFamily::collective)]);
 }
 
 std::vector<std::string> TableStepModel::range_warnings() const {

@@ -36,6 +36,7 @@ TEST_CASE("every device of the catalogue loads under its file's name and steps t
       CHECK(cost.device > Seconds());
       CHECK(cost.device < Seconds(10));
       CHECK(cost.flops > Flops());
+      for (const Seconds busy : cost.busy) CHECK(busy <= cost.device);
       CHECK(cost.energy[0] + cost.energy[1] + cost.energy[3] > Joules());
     }
   }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Power limits, clocks, and how busy the parts of a device are.
+#include "hardware/power.hpp"
+#include "closed_form_cases.hpp"
+#include "hardware/cpu.hpp"
+#include "hardware/roofline.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+using doctest::Approx;
+
+Seconds busy(const StepCost& cost, Resource resource) { return cost.busy[static_cast<std::size_t>(resource)]; }
+Seconds family(const StepCost& cost, OperatorFamily f) { return cost.by_family[static_cast<std::size_t>(f)]; }
+
+TEST_CASE("under a cap a step lasts t x P / cap") {
+  Gpu gpu = worked_gpu("h100-sxm");
+  gpu.idle.value = Watts();
+  const Decodes decodes(32, 1024);
+  const StepCost free = step(gpu, llama_8b(), decodes.batch);
+  const Watts drawn = total_energy(free) / free.device;
+  gpu.power_limit = drawn / 1.6;
+  const StepCost capped = step(gpu, llama_8b(), decodes.batch);
+  CHECK(capped.device.si() == Approx(1.6 * free.device.si()));
+  CHECK(total_time(capped).si() == Approx((capped.device + capped.host).si()));
+  CHECK(total_energy(capped) == total_energy(free));
+}
+
+TEST_CASE("the mean power of a capped step, idle power included, is the cap, on one device or two") {
+  Gpu gpu = worked_gpu("h100-sxm");
+  gpu.power_limit = Watts(200);
+  const Decodes decodes(64, 2048);
+  for (const int devices : {1, 2}) {
+    const StepCost capped = step(gpu, llama_8b(), decodes.batch, devices);
+    CHECK((total_energy(capped) / capped.device + devices * *gpu.idle).si() == Approx(devices * 200.0));
+  }
+}
+
+TEST_CASE("a cap that a step does not reach costs nothing") {
+  Gpu gpu = worked_gpu("h100-sxm");
+  const Decodes decodes(1, 128);
+  const StepCost free = step(gpu, llama_8b(), decodes.batch);
+  gpu.power_limit = 1.001 * (total_energy(free) / free.device) + *gpu.idle;
+  CHECK(step(gpu, llama_8b(), decodes.batch).device == free.device);
+}
+
+TEST_CASE("an operation takes the square of the voltage, which falls with the clock to 0.7") {
+  CHECK(energy_of_operation(1) == 1);
+  CHECK(energy_of_operation(0.8) == Approx(0.64));
+  CHECK(energy_of_operation(0.5) == Approx(0.49));
+}
+
+TEST_CASE("a lowered clock stretches arithmetic in proportion, leaves memory alone, and saves energy of work") {
+  auto device = catalogued<Roofline>("tpu-v6e");
+  device.per_operator.value = Seconds();
+  auto slow = device;
+  slow.clock = 0.8;
+  const Prompt prompt(8192);
+  const StepCost before = step(device, llama_8b(), prompt.batch), after = step(slow, llama_8b(), prompt.batch);
+  CHECK(family(after, OperatorFamily::prefill_attention).si() ==
+        Approx(family(before, OperatorFamily::prefill_attention).si() / 0.8));
+  CHECK(family(after, OperatorFamily::elementwise) == family(before, OperatorFamily::elementwise));
+  CHECK(energy(after, EnergyComponent::compute).si() == Approx(0.64 * energy(before, EnergyComponent::compute).si()));
+  CHECK(energy(after, EnergyComponent::memory) == energy(before, EnergyComponent::memory));
+
+  Gpu gpu = worked_gpu("h100-sxm");
+  const StepCost full = step(gpu, llama_8b(), prompt.batch);
+  gpu.clock = 0.8;
+  const StepCost clocked = step(gpu, llama_8b(), prompt.batch);
+  CHECK(clocked.device > 1.1 * full.device);
+  CHECK(clocked.device < full.device / 0.8);
+  CHECK(energy(clocked, EnergyComponent::compute).si() == Approx(0.64 * energy(full, EnergyComponent::compute).si()));
+}
+
+TEST_CASE(
+    "arithmetic is busy for FLOPs over the formats' peak, memory for bytes over bandwidth, links for collectives") {
+  const auto device = catalogued<Roofline>("gaudi3");
+  const Decodes decodes(16, 1024);
+  const StepCost one = step(device, llama_8b(), decodes.batch), two = step(device, llama_8b(), decodes.batch, 2);
+  CHECK(busy(one, Resource::arithmetic).si() == Approx(one.flops / *device.peak_bf16 / Seconds(1)));
+  CHECK(busy(one, Resource::memory).si() == Approx(one.bytes / *device.memory_bandwidth / Seconds(1)));
+  CHECK(busy(one, Resource::links) == Seconds());
+  CHECK(busy(two, Resource::links) == family(two, OperatorFamily::collective));
+
+  const Gpu gpu = worked_gpu("h100-sxm");
+  const Prompt prompt(4096);
+  const auto narrow = quantised(llama_8b(), kInt8);
+  const StepCost wide = step(gpu, llama_8b(), prompt.batch), quick = step(gpu, narrow, prompt.batch);
+  // All products of the layers at twice the peak, attention at that of bf16.
+  constexpr double kLinears = 2 * 4096 * 6979321856.0;
+  CHECK((busy(wide, Resource::arithmetic) - busy(quick, Resource::arithmetic)).si() ==
+        Approx(kLinears / 2 / 989.5e12).epsilon(1e-3));
+}
+
+TEST_CASE("a processor's parts are measured against the rates of its products") {
+  const auto cpu = catalogued<Cpu>("cpu-epyc-vm");
+  const Decodes decodes(4, 256);
+  const StepCost cost = step(cpu, llama_1b(), decodes.batch);
+  CHECK(busy(cost, Resource::arithmetic).si() == Approx(cost.flops.si() / 116.7e9));
+  CHECK(busy(cost, Resource::memory).si() == Approx(cost.bytes.si() / 23.94e9));
+}
+
+}  // namespace
+}  // namespace llmscape::hardware
