@@ -70,6 +70,10 @@ MatrixSet::MatrixSet(std::vector<models::Linear> list, models::Format weight_for
   bytes = Bytes(weights * format.bytes_with_scales());
 }
 
+Bytes MatrixSet::bytes_of(const models::Linear& matrix) const {
+  return Bytes(static_cast<double>(matrix.k) * static_cast<double>(matrix.n) * format.bytes_with_scales());
+}
+
 StepShape::StepShape(const models::ModelSpec& spec, const models::ExpertCoverage& expert_coverage)
     : head({{spec.hidden, spec.vocabulary}}, spec.precision.embedding_weights()), coverage(expert_coverage) {
   for (const auto& group : spec.groups) layers.push_back(describe(group, spec));

@@ -19,6 +19,7 @@ struct MatrixSet {
   double weights = 0;   // also the multiply-adds of one token
   double elements = 0;  // activations in and out, of one token
   Bytes bytes;          // with quantisation scales, without biases
+  [[nodiscard]] Bytes bytes_of(const models::Linear&) const;
 };
 
 // The layers of one group, whole: devices that are priced by closed forms share them evenly, if at all.

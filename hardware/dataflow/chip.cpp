@@ -30,29 +30,36 @@ Bytes whole_weights(const models::ModelSpec& model) { return models::memory_need
 }  // namespace
 
 Seconds DataflowDevice::model_switch(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
-  return switch_time(tiers, whole_weights(model), plan.tensor);
+  return switch_time(tiers, whole_weights(model), plan.devices());
 }
 
 std::int64_t DataflowDevice::kv_tokens(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
-  const Bytes left = plan.tensor * memory() - whole_weights(model);
+  const Bytes left = plan.devices() * memory() - whole_weights(model);
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(left.si() / models::kv_bytes_per_token(model)));
 }
 
 std::vector<std::string> DataflowDevice::problems(const models::ModelSpec& model,
                                                   const models::ParallelPlan& plan) const {
   std::vector<std::string> found;
-  if (plan.pipeline > 1 || plan.data > 1)
+  if (plan.data > 1 || plan.expert > 1)
     found.push_back(
-        fmt::format("sockets of {} share a model by tensor parallelism: pipeline and data must be 1", name));
-  const Bytes weights = whole_weights(model) / plan.tensor;
+        fmt::format("sockets of {} share a model by tensor and pipeline parallelism: data and expert must be 1", name));
+  const Bytes weights = whole_weights(model) / plan.devices();
   if (weights > memory())
     found.push_back(fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9,
                                 name, memory().si() / 1e9));
   return found;
 }
 
+std::optional<BytesPerSecond> DataflowDevice::load_bandwidth() const {
+  if (tiers.ddr.value.si() == 0) return std::nullopt;
+  return *tiers.ddr_bandwidth;
+}
+
 std::array<Tag, kOperatorFamilies> DataflowDevice::provenance() const {
-  const Tag memory = weaker(tiers.hbm_bandwidth.tag, weaker(tiers.hbm_efficiency.tag, fabric.fill.tag));
+  const bool streams = tiers.hbm.value.si() > 0;
+  const Tag channel = streams ? weaker(tiers.hbm_bandwidth.tag, tiers.hbm_efficiency.tag) : tiers.sram_bandwidth.tag;
+  const Tag memory = weaker(channel, fabric.fill.tag);
   const Tag compute = weaker(fabric.peak.tag, fabric.compute_efficiency.tag);
   return {memory,  weaker(memory, fabric.routed_layer.tag), compute, memory, compute, fabric.link_bandwidth.tag, memory,
           call.tag};

@@ -14,9 +14,9 @@ struct DataflowEnergy {
 };
 
 // One socket of a spatial machine: the network is laid out on its compute units section by section, and the sections of
-// a step follow one another without launches. `tensor` sockets share a model: each holds and reads an even part of all
-// weights and of the KV cache, so that nothing is replicated as it is between GPUs. Priced by closed forms (cost-model
-// 6).
+// a step follow one another without launches. `tensor` sockets share a layer: each holds and reads an even part of its
+// weights and of the KV cache, so that nothing is replicated as it is between GPUs; `pipeline` such groups share the
+// layers. Priced by closed forms (cost-model 6).
 struct DataflowDevice final : Device {
   MemoryTiers tiers;
   Fabric fabric;
@@ -32,6 +32,7 @@ struct DataflowDevice final : Device {
 
   [[nodiscard]] Bytes memory() const override { return tiers.hbm.value.si() > 0 ? *tiers.hbm : *tiers.sram; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override;
   [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;

@@ -2,7 +2,6 @@
 #include "hardware/dataflow/sections.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace llmscape::hardware {
 
@@ -21,16 +20,12 @@ double pipeline_stages(double tiles, std::int64_t depth) { return tiles + static
 SectionTimes section_times(const Fabric& fabric, const MemoryTiers& tiers, const SectionLoad& load,
                            const SectionRun& run) {
   SectionTimes t;
-  if (!run.resident) t.memory = streaming_time(tiers, load.weights, load.kv, run.sockets);
-  const FlopsPerSecond rate = run.sockets * *fabric.peak * *fabric.compute_efficiency * *fabric.stage_balance;
+  t.memory = (run.resident ? resident_time : streaming_time)(tiers, load.weights, load.kv, run.sockets);
+  const FlopsPerSecond rate = run.sockets * *fabric.peak * *fabric.compute_efficiency * run.balance;
   const Seconds stage = load.flops / run.tiles / rate;
   t.compute = pipeline_stages(run.tiles, *fabric.pipeline_depth) * stage;
   if (load.sent.si() > 0) t.links = load.sent / *fabric.link_bandwidth;
   return t;
-}
-
-std::int64_t sections_of(Bytes layer_weights, const MemoryTiers& tiers, int sockets) {
-  return std::max<std::int64_t>(1, sockets_to_hold(tiers, layer_weights / sockets));
 }
 
 const Fields<Fabric>& fabric_fields() {
@@ -38,15 +33,27 @@ const Fields<Fabric>& fabric_fields() {
     using F = Fabric;
     Fields<F> f("fabric", "the compute units of a socket and how sections flow through them");
     f.add("peak", &F::peak, "dense peak of all compute units").required().above(0);
+    f.add("compute_units", &F::compute_units, "compute units, which the stages of a section share")
+        .required()
+        .at_least(1);
+    f.add("memory_units", &F::memory_units, "memory units, even parts of the SRAM; each holds weights of one stage")
+        .required()
+        .at_least(1);
+    f.add("least_units", &F::least_units, "compute units that a stage takes, however little it has to do").at_least(1);
     f.add("compute_efficiency", &F::compute_efficiency, "share of the peak that a busy stage reaches")
         .above(0)
         .at_most(1);
-    f.add("stage_balance", &F::stage_balance, "mean time of a section's stages over the longest").above(0).at_most(1);
     f.add("pipeline_depth", &F::pipeline_depth, "stages of a section").at_least(1);
     f.add("tile_tokens", &F::tile_tokens, "tokens that move through the pipeline together").at_least(1);
     f.add("link_bandwidth", &F::link_bandwidth, "between sockets, of one socket in one direction").required().above(0);
+    f.add("hop", &F::hop, "from a group of sockets to the one that holds the next layers (pipeline parallelism)")
+        .at_least(0);
     f.add("fill", &F::fill, "time of a section before its first result").at_least(0);
     f.add("routed_layer", &F::routed_layer, "fixed cost of choosing and gathering the experts of a layer").at_least(0);
+    f.check([](const F& fabric, const YamlNode& node, Diagnostics& diagnostics) {
+      if (*fabric.least_units > *fabric.compute_units)
+        diagnostics.error(node.where, "'least_units' exceeds 'compute_units': no stage would fit");
+    });
     return f;
   }();
   return fields;

@@ -2,7 +2,9 @@
 #include "hardware/dataflow/step_model.hpp"
 
 #include "hardware/collectives.hpp"
+#include "hardware/dataflow/placement.hpp"
 #include "models/memory.hpp"
+#include "models/operator_list.hpp"
 #include "models/step_work.hpp"
 
 namespace llmscape::hardware {
@@ -10,6 +12,7 @@ namespace {
 
 constexpr std::size_t index(OperatorFamily family) { return static_cast<std::size_t>(family); }
 constexpr std::size_t index(EnergyComponent component) { return static_cast<std::size_t>(component); }
+constexpr std::size_t index(Resource resource) { return static_cast<std::size_t>(resource); }
 
 // The part of a section's time that a family accounts for: its share of what the section waits for.
 double share(const SectionLoad& part, const SectionLoad& whole, const SectionTimes& times) {
@@ -24,6 +27,26 @@ SectionLoad products(const MatrixSet& set, double sets, double rows) {
 
 SectionLoad attention(const LayerShape& layer, const AttentionLoad& part) {
   return {Bytes(), Bytes((part.keys + part.tokens) * layer.kv_bytes), Flops(part.flops), Bytes()};
+}
+
+// The stages of a layer, as placement.hpp has them: what each holds, and what each has to do.
+std::vector<Bytes> stage_weights(const LayerShape& layer) {
+  std::vector<Bytes> weights{Bytes()};  // attention
+  for (const auto& matrix : layer.common.matrices) weights.push_back(layer.common.bytes_of(matrix));
+  for (const auto& matrix : layer.expert.matrices)
+    weights.push_back(layer.experts_per_token * layer.expert.bytes_of(matrix));
+  return weights;
+}
+
+std::vector<double> stage_work(const LayerShape& layer, const LayerLoad& load, double tokens) {
+  std::vector<double> work{load.prefill.flops + load.decode.flops};
+  const auto products = [&work](const MatrixSet& set, double rows) {
+    for (const auto& [k, n, bias] : set.matrices)
+      work.push_back(2 * rows * static_cast<double>(k) * static_cast<double>(n));
+  };
+  products(layer.common, tokens);
+  products(layer.expert, load.expert_rows);
+  return work;
 }
 
 // What one socket sends of a token in all layers.
@@ -41,13 +64,12 @@ DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelS
                                      const models::ParallelPlan& plan, const models::ExpertCoverage& coverage)
     : socket_(std::move(socket)), shape_(model, coverage),
       padded_(socket_.shapes, *socket_.fabric.tile_tokens, models::kv_laws(model)), sockets_(plan.tensor),
-      weights_held_(models::memory_need(model, {}, 1, 1).weights),
-      sent_per_layer_(sent_per_token(model, plan, coverage) / model.layers()) {
-  for (const LayerShape& layer : shape_.layers) {
-    const Bytes read = layer.common.bytes + layer.experts_per_token * layer.expert.bytes;
-    sections_.push_back(sections_of(read, socket_.tiers, sockets_));
-  }
-  head_sections_ = sections_of(shape_.head.bytes, socket_.tiers, sockets_);
+      groups_(plan.pipeline), weights_held_(models::memory_need(model, {}, 1, 1).weights),
+      sent_per_layer_(sent_per_token(model, {plan.tensor}, coverage) / model.layers()),
+      hidden_state_(static_cast<double>(model.hidden) * models::hidden_format(model.precision).bytes) {
+  for (const LayerShape& layer : shape_.layers)
+    sections_.push_back(sections_of(stage_weights(layer), socket_.fabric, socket_.tiers, sockets_));
+  head_sections_ = sections_of({shape_.head.bytes}, socket_.fabric, socket_.tiers, sockets_);
   calls_ = 1;
   if (socket_.hardware_loop) return;
   calls_ = static_cast<double>(head_sections_);
@@ -55,9 +77,8 @@ DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelS
     calls_ += shape_.layers[i].count * static_cast<double>(sections_[i]);
 }
 
-DataflowStepModel::Loads DataflowStepModel::layer_loads(const LayerShape& layer, const models::Batch& batch) const {
-  const LayerLoad work = shape_.load(layer, batch);
-  const auto tokens = static_cast<double>(batch.tokens());
+DataflowStepModel::Loads DataflowStepModel::layer_loads(const LayerShape& layer, const LayerLoad& work,
+                                                        double tokens) const {
   Loads loads;
   loads[index(OperatorFamily::gemm)] = products(layer.common, 1, tokens);
   loads[index(OperatorFamily::grouped_gemm)] = products(layer.expert, work.experts_touched, work.expert_rows);
@@ -76,13 +97,14 @@ DataflowStepModel::Loads DataflowStepModel::head_loads(const models::Batch& batc
 }
 
 bool DataflowStepModel::resident(const models::Batch& batch) const {
-  if (!sram_resident(socket_.tiers, weights_held_, sockets_)) return false;
+  const int sockets = sockets_ * groups_;
+  if (!sram_resident(socket_.tiers, weights_held_, sockets)) return false;
   Bytes held = weights_held_;
   for (const LayerShape& layer : shape_.layers) {
     const LayerLoad work = shape_.load(layer, batch);
     held += Bytes(layer.count * layer.kv_bytes * (work.prefill.keys + work.decode.keys));
   }
-  return sram_resident(socket_.tiers, held, sockets_);
+  return sram_resident(socket_.tiers, held, sockets);
 }
 
 void DataflowStepModel::add(StepCost& cost, const Loads& loads, double count, std::int64_t sections,
@@ -97,35 +119,54 @@ void DataflowStepModel::add(StepCost& cost, const Loads& loads, double count, st
 
   const DataflowEnergy& e = socket_.energy;
   const Bytes read = whole.weights + whole.kv;
-  cost.flops += count * whole.flops / sockets_;
+  const double layers = count / groups_;  // that one socket has a part of
+  cost.flops += layers * whole.flops / sockets_;
+  cost.busy[index(Resource::arithmetic)] += layers * whole.flops / sockets_ / *socket_.fabric.peak;
+  cost.busy[index(Resource::links)] += layers * whole.sent / *socket_.fabric.link_bandwidth;
   cost.energy[index(EnergyComponent::compute)] += count * whole.flops * *e.compute;
   cost.energy[index(EnergyComponent::on_chip)] += count * read * *e.sram;
   cost.energy[index(EnergyComponent::interconnect)] += count * sockets_ * whole.sent * *e.link;
-  if (run.resident) return;
-  cost.bytes += count * read / sockets_;
+  if (run.resident || *socket_.tiers.hbm == Bytes()) return;
+  cost.bytes += layers * read / sockets_;
+  cost.busy[index(Resource::memory)] += layers * read / sockets_ / *socket_.tiers.hbm_bandwidth;
   cost.energy[index(EnergyComponent::memory)] += count * read * *e.hbm;
+}
+
+void DataflowStepModel::finish(StepCost& cost, double tokens) const {
+  const Seconds in_turn = cost.device + calls_ * *socket_.call;
+  // Through groups of in_turn / groups each: all of the tiles in the first, the last of them in the others.
+  const Seconds device = in_turn / groups_ * ((1 + (groups_ - 1) / padded_.tiles()) / groups_);
+  for (Seconds& part : cost.by_family) part *= device / cost.device;  // calls are part of every family's time
+  cost.device = device;
+  if (groups_ == 1) return;
+  const Bytes crossing = tokens * hidden_state_;
+  const Seconds hop = *socket_.fabric.hop + crossing / padded_.tiles() / sockets_ / *socket_.fabric.link_bandwidth;
+  cost.by_family[index(OperatorFamily::collective)] += hop;
+  cost.device += hop;
+  cost.busy[index(Resource::links)] += crossing / sockets_ / *socket_.fabric.link_bandwidth;
+  cost.energy[index(EnergyComponent::interconnect)] += groups_ * crossing * *socket_.energy.link;
 }
 
 StepCost DataflowStepModel::step(const models::Batch& batch) {
   StepCost cost;
   if (batch.tokens() == 0) return cost;
   const models::Batch& padded = padded_.pad(batch);
-  const SectionRun run{sockets_, padded_.tiles(), resident(padded)};
+  const auto tokens = static_cast<double>(padded.tokens());
+  SectionRun run{sockets_, padded_.tiles(), resident(padded)};
   for (std::size_t i = 0; i < shape_.layers.size(); ++i) {
     const LayerShape& layer = shape_.layers[i];
-    add(cost, layer_loads(layer, padded), layer.count, sections_[i], run);
+    const LayerLoad work = shape_.load(layer, padded);
+    run.balance = stage_balance(stage_work(layer, work, tokens), socket_.fabric, sections_[i]);
+    add(cost, layer_loads(layer, work, tokens), layer.count, sections_[i], run);
     if (layer.experts > 0) {
       const Seconds routing = layer.count * *socket_.fabric.routed_layer;
       cost.by_family[index(OperatorFamily::grouped_gemm)] += routing;
       cost.device += routing;
     }
   }
+  run.balance = 1;
   if (padded.logit_rows() > 0) add(cost, head_loads(padded), 1, head_sections_, run);
-
-  // Calls are part of every family's time.
-  const Seconds device = cost.device + calls_ * *socket_.call;
-  for (Seconds& part : cost.by_family) part *= device / cost.device;
-  cost.device = device;
+  finish(cost, tokens);
   return cost;
 }
 

@@ -18,6 +18,11 @@ Seconds streaming_time(const MemoryTiers& tiers, Bytes weights, Bytes kv, int so
   return bytes / (sockets * *tiers.hbm_bandwidth * *tiers.hbm_efficiency);
 }
 
+Seconds resident_time(const MemoryTiers& tiers, Bytes weights, Bytes kv, int sockets) {
+  if (tiers.sram_bandwidth.value.si() == 0) return Seconds();
+  return (weights + kv) / (sockets * *tiers.sram_bandwidth);
+}
+
 Seconds switch_time(const MemoryTiers& tiers, Bytes weights, int sockets) {
   return weights / (sockets * *tiers.ddr_bandwidth);
 }
@@ -27,6 +32,9 @@ const Fields<MemoryTiers>& memory_tiers_fields() {
     using M = MemoryTiers;
     Fields<M> f("memory_tiers", "the memories of one socket, nearest first");
     f.add("sram", &M::sram, "memory among the compute units").required().above(0);
+    f.add("sram_bandwidth", &M::sram_bandwidth,
+          "bandwidth of the SRAM, which a model that stays there is read at; 0: never what a section waits for")
+        .at_least(0);
     f.add("hbm", &M::hbm, "memory beside the chip; 0: none, everything stays in SRAM").at_least(0);
     f.add("hbm_bandwidth", &M::hbm_bandwidth, "bandwidth of the HBM").at_least(0);
     f.add("hbm_efficiency", &M::hbm_efficiency, "share of the HBM bandwidth that streaming reaches")
