@@ -42,7 +42,7 @@ void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
   const auto scenario = run::load_scenario(file, {}, std::nullopt, catalogs(), diagnostics);
   if (!scenario) return;
   const workloads::WorkloadConfig& workload = scenario->config.workload;
-  const workloads::WorkloadContext context{scenario->folder, scenario->slo_classes, {}, scenario->workload_where};
+  const workloads::WorkloadContext context{scenario->folder, scenario->slo_classes, scenario->model_names, scenario->workload_where};
   const auto generator = workloads::make_generator(workload, context, RandomStreams(1), diagnostics);
   if (!generator || !workload.replay) return;
   const auto& replay = *workload.replay;

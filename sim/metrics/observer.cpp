@@ -63,10 +63,11 @@ bool Observer::good(const Request& request) const {
 
 void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   last_end = std::max(last_end, at);
-  emitted_tokens += request.emitted;
+  emitted_tokens += request.emitted + request.lost;
   const std::int64_t work = request.prefilled + request.reused;
   const bool measured = request.arrival >= warmup_;
   if (measured && outcome != Outcome::cancelled) ++measured_ended;
+  if (request.reason != serving::Reason::none) ++reasons[static_cast<std::size_t>(request.reason)];
   if (outcome != Outcome::completed) {
     discarded_tokens += work;
     return;

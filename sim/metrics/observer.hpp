@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -43,6 +44,7 @@ class Observer : public serving::RequestListener {
   Distribution ttft, tpot, e2e;  // seconds
   BatchQuantiles ttft_batches;
   Backlog backlog;
+  std::array<std::int64_t, serving::kReasons> reasons{};  // of requests that were dropped or failed
   std::int64_t measured_completed = 0;
   std::int64_t measured_ended = 0;  // completed, dropped, timed out and failed: what attainment is a share of
   std::int64_t measured_good = 0;

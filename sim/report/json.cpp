@@ -60,6 +60,20 @@ Json energy(const run::EnergyResult& e) {
   return json;
 }
 
+Json pools(const std::vector<run::PoolResult>& all) {
+  Json json = Json::array();
+  for (const run::PoolResult& pool : all)
+    json.push_back({{"name", pool.name},
+                    {"model", pool.model},
+                    {"role", pool.role},
+                    {"replicas", pool.replicas},
+                    {"steps", pool.steps},
+                    {"prefill_tokens", pool.prefill_tokens},
+                    {"decode_tokens", pool.decode_tokens},
+                    {"busy", pool.busy}});
+  return json;
+}
+
 Json links(const std::vector<run::LinkResult>& all) {
   Json json = Json::array();
   for (const run::LinkResult& link : all)
@@ -101,6 +115,7 @@ std::string to_json(const run::RunResult& r) {
   json["seed"] = r.seed;
   json["verdict"] = {{"state", metrics::name_of(r.verdict.state)}, {"reasons", r.verdict.reasons}};
   json["requests"] = counters(r.requests);
+  for (const auto& [reason, count] : r.reasons) json["requests"]["reasons"][reason] = count;
   json["tasks"] = counters(r.tasks);
   json["tokens"] = tokens(r.tokens);
   json["latency"] = latency(r);
@@ -110,6 +125,7 @@ std::string to_json(const run::RunResult& r) {
                 {"preemptions", r.kv.preemptions},
                 {"peak_use", r.kv.peak_use}};
   if (r.energy) json["energy"] = energy(*r.energy);
+  if (r.pools.size() > 1) json["pools"] = pools(r.pools);
   if (!r.links.empty()) json["links"] = links(r.links);
   if (r.steps > 0) json["provenance"] = provenance(r);
   if (r.intervals) json["intervals"] = intervals(*r.intervals);

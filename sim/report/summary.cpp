@@ -40,7 +40,8 @@ std::string headline(const run::RunResult& r, bool colour) {
 }
 
 // What became of the requests that were not completed; empty if all were.
-std::string losses(const serving::Counters& requests) {
+std::string losses(const run::RunResult& r) {
+  const serving::Counters& requests = r.requests;
   std::string out;
   const auto add = [&out](std::int64_t count, std::string_view what) {
     if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", grouped(count), what);
@@ -50,7 +51,14 @@ std::string losses(const serving::Counters& requests) {
   add(requests.dropped, "dropped");
   add(requests.failed, "failed");
   add(requests.queued + requests.running + requests.waiting, "still open");
-  return out.empty() ? out : line("not done", out);
+  if (out.empty()) return out;
+  std::string why;
+  for (const auto& [reason, count] : r.reasons) {
+    std::string words = reason;
+    std::ranges::replace(words, '_', ' ');
+    why += fmt::format("{}{} {}", why.empty() ? "" : ", ", grouped(count), words);
+  }
+  return line("not done", why.empty() ? out : out + " (" + why + ")");
 }
 
 std::string latencies(const run::RunResult& r) {
@@ -106,6 +114,17 @@ std::string joules(const run::EnergyResult& e) {
   return line("energy", shares.empty() ? out : fmt::format("{}: {}", out, largest(shares)));
 }
 
+// What each pool did: the computing share of its time, and its tokens.
+std::string pool_loads(const std::vector<run::PoolResult>& pools) {
+  std::string out;
+  for (const run::PoolResult& pool : pools)
+    out += line(out.empty() ? "pools" : "",
+                fmt::format("{}: {} of {} computing, {} prompt and {} decoded tokens", pool.name, percent(pool.busy),
+                            pool.replicas == 1 ? "its time" : fmt::format("{} replicas' time", pool.replicas),
+                            grouped(pool.prefill_tokens), grouped(pool.decode_tokens)));
+  return out;
+}
+
 std::string busiest_links(std::vector<run::LinkResult> links) {
   std::ranges::stable_sort(links, std::greater(), &run::LinkResult::use);
   return line("links", fmt::format("busiest: {}, {} in use, {} GB", links.front().name, percent(links.front().use),
@@ -152,11 +171,12 @@ std::string summary(const run::RunResult& r, bool colour) {
                                           grouped(r.kv.blocks), percent(r.kv.peak_use), percent(r.kv.hit_rate),
                                           grouped(r.kv.preemptions)));
   if (r.energy) figures += joules(*r.energy);
+  if (r.pools.size() > 1) figures += pool_loads(r.pools);
   if (!r.links.empty()) figures += busiest_links(r.links);
   if (r.steps > 0) figures += where_the_time_went(r);
   if (r.intervals) figures += intervals(r);
   const bool valid = r.verdict.state == State::valid;
-  std::string out = headline(r, colour) + losses(r.requests) + (valid ? figures : painted(figures, "2", colour));
+  std::string out = headline(r, colour) + losses(r) + (valid ? figures : painted(figures, "2", colour));
   for (const std::string& warning : r.warnings) out += line("warning", warning);
   return out;
 }

@@ -30,6 +30,7 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
   tokens.emitted = seen.emitted_tokens;
   gateway.for_each_open([&](const serving::Request& request) {
     tokens.discarded += request.prefilled + request.reused;
+    tokens.emitted += request.lost;
     if (request.replica >= 0)
       tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
   });
@@ -126,6 +127,43 @@ std::string describe_hardware(const Scenario& scenario) {
   return text;
 }
 
+std::string name_of(const PoolConfig& pool) {
+  if (pool.name) return *pool.name;
+  std::string groups;
+  for (const std::string& group : pool.devices) groups += (groups.empty() ? "" : "+") + group;
+  return groups;
+}
+
+std::string_view name_of(serving::Role role) {
+  static constexpr std::array<std::string_view, 3> kNames = {"any", "prefill", "decode"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
+// A replica that was converted counts where it stood at first.
+std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gateway,
+                              const std::vector<serving::ReplicaTotals>& totals, Seconds end) {
+  std::vector<PoolResult> results;
+  for (std::size_t i = 0; i < parts.scenario.pools.size(); ++i) {
+    const PoolConfig& config = parts.scenario.pools[i];
+    PoolResult& pool = results.emplace_back();
+    pool.name = name_of(config);
+    pool.model = parts.scenario.model_of(config).name;
+    pool.role = name_of(config.role);
+    Seconds busy, switched_on;
+    for (std::size_t r = 0; r < totals.size(); ++r) {
+      if (parts.pools[r] != i) continue;
+      ++pool.replicas;
+      pool.steps += totals[r].steps;
+      pool.prefill_tokens += totals[r].prefill_tokens;
+      pool.decode_tokens += totals[r].decode_tokens;
+      busy += totals[r].busy;
+      switched_on += gateway.provisioned(r, end);
+    }
+    if (switched_on > Seconds()) pool.busy = busy / switched_on;
+  }
+  return results;
+}
+
 }  // namespace
 
 RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
@@ -142,6 +180,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   for (const auto& device : config.hardware.devices) result.devices += device->count;
   result.requests = gateway.requests();
   result.tasks = gateway.tasks();
+  for (std::size_t i = 0; i < seen.reasons.size(); ++i)
+    if (seen.reasons[i] > 0) result.reasons.emplace_back(serving::kReasonNames[i], seen.reasons[i]);
   result.tokens = count_tokens(parts, gateway);
   result.ttft_s = percentiles(seen.ttft);
   result.tpot_s = percentiles(seen.tpot);
@@ -169,6 +209,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
   result.throughput = throughput(parts, result.window_s, result.devices);
   result.energy = energy(parts, totals, end, result.tokens.emitted);
+  result.pools = pools(parts, gateway, totals, end);
   add_time_shares(parts, totals, result);
   for (std::size_t link = 0; link < parts.fabric->links(); ++link)
     if (const Bytes bytes = parts.fabric->carried(link); bytes > Bytes())

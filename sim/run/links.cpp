@@ -68,7 +68,7 @@ std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>&
   std::vector<Duplex> ports;
   for (std::size_t i = 0; i < seats.size(); ++i) {
     fabric.add_endpoint(fmt::format("replica {}", i));
-    ports.push_back(builder.port(i, seats[i]));
+    ports.push_back(sends[i] || receives[i] ? builder.port(i, seats[i]) : Duplex{});
   }
   for (std::size_t a = 0; a < seats.size(); ++a)
     for (std::size_t b = 0; b < seats.size(); ++b) {

@@ -60,6 +60,17 @@ struct Intervals {
   std::vector<Interval> metrics;
 };
 
+// What the replicas of one pool did.
+struct PoolResult {
+  std::string name;
+  std::string model;
+  std::string role;  // any, prefill, decode
+  std::int64_t replicas = 0;
+  std::int64_t steps = 0;
+  std::int64_t prefill_tokens = 0, decode_tokens = 0;
+  double busy = 0;  // of the time that its replicas were switched on, 0 to 1
+};
+
 // One way of a link that transfers crossed.
 struct LinkResult {
   std::string name;
@@ -71,11 +82,13 @@ struct RunResult {
   std::int64_t seed = 0;
   metrics::Verdict verdict;
   serving::Counters requests, tasks;
+  std::vector<std::pair<std::string, std::int64_t>> reasons;  // why requests were dropped or failed
   Tokens tokens;
   std::optional<Percentiles> ttft_s, tpot_s, itl_s, e2e_s;
   Throughput throughput;
   KvResult kv;
   std::optional<EnergyResult> energy;
+  std::vector<PoolResult> pools;
   std::vector<LinkResult> links;       // those that carried something
   std::array<double, 4> provenance{};  // share of step time by Tag; all 0 when no step ran
   double extrapolated = 0;             // share of step time outside the range of its parameters, whatever their tag

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "base/catalog.hpp"
@@ -36,30 +37,36 @@ void take_schema(YamlNode& root, Diagnostics& diagnostics) {
   root.erase("schema");
 }
 
+void spell_out_model(YamlNode& model) {
+  if (!model.is_scalar()) return;
+  YamlNode mapping;
+  mapping.kind = YamlNode::Kind::mapping;
+  mapping.where = model.where;
+  mapping.set("preset", model);
+  model = std::move(mapping);
+}
+
 // Writes bare names as the mappings that they stand for. Models are read by their own reader, so theirs is no preset of
 // the field table.
 void spell_out_scenario(YamlNode& root) {
-  if (YamlNode* model = root.find("model"); model && model->is_scalar()) {
-    YamlNode mapping;
-    mapping.kind = YamlNode::Kind::mapping;
-    mapping.where = model->where;
-    mapping.set("preset", *model);
-    *model = std::move(mapping);
-  }
+  if (YamlNode* model = root.find("model")) spell_out_model(*model);
+  if (YamlNode* models = root.find("models"); models && models->is_mapping())
+    for (YamlNode::Entry& entry : models->entries) spell_out_model(entry.value);
   spell_out(root, scenario_fields().info());
 }
 
-std::optional<models::ModelSpec> read_model(const ModelConfig& config, const YamlNode& root, const Catalogs& catalogs,
+// `node` is where the description stands.
+std::optional<models::ModelSpec> read_model(const ModelConfig& config, const YamlNode& node, const Catalogs& catalogs,
                                             const std::filesystem::path& folder, Diagnostics& diagnostics) {
   std::optional<models::ModelSpec> model;
   if (config.preset) {
-    model = models::load_model(catalogs.models, *config.preset, where_of(root, {"model", "preset"}), diagnostics);
+    model = models::load_model(catalogs.models, *config.preset, where_of(node, {"preset"}), diagnostics);
   } else {
     const std::filesystem::path path = folder / *config.hf_config;
     if (std::filesystem::is_regular_file(path)) {
       model = models::load_model_file(path, diagnostics);
     } else {
-      diagnostics.error(where_of(root, {"model", "hf_config"}), "there is no file '" + path.string() + "'");
+      diagnostics.error(where_of(node, {"hf_config"}), "there is no file '" + path.string() + "'");
     }
   }
   if (!model) return std::nullopt;
@@ -71,20 +78,31 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
   return model;
 }
 
+void read_models(Scenario& scenario, const YamlNode& root, const Catalogs& catalogs, Diagnostics& diagnostics) {
+  const auto add = [&](const std::string& name, const ModelConfig& config, const YamlNode& node) {
+    if (auto model = read_model(config, node, catalogs, scenario.folder, diagnostics)) {
+      scenario.model_names.push_back(name);
+      scenario.models.push_back(std::move(*model));
+    }
+  };
+  add("", scenario.config.model, *root.find("model"));
+  for (const auto& [name, config] : scenario.config.models) add(name, config, *root.find("models")->find(name));
+  if (!diagnostics.has_errors()) scenario.model = scenario.models.front();
+}
+
 std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() / 1e9); }
 
-void check_memory(const Scenario& scenario, const EngineConfig& serving, const hardware::Device& device,
+void check_memory(const models::ModelSpec& model, const EngineConfig& serving, const hardware::Device& device,
                   const SourceRange& where, Diagnostics& diagnostics) {
-  const hardware::KvPool pool =
-      hardware::kv_pool(device, scenario.model, serving.plan(), serving.gpu_memory_utilization,
-                        serving.batcher->max_tokens(), serving.batcher->max_sequences());
+  const hardware::KvPool pool = hardware::kv_pool(device, model, serving.plan(), serving.gpu_memory_utilization,
+                                                  serving.batcher->max_tokens(), serving.batcher->max_sequences());
   if (pool.tokens >= serving.block_size) return;
   diagnostics.error(
       where,
       fmt::format(
           "{} does not fit '{}': weights {}, activations {} and runtime {} leave no room for KV in {} ({:.0f} % of "
           "{}); {} are missing on each device",
-          scenario.model.name, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations),
+          model.name, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations),
           gigabytes(pool.runtime), gigabytes(pool.offered), 100 * serving.gpu_memory_utilization,
           gigabytes(device.memory()), gigabytes(pool.missing)),
       "more devices in serving.tensor_parallel, or a narrower model.weights");
@@ -106,7 +124,7 @@ void inherit_engine(YamlNode& root) {
   }
 }
 
-void check_engine(const Scenario& scenario, const EngineConfig& engine, std::size_t device_index, const YamlNode& root,
+void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
                   Diagnostics& diagnostics) {
   const models::ParallelPlan plan = engine.plan();
   const hardware::Device& device = *scenario.config.hardware.devices[device_index];
@@ -115,8 +133,40 @@ void check_engine(const Scenario& scenario, const EngineConfig& engine, std::siz
     diagnostics.error(where, "a replica takes " + std::to_string(plan.devices()) +
                                  " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
                                  std::to_string(device.count));
-  for (const std::string& problem : device.problems(scenario.model, plan)) diagnostics.error(where, problem);
-  if (!diagnostics.has_errors()) check_memory(scenario, engine, device, where, diagnostics);
+  const models::ModelSpec& model = scenario.model_of(engine);
+  for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
+  if (!diagnostics.has_errors()) check_memory(model, engine, device, where, diagnostics);
+}
+
+using Report = std::function<void(const std::string& message, const std::string& hint)>;
+
+// Every model is served, by pools that go together.
+void check_models(const Scenario& scenario, const std::vector<PoolConfig>& pools, const Report& report) {
+  for (const PoolConfig& pool : pools)
+    if (pool.model && !scenario.config.models.contains(*pool.model))
+      report("'models' has no " + in_quotes(*pool.model), did_you_mean(*pool.model, scenario.model_names));
+  for (const std::string& name : scenario.model_names) {
+    const auto has = [&](serving::Role role) {
+      return std::ranges::any_of(
+          pools, [&](const PoolConfig& pool) { return pool.role == role && pool.model.value_or("") == name; });
+    };
+    const std::string model = name.empty() ? "'model'" : in_quotes(name);
+    if (has(serving::Role::prefill) != has(serving::Role::decode))
+      report("a prefill pool needs a decode pool of the same model, and a decode pool a prefill pool", "");
+    else if (!has(serving::Role::any) && !has(serving::Role::prefill))
+      report("no pool serves " + model,
+             name.empty() ? "a pool without 'model' does" : "a pool with 'model: " + name + "' does");
+  }
+}
+
+void check_classes(const Scenario& scenario, const std::vector<PoolConfig>& pools, const Report& report) {
+  for (const PoolConfig& pool : pools)
+    for (const std::string& name : pool.accepts.classes)
+      if (!scenario.config.slo.classes.contains(name)) {
+        std::vector<std::string> known;
+        for (const auto& [other, limits] : scenario.config.slo.classes) known.push_back(other);
+        report("'slo.classes' has no " + in_quotes(name), did_you_mean(name, known));
+      }
 }
 
 // The pools as they will run: each names the groups that it consists of, and each group is in one of them.
@@ -145,27 +195,23 @@ std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& 
   for (const auto& [name, count] : uses)
     if (count != 1)
       report("the group of devices '" + name + "' is in " + std::to_string(count) + " pools; it has to be in one");
-  const auto has = [&pools](serving::Role role) {
-    return std::ranges::any_of(pools, [role](const PoolConfig& pool) { return pool.role == role; });
-  };
-  if (has(serving::Role::prefill) != has(serving::Role::decode))
-    report("a prefill pool needs a decode pool, and a decode pool a prefill pool");
-  if (!has(serving::Role::prefill)) return pools;
-  if (has(serving::Role::any))
-    report("pools of role 'any' stand beside prefill and decode pools: who would be sent there?");
-  for (const auto& device : devices)
-    if (!scenario.config.hardware.fabric.groups.contains(device->name))
-      diagnostics.error(where_of(root, {"hardware", "fabric"}),
-                        "prefill and decode pools move KV entries: hardware.fabric.groups has to say where '" +
-                            device->name + "' stands",
-                        device->name + ": {node: hgx-h200}");
+  check_models(scenario, pools, report);
+  check_classes(scenario, pools, report);
+  for (const PoolConfig& pool : pools)
+    if (pool.role != serving::Role::any)
+      for (const std::string& group : pool.devices)
+        if (!scenario.config.hardware.fabric.groups.contains(group))
+          diagnostics.error(where_of(root, {"hardware", "fabric"}),
+                            "prefill and decode pools move KV entries: hardware.fabric.groups has to say where '" +
+                                group + "' stands",
+                            group + ": {node: hgx-h200}");
   return pools;
 }
 
 void check_plans(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
   const auto& devices = scenario.config.hardware.devices;
   for (const PoolConfig& pool : scenario.pools) {
-    for (const std::string& problem : models::problems(pool.plan(), scenario.model))
+    for (const std::string& problem : models::problems(pool.plan(), scenario.model_of(pool)))
       diagnostics.error(where_of(root, {"serving", "tensor_parallel"}), problem);
     for (std::size_t i = 0; i < devices.size(); ++i)
       if (std::ranges::find(pool.devices, devices[i]->name) != pool.devices.end())
@@ -174,6 +220,10 @@ void check_plans(const Scenario& scenario, const YamlNode& root, Diagnostics& di
 }
 
 }  // namespace
+
+int Scenario::model_index(const PoolConfig& pool) const {
+  return static_cast<int>(std::ranges::find(model_names, pool.model.value_or("")) - model_names.begin());
+}
 
 PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path& folder) {
   return [catalogs, folder](std::string_view catalog, std::string_view name, const SourceRange& where,
@@ -213,8 +263,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   if (!scenario_fields().read(scenario.config, root, diagnostics) || diagnostics.has_errors()) return std::nullopt;
   const ScenarioConfig& config = scenario.config;
   scenario.workload_where = where_of(root, {"workload"});
-  if (auto model = read_model(config.model, root, catalogs, scenario.folder, diagnostics)) {
-    scenario.model = std::move(*model);
+  read_models(scenario, root, catalogs, diagnostics);
+  if (!diagnostics.has_errors()) {
     scenario.pools = resolve_pools(scenario, root, diagnostics);
     if (!diagnostics.has_errors()) check_plans(scenario, root, diagnostics);
   }

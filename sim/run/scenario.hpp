@@ -60,15 +60,26 @@ struct EngineConfig {
   [[nodiscard]] models::ParallelPlan plan() const;
 };
 
+// Which calls a pool takes; all, if nothing is said.
+struct AcceptanceConfig {
+  std::optional<std::int64_t> longer_than, up_to;  // prompt tokens that are in no cache
+  std::vector<std::string> classes;                // of SLO; none: any
+};
+
 // Groups of devices that serve together. What a pool does not say of its engine is that of `serving`.
 struct PoolConfig : EngineConfig {
+  std::optional<std::string> name;
   std::vector<std::string> devices;  // names of groups; none: all
   serving::Role role = serving::Role::any;
+  std::optional<std::string> model;  // one of the scenario's `models`; absent: its `model`
+  AcceptanceConfig accepts;
 };
 
 struct ServingConfig : EngineConfig {
   std::vector<PoolConfig> pools;  // none: one of all devices
-  bool kv_by_layer = true;        // hand-overs move KV entries as their layers are computed
+  serving::Placement placement = serving::Placement::in_order;
+  std::int64_t retries = 3;
+  bool kv_by_layer = true;  // hand-overs move KV entries as their layers are computed
   FrontEndConfig front_end;
   AdmissionConfig admission;
   std::int64_t retrieval_servers = 0;
@@ -86,6 +97,7 @@ struct SloConfig {
 
 struct ScenarioConfig {
   ModelConfig model;
+  std::map<std::string, ModelConfig> models;  // others, by the name that pools and workloads use
   HardwareConfig hardware;
   ServingConfig serving;
   workloads::WorkloadConfig workload;
@@ -100,12 +112,19 @@ const Fields<PoolConfig>& pool_fields();
 struct Scenario {
   ScenarioConfig config;
   models::ModelSpec model;
-  std::vector<std::string> slo_classes;  // the unnamed class first, then by name
-  std::vector<Slo> slos;                 // one for each class
-  std::vector<PoolConfig> pools;         // at least one
-  std::filesystem::path folder;          // relative paths start here
-  YamlNode resolved;                     // every value, presets and defaults spelled out, with its origin
+  std::vector<std::string> model_names;   // "" for `model`, then by name
+  std::vector<models::ModelSpec> models;  // in the same order
+  std::vector<std::string> slo_classes;   // the unnamed class first, then by name
+  std::vector<Slo> slos;                  // one for each class
+  std::vector<PoolConfig> pools;          // at least one
+  std::filesystem::path folder;           // relative paths start here
+  YamlNode resolved;                      // every value, presets and defaults spelled out, with its origin
   SourceRange workload_where;
+
+  [[nodiscard]] int model_index(const PoolConfig& pool) const;
+  [[nodiscard]] const models::ModelSpec& model_of(const PoolConfig& pool) const {
+    return models[static_cast<std::size_t>(model_index(pool))];
+  }
 };
 
 // Reads the scenario file, lays presets and overrides ("a.b=c") into it, and checks it: model against plan against

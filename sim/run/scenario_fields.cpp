@@ -108,11 +108,35 @@ void add_engine_fields(Fields<T>& f) {
              "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
 }
 
+const Fields<AcceptanceConfig>& acceptance_fields() {
+  static const Fields<AcceptanceConfig> fields = [] {
+    Fields<AcceptanceConfig> f("accepts", "which calls a pool takes; all, if nothing is said");
+    f.add("longer_than", &AcceptanceConfig::longer_than,
+          "only calls with more prompt tokens than this that no cache holds (selective offload by length)")
+        .at_least(0);
+    f.add("up_to", &AcceptanceConfig::up_to, "only calls with at most as many prompt tokens that no cache holds")
+        .at_least(0);
+    f.add("classes", &AcceptanceConfig::classes, "only calls of these SLO classes");
+    f.check([](const AcceptanceConfig& c, const YamlNode& node, Diagnostics& d) {
+      if (c.longer_than && c.up_to && *c.longer_than >= *c.up_to)
+        d.error(node.where, "no prompt is longer than 'longer_than' and within 'up_to'");
+    });
+    return f;
+  }();
+  return fields;
+}
+
 const Fields<ServingConfig>& serving_fields() {
   static const Fields<ServingConfig> fields = [] {
     Fields<ServingConfig> f("serving", "the serving engine: parallel plan, batcher, router, KV cache");
     add_engine_fields(f);
     f.add_group("pools", &ServingConfig::pools, pool_fields(), "what groups of devices do; absent: all do everything");
+    f.add_enum("placement", &ServingConfig::placement,
+               {{"in_order", serving::Placement::in_order}, {"least_loaded", serving::Placement::least_loaded}},
+               "which of the pools that take a call is sent it: the first that has a replica that serves, or the one "
+               "with the fewest outstanding tokens per replica");
+    f.add("retries", &ServingConfig::retries, "times that a call begins anew after its replica was lost, then it fails")
+        .between(0, 1000);
     f.add("kv_by_layer", &ServingConfig::kv_by_layer,
           "a hand-over from a prefill to a decode pool moves KV entries as their layers are computed, not when the "
           "prompt is done");
@@ -157,7 +181,10 @@ const Fields<PoolConfig>& pool_fields() {
     using serving::Role;
     Fields<PoolConfig> f("pool",
                          "groups of devices that serve together; the engine's other settings are those of 'serving'");
+    f.add("name", &PoolConfig::name, "what results call it; the names of its groups if absent");
     f.add("devices", &PoolConfig::devices, "names of groups of devices; absent: all");
+    f.add("model", &PoolConfig::model, "which of the scenario's 'models' it serves; absent: 'model'");
+    f.add_group("accepts", &PoolConfig::accepts, acceptance_fields(), "which calls it takes; absent: all");
     f.add_enum("role", &PoolConfig::role, {{"any", Role::any}, {"prefill", Role::prefill}, {"decode", Role::decode}},
                "prefill: prompts and first tokens, which a decode pool goes on with");
     add_engine_fields(f);
@@ -175,6 +202,8 @@ const Fields<ScenarioConfig>& scenario_fields() {
   static const Fields<ScenarioConfig> fields = [] {
     Fields<ScenarioConfig> f("scenario", "a model, served on hardware, under a workload");
     f.add_group("model", &ScenarioConfig::model, model_fields(), "the model that is served").required();
+    f.add_group("models", &ScenarioConfig::models, model_fields(),
+                "further models, by the name that pools and workloads use; calls that name none are for 'model'");
     f.add_group("hardware", &ScenarioConfig::hardware, hardware_fields(), "what it is served on").required();
     f.add_group("serving", &ScenarioConfig::serving, serving_fields(), "the serving engine");
     f.add_group("workload", &ScenarioConfig::workload, workloads::workload_fields(), "what arrives")

@@ -97,6 +97,15 @@ class StepEars : public metrics::GapRecorder {
   Watcher* watcher_;
 };
 
+serving::Acceptance acceptance_of(const AcceptanceConfig& config, const std::vector<std::string>& slo_classes) {
+  serving::Acceptance accepts;
+  accepts.longer_than = config.longer_than.value_or(accepts.longer_than);
+  accepts.up_to = config.up_to.value_or(accepts.up_to);
+  for (const std::string& name : config.classes)
+    accepts.slo_classes.push_back(static_cast<int>(std::ranges::find(slo_classes, name) - slo_classes.begin()));
+  return accepts;
+}
+
 }  // namespace
 
 hardware::Device::Settings settings_of(const EngineConfig& engine) {
@@ -110,13 +119,14 @@ hardware::Device::Settings settings_of(const EngineConfig& engine) {
   return settings;
 }
 
-ReplicaSize replica_size(const Scenario& scenario, const EngineConfig& engine, const hardware::Device& device) {
+ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
   ReplicaSize size;
-  const hardware::KvPool pool = hardware::kv_pool(device, scenario.model, engine.plan(), engine.gpu_memory_utilization,
+  const models::ModelSpec& model = scenario.model_of(engine);
+  const hardware::KvPool pool = hardware::kv_pool(device, model, engine.plan(), engine.gpu_memory_utilization,
                                                   engine.batcher->max_tokens(), engine.batcher->max_sequences());
   const double tokens = engine.kv_memory_share * static_cast<double>(pool.tokens);
   size.kv_blocks = engine.kv_blocks.value_or(static_cast<std::int64_t>(tokens) / engine.block_size);
-  size.max_model_len = engine.max_model_len.value_or(scenario.model.max_position);
+  size.max_model_len = engine.max_model_len.value_or(model.max_position);
   const std::int64_t held = size.kv_blocks * engine.block_size;
   if (held < size.max_model_len) {
     size.warning = "'" + device.name + "' holds " + std::to_string(held) +
@@ -128,11 +138,10 @@ ReplicaSize replica_size(const Scenario& scenario, const EngineConfig& engine, c
 
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diagnostics& diagnostics) {
   const ScenarioConfig& config = scenario.config;
-  const std::vector<std::int64_t> kv_laws = models::kv_laws(scenario.model);
   const RandomStreams streams(static_cast<std::uint64_t>(config.seed));
-  const auto generator =
-      workloads::make_generator(config.workload, {scenario.folder, scenario.slo_classes, {}, scenario.workload_where},
-                                streams.child("workload"), diagnostics);
+  const auto generator = workloads::make_generator(
+      config.workload, {scenario.folder, scenario.slo_classes, scenario.model_names, scenario.workload_where},
+      streams.child("workload"), diagnostics);
   if (!generator) return {};
 
   std::vector<metrics::Limits> limits;
@@ -144,7 +153,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
       options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 
   // Replicas in the order of the device groups.
-  Parts parts{scenario, observer, {}, {}, {}, {}, nullptr};
+  Parts parts{scenario, observer, {}, {}, {}, {}, {}, nullptr};
   std::deque<StepEars> steps;
   std::deque<serving::Replica> replicas;
   std::deque<ReplicaProcess> processes;
@@ -179,8 +188,12 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   for (const PoolConfig& engine : scenario.pools) {
     serving::Pool& pool = pools.emplace_back();
     pool.role = engine.role;
+    const models::ModelSpec& model = scenario.model_of(engine);
     pool.router = engine.router->make();
-    pool.kv_per_token = Bytes(models::kv_bytes_per_token(scenario.model));
+    pool.kv_per_token = Bytes(models::kv_bytes_per_token(model));
+    pool.model = scenario.model_index(engine);
+    pool.accepts = acceptance_of(engine.accepts, scenario.slo_classes);
+    const std::vector<std::int64_t> kv_laws = models::kv_laws(model);
     for (std::size_t group = 0; group < config.hardware.devices.size(); ++group) {
       const auto& device = config.hardware.devices[group];
       if (std::ranges::find(engine.devices, device->name) == engine.devices.end()) continue;
@@ -197,7 +210,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
         replica.pipeline_stages = static_cast<int>(engine.pipeline_parallel);
         replica.max_model_len = size.max_model_len;
         replica.lookahead = options.lookahead;
-        auto steps_of_device = device->bind(scenario.model, engine.plan(), settings_of(engine));
+        auto steps_of_device = device->bind(model, engine.plan(), settings_of(engine));
         if (!options.time_factors.empty())
           steps_of_device = with_factors(std::move(steps_of_device), options.time_factors.at(group));
         replicas.emplace_back(replica, *engine.batcher, std::move(steps_of_device), kv_laws, forward, listener);
@@ -206,6 +219,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
         parts.replicas.push_back(&replicas.back());
         parts.devices.push_back(device.get());
         parts.gaps.push_back(&listener.gaps);
+        parts.pools.push_back(pools.size() - 1);
         const auto placed = config.hardware.fabric.groups.find(device->name);
         seats.push_back({placed != config.hardware.fabric.groups.end() ? &placed->second : nullptr, device->name,
                          i * devices, devices});
@@ -227,6 +241,8 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   gateway_config.retrieval_servers = config.serving.retrieval_servers;
   gateway_config.horizon = config.horizon.value_or(serving::kNever);
   gateway_config.move_by_layer = config.serving.kv_by_layer;
+  gateway_config.placement = config.serving.placement;
+  gateway_config.retries = config.serving.retries;
   gateway_config.move_kv = [&](std::size_t from, std::size_t to, Bytes bytes, Seconds now,
                                std::function<void(bool, Seconds)> done) {
     fabric.move(from, to, bytes, now, [&, done = std::move(done)](bool arrived, Seconds at) {

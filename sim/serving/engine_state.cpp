@@ -210,4 +210,19 @@ void EngineState::drop(KvImport& import) {
   kv.release(import.lease);
 }
 
+void EngineState::lose_all(std::vector<Request*>& lost) {
+  while (!waiting.empty()) {
+    lost.push_back(&waiting.front());
+    waiting.erase(waiting.front());
+  }
+  while (last_) {
+    Request& request = *last_;
+    if (request.state != Request::State::finishing) stop(request);
+    kv.release(request.lease);
+    unlink(request);
+    lost.push_back(&request);
+  }
+  kv.forget();
+}
+
 }  // namespace llmscape::serving

@@ -111,6 +111,9 @@ class EngineState {
   // The entries are here and the first token is answered: the request decodes from the next step on.
   void join(KvImport& import);
   void drop(KvImport& import);
+  // The engine is lost: every request that waits or runs leaves it, with its books up to date, and is appended to
+  // `lost`; nothing is cached any more. Imports and lent blocks are given back before.
+  void lose_all(std::vector<Request*>& lost);
 
   // Tokens answered so far, also while it decodes.
   [[nodiscard]] std::int64_t emitted(const Request& request) const {

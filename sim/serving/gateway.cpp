@@ -16,17 +16,25 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
     : config_(std::move(config)), generator_(generator), listener_(listener), ring_(std::move(ring)),
       diagnostics_(diagnostics), programs_(config_.retrieval_servers, *this) {
   for (Pool& pool : pools) {
-    PoolState& state = pools_.emplace_back(PoolState{pool.role, std::move(pool.router), {}, pool.kv_per_token});
+    by_length_ = by_length_ || pool.accepts.by_length();
+    const std::int64_t started = static_cast<std::int64_t>(pool.replicas.size()) - pool.off;
+    std::int64_t place = 0;
     for (Replica* replica : pool.replicas) {
-      places_.emplace_back(pools_.size() - 1, state.targets.size());
-      state.targets.push_back({replica, places_.size() - 1, 0, 0});
+      Member& member = members_.emplace_back();
+      member.replica = replica;
+      member.index = members_.size() - 1;
+      member.pool = pools_.size();
+      if (place++ >= started) member.availability = Availability::off;
     }
+    pools_.push_back({pool.role, std::move(pool.router), pool.kv_per_token, pool.model, std::move(pool.accepts)});
   }
+  refresh_targets();
 }
 
 Seconds Gateway::next_event() {
   drop_stale_deadlines();
-  Seconds next = std::min({generator_.next_start(), programs_.next_event(), config_.horizon});
+  Seconds next =
+      std::min({generator_.next_start(), programs_.next_event(), next_control(), next_ready(), config_.horizon});
   if (!deadlines_.empty()) next = std::min(next, deadlines_.top().at);
   if (!read_.empty()) next = std::min(next, read_.front().at);
   for (const Due& due : due_) next = std::min(next, due.at);
@@ -45,12 +53,20 @@ void Gateway::wake(Seconds now) {
     const Seconds reported = due_.empty() ? kNever : due_.back().at;
     const Seconds deadline = deadlines_.empty() ? kNever : deadlines_.top().at;
     const Seconds read = read_.empty() ? kNever : read_.front().at;
-    const Seconds next = std::min({reported, programs_.next_event(), deadline, generator_.next_start(), read});
+    const Seconds control = next_control(), ready = next_ready();
+    const Seconds next =
+        std::min({reported, control, ready, programs_.next_event(), deadline, generator_.next_start(), read});
     if (next > now || next == kNever) break;
     if (reported == next) {
       const Due due = due_.back();
       due_.pop_back();
       handle(due);
+    } else if (control == next) {
+      for (Controller* controller : config_.controllers)
+        if (controller->next_event() <= next) controller->act(*this, next);
+      send_waiting(next);
+    } else if (ready == next) {
+      make_ready(next);
     } else if (programs_.next_event() == next) {
       programs_.run_next();
     } else if (deadline == next) {
@@ -66,8 +82,18 @@ void Gateway::wake(Seconds now) {
   if (now >= config_.horizon) stopped_ = true;
 }
 
+// What was reported before the request began anew, or before another replica was asked to decode it, is void.
+std::int32_t Gateway::version(Due::What what, const Request& request) {
+  const bool of_decoder = what == Due::What::reserved || what == Due::What::arrived || what == Due::What::lost;
+  return of_decoder ? request.asked : request.attempt;
+}
+
+void Gateway::report(Due::What what, const Request& request, Seconds at, Outcome outcome, std::int64_t tokens) {
+  due_.push_back({what, at, request.gateway_slot, request.id, version(what, request), outcome, tokens});
+}
+
 void Gateway::on_outcome(Request& request, Outcome outcome, Seconds at) {
-  due_.push_back({Due::What::outcome, at, request.gateway_slot, request.id, outcome, 0});
+  report(Due::What::outcome, request, at, outcome);
 }
 
 void Gateway::on_program_end(const Program& program, Outcome outcome, Seconds now) {
@@ -99,6 +125,7 @@ void Gateway::on_call(std::size_t slot, int stage, Seconds now) {
   request.output = what.output ? what.output : ++next_content_;
   request.priority = program.priority;
   request.slo_class = program.slo_class;
+  request.model = what.model;
   request.session = program.session;
   request.arrival = now;
   last_arrival_ = now;
@@ -130,7 +157,7 @@ void Gateway::admit(std::size_t place, Seconds now) {
     call.held = true;
     held_.insert({call.request.priority, call.request.id, place});
   } else {
-    on_outcome(call.request, Outcome::dropped, now);
+    reject(call, Outcome::dropped, Reason::queue_full, now);
   }
 }
 
@@ -143,44 +170,53 @@ void Gateway::admit_held(Seconds now) {
   }
 }
 
-// A replica of the first pool with this role; nullptr if there is none.
-RoutingTarget* Gateway::choose(Role role, const Request& request, Seconds now) {
-  for (PoolState& pool : pools_)
-    if (pool.role == role) return &pool.targets[pool.router->choose(request, pool.targets, now)];
-  return nullptr;
+void Gateway::wait_for_replica(Call& call) {
+  call.unplaced = true;
+  unplaced_.insert({call.request.priority, call.request.id, call.request.gateway_slot});
 }
 
-RoutingTarget& Gateway::target(std::size_t replica) {
-  const auto [pool, place] = places_[replica];
-  return pools_[pool].targets[place];
+void Gateway::stop_waiting(Call& call) {
+  call.unplaced = false;
+  unplaced_.erase({call.request.priority, call.request.id, call.request.gateway_slot});
 }
 
-void Gateway::charge(std::size_t replica, const Request& request, std::int64_t sign) {
-  RoutingTarget& charged = target(replica);
+void Gateway::reject(Call& call, Outcome outcome, Reason reason, Seconds now) {
+  call.request.reason = reason;
+  on_outcome(call.request, outcome, now);
+}
+
+void Gateway::charge(std::size_t replica, const Request& request, std::int64_t sign, Seconds now) {
+  Member& charged = members_[replica];
   charged.outstanding_requests += sign;
   charged.outstanding_tokens += sign * (request.prompt_tokens + request.output_tokens);
+  if (charged.outstanding_requests == 0 && charged.availability == Availability::draining) drained(charged, now);
 }
 
 void Gateway::send(Call& call, Seconds now) {
   Request& request = call.request;
-  RoutingTarget* chosen = choose(Role::any, request, now);
-  if (!chosen) {
-    chosen = choose(Role::prefill, request, now);
-    if (!chosen) throw std::logic_error("no pool takes requests");
-    request.hand_over = request.output_tokens > 1;
-    if (request.hand_over && !decodable(request)) return on_outcome(request, Outcome::dropped, now);
-    if (request.hand_over) hand_overs_[request.id].from = chosen->index;
+  const Choice choice = choose(false, request, now);
+  if (!choice.member) {
+    if (choice.reason == Reason::none) return wait_for_replica(call);
+    return reject(call, choice.reason == Reason::no_replica ? Outcome::failed : Outcome::dropped, choice.reason, now);
   }
-  request.replica = static_cast<int>(chosen->index);
+  Member& member = *choice.member;
+  if (pools_[member.pool].role == Role::prefill && request.output_tokens > 1) {
+    if (const Reason never = hopeless(true, request, request.prompt_tokens); never != Reason::none)
+      return reject(call, never == Reason::no_replica ? Outcome::failed : Outcome::dropped, never, now);
+    request.hand_over = true;
+    hand_overs_[request.id] = {request.gateway_slot, member.index};
+  }
+  request.replica = static_cast<int>(member.index);
   ++sent_requests_;
-  charge(chosen->index, request, +1);
-  chosen->replica->submit(request, now);
-  ring_(chosen->index);
+  charge(member.index, request, +1, now);
+  member.replica->submit(request, now);
+  ring_(member.index);
 }
 
 void Gateway::handle(const Due& due) {
   Call& call = calls_[due.call];
-  if (!call.open || call.request.id != due.request) return;  // what was moved for a call that has been given up
+  // What was moved for a call that has been given up, or what a replica said that has been lost since.
+  if (!call.open || call.request.id != due.request || due.version != version(due.what, call.request)) return;
   const auto found = hand_overs_.find(due.request);
   if (found != hand_overs_.end()) return hand_over(call, found->second, due);
   if (due.what == Due::What::outcome) answer(due.call, due.outcome, due.at);
@@ -194,9 +230,10 @@ void Gateway::answer(std::size_t place, Outcome outcome, Seconds now) {
   --open_requests_;
   if (request.replica >= 0) {
     --sent_requests_;
-    charge(static_cast<std::size_t>(request.replica), request, -1);
+    charge(static_cast<std::size_t>(request.replica), request, -1, now);
   }
   listener_.on_request(request, outcome, now);
+  for (Controller* controller : config_.controllers) controller->on_request(request, outcome, now);
   spare_calls_.push_back(place);
   programs_.answered(call.program, call.stage, outcome, now);
   if (config_.max_outstanding) admit_held(now);
@@ -217,6 +254,7 @@ void Gateway::drop_stale_deadlines() {
 
 void Gateway::give_up(const Deadline& deadline) {
   Call& call = calls_[deadline.call];
+  if (call.unplaced) stop_waiting(call);
   if (call.in_front) {
     call.in_front = false;
     on_outcome(call.request, deadline.why, deadline.at);
@@ -224,7 +262,9 @@ void Gateway::give_up(const Deadline& deadline) {
     held_.erase({call.request.priority, call.request.id, deadline.call});
     call.held = false;
     on_outcome(call.request, deadline.why, deadline.at);
-  } else if (!call.unwanted && call.request.replica >= 0) {
+  } else if (call.request.replica < 0) {
+    on_outcome(call.request, deadline.why, deadline.at);
+  } else if (!call.unwanted) {
     call.unwanted = deadline.why;
     const auto found = hand_overs_.find(call.request.id);
     if (found != hand_overs_.end() && found->second.prefilled) {  // between two replicas
@@ -232,7 +272,7 @@ void Gateway::give_up(const Deadline& deadline) {
       return;
     }
     const auto replica = static_cast<std::size_t>(call.request.replica);
-    target(replica).replica->cancel(call.request, deadline.why, deadline.at);
+    members_[replica].replica->cancel(call.request, deadline.why, deadline.at);
     ring_(replica);
   }
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "sim/serving/counters.hpp"
+#include "sim/serving/fleet.hpp"
 #include "sim/serving/program_runner.hpp"
 #include "sim/serving/router.hpp"
 #include "sim/serving/station.hpp"
@@ -39,11 +41,12 @@ struct FrontEnd {
   }
 };
 
-// What the replicas of a pool do for a request.
-enum class Role {
-  any,      // all of it
-  prefill,  // its prompt and its first token; then a decode pool goes on
-  decode,   // the tokens after the first
+// Which calls a pool takes; all, if nothing is said.
+struct Acceptance {
+  std::int64_t longer_than = -1;  // prompt tokens that are in no cache of the pools that could take the call
+  std::int64_t up_to = std::numeric_limits<std::int64_t>::max();
+  std::vector<int> slo_classes;  // none: any
+  [[nodiscard]] bool by_length() const { return longer_than >= 0 || up_to < std::numeric_limits<std::int64_t>::max(); }
 };
 
 // Replicas that are alike to the gateway.
@@ -52,6 +55,15 @@ struct Pool {
   std::unique_ptr<Router> router;
   std::vector<Replica*> replicas;
   Bytes kv_per_token;  // what a hand-over moves of each prompt token, all ranks together
+  int model = 0;       // index into the scenario's models
+  Acceptance accepts{};
+  std::int64_t off = 0;  // of its replicas, the last ones: not started yet
+};
+
+// Which of the pools that take a call is sent it.
+enum class Placement {
+  in_order,     // the first that has a replica that serves
+  least_loaded  // the one with the fewest outstanding tokens per replica
 };
 
 // Moves KV entries between two replicas, numbered over all pools; tells when they have come, or that they were lost.
@@ -67,20 +79,25 @@ struct GatewayConfig {
   Seconds horizon = kNever;                     // the run stops here, finished or not
   MoveKv move_kv;                               // needed where there are prefill pools
   bool move_by_layer = true;                    // entries go as their layers are computed, not when the whole prompt is
+  Placement placement = Placement::in_order;
+  std::int64_t retries = 3;                // times that a call begins anew after its replica was lost; then it fails
+  std::vector<Controller*> controllers{};  // in the order in which they act at one instant
 };
 
-// Owns every request from its arrival until it is answered, and chooses its replica. Plain C++ with the clock handed
-// in.
-class Gateway : public OutcomeListener, private ProgramHost {
+// Owns every request from its arrival until it is answered, and chooses its replica; so that a replica that is lost
+// loses none. Plain C++ with the clock handed in.
+class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
  public:
   // `ring(i)` tells that replica i has a message; replicas are numbered over all pools in order. Mistakes in a trace go
-  // to `diagnostics`. Where there are prefill pools there must be a decode pool, and a way to move KV.
+  // to `diagnostics`. Where there are prefill pools there must be a decode pool of the same model, and a way to move
+  // KV.
   Gateway(GatewayConfig config, workloads::Generator& generator, std::vector<Pool> pools, RequestListener& listener,
           std::function<void(std::size_t)> ring, Diagnostics& diagnostics);
 
   [[nodiscard]] Seconds next_event();
-  // Does everything that is due at `now`, in order of time; ties: outcomes, then programs under way, then calls that
-  // run out of time, then new programs, then calls that leave the front end.
+  // Does everything that is due at `now`, in order of time; ties: outcomes, then controllers and replicas that become
+  // ready, then programs under way, then calls that run out of time, then new programs, then calls that leave the front
+  // end.
   void wake(Seconds now);
   // Nothing is open and nothing will come; or the horizon is reached.
   [[nodiscard]] bool done();
@@ -89,6 +106,22 @@ class Gateway : public OutcomeListener, private ProgramHost {
   void on_outcome(Request& request, Outcome outcome, Seconds at) override;
   void on_prompt_start(Request& request, Seconds at) override;
   void on_reserved(Request& request, std::int64_t tokens, Seconds at) override;
+
+  // Fleet (gateway_fleet.cpp)
+  [[nodiscard]] std::size_t pools() const override { return pools_.size(); }
+  [[nodiscard]] PoolLoad load(std::size_t pool) const override;
+  [[nodiscard]] std::size_t replicas() const override { return members_.size(); }
+  [[nodiscard]] std::size_t pool_of(std::size_t replica) const override { return members_[replica].pool; }
+  [[nodiscard]] Availability availability(std::size_t replica) const override { return members_[replica].availability; }
+  [[nodiscard]] std::int64_t outstanding(std::size_t replica) const override {
+    return members_[replica].outstanding_requests;
+  }
+  void start(std::size_t replica, Seconds ready, Seconds now) override;
+  void drain(std::size_t replica, Seconds now) override;
+  void convert(std::size_t replica, std::size_t pool, Seconds takes, Seconds now) override;
+  void lose(std::size_t replica, bool for_good, Seconds now) override;
+  // How long a replica has been switched on by `end`: serving, loading or draining.
+  [[nodiscard]] Seconds provisioned(std::size_t replica, Seconds end) const;
 
   // Where everything stands; the open ones are looked up.
   [[nodiscard]] Counters requests() const;
@@ -107,6 +140,7 @@ class Gateway : public OutcomeListener, private ProgramHost {
     bool open = false;
     bool in_front = false;            // in the front end, or waiting for it
     bool held = false;                // waits in the gateway for admission
+    bool unplaced = false;            // waits in the gateway for a replica that could go on with it
     std::optional<Outcome> unwanted;  // its replica was told to stop
   };
   struct Due {  // what was reported and is not yet handled
@@ -115,11 +149,13 @@ class Gateway : public OutcomeListener, private ProgramHost {
     Seconds at;
     std::size_t call;
     std::uint64_t request;
+    std::int32_t version;
     Outcome outcome;      // of an outcome
     std::int64_t tokens;  // to be moved, of a reservation
   };
   // A call on its way from the replica that computes its prompt to the one that decodes.
   struct HandOver {
+    std::size_t call = 0;
     std::size_t from = 0, to = 0;
     bool expected = false;  // `to` was asked for room
     bool prefilled = false, arrived = false;
@@ -127,8 +163,23 @@ class Gateway : public OutcomeListener, private ProgramHost {
   struct PoolState {
     Role role;
     std::unique_ptr<Router> router;
-    std::vector<RoutingTarget> targets;
     Bytes kv_per_token;
+    int model;
+    Acceptance accepts;
+    std::vector<RoutingTarget*> targets{};  // its replicas that serve
+  };
+  struct Member : RoutingTarget {
+    std::size_t pool = 0;
+    Availability availability = Availability::serving;
+    std::size_t next_pool = 0;    // of one that drains: where it serves then ...
+    Seconds conversion = kNever;  // ... after this; kNever: it is off then
+    Seconds ready;                // of one that loads
+    Seconds since, provisioned;   // switched on since; and for so long before
+  };
+  // What could be found for a call.
+  struct Choice {
+    Member* member = nullptr;
+    Reason reason = Reason::none;  // why there will never be one; none: there may be one later
   };
   struct Deadline {
     Seconds at;
@@ -156,14 +207,34 @@ class Gateway : public OutcomeListener, private ProgramHost {
   void admit(std::size_t call, Seconds now);
   void admit_held(Seconds now);
   void send(Call& call, Seconds now);
+  void wait_for_replica(Call& call);
+  void stop_waiting(Call& call);
+  void reject(Call& call, Outcome outcome, Reason reason, Seconds now);
   void answer(std::size_t call, Outcome outcome, Seconds now);
   void handle(const Due& due);
-  RoutingTarget* choose(Role role, const Request& request, Seconds now);
-  [[nodiscard]] RoutingTarget& target(std::size_t replica);
-  void charge(std::size_t replica, const Request& request, std::int64_t sign);
+
+  // Which replica (gateway_placement.cpp).
+  Choice choose(bool to_decode, const Request& request, Seconds now);
+  [[nodiscard]] bool takes(const PoolState& pool, bool to_decode, const Request& request, std::int64_t uncached) const;
+  [[nodiscard]] std::int64_t uncached_tokens(const Request& request, Seconds now);
+  [[nodiscard]] bool holds(const PoolState& pool, const Request& request) const;
+  [[nodiscard]] Reason hopeless(bool to_decode, const Request& request, std::int64_t uncached) const;
+
+  void charge(std::size_t replica, const Request& request, std::int64_t sign, Seconds now);
+  [[nodiscard]] static std::int32_t version(Due::What what, const Request& request);
+  void report(Due::What what, const Request& request, Seconds at, Outcome outcome = {}, std::int64_t tokens = 0);
+
+  // The life of replicas (gateway_fleet.cpp).
+  void set_availability(Member& member, Availability availability, Seconds now);
+  void refresh_targets();
+  void drained(Member& member, Seconds now);
+  void make_ready(Seconds now);
+  [[nodiscard]] Seconds next_ready() const;
+  [[nodiscard]] Seconds next_control() const;
+  void send_waiting(Seconds now);
+  void begin_anew(std::size_t call, Seconds now);
 
   // Hand-overs (gateway_hand_over.cpp).
-  [[nodiscard]] bool decodable(const Request& request) const;
   void hand_over(Call& call, HandOver& hand_over, const Due& due);
   void expect(Call& call, HandOver& hand_over, Seconds now);
   void start_moving(Call& call, HandOver& hand_over, std::int64_t tokens, Seconds now);
@@ -178,7 +249,7 @@ class Gateway : public OutcomeListener, private ProgramHost {
   GatewayConfig config_;
   workloads::Generator& generator_;
   std::vector<PoolState> pools_;
-  std::vector<std::pair<std::size_t, std::size_t>> places_;  // of each replica: pool, and place among its targets
+  std::deque<Member> members_;  // by replica
   RequestListener& listener_;
   std::function<void(std::size_t)> ring_;
   Diagnostics& diagnostics_;
@@ -189,9 +260,12 @@ class Gateway : public OutcomeListener, private ProgramHost {
   std::vector<Due> due_;
   std::map<std::uint64_t, HandOver> hand_overs_;  // by request
   std::priority_queue<Deadline, std::vector<Deadline>, std::greater<>> deadlines_;
+  std::set<std::pair<Seconds, std::size_t>> loading_;  // replicas by when they are ready
+  bool by_length_ = false;                             // a pool takes calls by the length of their prompts
   Station front_end_{1};
   std::deque<Read> read_;  // in order of time; given-up calls are passed over
   std::set<Held> held_;
+  std::set<Held> unplaced_;
 
   Counters requests_;
   std::uint64_t next_request_ = 0;

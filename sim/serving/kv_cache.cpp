@@ -53,4 +53,6 @@ void KvCache::release(Lease& lease) {
   lease = Lease{};
 }
 
+void KvCache::forget() { tree_.evict(tree_.evictable_blocks()); }
+
 }  // namespace llmscape::serving

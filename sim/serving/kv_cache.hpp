@@ -36,6 +36,8 @@ class KvCache {
   void publish(Lease& lease, const Prompt& content, std::int64_t tokens);
   // Gives everything back; published blocks stay cached until they are needed.
   void release(Lease& lease);
+  // Forgets what is cached and nobody holds.
+  void forget();
 
   [[nodiscard]] std::int64_t evicted() const { return evicted_; }
 

@@ -44,6 +44,32 @@ void Replica::release(std::uint64_t request_id, Seconds at) {
   post({Message::Kind::release, nullptr, request_id, Outcome::completed, at});
 }
 
+std::vector<Request*> Replica::crash(Seconds at) {
+  commit_ahead(at, false);
+  ahead_.clear();
+  end_steps(at);
+  if (last_end_ > at) {  // what runs does not run to its end; its energy is charged all the same
+    const Seconds busy = totals_.busy - (last_end_ - at);
+    const double share = busy / totals_.busy;
+    for (Seconds& family : totals_.time_by_family) family *= share;
+    totals_.extrapolated *= share;
+    totals_.busy = busy;
+    last_end_ = at;
+  }
+  steps_.clear();
+  for (auto& [id, import] : reserved_) state_.drop(import);
+  for (auto& [id, lease] : lent_) state_.release(lease);
+  std::vector<Request*> lost;
+  for (const Message& message : messages_)
+    if (message.kind == Message::Kind::submit || message.kind == Message::Kind::join) lost.push_back(message.request);
+  state_.lose_all(lost);
+  messages_.clear();
+  expected_.clear();
+  reserved_.clear();
+  lent_.clear();
+  return lost;
+}
+
 // A step may be planned when the one `depth_` before it ends.
 Seconds Replica::next_plan() const {
   const std::size_t planned = steps_.size() + ahead_.size();
@@ -110,6 +136,7 @@ void Replica::read(const Message& message, Seconds now) {
         state_.waiting.push(request);
       } else {
         request.state = Request::State::finishing;
+        request.reason = Reason::too_long;
         outcomes_.on_outcome(request, Outcome::dropped, now);
       }
       break;

@@ -85,6 +85,9 @@ class Replica {
   void forget(std::uint64_t request_id, Seconds at);
   // The computing side: nobody reads the entries of the request any more.
   void release(std::uint64_t request_id, Seconds at);
+  // The replica is lost at `at`, with its KV entries and the steps that run; those that end at `at` count. Returns the
+  // requests that were on it; those handed over or expected belong to others.
+  std::vector<Request*> crash(Seconds at);
 
   // When wake() must be called next; kNever if nothing is to be done until a message comes.
   [[nodiscard]] Seconds next_event() const;

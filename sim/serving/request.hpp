@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 #include "base/quantity.hpp"
 #include "traces/content.hpp"
@@ -24,6 +26,19 @@ struct Lease {
 // How a request left the system.
 enum class Outcome : std::uint8_t { completed, cancelled, timed_out, dropped, failed };
 
+// Why it was dropped or failed.
+enum class Reason : std::uint8_t {
+  none,
+  too_long,      // no replica that takes it could hold it, were it alone
+  queue_full,    // as many calls wait as the admission limit allows
+  not_accepted,  // no pool serves its model and takes calls like it
+  no_replica,    // every replica that could take it is lost for good
+  replica_lost   // its replicas were lost more often than it is sent again
+};
+inline constexpr int kReasons = 6;
+inline constexpr std::array<std::string_view, kReasons> kReasonNames = {"none",         "too_long",   "queue_full",
+                                                                        "not_accepted", "no_replica", "replica_lost"};
+
 // One model call on its way. The gateway owns it; the replica that serves it moves it through its states.
 struct Request {
   enum class State : std::uint8_t { waiting, prefilling, decoding, finishing };
@@ -35,8 +50,12 @@ struct Request {
   ContentId output = 0;  // content id of the generated tokens
   int priority = 0;      // smaller is served first
   int slo_class = 0;
+  int model = 0;  // index into the scenario's models
   std::uint64_t session = 0;
   int replica = -1;
+  Reason reason = Reason::none;  // once it was dropped or has failed
+  std::int32_t attempt = 0;      // how often its replica was lost and it began anew
+  std::int32_t asked = 0;        // how often a replica was asked for room to decode it
   std::size_t gateway_slot = 0;  // where the gateway keeps it
   bool hand_over = false;        // leaves its replica with the first token: another one decodes it
 
@@ -58,6 +77,7 @@ struct Request {
   // INV-5: of the work on its prompt (and on generated tokens after a preemption).
   std::int64_t prefilled = 0;  // tokens computed in chunks
   std::int64_t reused = 0;     // tokens found in the prefix cache
+  std::int64_t lost = 0;       // tokens answered by replicas that were lost: answered again
   std::int32_t preemptions = 0;
   // Running requests in order of admission, as a list through the requests themselves.
   Request* previous = nullptr;

@@ -20,9 +20,9 @@ struct RoutingTarget {
 class Router {
  public:
   virtual ~Router() = default;
-  // Contract: returns an index into `targets` (never empty); equal targets are told apart by position only;
-  // deterministic.
-  virtual std::size_t choose(const Request& request, const std::vector<RoutingTarget>& targets, Seconds now) = 0;
+  // Contract: returns an index into `targets`, the replicas that serve at present (never empty); equal targets are told
+  // apart by position only; deterministic.
+  virtual std::size_t choose(const Request& request, const std::vector<RoutingTarget*>& targets, Seconds now) = 0;
 };
 
 // A policy as configured; key `policy` of `router`.

@@ -69,9 +69,11 @@ struct SystemConfig {
   std::int64_t max_model_len = 1 << 20;
   std::int64_t lookahead = 64;
   std::size_t replicas = 1;
-  std::vector<serving::Role> roles;  // of the replicas; empty: they do everything
-  double link_bandwidth = 1e9;       // between two replicas, bytes per second, each way of each
-  double kv_per_token = 1000;        // bytes
+  std::vector<serving::Role> roles;                              // of the replicas; empty: they do everything
+  std::function<void(std::vector<serving::Pool>&)> shape_pools;  // replicas of one role in a row are a pool
+  std::function<std::unique_ptr<serving::Controller>()> controller;
+  double link_bandwidth = 1e9;  // between two replicas, bytes per second, each way of each
+  double kv_per_token = 1000;   // bytes
   serving::GatewayConfig gateway;
   std::vector<std::int64_t> kv_laws = {0};
 };
@@ -100,6 +102,10 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   void run(workloads::Generator& generator) {
     const auto kernel = kernel::make_event_queue_kernel();
     connect(kernel->fabric());
+    if (config_.controller) {
+      controller_ = config_.controller();
+      config_.gateway.controllers = {controller_.get()};
+    }
     gateway_ = std::make_unique<serving::Gateway>(
         config_.gateway, generator, pools(), *this, [](std::size_t) {}, diagnostics_);
     Leader leader(*gateway_);
@@ -126,7 +132,6 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::function<void(const serving::Request&, serving::Outcome)> on_answer;  // instead of keeping answers
 
  private:
-  // Replicas of one role in a row are a pool.
   std::vector<serving::Pool> pools() {
     std::vector<serving::Pool> all;
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
@@ -135,6 +140,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
         all.push_back({role, std::move(routers_[i]), {}, Bytes(config_.kv_per_token)});
       all.back().replicas.push_back(&replicas_[i]);
     }
+    if (config_.shape_pools) config_.shape_pools(all);
     return all;
   }
   // A port each way for every replica.
@@ -210,7 +216,26 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::deque<Listener> listeners_;
   std::deque<serving::Replica> replicas_;
   std::deque<ReplicaProcess> processes_;
+  std::unique_ptr<serving::Controller> controller_;
   std::unique_ptr<serving::Gateway> gateway_;
+};
+
+// Does things to the fleet at given times.
+class Script : public serving::Controller {
+ public:
+  struct Act {
+    double at;
+    std::function<void(serving::Fleet&, Seconds now)> what;
+  };
+  explicit Script(std::vector<Act> acts) : acts_(std::move(acts)) {}  // in order of time
+  [[nodiscard]] Seconds next_event() const override {
+    return next_ < acts_.size() ? Seconds(acts_[next_].at) : serving::kNever;
+  }
+  void act(serving::Fleet& fleet, Seconds now) override { acts_[next_++].what(fleet, now); }
+
+ private:
+  std::vector<Act> acts_;
+  std::size_t next_ = 0;
 };
 
 }  // namespace llmscape::testing

@@ -9,10 +9,10 @@ namespace {
 
 class LeastTokensRouter : public Router {
  public:
-  std::size_t choose(const Request&, const std::vector<RoutingTarget>& targets, Seconds) override {
+  std::size_t choose(const Request&, const std::vector<RoutingTarget*>& targets, Seconds) override {
     const auto least = std::min_element(
         targets.begin(), targets.end(),
-        [](const RoutingTarget& a, const RoutingTarget& b) { return a.outstanding_tokens < b.outstanding_tokens; });
+        [](const RoutingTarget* a, const RoutingTarget* b) { return a->outstanding_tokens < b->outstanding_tokens; });
     return static_cast<std::size_t>(least - targets.begin());
   }
 };

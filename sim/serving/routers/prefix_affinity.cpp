@@ -9,13 +9,13 @@ class PrefixAffinityRouter : public Router {
  public:
   explicit PrefixAffinityRouter(double load_weight) : load_weight_(load_weight) {}
 
-  std::size_t choose(const Request& request, const std::vector<RoutingTarget>& targets, Seconds now) override {
+  std::size_t choose(const Request& request, const std::vector<RoutingTarget*>& targets, Seconds now) override {
     std::size_t best = 0;
     double least = 0;
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      const std::int64_t cached = targets[i].replica->cached_tokens(request.prompt, request.prompt_tokens, now);
+      const std::int64_t cached = targets[i]->replica->cached_tokens(request.prompt, request.prompt_tokens, now);
       const double work = static_cast<double>(request.prompt_tokens - cached) +
-                          load_weight_ * static_cast<double>(targets[i].outstanding_tokens);
+                          load_weight_ * static_cast<double>(targets[i]->outstanding_tokens);
       if (i == 0 || work < least) {
         best = i;
         least = work;

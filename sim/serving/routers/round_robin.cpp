@@ -7,7 +7,7 @@ namespace {
 
 class RoundRobinRouter : public Router {
  public:
-  std::size_t choose(const Request&, const std::vector<RoutingTarget>& targets, Seconds) override {
+  std::size_t choose(const Request&, const std::vector<RoutingTarget*>& targets, Seconds) override {
     return next_++ % targets.size();
   }
 

@@ -120,3 +120,57 @@ TEST_CASE("pools that cannot work are refused with a reason") {
   nowhere.replace(nowhere.find("site: shop"), 10, "site: shp");
   CHECK(holds(mistakes(nowhere), "'tokens' stands at a site 'shp' that is not in 'sites'"));
 }
+
+TEST_CASE("two models are served by pools of their own, each with its share of the calls") {
+  const std::string scenario =
+      "schema: scenario/1\n"
+      "model: llama-3.1-8b\n"
+      "models: {small: {preset: llama-3.2-1b, weights: fp8}}\n"
+      "hardware: {devices: [{name: big, preset: h100-sxm}, {name: little, preset: l4, count: 2}]}\n"
+      "serving:\n"
+      "  max_model_len: 8192\n"
+      "  pools: [{devices: [big]}, {devices: [little], model: small, batcher: {policy: vllm_v1, max_num_seqs: 16}}]\n"
+      "workload:\n"
+      "  requests: 400\n"
+      "  arrivals: {kind: poisson, rate: 4 /s}\n"
+      "  mixture:\n"
+      "    - {stream: {kind: lengths, prompt: {kind: fixed, value: 300}, output: {kind: fixed, value: 20}}}\n"
+      "    - {weight: 3, model: small, stream: {kind: lengths, prompt: {kind: fixed, value: 100}, output: {kind: "
+      "fixed, "
+      "value: 10}}}\n";
+  const auto result = run_on_event_queue(*scenario_of(scenario));
+  CHECK(result.requests.completed == 400);
+  REQUIRE(result.pools.size() == 2);
+  const auto &big = result.pools[0], &little = result.pools[1];
+  CHECK(big.name == "big");
+  CHECK(little.model == "Llama-3.2-1B");
+  CHECK(big.prefill_tokens / 300 + little.prefill_tokens / 100 == 400);
+  CHECK(static_cast<double>(little.prefill_tokens / 100) == doctest::Approx(300).epsilon(0.1));
+  CHECK(little.decode_tokens == little.prefill_tokens / 100 * 9);
+  CHECK(big.busy > 0);
+  CHECK(little.busy < 1);
+}
+
+TEST_CASE("models, pools and classes that do not go together are told apart") {
+  const auto with = [](const std::string& models, const std::string& pools) {
+    return "schema: scenario/1\nmodel: llama-3.2-1b\n" + models +
+           "hardware: {devices: [{name: a, preset: h100-sxm}, {name: b, preset: h100-sxm}]}\n"
+           "serving: {pools: " +
+           pools +
+           "}\n"
+           "workload: {requests: 1, arrivals: {kind: poisson, rate: 1 /s}, stream: {kind: lengths, prompt: {kind: "
+           "fixed, "
+           "value: 2}, output: {kind: fixed, value: 1}}}\n";
+  };
+  CHECK(holds(mistakes(with("models: {small: llama-3.2-1b}\n", "[{devices: [a]}, {devices: [b]}]")),
+              "no pool serves 'small'"));
+  CHECK(holds(mistakes(with("models: {small: llama-3.2-1b}\n", "[{devices: [a]}, {devices: [b], model: smal}]")),
+              "did you mean 'small'?"));
+  CHECK(holds(mistakes(with("models: {small: llama-3.2-1b}\n", "[{devices: [a, b], model: small}]")),
+              "no pool serves 'model'"));
+  CHECK(holds(mistakes(with("models: {small: llama-9}\n", "[{devices: [a, b], model: small}]")), "llama-9"));
+  CHECK(holds(mistakes(with("", "[{devices: [a]}, {devices: [b], accepts: {classes: [quick]}}]")),
+              "'slo.classes' has no 'quick'"));
+  CHECK(holds(mistakes(with("", "[{devices: [a]}, {devices: [b], accepts: {longer_than: 5, up_to: 5}}]")),
+              "no prompt is longer"));
+}
