@@ -42,12 +42,12 @@ void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
   const auto scenario = run::load_scenario(file, {}, std::nullopt, catalogs(), diagnostics);
   if (!scenario) return;
   const workloads::WorkloadConfig& workload = scenario->config.workload;
-  const workloads::WorkloadContext context{scenario->folder, scenario->slo_classes, scenario->model_names, scenario->workload_where};
-  const auto generator = workloads::make_generator(workload, context, RandomStreams(1), diagnostics);
+  const auto generator =
+      workloads::make_generator(workload, scenario->workload_context(), RandomStreams(1), diagnostics);
   if (!generator || !workload.replay) return;
   const auto& replay = *workload.replay;
   const std::int64_t last = replay.count ? replay.first + *replay.count : std::numeric_limits<std::int64_t>::max();
-  read_to_the_end(scenario->folder / replay.trace, replay.format.value_or(""), last, context.where, diagnostics);
+  read_to_the_end(scenario->folder / replay.trace, replay.format.value_or(""), last, scenario->workload_where, diagnostics);
 }
 
 void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {

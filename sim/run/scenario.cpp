@@ -221,6 +221,10 @@ void check_plans(const Scenario& scenario, const YamlNode& root, Diagnostics& di
 
 }  // namespace
 
+workloads::WorkloadContext Scenario::workload_context() const {
+  return {folder, slo_classes, models.size() > 1 ? model_names : std::vector<std::string>(), workload_where};
+}
+
 int Scenario::model_index(const PoolConfig& pool) const {
   return static_cast<int>(std::ranges::find(model_names, pool.model.value_or("")) - model_names.begin());
 }

@@ -121,6 +121,8 @@ struct Scenario {
   YamlNode resolved;                      // every value, presets and defaults spelled out, with its origin
   SourceRange workload_where;
 
+  // What the workload needs to know of the rest.
+  [[nodiscard]] workloads::WorkloadContext workload_context() const;
   [[nodiscard]] int model_index(const PoolConfig& pool) const;
   [[nodiscard]] const models::ModelSpec& model_of(const PoolConfig& pool) const {
     return models[static_cast<std::size_t>(model_index(pool))];

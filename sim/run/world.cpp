@@ -139,9 +139,8 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diagnostics& diagnostics) {
   const ScenarioConfig& config = scenario.config;
   const RandomStreams streams(static_cast<std::uint64_t>(config.seed));
-  const auto generator = workloads::make_generator(
-      config.workload, {scenario.folder, scenario.slo_classes, scenario.model_names, scenario.workload_where},
-      streams.child("workload"), diagnostics);
+  const auto generator =
+      workloads::make_generator(config.workload, scenario.workload_context(), streams.child("workload"), diagnostics);
   if (!generator) return {};
 
   std::vector<metrics::Limits> limits;

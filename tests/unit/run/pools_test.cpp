@@ -143,7 +143,7 @@ TEST_CASE("two models are served by pools of their own, each with its share of t
   REQUIRE(result.pools.size() == 2);
   const auto &big = result.pools[0], &little = result.pools[1];
   CHECK(big.name == "big");
-  CHECK(little.model == "Llama-3.2-1B");
+  CHECK(little.model == "llama-3.2-1b");
   CHECK(big.prefill_tokens / 300 + little.prefill_tokens / 100 == 400);
   CHECK(static_cast<double>(little.prefill_tokens / 100) == doctest::Approx(300).epsilon(0.1));
   CHECK(little.decode_tokens == little.prefill_tokens / 100 * 9);
