@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/offload_capacity.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace llmscape::run {
+namespace {
+
+double mean(std::vector<double>::const_iterator from, std::vector<double>::const_iterator to) {
+  return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
+}
+
+}  // namespace
+
+double LengthProfile::at(double tokens) const {
+  auto right = std::ranges::lower_bound(points_, tokens, {}, &Point::tokens);
+  if (right == points_.begin()) ++right;
+  if (right == points_.end()) --right;
+  const Point &a = *(right - 1), &b = *right;
+  return a.value + (b.value - a.value) * (tokens - a.tokens) / (b.tokens - a.tokens);
+}
+
+OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold) {
+  const std::vector<double>& lengths = system.lengths;
+  const auto first_long = std::ranges::upper_bound(lengths, threshold);
+  OffloadCapacity capacity;
+  const double all = static_cast<double>(lengths.size());
+  const double p = capacity.offloaded = static_cast<double>(lengths.end() - first_long) / all;
+  capacity.decode = system.decode_instances * system.decode_rate;
+  capacity.total = capacity.decode;
+  if (p > 0) {
+    const double length = mean(first_long, lengths.end());
+    capacity.remote =
+        std::min(system.remote.count / system.remote.seconds.at(length), system.link.si() / system.kv_bytes.at(length));
+    capacity.total = std::min(capacity.total, capacity.remote / p);
+  }
+  if (p < 1) {
+    capacity.local = system.local.count / system.local.seconds.at(mean(lengths.begin(), first_long));
+    capacity.total = std::min(capacity.total, capacity.local / (1 - p));
+  }
+  if (p > 0) capacity.egress = BytesPerSecond(p * capacity.total * system.kv_bytes.at(mean(first_long, lengths.end())));
+
+  std::vector<double> times;
+  for (auto length = lengths.begin(); length != lengths.end(); ++length)
+    times.push_back(length < first_long
+                        ? system.local.seconds.at(*length)
+                        : std::max(system.remote.seconds.at(*length), system.kv_bytes.at(*length) / system.link.si()));
+  capacity.mean_ttft = Seconds(mean(times.begin(), times.end()));
+  std::ranges::sort(times);
+  capacity.p90_ttft = Seconds(times[static_cast<std::size_t>(0.9 * all)]);
+  return capacity;
+}
+
+OffloadPlan best_offload(OffloadSystem system, std::int64_t instances, const std::vector<double>& thresholds) {
+  OffloadPlan best;
+  for (std::int64_t local = 0; local < instances; ++local) {
+    system.local.count = static_cast<double>(local);
+    system.decode_instances = static_cast<double>(instances - local);
+    for (const double threshold : thresholds) {
+      const OffloadCapacity capacity = offload_capacity(system, threshold);
+      if (capacity.total > best.capacity.total) best = {threshold, local, instances - local, capacity};
+    }
+  }
+  return best;
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/quantity.hpp"
+
+namespace llmscape::run {
+
+// A quantity that was measured at some prompt lengths: linear between them, and beyond them as in the nearest piece.
+class LengthProfile {
+ public:
+  struct Point {
+    double tokens, value;
+  };
+  // At least two points, by rising length.
+  explicit LengthProfile(std::vector<Point> points) : points_(std::move(points)) {}
+  [[nodiscard]] double at(double tokens) const;
+
+ private:
+  std::vector<Point> points_;
+};
+
+// Instances that compute prompts.
+struct PrefillInstances {
+  double count = 0;
+  LengthProfile seconds;  // of one prompt on one instance
+};
+
+// A serving system at home, and instances elsewhere that compute the prompts that are longer than a threshold; their KV
+// entries come home over a link, layer by layer as they are computed.
+struct OffloadSystem {
+  std::vector<double> lengths;  // of equally likely prompts, ascending: a sample of a workload, or its quantiles
+  PrefillInstances remote, local;
+  double decode_instances = 0;
+  double decode_rate = 0;  // requests per second that one of them answers: sequences / (output tokens x time per token)
+  LengthProfile kv_bytes;  // of one prompt
+  BytesPerSecond link;
+};
+
+// What the system can do at most (Prefill-as-a-Service, arXiv 2604.15039, section 3): rates in requests per second,
+// each as if the others had no limit. Times and bytes of a group of prompts are those of its mean length. Waiting is
+// not in it.
+struct OffloadCapacity {
+  double offloaded = 0;  // share of the prompts
+  double remote = 0;     // min(N / T(l_long), link / S(l_long))
+  double local = 0;      // N / T(l_short)
+  double decode = 0;
+  double total = 0;             // min(remote / p, local / (1 - p), decode)
+  BytesPerSecond egress;        // at that rate
+  Seconds mean_ttft, p90_ttft;  // the longer of computing and moving
+};
+OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold);
+
+// The threshold, and how many of `instances` at home compute prompts rather than decode, that carry most.
+struct OffloadPlan {
+  double threshold = 0;
+  std::int64_t local = 0, decode = 0;
+  OffloadCapacity capacity;
+};
+OffloadPlan best_offload(OffloadSystem system, std::int64_t instances, const std::vector<double>& thresholds);
+
+}  // namespace llmscape::run
