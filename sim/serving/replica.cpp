@@ -15,9 +15,18 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
 
 // Steps whose moment of planning lies before the message stand; those ahead are planned anew with it.
 void Replica::post(const Message& message) {
-  commit_ahead(message.at, false);
-  ahead_.clear();
+  interrupt(message.at);
   messages_.push_back(message);
+  if (config_.turns && message.kind == Message::Kind::submit) config_.turns->want(*this, message.at);
+}
+
+void Replica::interrupt(Seconds at) {
+  commit_ahead(at, false);
+  ahead_.clear();
+}
+
+bool Replica::quiet() const {
+  return steps_.empty() && messages_.empty() && state_.running() == 0 && state_.waiting.empty();
 }
 
 void Replica::submit(Request& request, Seconds at) {
@@ -67,6 +76,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
   expected_.clear();
   reserved_.clear();
   lent_.clear();
+  if (config_.turns) config_.turns->leave(*this, at);
   return lost;
 }
 
@@ -81,6 +91,9 @@ Seconds Replica::next_event() const {
   Seconds next = kNever;
   const std::size_t planned = steps_.size() + ahead_.size();
   if (planned > 0) next = next_plan();
+  // Its turn comes; once it has tried in vain to plan something in it, something else has to happen first.
+  if (planned == 0 && config_.turns && config_.turns->runs_from(*this) != tried_turn_)
+    next = config_.turns->runs_from(*this);
   if (planned < static_cast<std::size_t>(depth_) && !messages_.empty()) next = std::min(next, messages_.front().at);
   for (const Step& step : steps_) {
     if (step.end >= next) break;
@@ -94,9 +107,18 @@ void Replica::wake(Seconds now) {
   end_steps(now);
   read_messages(now);
   reserve_imports(now);
-  while (steps_.size() + ahead_.size() < static_cast<std::size_t>(depth_))
+  plan_steps(now);
+  if (config_.turns && steps_.empty()) config_.turns->rest(*this, state_.running() > 0 || !state_.waiting.empty(), now);
+}
+
+void Replica::plan_steps(Seconds now) {
+  while (steps_.size() + ahead_.size() < static_cast<std::size_t>(depth_)) {
+    if (config_.turns && !config_.turns->may_plan(*this, now)) return;
+    if (config_.turns) tried_turn_ = config_.turns->runs_from(*this);
     if (!plan_step(now)) return;
-  if (ahead_.empty()) plan_ahead();
+    if (config_.turns) config_.turns->worked();
+  }
+  if (ahead_.empty() && !(config_.turns && config_.turns->contended())) plan_ahead();
 }
 
 void Replica::end_steps(Seconds now) {

@@ -9,6 +9,7 @@
 
 #include "hardware/device.hpp"
 #include "sim/serving/batcher.hpp"
+#include "sim/serving/device_turns.hpp"
 
 namespace llmscape::serving {
 
@@ -57,6 +58,7 @@ struct ReplicaConfig {
   int block_tokens = 16;
   int pipeline_stages = 1;         // a batch passes them one after the other, alone
   std::int64_t max_model_len = 0;  // longest prompt + answer
+  DeviceTurns* turns = nullptr;    // where its devices are shared with other models
   std::int64_t lookahead = 64;     // decode-only steps planned ahead of the clock; 0: each step is an event of its own
 };
 
@@ -88,6 +90,11 @@ class Replica {
   // The replica is lost at `at`, with its KV entries and the steps that run; those that end at `at` count. Returns the
   // requests that were on it; those handed over or expected belong to others.
   std::vector<Request*> crash(Seconds at);
+
+  // Takes back steps that are planned ahead for a time after `at`.
+  void interrupt(Seconds at);
+  // Nothing runs, waits or is to be read.
+  [[nodiscard]] bool quiet() const;
 
   // When wake() must be called next; kNever if nothing is to be done until a message comes.
   [[nodiscard]] Seconds next_event() const;
@@ -124,6 +131,7 @@ class Replica {
   void read(const Message& message, Seconds now);
   void reserve_imports(Seconds now);
   void end_steps(Seconds now);
+  void plan_steps(Seconds now);
   bool plan_step(Seconds now);
   void plan_ahead();
   void commit_ahead(Seconds until, bool inclusive);
@@ -156,7 +164,8 @@ class Replica {
 
   StepPlan plan_;
   std::vector<models::PrefillChunk> chunks_;
-  Seconds last_end_;  // of the step planned last, those ahead not counted
+  Seconds last_end_;    // of the step planned last, those ahead not counted
+  Seconds tried_turn_;  // the turn at its devices in which it last tried to plan a step, by when it began
   ReplicaTotals totals_;
 };
 

@@ -72,8 +72,10 @@ struct SystemConfig {
   std::vector<serving::Role> roles;                              // of the replicas; empty: they do everything
   std::function<void(std::vector<serving::Pool>&)> shape_pools;  // replicas of one role in a row are a pool
   std::function<std::unique_ptr<serving::Controller>()> controller;
-  double link_bandwidth = 1e9;  // between two replicas, bytes per second, each way of each
-  double kv_per_token = 1000;   // bytes
+  std::shared_ptr<serving::DeviceTurns> turns;  // all replicas stand on the same devices; fresh for each system
+  Seconds load;                                 // of each replica's weights there
+  double link_bandwidth = 1e9;                  // between two replicas, bytes per second, each way of each
+  double kv_per_token = 1000;                   // bytes
   serving::GatewayConfig gateway;
   std::vector<std::int64_t> kv_laws = {0};
 };
@@ -92,10 +94,12 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.block_tokens = config.block_tokens;
       replica.max_model_len = config.max_model_len;
       replica.lookahead = config.lookahead;
+      replica.turns = config.turns.get();
       listeners_.emplace_back(*this, static_cast<int>(i));
       replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
                              listeners_.back());
       processes_.emplace_back(replicas_.back());
+      if (config.turns) config.turns->add(replicas_.back(), config.load, [] {});
     }
   }
 

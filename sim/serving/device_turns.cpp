@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/device_turns.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/serving/replica.hpp"
+
+namespace llmscape::serving {
+
+DeviceTurns::DeviceTurns(Seconds least_hold, std::size_t resident)
+    : least_hold_(least_hold), resident_limit_(resident) {}
+
+void DeviceTurns::add(Replica& replica, Seconds load, std::function<void()> ring) {
+  if (resident_.size() < resident_limit_) resident_.push_back(tenants_.size());
+  tenants_.push_back({&replica, load, std::move(ring)});
+  all_.push_back(&replica);
+}
+
+std::size_t DeviceTurns::index_of(const Replica& replica) const {
+  return static_cast<std::size_t>(std::ranges::find(all_, &replica) - all_.begin());
+}
+
+void DeviceTurns::want(Replica& replica, Seconds now) {
+  const std::size_t tenant = index_of(replica);
+  if (tenant == holder_ || std::ranges::find(waiting_, tenant) != waiting_.end()) return;
+  Replica& holder = *tenants_[holder_].replica;
+  holder.interrupt(now);  // what it has planned ahead counted on being alone
+  waiting_.push_back(tenant);
+  if (holder.quiet()) pass_on(now);
+  else tenants_[holder_].ring();
+}
+
+Seconds DeviceTurns::runs_from(const Replica& replica) const { return all_[holder_] == &replica ? since_ : kNever; }
+
+bool DeviceTurns::may_plan(const Replica& replica, Seconds now) const {
+  if (now < runs_from(replica)) return false;
+  return waiting_.empty() || !worked_ || now - since_ < least_hold_;
+}
+
+void DeviceTurns::rest(Replica& replica, bool has_more, Seconds now) {
+  if (all_[holder_] != &replica || waiting_.empty() || (has_more && now < since_)) return;
+  if (has_more && worked_) waiting_.push_back(holder_);
+  pass_on(now);
+}
+
+void DeviceTurns::leave(const Replica& replica, Seconds now) {
+  const std::size_t tenant = index_of(replica);
+  std::erase(waiting_, tenant);
+  if (tenant == holder_ && !waiting_.empty()) pass_on(now);
+}
+
+void DeviceTurns::pass_on(Seconds now) {
+  while (waiting_.size() > 1 && tenants_[waiting_.front()].replica->quiet()) waiting_.pop_front();
+  holder_ = waiting_.front();
+  waiting_.pop_front();
+  worked_ = false;
+  const auto found = std::ranges::find(resident_, holder_);
+  since_ = now;
+  if (found != resident_.end()) {
+    resident_.erase(found);
+  } else {
+    since_ += tenants_[holder_].load;
+    switching_ += tenants_[holder_].load;
+    ++switches_;
+    if (resident_.size() >= resident_limit_) resident_.pop_back();
+  }
+  resident_.push_front(holder_);
+  tenants_[holder_].ring();
+}
+
+}  // namespace llmscape::serving
