@@ -62,7 +62,7 @@ Json energy(const run::EnergyResult& e) {
 
 Json pools(const std::vector<run::PoolResult>& all) {
   Json json = Json::array();
-  for (const run::PoolResult& pool : all)
+  for (const run::PoolResult& pool : all) {
     json.push_back({{"name", pool.name},
                     {"model", pool.model},
                     {"role", pool.role},
@@ -71,6 +71,8 @@ Json pools(const std::vector<run::PoolResult>& all) {
                     {"prefill_tokens", pool.prefill_tokens},
                     {"decode_tokens", pool.decode_tokens},
                     {"busy", pool.busy}});
+    if (pool.loads > 0) json.back().update({{"loads", pool.loads}, {"loading_s", pool.loading_s}});
+  }
   return json;
 }
 

@@ -158,6 +158,9 @@ std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gatewa
       pool.decode_tokens += totals[r].decode_tokens;
       busy += totals[r].busy;
       switched_on += gateway.provisioned(r, end);
+      if (!parts.turns[r]) continue;
+      pool.loads += parts.turns[r]->loads(*parts.replicas[r]);
+      pool.loading_s += parts.turns[r]->loading(*parts.replicas[r]).si();
     }
     if (switched_on > Seconds()) pool.busy = busy / switched_on;
   }

@@ -12,14 +12,6 @@
 
 namespace llmscape::run {
 
-// What a replica on the device has to work with.
-struct ReplicaSize {
-  std::int64_t kv_blocks = 0;
-  std::int64_t max_model_len = 0;
-  std::string warning;  // the pool is smaller than the longest sequence allowed; else empty
-};
-ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
-
 // What is left when a run is over; one entry per replica.
 struct Parts {
   const Scenario& scenario;
@@ -27,7 +19,8 @@ struct Parts {
   std::vector<const serving::Replica*> replicas;
   std::vector<const hardware::Device*> devices;
   std::vector<const Distribution*> gaps;
-  std::vector<std::size_t> pools;  // of the scenario's, where the replica stood at first
+  std::vector<std::size_t> pools;                  // of the scenario's, where the replica stood at first
+  std::vector<const serving::DeviceTurns*> turns;  // nullptr where the replica has its devices alone
   std::vector<std::string> warnings;
   const kernel::Fabric* fabric;
 };

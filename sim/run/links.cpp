@@ -62,17 +62,17 @@ class Builder {
 
 }  // namespace
 
-std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::vector<bool>& sends,
-                                const std::vector<bool>& receives, const hardware::FabricConfig& config) {
+std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats,
+                                const hardware::FabricConfig& config) {
   Builder builder(fabric, config);
   std::vector<Duplex> ports;
   for (std::size_t i = 0; i < seats.size(); ++i) {
     fabric.add_endpoint(fmt::format("replica {}", i));
-    ports.push_back(sends[i] || receives[i] ? builder.port(i, seats[i]) : Duplex{});
+    ports.push_back(seats[i].sends || seats[i].receives ? builder.port(i, seats[i]) : Duplex{});
   }
   for (std::size_t a = 0; a < seats.size(); ++a)
     for (std::size_t b = 0; b < seats.size(); ++b) {
-      if (a == b || !sends[a] || !receives[b]) continue;
+      if (a == b || !seats[a].sends || !seats[b].receives) continue;
       const Seat &from = seats[a], &to = seats[b];
       const hardware::Node &near = from.placement->node, &far = to.placement->node;
       std::vector<kernel::Fabric::Link> path = {ports[a].out, ports[b].in};

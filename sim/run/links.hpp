@@ -13,6 +13,7 @@ struct Seat {
   const hardware::Placement* placement = nullptr;
   std::string group;
   std::int64_t first_device = 0, devices = 1;
+  bool sends = false, receives = false;  // KV entries
 };
 
 // A link that changes.
@@ -22,10 +23,10 @@ struct LinkChange {
   BytesPerSecond bandwidth;
 };
 
-// Builds the links that these replicas see, and routes from each of the first kind to each of the second: out of its
-// ports, over its node's uplink and its site's where they are in others, and in again. Replica i is endpoint i. Returns
-// how the links change, in order of time.
-std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats, const std::vector<bool>& sends,
-                                const std::vector<bool>& receives, const hardware::FabricConfig& config);
+// Builds the links that these replicas see, and routes from each that sends to each that receives: out of its ports,
+// over its node's uplink and its site's where they are in others, and in again. Replica i is endpoint i. Returns how
+// the links change, in order of time.
+std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats,
+                                const hardware::FabricConfig& config);
 
 }  // namespace llmscape::run

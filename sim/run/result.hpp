@@ -68,7 +68,9 @@ struct PoolResult {
   std::int64_t replicas = 0;
   std::int64_t steps = 0;
   std::int64_t prefill_tokens = 0, decode_tokens = 0;
-  double busy = 0;  // of the time that its replicas were switched on, 0 to 1
+  double busy = 0;         // of the time that its replicas were switched on, 0 to 1
+  std::int64_t loads = 0;  // of its model's weights, where several models take turns
+  double loading_s = 0;
 };
 
 // One way of a link that transfers crossed.

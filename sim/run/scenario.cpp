@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "base/catalog.hpp"
-#include "hardware/kv_pool.hpp"
 #include "models/catalog.hpp"
 #include "models/format.hpp"
+#include "sim/run/device_memory.hpp"
 
 namespace llmscape::run {
 
@@ -92,20 +93,27 @@ void read_models(Scenario& scenario, const YamlNode& root, const Catalogs& catal
 
 std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() / 1e9); }
 
-void check_memory(const models::ModelSpec& model, const EngineConfig& serving, const hardware::Device& device,
+void check_memory(const Scenario& scenario, const PoolConfig& serving, const hardware::Device& device,
                   const SourceRange& where, Diagnostics& diagnostics) {
-  const hardware::KvPool pool = hardware::kv_pool(device, model, serving.plan(), serving.gpu_memory_utilization,
-                                                  serving.batcher->max_tokens(), serving.batcher->max_sequences());
-  if (pool.tokens >= serving.block_size) return;
-  diagnostics.error(
-      where,
-      fmt::format(
-          "{} does not fit '{}': weights {}, activations {} and runtime {} leave no room for KV in {} ({:.0f} % of "
-          "{}); {} are missing on each device",
-          model.name, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations),
-          gigabytes(pool.runtime), gigabytes(pool.offered), 100 * serving.gpu_memory_utilization,
-          gigabytes(device.memory()), gigabytes(pool.missing)),
-      "more devices in serving.tensor_parallel, or a narrower model.weights");
+  const hardware::KvPool pool = kv_pool(scenario, serving, device);
+  const std::string& model = scenario.model_of(serving).name;
+  if (pool.tokens < serving.block_size) {
+    diagnostics.error(
+        where,
+        fmt::format(
+            "{} does not fit '{}': weights {}, activations {} and runtime {} leave no room for KV in {} ({:.0f} % of "
+            "{}); {} are missing on each device",
+            model, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations), gigabytes(pool.runtime),
+            gigabytes(pool.offered), 100 * serving.gpu_memory_utilization, gigabytes(device.memory()),
+            gigabytes(pool.missing)),
+        "more devices in serving.tensor_parallel, or a narrower model.weights");
+  } else if (kv_tokens(scenario, serving, device) < serving.block_size) {
+    diagnostics.error(where,
+                      fmt::format("{} models that take turns on '{}', {} of them resident, leave no room for the KV "
+                                  "entries of {}",
+                                  serving.models.size(), device.name, serving.take_turns.resident, model),
+                      "fewer resident models, or more devices");
+  }
 }
 
 // What a pool does not say of its engine is that of `serving`.
@@ -135,7 +143,11 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
                                  std::to_string(device.count));
   const models::ModelSpec& model = scenario.model_of(engine);
   for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
-  if (!diagnostics.has_errors()) check_memory(model, engine, device, where, diagnostics);
+  if (!engine.models.empty() && !load_bandwidth(engine, device))
+    diagnostics.error(where,
+                      "models take turns on '" + device.name + "', but nothing says how fast their weights are loaded",
+                      "take_turns: {load_bandwidth: 50 GB/s}");
+  if (!diagnostics.has_errors()) check_memory(scenario, engine, device, where, diagnostics);
 }
 
 using Report = std::function<void(const std::string& message, const std::string& hint)>;
@@ -169,6 +181,27 @@ void check_classes(const Scenario& scenario, const std::vector<PoolConfig>& pool
       }
 }
 
+// A pool of several models becomes a pool for each, on the same devices.
+std::vector<PoolConfig> one_model_each(const std::vector<PoolConfig>& pools, const Report& report) {
+  std::vector<PoolConfig> all;
+  for (const PoolConfig& pool : pools) {
+    if (pool.models.empty()) {
+      all.push_back(pool);
+      continue;
+    }
+    if (pool.model) report("a pool has 'model' or 'models', not both", "");
+    if (pool.role != serving::Role::any) report("models that take turns do so in pools of role 'any'", "");
+    if (std::set<std::string>(pool.models.begin(), pool.models.end()).size() != pool.models.size())
+      report("a pool names a model twice", "");
+    for (const std::string& name : pool.models) {
+      PoolConfig& one = all.emplace_back(pool);
+      if (name != kMainModel) one.model = name;
+      if (one.name) *one.name += ", " + name;
+    }
+  }
+  return all;
+}
+
 // The pools as they will run: each names the groups that it consists of, and each group is in one of them.
 std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
   const auto& devices = scenario.config.hardware.devices;
@@ -195,6 +228,7 @@ std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& 
   for (const auto& [name, count] : uses)
     if (count != 1)
       report("the group of devices '" + name + "' is in " + std::to_string(count) + " pools; it has to be in one");
+  pools = one_model_each(pools, report);
   check_models(scenario, pools, report);
   check_classes(scenario, pools, report);
   for (const PoolConfig& pool : pools)

@@ -66,6 +66,14 @@ struct AcceptanceConfig {
   std::vector<std::string> classes;                // of SLO; none: any
 };
 
+// How several models use the same devices, one after the other.
+struct TakeTurnsConfig {
+  Seconds least_hold{1};
+  std::int64_t resident = 1;  // models whose weights are in the devices' memory
+  std::optional<BytesPerSecond> load_bandwidth;
+};
+inline constexpr const char* kMainModel = "main";
+
 // Groups of devices that serve together. What a pool does not say of its engine is that of `serving`.
 struct PoolConfig : EngineConfig {
   std::optional<std::string> name;
@@ -73,6 +81,10 @@ struct PoolConfig : EngineConfig {
   serving::Role role = serving::Role::any;
   std::optional<std::string> model;  // one of the scenario's `models`; absent: its `model`
   AcceptanceConfig accepts;
+  // Several that take turns on the same devices; kMainModel: the scenario's `model`. Resolved pools have one model
+  // each, and this list where they share their devices.
+  std::vector<std::string> models;
+  TakeTurnsConfig take_turns;
 };
 
 struct ServingConfig : EngineConfig {

@@ -126,6 +126,23 @@ const Fields<AcceptanceConfig>& acceptance_fields() {
   return fields;
 }
 
+const Fields<TakeTurnsConfig>& take_turns_fields() {
+  static const Fields<TakeTurnsConfig> fields = [] {
+    Fields<TakeTurnsConfig> f("take_turns", "how several models use the same devices, one after the other");
+    f.add("least_hold", &TakeTurnsConfig::least_hold,
+          "a model that has work keeps the devices for at least this long before another one's calls are served")
+        .at_least(0);
+    f.add("resident", &TakeTurnsConfig::resident,
+          "models whose weights stay in the devices' memory; the others' are loaded when their turn comes")
+        .between(1, 1000);
+    f.add("load_bandwidth", &TakeTurnsConfig::load_bandwidth,
+          "into the memory of each device, from where weights are kept; the device's own if absent")
+        .above(0);
+    return f;
+  }();
+  return fields;
+}
+
 const Fields<ServingConfig>& serving_fields() {
   static const Fields<ServingConfig> fields = [] {
     Fields<ServingConfig> f("serving", "the serving engine: parallel plan, batcher, router, KV cache");
@@ -184,6 +201,9 @@ const Fields<PoolConfig>& pool_fields() {
     f.add("name", &PoolConfig::name, "what results call it; the names of its groups if absent");
     f.add("devices", &PoolConfig::devices, "names of groups of devices; absent: all");
     f.add("model", &PoolConfig::model, "which of the scenario's 'models' it serves; absent: 'model'");
+    f.add("models", &PoolConfig::models,
+          "several of the scenario's models (main: its 'model') that use the same devices in turns");
+    f.add_group("take_turns", &PoolConfig::take_turns, take_turns_fields(), "how they do");
     f.add_group("accepts", &PoolConfig::accepts, acceptance_fields(), "which calls it takes; absent: all");
     f.add_enum("role", &PoolConfig::role, {{"any", Role::any}, {"prefill", Role::prefill}, {"decode", Role::decode}},
                "prefill: prompts and first tokens, which a decode pool goes on with");

@@ -13,12 +13,17 @@ DeviceTurns::DeviceTurns(Seconds least_hold, std::size_t resident)
 
 void DeviceTurns::add(Replica& replica, Seconds load, std::function<void()> ring) {
   if (resident_.size() < resident_limit_) resident_.push_back(tenants_.size());
-  tenants_.push_back({&replica, load, std::move(ring)});
+  tenants_.push_back({&replica, load, std::move(ring), 0});
   all_.push_back(&replica);
 }
 
 std::size_t DeviceTurns::index_of(const Replica& replica) const {
   return static_cast<std::size_t>(std::ranges::find(all_, &replica) - all_.begin());
+}
+
+Seconds DeviceTurns::loading(const Replica& replica) const {
+  const Tenant& tenant = tenants_[index_of(replica)];
+  return static_cast<double>(tenant.loads) * tenant.load;
 }
 
 void DeviceTurns::want(Replica& replica, Seconds now) {
@@ -61,8 +66,7 @@ void DeviceTurns::pass_on(Seconds now) {
     resident_.erase(found);
   } else {
     since_ += tenants_[holder_].load;
-    switching_ += tenants_[holder_].load;
-    ++switches_;
+    ++tenants_[holder_].loads;
     if (resident_.size() >= resident_limit_) resident_.pop_back();
   }
   resident_.push_front(holder_);

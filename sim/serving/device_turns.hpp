@@ -39,8 +39,9 @@ class DeviceTurns {
   // Somebody waits for the devices.
   [[nodiscard]] bool contended() const { return !waiting_.empty(); }
 
-  [[nodiscard]] std::int64_t switches() const { return switches_; }  // that brought weights in
-  [[nodiscard]] Seconds switching() const { return switching_; }     // how long they took
+  // How often the replica's weights were loaded, and how long that took.
+  [[nodiscard]] std::int64_t loads(const Replica& replica) const { return tenants_[index_of(replica)].loads; }
+  [[nodiscard]] Seconds loading(const Replica& replica) const;
   [[nodiscard]] const std::vector<const Replica*>& tenants() const { return all_; }
 
  private:
@@ -48,6 +49,7 @@ class DeviceTurns {
     Replica* replica;
     Seconds load;
     std::function<void()> ring;
+    std::int64_t loads = 0;
   };
   [[nodiscard]] std::size_t index_of(const Replica& replica) const;
   void pass_on(Seconds now);
@@ -61,8 +63,6 @@ class DeviceTurns {
   std::size_t holder_ = 0;
   Seconds since_;        // the holder runs from
   bool worked_ = false;  // since it holds them
-  std::int64_t switches_ = 0;
-  Seconds switching_;
 };
 
 }  // namespace llmscape::serving

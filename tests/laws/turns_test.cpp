@@ -74,8 +74,8 @@ TEST_CASE("another model's call waits for its weights, or for the calls before i
   System idle(config, policy(), serving::LeastTokens(), seconds);
   idle.run({of_model(1, 1, 1)});
   CHECK(first(idle, 0) == doctest::Approx(1 + kSwitch + kStep));
-  CHECK(config.turns->switches() == 1);
-  CHECK(config.turns->switching().si() == doctest::Approx(kSwitch));
+  CHECK(config.turns->loads(idle.replica(1)) == 1);
+  CHECK(config.turns->loading(idle.replica(1)).si() == doctest::Approx(kSwitch));
 
   config = sharing(2, 1e9);
   System busy(config, policy(), serving::LeastTokens(), seconds);
@@ -93,7 +93,8 @@ TEST_CASE("who has held the devices long enough gives them up after a step, and 
   CHECK(first(system, 1) == doctest::Approx(5 * kStep + kSwitch + kStep));
   CHECK(last(system, 1) == doctest::Approx(8 * kStep + kSwitch));
   CHECK(last(system, 0) == doctest::Approx(13 * kStep + 2 * kSwitch));
-  CHECK(config.turns->switches() == 2);
+  CHECK(config.turns->loads(system.replica(0)) == 1);
+  CHECK(config.turns->loads(system.replica(1)) == 1);
 }
 
 TEST_CASE("models that are resident run at once; of three, the one that ran longest ago has left") {

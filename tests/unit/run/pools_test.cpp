@@ -174,3 +174,32 @@ TEST_CASE("models, pools and classes that do not go together are told apart") {
   CHECK(holds(mistakes(with("", "[{devices: [a]}, {devices: [b], accepts: {longer_than: 5, up_to: 5}}]")),
               "no prompt is longer"));
 }
+
+TEST_CASE("a call for another model waits for its weights: 16.06 GB on 8 sockets at 200 GB/s each are 10.04 ms") {
+  const auto scenario = [](const std::string& turns) {
+    return scenario_of(
+        "schema: scenario/1\n"
+        "model: llama-3.1-8b\n"
+        "models: {twin: llama-3.1-8b}\n"
+        "hardware: {devices: [{name: rack, preset: sn40l, count: 8}]}\n"
+        "serving: {tensor_parallel: 8, max_model_len: 4096, pools: [{devices: [rack], models: [main, twin], "
+        "take_turns: "
+        "{" +
+        turns +
+        "}}]}\n"
+        "workload:\n"
+        "  requests: 1\n"
+        "  arrivals: {kind: poisson, rate: 1 /s}\n"
+        "  mixture: [{model: twin, stream: {kind: lengths, prompt: {kind: fixed, value: 100}, output: {kind: fixed, "
+        "value: "
+        "2}}}]\n");
+  };
+  const auto loaded = run_on_event_queue(*scenario("load_bandwidth: 200 GB/s"));
+  const auto resident = run_on_event_queue(*scenario("resident: 2"));
+  CHECK(loaded.ttft_s->mean - resident.ttft_s->mean == doctest::Approx(0.01004).epsilon(0.001));
+  CHECK(loaded.pools[1].loads == 1);
+  CHECK(loaded.pools[1].loading_s == doctest::Approx(0.01004).epsilon(0.001));
+  CHECK(loaded.pools[0].loads == 0);
+  CHECK(resident.pools[1].loads == 0);
+  CHECK(loaded.kv.blocks > resident.kv.blocks);  // two models' weights take room
+}

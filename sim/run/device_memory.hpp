@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "hardware/kv_pool.hpp"
+#include "sim/run/scenario.hpp"
+
+namespace llmscape::run {
+
+// What the engine settings of the pool leave for KV entries on each of its devices.
+hardware::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+
+// Tokens of KV entries of a replica. Models that take turns on the same devices keep their entries while others run:
+// what the weights of as many of them as are resident, the largest, leave is divided evenly. 0: they do not fit.
+std::int64_t kv_tokens(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+
+// Bandwidth into one device's memory from where weights are kept; nothing: neither the pool nor the device says.
+std::optional<BytesPerSecond> load_bandwidth(const PoolConfig& pool, const hardware::Device& device);
+// Time to bring the weights of the pool's model into its devices' memory: W / (n BW) (cost-model 6).
+Seconds load_time(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+
+}  // namespace llmscape::run

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/engines.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/run/device_memory.hpp"
+
+namespace llmscape::run {
+
+class Engines::Process : public kernel::Process {
+ public:
+  explicit Process(serving::Replica& replica) : replica_(replica) {}
+  Seconds next_event() override { return replica_.next_event(); }
+  bool wake(Seconds now) override {
+    replica_.wake(now);
+    return true;
+  }
+
+ private:
+  serving::Replica& replica_;
+};
+
+class Engines::Ears : public metrics::GapRecorder {
+ public:
+  Ears(Seconds warmup, int replica, Watcher* watcher) : GapRecorder(warmup), replica_(replica), watcher_(watcher) {}
+  void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
+               std::int64_t kv_blocks_used) override {
+    if (watcher_) watcher_->on_step(replica_, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
+  }
+
+ private:
+  int replica_;
+  Watcher* watcher_;
+};
+
+namespace {
+
+serving::Acceptance acceptance_of(const AcceptanceConfig& config, const std::vector<std::string>& slo_classes) {
+  serving::Acceptance accepts;
+  accepts.longer_than = config.longer_than.value_or(accepts.longer_than);
+  accepts.up_to = config.up_to.value_or(accepts.up_to);
+  for (const std::string& name : config.classes)
+    accepts.slo_classes.push_back(static_cast<int>(std::ranges::find(slo_classes, name) - slo_classes.begin()));
+  return accepts;
+}
+
+}  // namespace
+
+hardware::Device::Settings settings_of(const EngineConfig& engine) {
+  hardware::Device::Settings settings;
+  settings.cuda_graphs = engine.cuda_graphs;
+  settings.max_captured =
+      engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * engine.batcher->max_sequences()));
+  settings.max_batched_tokens = engine.batcher->max_tokens();
+  settings.max_sequences = engine.batcher->max_sequences();
+  settings.coverage.law = engine.expert_coverage;
+  return settings;
+}
+
+ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
+  ReplicaSize size;
+  const models::ModelSpec& model = scenario.model_of(engine);
+  const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
+  size.kv_blocks = engine.kv_blocks.value_or(static_cast<std::int64_t>(tokens) / engine.block_size);
+  size.max_model_len = engine.max_model_len.value_or(model.max_position);
+  const std::int64_t held = size.kv_blocks * engine.block_size;
+  if (held < size.max_model_len) {
+    size.warning = "'" + device.name + "' holds " + std::to_string(held) +
+                   " tokens of KV, less than the longest sequence allowed (" + std::to_string(size.max_model_len) +
+                   "): longer requests are dropped";
+  }
+  return size;
+}
+
+Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
+                 kernel::Kernel& kernel)
+    : scenario_(scenario), options_(options), outcomes_(outcomes), kernel_(kernel) {
+  if (std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) { return pool.pipeline_parallel > 1; }))
+    warnings_.push_back(
+        "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
+        "lower bound");
+  for (const PoolConfig& pool : scenario.pools) add_pool(pool);
+}
+
+void Engines::add_pool(const PoolConfig& config) {
+  serving::Pool& pool = pools_.emplace_back();
+  pool.role = config.role;
+  pool.router = config.router->make();
+  pool.kv_per_token = Bytes(models::kv_bytes_per_token(scenario_.model_of(config)));
+  pool.model = scenario_.model_index(config);
+  pool.accepts = acceptance_of(config.accepts, scenario_.slo_classes);
+  for (std::size_t group = 0; group < scenario_.config.hardware.devices.size(); ++group)
+    if (std::ranges::find(config.devices, scenario_.config.hardware.devices[group]->name) != config.devices.end())
+      add_group(config, group);
+}
+
+void Engines::add_group(const PoolConfig& config, std::size_t group) {
+  const hardware::Device& device = *scenario_.config.hardware.devices[group];
+  const models::ModelSpec& model = scenario_.model_of(config);
+  const ReplicaSize size = replica_size(scenario_, config, device);
+  if (!size.warning.empty()) warnings_.push_back(size.warning);
+  const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
+  const std::int64_t devices = config.plan().devices();
+  for (std::int64_t first = 0; first + devices <= device.count; first += devices) {
+    const auto index = replicas_.size();
+    Ears& ears = ears_.emplace_back(scenario_.config.workload.warmup, static_cast<int>(index), options_.watcher);
+    serving::ReplicaConfig replica;
+    replica.index = static_cast<int>(index);
+    replica.kv_blocks = size.kv_blocks;
+    replica.block_tokens = static_cast<int>(config.block_size);
+    replica.pipeline_stages = static_cast<int>(config.pipeline_parallel);
+    replica.max_model_len = size.max_model_len;
+    replica.lookahead = options_.lookahead;
+    replica.turns = turns_of(config, device, first);
+    auto steps = device.bind(model, config.plan(), settings_of(config));
+    if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
+    replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
+    processes_.emplace_back(replicas_.back());
+    if (replica.turns)
+      replica.turns->add(replicas_.back(), load_time(scenario_, config, device), [this, index] { ring(index); });
+    pools_.back().replicas.push_back(&replicas_.back());
+    built_.push_back({&device, pools_.size() - 1, replica.turns});
+    seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
+                      first, devices, config.role == serving::Role::prefill, config.role == serving::Role::decode});
+  }
+}
+
+serving::DeviceTurns* Engines::turns_of(const PoolConfig& config, const hardware::Device& device,
+                                        std::int64_t first_device) {
+  if (config.models.empty()) return nullptr;
+  return &turns_
+              .try_emplace({device.name, first_device}, config.take_turns.least_hold,
+                           static_cast<std::size_t>(config.take_turns.resident))
+              .first->second;
+}
+
+Engines::~Engines() = default;
+
+void Engines::ring(std::size_t i) { kernel_.ring(processes_[i]); }
+
+void Engines::start() {
+  for (Process& process : processes_) kernel_.add(process);
+}
+
+void Engines::check_invariants(Seconds now) const {
+  for (const auto& [place, turns] : turns_) {
+    Seconds used;
+    for (const serving::Replica* tenant : turns.tenants()) used += tenant->totals().busy;
+    if (used > now * (1 + 1e-9))
+      throw std::logic_error("INV-8: the models on '" + place.first +
+                             "' used its devices for longer than the run lasted");
+  }
+}
+
+void Engines::fill(Parts& parts) const {
+  parts.warnings.insert(parts.warnings.end(), warnings_.begin(), warnings_.end());
+  for (std::size_t i = 0; i < replicas_.size(); ++i) {
+    parts.replicas.push_back(&replicas_[i]);
+    parts.devices.push_back(built_[i].device);
+    parts.gaps.push_back(&ears_[i].gaps);
+    parts.pools.push_back(built_[i].pool);
+    parts.turns.push_back(built_[i].turns);
+  }
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/kernel/kernel.hpp"
+#include "sim/metrics/observer.hpp"
+#include "sim/run/assemble.hpp"
+#include "sim/run/links.hpp"
+#include "sim/run/world.hpp"
+
+namespace llmscape::run {
+
+// What a replica on the device has to work with.
+struct ReplicaSize {
+  std::int64_t kv_blocks = 0;
+  std::int64_t max_model_len = 0;
+  std::string warning;  // the pool is smaller than the longest sequence allowed; else empty
+};
+ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+
+// The replicas of all pools: pool after pool, group of devices after group, each with the process that wakes it and the
+// ears that hear its steps.
+class Engines {
+ public:
+  Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
+          kernel::Kernel& kernel);
+  ~Engines();
+  Engines(const Engines&) = delete;
+  Engines& operator=(const Engines&) = delete;
+
+  // As the gateway wants them; once.
+  std::vector<serving::Pool> pools() { return std::move(pools_); }
+  [[nodiscard]] const std::vector<Seat>& seats() const { return seats_; }
+  // Replica i has a message.
+  void ring(std::size_t i);
+  // Adds the processes to the kernel.
+  void start();
+  // Devices that are shared are never used twice at once (INV-8). Throws std::logic_error.
+  void check_invariants(Seconds now) const;
+  void fill(Parts& parts) const;
+
+ private:
+  class Process;
+  class Ears;
+  struct Built {
+    const hardware::Device* device;
+    std::size_t pool;
+    const serving::DeviceTurns* turns;
+  };
+  void add_pool(const PoolConfig& config);
+  void add_group(const PoolConfig& config, std::size_t group);
+  serving::DeviceTurns* turns_of(const PoolConfig& config, const hardware::Device& device, std::int64_t first_device);
+
+  const Scenario& scenario_;
+  const RunOptions& options_;
+  serving::OutcomeListener& outcomes_;
+  kernel::Kernel& kernel_;
+  std::vector<serving::Pool> pools_;
+  std::deque<Ears> ears_;
+  std::deque<serving::Replica> replicas_;
+  std::deque<Process> processes_;
+  std::map<std::pair<std::string, std::int64_t>, serving::DeviceTurns> turns_;  // by group and first device
+  std::vector<Built> built_;
+  std::vector<Seat> seats_;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace llmscape::run
