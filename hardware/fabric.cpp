@@ -31,12 +31,26 @@ const Fields<Site>& site_fields() {
   return fields;
 }
 
+const Fields<Rack>& rack_fields() {
+  static const Fields<Rack> fields = [] {
+    Fields<Rack> f("rack", "nodes that stand together, with an uplink to the other racks of the site");
+    f.add("nodes", &Rack::nodes, "nodes of a rack").between(1, 100000);
+    f.add("uplink", &Rack::uplink, "of the rack to the others of its site, one way").required().above(0);
+    f.add("latency", &Rack::latency, "of the uplink").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
 const Fields<Placement>& placement_fields() {
   static const Fields<Placement> fields = [] {
     Fields<Placement> f("placement", "where a group of devices stands");
     f.add_group("node", &Placement::node, node_fields(), "what its devices sit in, node after node")
         .preset_from("nodes")
         .required();
+    f.add_group("rack", &Placement::rack, rack_fields(),
+                "what its nodes stand in, rack after rack; absent: one switch joins all nodes")
+        .preset_from("links");
     f.add("site", &Placement::site, "name of its site; absent: the one that has no name");
     return f;
   }();
@@ -60,9 +74,9 @@ const Fields<Node>& node_fields() {
 
 const Fields<FabricConfig>& fabric_config_fields() {
   static const Fields<FabricConfig> fields = [] {
-    Fields<FabricConfig> f("fabric", "nodes and sites: the links that bytes cross between replicas");
+    Fields<FabricConfig> f("fabric", "nodes, racks and sites: the links that bytes cross between replicas");
     f.add_group("groups", &FabricConfig::groups, placement_fields(), "where each group of devices stands, by its name");
-    f.add_group("sites", &FabricConfig::sites, site_fields(), "sites by name");
+    f.add_group("sites", &FabricConfig::sites, site_fields(), "sites by name").preset_from("links");
     f.check([](const FabricConfig& fabric, const YamlNode& node, Diagnostics& diagnostics) {
       for (const auto& [group, placement] : fabric.groups)
         if (!placement.site.empty() && !fabric.sites.contains(placement.site))

@@ -29,6 +29,13 @@ struct UplinkChange {
   BytesPerSecond uplink;
 };
 
+// Nodes that stand together: a switch that is never the bottleneck, with an uplink to the other racks.
+struct Rack {
+  std::int64_t nodes = 4;
+  Sourced<BytesPerSecond> uplink;  // of the whole rack
+  Sourced<Seconds> latency;
+};
+
 // A switch that is never the bottleneck, with an uplink to the other sites.
 struct Site {
   Sourced<BytesPerSecond> uplink;
@@ -39,10 +46,12 @@ struct Site {
 // Where a group of devices stands.
 struct Placement {
   Node node;
-  std::string site;  // empty: the one site that needs no name
+  std::optional<Rack> rack;  // absent: one switch joins all nodes of the site
+  std::string site;          // empty: the one site that needs no name
 };
 
-// Nodes and sites: what bytes cross between two replicas. Devices of a group fill node after node.
+// Nodes, racks and sites: what bytes cross between two replicas. Devices of a group fill node after node, nodes fill
+// rack after rack; the racks of a group are its own.
 struct FabricConfig {
   std::map<std::string, Placement> groups;  // by the name of a group of devices
   std::map<std::string, Site> sites;

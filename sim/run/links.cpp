@@ -30,6 +30,12 @@ class Builder {
   Duplex uplink(const Seat& seat) {
     return once(fmt::format("node {} of {}", node_of(seat), seat.group), *seat.placement->node.uplink);
   }
+  [[nodiscard]] static std::int64_t rack_of(const Seat& seat) {
+    return seat.placement->rack ? node_of(seat) / seat.placement->rack->nodes : 0;
+  }
+  Duplex rack(const Seat& seat) {
+    return once(fmt::format("rack {} of {}", rack_of(seat), seat.group), *seat.placement->rack->uplink);
+  }
   Duplex site(const Seat& seat) { return site(seat.placement->site); }
   Duplex site(const std::string& name) { return once("site " + name, *config_.sites.at(name).uplink); }
   // Of the sites that something crosses.
@@ -74,17 +80,26 @@ std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>&
     for (std::size_t b = 0; b < seats.size(); ++b) {
       if (a == b || !seats[a].sends || !seats[b].receives) continue;
       const Seat &from = seats[a], &to = seats[b];
+      std::vector<kernel::Fabric::Link> path = {ports[a].out}, way_in = {ports[b].in};
       const hardware::Node &near = from.placement->node, &far = to.placement->node;
-      std::vector<kernel::Fabric::Link> path = {ports[a].out, ports[b].in};
       Seconds latency = *near.port_latency + *far.port_latency;
       if (from.group != to.group || Builder::node_of(from) != Builder::node_of(to)) {
-        path.insert(path.end() - 1, {builder.uplink(from).out, builder.uplink(to).in});
+        path.push_back(builder.uplink(from).out);
+        way_in.push_back(builder.uplink(to).in);
         latency += *near.uplink_latency + *far.uplink_latency;
       }
+      if (from.group != to.group || Builder::rack_of(from) != Builder::rack_of(to)) {
+        if (from.placement->rack) path.push_back(builder.rack(from).out);
+        if (to.placement->rack) way_in.push_back(builder.rack(to).in);
+        for (const Seat* seat : {&from, &to})
+          if (seat->placement->rack) latency += *seat->placement->rack->latency;
+      }
       if (from.placement->site != to.placement->site) {
-        path.insert(path.end() - 2, {builder.site(from).out, builder.site(to).in});
+        path.push_back(builder.site(from).out);
+        way_in.push_back(builder.site(to).in);
         latency += *config.sites.at(from.placement->site).latency + *config.sites.at(to.placement->site).latency;
       }
+      path.insert(path.end(), way_in.rbegin(), way_in.rend());
       fabric.add_route(a, b, std::move(path), latency);
     }
   return builder.changes();

@@ -271,6 +271,7 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
                                      : catalog_entry(entries, kind, name, where, diagnostics);
     };
     if (catalog == "nodes") return load(catalogs.hardware / "nodes", "node");
+    if (catalog == "links") return load(catalogs.hardware / "links", "link");
     return catalog == "hardware" ? load(catalogs.hardware, "device") : load(catalogs.workloads, "workload");
   };
 }

@@ -203,3 +203,24 @@ TEST_CASE("a call for another model waits for its weights: 16.06 GB on 8 sockets
   CHECK(resident.pools[1].loads == 0);
   CHECK(loaded.kv.blocks > resident.kv.blocks);  // two models' weights take room
 }
+
+TEST_CASE("what goes from rack to rack crosses both racks' uplinks; within a rack it does not") {
+  const auto links = [](const std::string& racks) {
+    std::string scenario = apart();
+    const auto at = scenario.find("dgx-h100, site: cloud");
+    scenario.replace(at, 21, "{preset: dgx-h100, devices: 1}, site: shop" + racks);
+    return run_on_event_queue(*scenario_of(scenario)).links;
+  };
+  const auto carried = [](const std::vector<run::LinkResult>& all, const std::string& name) {
+    double bytes = 0;
+    for (const auto& link : all)
+      if (link.name.starts_with(name)) bytes += link.bytes;
+    return bytes;
+  };
+  const double bytes = 200.0 * 2000 * 131072;
+  CHECK(carried(links(""), "rack") == 0);
+  const auto racks = links(", rack: {preset: infiniband-ndr, nodes: 1}");  // of the prompts only: one for each node
+  CHECK(carried(racks, "rack 0 of prompts") + carried(racks, "rack 1 of prompts") == doctest::Approx(bytes));
+  CHECK(carried(racks, "rack 1 of prompts") > 0);
+  CHECK(carried(racks, "site") == 0);
+}
