@@ -45,7 +45,7 @@ class CpuStepModel final : public StepModel {
   CpuStepModel(const Cpu& cpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
                const Device::Settings& settings)
       : cpu_(cpu), model_(model), plan_(plan),
-        tables_(model, plan, settings.coverage, [this](const auto& operators) { return priced(operators); }) {}
+        tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {}
   CpuStepModel(const CpuStepModel&) = delete;  // the tables price through it
   CpuStepModel& operator=(const CpuStepModel&) = delete;
 
@@ -54,6 +54,7 @@ class CpuStepModel final : public StepModel {
     const std::int64_t chunk_tokens = batch.prefill_tokens(), decode_tokens = batch.decodes * batch.tokens_per_decode;
     if (chunk_tokens + decode_tokens > 0) {
       part += tables_.token_part(chunk_tokens, decode_tokens);
+      if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
       part += tables_.logit_part(batch.logit_rows());
       part += priced(models::attention_work(model_, plan_, batch));
     }

@@ -20,6 +20,7 @@ struct Cpu final : Device, PowerRange {
   [[nodiscard]] Bytes memory() const override { return *capacity; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
+  [[nodiscard]] bool takes_adapters() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,

@@ -11,6 +11,7 @@
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
 #include "hardware/residuals.hpp"
+#include "models/adapter.hpp"
 #include "models/memory.hpp"
 #include "models/step_work.hpp"
 
@@ -116,7 +117,10 @@ struct Device {
     std::int64_t max_batched_tokens = 8192;
     std::int64_t max_sequences = 256;
     models::ExpertCoverage coverage;
+    models::Adapter adapter;  // the shape of all adapters that requests may carry (Batch::adapters of them in a step)
   };
+  // Whether its steps can carry adapters; where they cannot, Batch::adapters has to be 0.
+  [[nodiscard]] virtual bool takes_adapters() const { return false; }
   [[nodiscard]] virtual std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                         const Settings&) const = 0;
 };

@@ -12,13 +12,16 @@ struct KvPool {
   Bytes offered;  // utilisation x memory
   models::MemoryNeed need;
   Bytes runtime;            // contexts, communicators, graphs
+  Bytes adapters;           // low-rank adapters that stay resident
   std::int64_t tokens = 0;  // of KV that fit into the rest; 0: the model does not fit
   Bytes missing;            // how much more the device would have to offer to hold a single token; 0 when it fits
 };
 
 // vLLM's rule: what the engine may use, less weights, the activation peak at `max_batched_tokens` and runtime memory
-// (engines.md 1). Devices that state their own capacity (Device::kv_tokens) are believed.
+// (engines.md 1), and less what resident adapters take of a rank. Devices that state their own capacity
+// (Device::kv_tokens) are believed.
 KvPool kv_pool(const Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
-               double utilisation, std::int64_t max_batched_tokens, std::int64_t max_sequences);
+               double utilisation, std::int64_t max_batched_tokens, std::int64_t max_sequences,
+               Bytes adapters = Bytes());
 
 }  // namespace llmscape::hardware

@@ -36,7 +36,7 @@ class RooflineStepModel final : public StepModel {
   RooflineStepModel(Roofline device, models::ModelSpec model, const models::ParallelPlan& plan,
                     const Device::Settings& settings)
       : device_(std::move(device)), model_(std::move(model)), plan_(plan),
-        tables_(model_, plan, settings.coverage, [this](const auto& operators) { return priced(operators); }) {}
+        tables_(model_, plan, settings, [this](const auto& operators) { return priced(operators); }) {}
   RooflineStepModel(const RooflineStepModel&) = delete;  // the tables price through it
   RooflineStepModel& operator=(const RooflineStepModel&) = delete;
 
@@ -47,6 +47,7 @@ class RooflineStepModel final : public StepModel {
     const std::int64_t decode_tokens = batch.decodes * batch.tokens_per_decode;
     if (chunk_tokens + decode_tokens > 0) {
       part += tables_.token_part(chunk_tokens, decode_tokens);
+      if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
       part += tables_.logit_part(batch.logit_rows());
       part += priced(models::attention_work(model_, plan_, batch));
     }

@@ -30,6 +30,7 @@ struct Roofline final : Device, Peaks, PowerRange {
     return load ? std::optional(**load) : std::nullopt;
   }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
+  [[nodiscard]] bool takes_adapters() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;

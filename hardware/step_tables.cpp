@@ -2,6 +2,7 @@
 #include "hardware/step_tables.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace llmscape::hardware {
 namespace {
@@ -14,11 +15,19 @@ auto& slot(Table& table, std::int64_t count) {
   return table[index];
 }
 
+// The value for a pair of counts, computed when it is first asked for.
+template <class Table, class Compute>
+const auto& kept(Table& table, std::int64_t first, std::int64_t second, const Compute& compute) {
+  const std::uint64_t key = static_cast<std::uint64_t>(first) << 32 | static_cast<std::uint64_t>(second);
+  const auto found = table.find(key);
+  return found != table.end() ? found->second : table.emplace(key, compute()).first->second;
+}
+
 }  // namespace
 
 StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan,
-                       const models::ExpertCoverage& coverage, Price price)
-    : model_(model), plan_(plan), coverage_(coverage), price_(std::move(price)),
+                       const Device::Settings& settings, Price price)
+    : model_(model), plan_(plan), coverage_(settings.coverage), adapter_(settings.adapter), price_(std::move(price)),
       phase_matters_(std::any_of(model.groups.begin(), model.groups.end(), [](const models::LayerGroup& group) {
         return group.feed_forward.routed() || group.attention.kind == models::Attention::Kind::mla;
       })) {}
@@ -32,15 +41,19 @@ const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t d
     if (!part) part = compute();
     return *part;
   }
-  const std::uint64_t key = static_cast<std::uint64_t>(chunk_tokens) << 32 | static_cast<std::uint64_t>(decode_tokens);
-  const auto found = phased_tokens_.find(key);
-  return found != phased_tokens_.end() ? found->second : phased_tokens_.emplace(key, compute()).first->second;
+  return kept(phased_tokens_, chunk_tokens, decode_tokens, compute);
 }
 
 const PartCost& StepTables::logit_part(std::int64_t rows) {
   auto& part = slot(logits_, rows);
   if (!part) part = price_(models::logit_work(model_, plan_, rows));
   return *part;
+}
+
+const PartCost& StepTables::adapter_part(std::int64_t tokens, std::int64_t adapters) {
+  if (adapter_.rank == 0) throw std::invalid_argument("a batch with adapters needs their shape in the settings");
+  return kept(adapted_, tokens, adapters,
+              [&] { return price_(models::adapter_work(adapter_, model_, plan_, tokens, adapters)); });
 }
 
 }  // namespace llmscape::hardware

@@ -13,22 +13,28 @@ namespace llmscape::hardware {
 class StepTables {
  public:
   using Price = std::function<PartCost(const std::vector<models::Operator>&)>;
-  StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan, const models::ExpertCoverage& coverage,
+  StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan, const Device::Settings& settings,
              Price price);
 
   const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens);
   const PartCost& logit_part(std::int64_t rows);
+  // What `adapters` distinct adapters (more than 0) add to `tokens` tokens. Throws std::invalid_argument where the
+  // settings know no adapter.
+  const PartCost& adapter_part(std::int64_t tokens, std::int64_t adapters);
 
  private:
-  using Table = std::vector<std::optional<PartCost>>;  // by count
+  using Table = std::vector<std::optional<PartCost>>;             // by count
+  using PairTable = std::unordered_map<std::uint64_t, PartCost>;  // by two counts
 
   models::ModelSpec model_;
   models::ParallelPlan plan_;
   models::ExpertCoverage coverage_;
+  models::Adapter adapter_;
   Price price_;
   bool phase_matters_;  // expert coverage and latent attention tell prompt tokens from decodes
   Table tokens_, logits_;
-  std::unordered_map<std::uint64_t, PartCost> phased_tokens_;  // by chunk tokens and decode tokens
+  PairTable phased_tokens_;  // by chunk tokens and decode tokens
+  PairTable adapted_;        // by tokens and adapters
 };
 
 }  // namespace llmscape::hardware

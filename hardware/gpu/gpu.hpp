@@ -54,6 +54,7 @@ struct Gpu final : Device, Chip, PowerRange {
     return load ? std::optional(**load) : std::nullopt;
   }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
+  [[nodiscard]] bool takes_adapters() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,

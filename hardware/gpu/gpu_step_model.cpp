@@ -18,7 +18,7 @@ GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const
     : gpu_(gpu), model_(model), plan_(plan), settings_(settings),
       stage_layers_((model.layers() + plan.pipeline - 1) / plan.pipeline),
       latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)), range_(gpu_),
-      tables_(model, plan, settings.coverage, [this](const auto& operators) { return priced(operators); }) {
+      tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
   // The attention work of one decode names the shapes of every layer; that of one chunk names them in the same order.
   const auto laws = models::kv_laws(model);
   const std::vector<models::Attended> attended(laws.size(), {1, 1});
@@ -42,8 +42,9 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
   const std::int64_t chunk_tokens = batch.prefill_tokens();
   const std::int64_t decode_tokens = batch.decodes * batch.tokens_per_decode;
   if (chunk_tokens + decode_tokens > 0) {
-    part +=
-        tables_.token_part(chunk_tokens, chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_));
+    const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_);
+    part += tables_.token_part(chunk_tokens, decoded);
+    if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
     part += tables_.logit_part(batch.logit_rows());
     add_attention(part, batch);
   }

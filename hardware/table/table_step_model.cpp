@@ -109,7 +109,7 @@ TableStepModel::TableStepModel(const TableDevice& device, const traces::LayerTab
       products_(sum_of(tables, model, OperatorFamily::gemm)),
       streams_(sum_of(tables, model, OperatorFamily::elementwise)), head_(grid_of(tables.per_sequence.at("lm_head"))),
       sampler_(grid_of(tables.per_sequence.at("sampler"))), experts_(grid_of(tables.experts)), attention_(tables),
-      collectives_(model, plan, settings.coverage,
+      collectives_(model, plan, settings,
                    [this](const auto& operators) { return collectives_of(device_.links, operators); }) {}
 
 StepCost TableStepModel::step(const models::Batch& batch) {

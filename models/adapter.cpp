@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/adapter.hpp"
+
+#include "models/layer_shapes.hpp"
+#include "models/operator_list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string_view>
+
+namespace llmscape::models {
+namespace {
+
+// Targets that read the same input, as one rank sees them.
+struct AdaptedInput {
+  std::int64_t in = 0;
+  std::vector<std::int64_t> outs;
+
+  [[nodiscard]] std::int64_t all_outs() const { return std::accumulate(outs.begin(), outs.end(), std::int64_t{0}); }
+  [[nodiscard]] std::int64_t parameters(std::int64_t rank) const {
+    return rank * (in * static_cast<std::int64_t>(outs.size()) + all_outs());
+  }
+};
+
+bool adapts(const Adapter& adapter, std::string_view target) {
+  return std::find(adapter.targets.begin(), adapter.targets.end(), target) != adapter.targets.end();
+}
+
+std::vector<AdaptedInput> adapted_inputs(const Adapter& adapter, std::int64_t hidden, const LayerGroup& group,
+                                         int tensor) {
+  const Attention& attention = group.attention;
+  const std::int64_t queries = std::int64_t{attention.heads / tensor} * attention.head_dim;
+  const std::int64_t keys = std::int64_t{kv_heads_per_rank(attention, tensor)} * attention.head_dim;
+  AdaptedInput projections{hidden, {}};
+  for (const auto& [target, width] : {std::pair{"q", queries}, {"k", keys}, {"v", keys}})
+    if (adapts(adapter, target)) projections.outs.push_back(width);
+
+  std::vector<AdaptedInput> inputs;
+  if (!projections.outs.empty()) inputs.push_back(projections);
+  if (adapts(adapter, "o")) inputs.push_back({models::projections(hidden, attention, tensor).back().k, {hidden}});
+  if (adapts(adapter, "mlp")) {
+    const FeedForward& kind = group.feed_forward;
+    const std::int64_t width = kind.width / tensor;
+    inputs.push_back({hidden, std::vector<std::int64_t>(kind.gated ? 2 : 1, width)});
+    inputs.push_back({width, {hidden}});
+  }
+  return inputs;
+}
+
+}  // namespace
+
+std::vector<std::string> problems(const Adapter& adapter, const ModelSpec& model) {
+  const auto any_layer = [&model](auto&& is) { return std::any_of(model.groups.begin(), model.groups.end(), is); };
+  std::vector<std::string> all;
+  const bool projected = adapts(adapter, "q") || adapts(adapter, "k") || adapts(adapter, "v");
+  if (projected && any_layer([](const auto& g) { return g.attention.kind == Attention::Kind::mla; }))
+    all.emplace_back("adapters of q, k and v need a model without latent attention");
+  if (adapts(adapter, "mlp") && any_layer([](const auto& g) { return g.feed_forward.routed(); }))
+    all.emplace_back("adapters of mlp need a model without routed experts");
+  return all;
+}
+
+std::int64_t parameters(const Adapter& adapter, const ModelSpec& model) {
+  std::int64_t sum = 0;
+  for (const LayerGroup& group : model.groups)
+    for (const AdaptedInput& input : adapted_inputs(adapter, model.hidden, group, 1))
+      sum += group.count * input.parameters(adapter.rank);
+  return sum;
+}
+
+Bytes adapter_bytes(const Adapter& adapter, const ModelSpec& model, const ParallelPlan& plan) {
+  std::int64_t sum = 0;
+  for (const LayerGroup& group : model.groups)
+    for (const AdaptedInput& input : adapted_inputs(adapter, model.hidden, group, plan.tensor))
+      sum += layers_per_stage(group, plan) * input.parameters(adapter.rank);
+  return Bytes(static_cast<double>(sum) * hidden_format(model.precision).bytes);
+}
+
+std::vector<Operator> adapter_work(const Adapter& adapter, const ModelSpec& model, const ParallelPlan& plan,
+                                   std::int64_t tokens, std::int64_t adapters) {
+  GroupedGemm product;
+  product.rows = tokens;
+  product.experts_touched = static_cast<double>(std::min(adapters, tokens));
+  product.experts_held = static_cast<int>(adapters);
+  product.weights = product.activations = hidden_format(model.precision);
+  product.even = false;
+  OperatorList list;
+  for (const LayerGroup& group : model.groups) {
+    const int layers = layers_per_stage(group, plan);
+    for (const AdaptedInput& input : adapted_inputs(adapter, model.hidden, group, plan.tensor)) {
+      product.k = input.in;
+      product.n = adapter.rank * static_cast<std::int64_t>(input.outs.size());
+      list.add(product, layers);
+      product.k = adapter.rank;
+      product.n = input.all_outs();
+      list.add(product, layers);
+    }
+  }
+  return list.take();
+}
+
+}  // namespace llmscape::models
