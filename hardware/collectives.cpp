@@ -43,6 +43,36 @@ double ring_hops(const models::Collective& c) {
   return c.ranks - 1;
 }
 
+// Ranks of `c` that share a domain with one of them.
+int ranks_inside(const Links& links, const models::Collective& c) {
+  if (!links.domain || (c.stride == 1 && rows_for(links, c).second > 0)) return c.ranks;
+  const int most = std::clamp(links.domain->devices / c.stride, 1, c.ranks);
+  const int domains = (c.ranks + most - 1) / most;
+  return (c.ranks + domains - 1) / domains;
+}
+
+Seconds ring_time(const models::Collective& c, Seconds latency, BytesPerSecond bandwidth) {
+  return ring_hops(c) * latency + moved(c) / bandwidth;
+}
+
+// What of `c` is done by the `inside` ranks of each domain, one collective after another.
+std::vector<models::Collective> inner_parts(const models::Collective& c, int inside) {
+  switch (c.kind) {
+    case Kind::all_reduce: return {{Kind::reduce_scatter, c.bytes, inside}, {Kind::all_gather, c.bytes, inside}};
+    case Kind::send: return {};
+    case Kind::all_gather:
+    case Kind::reduce_scatter:
+    case Kind::all_to_all: break;
+  }
+  return {{c.kind, c.bytes, inside}};
+}
+
+// What is left between the domains, for one device of each: all it was told to send, or its share of the tensor.
+models::Collective outer_part(const models::Collective& c, int inside) {
+  const bool whole = c.kind == Kind::all_to_all || c.kind == Kind::send;
+  return {c.kind, whole ? c.bytes : c.bytes / inside, (c.ranks + inside - 1) / inside};
+}
+
 }  // namespace
 
 Bytes moved(const models::Collective& c) {
@@ -51,13 +81,24 @@ Bytes moved(const models::Collective& c) {
   return Bytes((c.kind == Kind::all_reduce ? 2.0 : 1.0) * (c.ranks - 1) / c.ranks * c.bytes);
 }
 
-bool measured(const Links& links, const models::Collective& c) { return c.ranks <= 1 || rows_for(links, c).second > 0; }
+bool measured(const Links& links, const models::Collective& c) {
+  if (c.ranks <= 1) return true;
+  const int inside = ranks_inside(links, c);
+  if (inside == c.ranks) return rows_for(links, c).second > 0;
+  return std::ranges::all_of(inner_parts(c, inside), [&](const auto& part) { return measured(links, part); });
+}
 
 Seconds collective_time(const Links& links, const models::Collective& c) {
   if (c.ranks <= 1) return Seconds();
+  if (const int inside = ranks_inside(links, c); inside < c.ranks) {
+    const Domain& domain = *links.domain;
+    Seconds sum = ring_time(outer_part(c, inside), *domain.outer_latency, *domain.outer_bandwidth);
+    for (const models::Collective& part : inner_parts(c, inside)) sum += collective_time(links, part);
+    return sum;
+  }
   const Bytes x = moved(c);
   const auto [kind, ranks] = rows_for(links, c);
-  if (ranks == 0) return ring_hops(c) * *links.latency + x / *links.bandwidth;
+  if (ranks == 0) return ring_time(c, *links.latency, *links.bandwidth);
   Seconds best(std::numeric_limits<double>::infinity());
   for (const CollectiveFit& fit : links.collectives)
     if (takes(fit, kind, c.bytes) && fit.ranks == ranks)
@@ -92,10 +133,20 @@ const Fields<Links>& links_fields() {
     add_fit_fields(f);
     return f;
   }();
+  static const Fields<Domain> domain = [] {
+    Fields<Domain> f("domain", "devices that the fast links join, and the way between two such groups");
+    f.add("devices", &Domain::devices, "how many").required().at_least(1);
+    f.add("outer_bandwidth", &Domain::outer_bandwidth, "of one device to other domains, one direction")
+        .required()
+        .above(0);
+    f.add("outer_latency", &Domain::outer_latency, "of one hop between domains").required().at_least(0);
+    return f;
+  }();
   static const Fields<Links> fields = [] {
     Fields<Links> f("links", "how the devices of a replica are joined");
     f.add("bandwidth", &Links::bandwidth, "of one device, one direction").required().above(0);
     f.add("latency", &Links::latency, "of one hop").required().at_least(0);
+    f.add_group("domain", &Links::domain, domain, "how far these links reach; absent: all devices of a replica");
     f.add_group("collectives", &Links::collectives, row, "measured collectives; the fastest row of the ranks counts");
     return f;
   }();

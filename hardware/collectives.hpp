@@ -21,11 +21,19 @@ struct CollectiveFit : Fit {
   std::optional<Bytes> below;  // of the tensor: larger ones are left to other software
 };
 
+// Devices that the fast links join (an NVLink domain), and the slower way between two such.
+struct Domain {
+  int devices = 0;
+  Sourced<BytesPerSecond> outer_bandwidth;  // of one device, one direction
+  Sourced<Seconds> outer_latency;           // of one hop
+};
+
 // How the devices of a replica are joined.
 struct Links {
   std::vector<CollectiveFit> collectives;
   Sourced<BytesPerSecond> bandwidth;  // of one device, one direction: used where no collective was measured
   Sourced<Seconds> latency;           // of one hop
+  std::optional<Domain> domain;       // absent: all devices of a replica are in one
 };
 const Fields<Links>& links_fields();
 
@@ -35,9 +43,11 @@ Bytes moved(const models::Collective&);
 
 // The fastest software that was measured for this kind, size and number of ranks; failing that, for the next number of
 // ranks, or for an all-reduce if that was measured nearer; beyond the table a ring over the links: hops x latency + x /
-// bandwidth. 0 for one rank.
+// bandwidth. 0 for one rank. Where the ranks lie in several domains and no row is of so many, each step is taken inside
+// the domains first and then, on a share of the tensor for each device inside, as a ring between them: an all-reduce is
+// a reduce-scatter inside, an all-reduce between and an all-gather inside.
 Seconds collective_time(const Links&, const models::Collective&);
-// Whether the table covers it; otherwise collective_time is the assumed ring.
+// Whether the table covers it, or what of it stays inside a domain; otherwise collective_time is the assumed ring.
 bool measured(const Links&, const models::Collective&);
 // The weakest of the measured collectives; assumed where there are none.
 Tag provenance(const Links&);

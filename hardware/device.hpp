@@ -78,7 +78,8 @@ class StepModel {
   // Contract: deterministic; a batch with no work costs the host time of an empty step; O(chunks + KV laws) per call
   // once the tables are warm; never less than the roofline where efficiencies are at most 1.
   virtual StepCost step(const models::Batch&) = 0;
-  // One line per operator family that has left its device's measured range so far.
+  // One line for what the device is said to be accurate to, where that was not measured, and one per operator family
+  // that has left its measured range so far.
   [[nodiscard]] virtual std::vector<std::string> range_warnings() const { return {}; }
 };
 
@@ -127,6 +128,9 @@ struct Device {
 
 // Why the weights do not fit this device's memory, or nothing: one of its problems().
 std::vector<std::string> weights_too_large(const Device&, const models::ModelSpec&, const models::ParallelPlan&);
+
+// The line of range_warnings() for a stated accuracy; none where it is empty.
+std::vector<std::string> accuracy_warning(const std::string& device, const std::string& accuracy);
 
 // The fields that every kind begins with.
 template <class D>

@@ -42,4 +42,9 @@ const Family<Device>& devices() {
   return family;
 }
 
+std::vector<std::string> accuracy_warning(const std::string& device, const std::string& accuracy) {
+  if (accuracy.empty()) return {};
+  return {"accuracy of " + device + ": " + accuracy};
+}
+
 }  // namespace llmscape::hardware

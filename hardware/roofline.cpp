@@ -40,6 +40,10 @@ class RooflineStepModel final : public StepModel {
   RooflineStepModel(const RooflineStepModel&) = delete;  // the tables price through it
   RooflineStepModel& operator=(const RooflineStepModel&) = delete;
 
+  [[nodiscard]] std::vector<std::string> range_warnings() const override {
+    return accuracy_warning(device_.name, device_.accuracy);
+  }
+
   StepCost step(const models::Batch& batch) override {
     PartCost part;
     const std::int64_t tile = device_.prompt_tile;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/uncertain.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -27,6 +28,7 @@ class UncertainStepModel final : public StepModel {
     for (std::size_t family = 0; family < kHost; ++family)
       if (device > beyond) cost.by_family[family] *= device / (device - beyond);
     cost.device = device;
+    for (Seconds& busy : cost.busy) busy = std::min(busy, device);  // a draw may be below the time at the peak
     cost.extrapolated += beyond;
     return cost;
   }

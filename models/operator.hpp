@@ -66,6 +66,7 @@ struct Collective {
   Kind kind = Kind::all_reduce;
   double bytes = 0;  // of the tensor on one rank (all_gather: gathered size)
   int ranks = 1;
+  int stride = 1;  // devices from one rank to the next: those of another parallel degree lie between
   bool operator==(const Collective&) const = default;
 };
 

@@ -7,6 +7,7 @@ namespace llmscape::models {
 namespace {
 
 constexpr double kNarrowestHidden = 2;  // bytes: bf16 or fp16
+constexpr double kTokenScale = 4;       // bytes: fp32
 
 }  // namespace
 
@@ -24,9 +25,11 @@ void OperatorList::add(const AnyOperator& what, int count) {
 void OperatorList::add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights,
                             const Format& activations, int count) {
   if (rows == 0) return;
-  if (activations.bytes < kNarrowestHidden)
-    add_elementwise(Elementwise::Kind::quantise, (kNarrowestHidden + activations.bytes) * static_cast<double>(rows * k),
-                    count);
+  if (activations.bytes < kNarrowestHidden) {
+    const double scales = activations.group > 0 ? 0 : kTokenScale * static_cast<double>(rows);
+    const double element = kNarrowestHidden + activations.bytes_with_scales();
+    add_elementwise(Elementwise::Kind::quantise, element * static_cast<double>(rows * k) + scales, count);
+  }
   add(Gemm{rows, n, k, weights, activations}, count);
 }
 

@@ -12,8 +12,8 @@ class OperatorList {
  public:
   // `count` repeats; none if it is 0.
   void add(const AnyOperator& what, int count);
-  // A matrix product, nothing if it has no rows; where activations are narrower than 16 bits, its input is quantised
-  // first.
+  // A matrix product, nothing if it has no rows; where activations are narrower than 16 bits, a kernel quantises its
+  // input first: 16 bits read, the narrow format written, with the scales of its groups or one for each token.
   void add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights, const Format& activations,
                 int count);
   void add_elementwise(Elementwise::Kind kind, double bytes, int count);

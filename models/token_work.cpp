@@ -22,7 +22,8 @@ class TokenWork {
   std::vector<Operator> operators() {
     add_embedding();
     for (const LayerGroup& group : model_.groups) add_layers(group);
-    if (plan_.pipeline > 1) list_.add(Collective{Collective::Kind::send, hidden_state(), 2}, 1);
+    if (plan_.pipeline > 1)
+      list_.add(Collective{Collective::Kind::send, hidden_state(), 2, plan_.tensor * plan_.data}, 1);
     return list_.take();
   }
 
@@ -131,13 +132,12 @@ class TokenWork {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
       const double sent = elements(model_.hidden) / plan_.tensor * copies;
-      list_.add(Collective{Collective::Kind::all_to_all, sent * model_.precision.activations.bytes, plan_.expert},
-                layers);
-      list_.add(Collective{Collective::Kind::all_to_all, sent * width_, plan_.expert}, layers);
+      for (const double bytes : {model_.precision.activations.bytes, width_})
+        list_.add(Collective{Collective::Kind::all_to_all, sent * bytes, plan_.expert, expert_shards(plan_)}, layers);
     } else {
       const double gathered = hidden_state() * plan_.data;
-      list_.add(Collective{Collective::Kind::all_gather, gathered, plan_.data}, layers);
-      list_.add(Collective{Collective::Kind::reduce_scatter, gathered, plan_.data}, layers);
+      for (const auto step : {Collective::Kind::all_gather, Collective::Kind::reduce_scatter})
+        list_.add(Collective{step, gathered, plan_.data, plan_.tensor}, layers);
     }
   }
 

@@ -53,7 +53,7 @@ bool FittedRange::check(const models::AnyOperator& op) {
 }
 
 std::vector<std::string> FittedRange::warnings() const {
-  std::vector<std::string> out;
+  std::vector<std::string> out = accuracy_warning(gpu_.name, gpu_.accuracy);
   for (std::size_t family = 0; family < first_.size(); ++family)
     if (!first_[family].empty())
       out.push_back(

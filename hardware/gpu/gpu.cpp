@@ -87,6 +87,7 @@ const Fields<Gpu>& gpu_fields() {
   static const Fields<Gpu> fields = [] {
     Fields<Gpu> f("gpu", "a GPU: data sheet figures and fitted kernel parameters");
     add_common_fields(f);
+    f.add("accuracy", &Gpu::accuracy, "what its predictions are worth; empty: as the tags of its fits say");
     add_peak_fields(f);
     f.add("hbm_bandwidth", &Gpu::hbm_bandwidth, "bandwidth of the device memory").required().above(0);
     f.add("hbm_capacity", &Gpu::hbm_capacity, "device memory as the driver reports it").required().above(0);

@@ -26,6 +26,7 @@ struct EnergyParameters : Fit {
 // A GPU: the figures of its data sheet, and for each operator family the parameters of a physical kernel model that
 // were fitted with a serving engine's kernels.
 struct Gpu final : Device, Chip, PowerRange {
+  std::string accuracy;            // what its predictions are worth where none of its kernels was measured
   Sourced<Bytes> runtime_reserve;  // contexts, communicators, captured graphs: memory that the KV pool does not get
   GemmParameters gemm;
   std::optional<GemmParameters> expert_gemm;  // absent: as `gemm`

@@ -75,5 +75,13 @@ TEST_CASE("resident adapters take their bytes from the KV pool") {
   CHECK(without - with == 8 * 41943040 * 2 / 131072);
 }
 
+TEST_CASE("an adapter is loaded in its bytes over the host's link, every rank its own") {
+  const auto device = catalog_device("h100-sxm");
+  REQUIRE(device->load_bandwidth());
+  const Seconds load = models::adapter_bytes(kAdapter, llama_8b(), {}) / *device->load_bandwidth();
+  CHECK(load.si() == Approx(83886080.0 / 64e9));
+  CHECK_FALSE(catalog_device("orin-nano")->load_bandwidth());
+}
+
 }  // namespace
 }  // namespace llmscape::hardware

@@ -49,13 +49,66 @@ TEST_CASE("a ring moves 2 (n-1)/n of the tensor for an all-reduce and half of th
 }
 
 TEST_CASE("what was not measured falls back: to more ranks, to the all-reduce, to an assumed ring") {
-  const Links links = catalog_gpu("h100-sxm").links;
+  Links links = catalog_gpu("h100-sxm").links;
   CHECK(collective_time(links, {Kind::all_reduce, 0, 3}) == collective_time(links, {Kind::all_reduce, 0, 4}));
   CHECK(measured(links, {Kind::all_gather, 1, 2}));
   CHECK(micros(links, Kind::all_gather, 0, 2) == doctest::Approx(4.16));
+  links.domain.reset();
   CHECK_FALSE(measured(links, {Kind::all_reduce, 1, 16}));
   // 30 hops of 2.5 us, then 1.875 x 1 GB at 450 GB/s
   CHECK(micros(links, Kind::all_reduce, 1e9, 16) == doctest::Approx(30 * 2.5 + 1.875e9 / 450e9 * 1e6));
+}
+
+// Eight devices at 400 GB/s and 2 us a hop, 50 GB/s and 10 us from one such group to the next.
+Links domains_of_eight() {
+  Links links;
+  links.bandwidth.value = BytesPerSecond(400e9);
+  links.latency.value = Seconds(2e-6);
+  links.domain.emplace();
+  links.domain->devices = 8;
+  links.domain->outer_bandwidth.value = BytesPerSecond(50e9);
+  links.domain->outer_latency.value = Seconds(10e-6);
+  return links;
+}
+
+TEST_CASE("between domains an all-reduce is reduce-scatter inside, all-reduce of a share between, all-gather inside") {
+  const Links links = domains_of_eight();
+  const double inside = 7 * 2 + 7.0 / 8 * 1e9 / 400e9 * 1e6;
+  const double two = 2 * 10 + 2.0 / 2 * 1e9 / 8 / 50e9 * 1e6, four = 6 * 10 + 2 * 3.0 / 4 * 1e9 / 8 / 50e9 * 1e6;
+  CHECK(micros(links, Kind::all_reduce, 1e9, 16) == doctest::Approx(2 * inside + two));
+  CHECK(micros(links, Kind::all_reduce, 1e9, 32) == doctest::Approx(2 * inside + four));
+  CHECK(micros(links, Kind::all_reduce, 1e9, 8) == doctest::Approx(2 * inside));
+  // Twelve ranks lie as six and six.
+  CHECK(micros(links, Kind::all_reduce, 0, 12) == doctest::Approx(2 * 5 * 2 + 2 * 10));
+}
+
+TEST_CASE("the other collectives cross domains once, with a device's share or all that it sends") {
+  const Links links = domains_of_eight();
+  const double inside = 7 * 2 + 7.0 / 8 * 1e9 / 400e9 * 1e6;
+  const double share = 10 + 1.0 / 2 * 1e9 / 8 / 50e9 * 1e6, all = 10 + 1.0 / 2 * 1e9 / 50e9 * 1e6;
+  CHECK(micros(links, Kind::all_gather, 1e9, 16) == doctest::Approx(inside + share));
+  CHECK(micros(links, Kind::reduce_scatter, 1e9, 16) == doctest::Approx(inside + share));
+  CHECK(micros(links, Kind::all_to_all, 1e9, 16) == doctest::Approx(inside + all));
+}
+
+TEST_CASE("ranks that lie a domain apart meet between the domains only") {
+  const Links links = domains_of_eight();
+  CHECK(collective_time(links, {Kind::send, 1e9, 2, 4}).si() == doctest::Approx(2e-6 + 1e9 / 400e9));
+  CHECK(collective_time(links, {Kind::send, 1e9, 2, 8}).si() == doctest::Approx(10e-6 + 1e9 / 50e9));
+  CHECK(collective_time(links, {Kind::all_gather, 1e9, 4, 8}).si() == doctest::Approx(3 * 10e-6 + 0.75 * 1e9 / 50e9));
+}
+
+TEST_CASE("inside a domain the measured rows count, and nothing is left to warn of") {
+  const Links links = catalog_gpu("h100-sxm").links;
+  REQUIRE(links.domain);
+  CHECK(measured(links, {Kind::all_reduce, 1, 16}));
+  const double between = 2 * 19 + 1e9 / 8 / 36e9 * 1e6;  // of two domains
+  CHECK(micros(links, Kind::all_reduce, 1e9, 16) == doctest::Approx(micros(links, Kind::reduce_scatter, 1e9, 8) +
+                                                                    micros(links, Kind::all_gather, 1e9, 8) + between));
+  // GB200's domain is the rack: 16 of its devices pay no outer link.
+  Links rack = domains_of_eight();
+  rack.domain->devices = 72;
+  CHECK(micros(rack, Kind::all_reduce, 1e9, 16) < micros(domains_of_eight(), Kind::all_reduce, 1e9, 16));
 }
 
 }  // namespace

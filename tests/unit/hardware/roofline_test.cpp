@@ -51,6 +51,24 @@ TEST_CASE("neural processors meet the figures that they were set from, and predi
   }
 }
 
+TEST_CASE("a model that a neural processor was not set from is met within its stated class") {
+  models::ModelSpec small = llama_1b();
+  small.precision.weights = kInt4;
+  small.precision.kv = kInt8;
+  const auto decode = step(*catalog_device("snapdragon-8-elite"), small, Decodes(1, 64).batch);
+  // Llama-3.2-1B w4a16, quic/ai-hub-models @ 33c3d03: 53.64 tokens per second
+  CHECK(1 / (decode.device + decode.host).si() == Approx(53.64).epsilon(0.15));
+}
+
+TEST_CASE("two AMX processors decode an 8B model at the speed of their memory") {
+  const auto device = catalogued<Roofline>("xeon-8480-2s");
+  const Decodes decodes(1, 128);
+  const StepCost cost = step(device, llama_8b(), decodes.batch);
+  CHECK(cost.device > cost.bytes / *device.memory_bandwidth);
+  CHECK(cost.busy[static_cast<std::size_t>(Resource::memory)] > 0.6 * cost.device);
+  CHECK_FALSE(device.load_bandwidth());  // the weights are where they are used
+}
+
 TEST_CASE("a prompt is padded to the tile that it was compiled for") {
   const auto device = catalogued<Roofline>("snapdragon-8-elite");
   CHECK(step(device, llama_3b_w4a16(), Prompt(1).batch).by_family[0] ==
@@ -87,6 +105,9 @@ TEST_CASE("twice the bandwidth halves a decode, eight devices share it, and one 
   const Seconds moved = eight.by_family[static_cast<std::size_t>(OperatorFamily::collective)];
   CHECK(moved > Seconds());
   CHECK((eight.device - moved) / one == Approx(1.0 / 8).epsilon(0.05));
+
+  CHECK(device.bind(llama_8b(), {}, {})->range_warnings() ==
+        std::vector<std::string>{"accuracy of gaudi3: " + device.accuracy});
 
   device.links.reset();
   models::ParallelPlan plan;

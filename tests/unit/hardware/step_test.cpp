@@ -72,6 +72,45 @@ TEST_CASE("captured graphs pad a decode batch to the next size, mixed batches ar
   CHECK(family(unpadded, OperatorFamily::gemm) < family(nine, OperatorFamily::gemm));
 }
 
+TEST_CASE("65 decodes compute what a captured batch of 72 does, all but their attention and their logits") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  const StepCost some = decode_step(gpu, llama_8b(), 65, 1000), captured = decode_step(gpu, llama_8b(), 72, 1000);
+  const auto head = [&](std::int64_t rows) { return gemm_cost(gpu, gpu.gemm, {rows, 128256, 4096, {}, {}}).time.si(); };
+  CHECK(family(some, OperatorFamily::gemm).si() - head(65) ==
+        doctest::Approx(family(captured, OperatorFamily::gemm).si() - head(72)).epsilon(1e-12));
+  CHECK(family(some, OperatorFamily::decode_attention) < family(captured, OperatorFamily::decode_attention));
+}
+
+TEST_CASE("beyond the largest captured size a step runs eager: not padded, launched layer by layer") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  Device::Settings small;
+  small.max_captured = 64;
+  Device::Settings eager;
+  eager.cuda_graphs = false;
+  const StepCost beyond = decode_step(gpu, llama_8b(), 65, 1000, {}, small);
+  CHECK(beyond.device == decode_step(gpu, llama_8b(), 65, 1000, {}, eager).device);
+  CHECK(beyond.host.si() == doctest::Approx((126 + 65 * 4 + 32 * 32) * 1e-6));
+  CHECK(decode_step(gpu, llama_8b(), 64, 1000, {}, small).host.si() == doctest::Approx((126 + 64 * 4 + 10) * 1e-6));
+}
+
+TEST_CASE("narrow activations pay a kernel that quantises the input of each product, and gain the narrow peak") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  models::ModelSpec narrow = llama_8b(), stored = llama_8b();
+  narrow.precision.weights = stored.precision.weights = {"fp8", 1};
+  narrow.precision.activations = {"fp8", 1};
+  const std::array chunks = {models::PrefillChunk{4096, 0, true}};
+  const models::Batch batch{chunks, 0, 1, {}};
+  const StepCost quick = gpu.bind(narrow, {}, {})->step(batch), slow = gpu.bind(stored, {}, {})->step(batch);
+  double kernels = 0;
+  for (const double k : {4096, 4096, 4096, 14336}) {  // inputs of qkv, o, gate and up, down
+    const double bytes = 4096 * (3 * k + 4);          // 2 read, 1 written, an fp32 scale for each token
+    kernels += 32 * elementwise_cost(gpu, gpu.elementwise, {models::Elementwise::Kind::quantise, bytes}).time.si();
+  }
+  CHECK((family(quick, OperatorFamily::elementwise) - family(slow, OperatorFamily::elementwise)).si() ==
+        doctest::Approx(kernels));
+  CHECK(family(quick, OperatorFamily::gemm) < 0.6 * family(slow, OperatorFamily::gemm));
+}
+
 TEST_CASE("the next captured size is 1, 2, 4, a multiple of 8 to 256 or of 16 to 512") {
   const Device::Settings graphs;
   const std::array<std::array<std::int64_t, 2>, 10> expected = {

@@ -144,12 +144,17 @@ TEST_CASE("decodes without entries for every KV law are refused") {
 
 TEST_CASE("narrow activations are quantised before each product, and the head takes 16 bits") {
   ModelSpec model = catalogued("llama-3.1-8b");
-  model.precision.activations = model.precision.weights = *format_named("fp8");
+  const auto quantised = [&model](const char* format) {
+    model.precision.activations = model.precision.weights = *format_named(format);
+    double bytes = 0;
+    for (const auto& [entry, count] : elementwise(token_work(model, {}, 0, 10, {}), Kind::quantise))
+      bytes += count * entry.bytes;
+    return bytes;
+  };
+  // Inputs of qkv, o, gate+up and down: 2 bytes read, half a byte and a scale for 16, or 1 byte, written ...
+  CHECK(quantised("nvfp4") == 32 * 10 * (2 + 0.5 + 1.0 / 16) * (3 * 4096 + 14336));
+  CHECK(quantised("fp8") == 32 * 10 * (3 * (3 * 4096 + 14336) + 4 * 4));  // ... with a scale for each token
   const auto work = token_work(model, {}, 0, 10, {});
-  double quantised = 0;
-  for (const auto& [entry, count] : elementwise(work, Kind::quantise)) quantised += count * entry.bytes;
-  CHECK(quantised ==
-        32 * 3 * 10 * (3 * 4096 + 14336));  // 2 bytes read and 1 written: inputs of qkv, o, gate+up and down
   for (const auto& [gemm, count] : all_of<Gemm>(work)) CHECK(gemm.activations.name == "fp8");
   CHECK(elementwise(work, Kind::norm).front().what.bytes == 4 * 10 * 4096);
   CHECK(all_of<Gemm>(logit_work(model, {}, 1)).front().what.activations.name == "bf16");
