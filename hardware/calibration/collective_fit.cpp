@@ -63,7 +63,7 @@ CollectiveCalibration fit(std::span<const TimedCollective> records, Kind kind) {
     return p;
   };
   problem.form = [&](std::span<const double> free) {
-    return [&, links = Links{{parameters_of(free)}, {}, {}}](std::size_t row) {
+    return [&, links = Links{{parameters_of(free)}, {}, {}, {}}](std::size_t row) {
       return collective_time(links, operation(records[row], kind)).si();
     };
   };
