@@ -118,7 +118,7 @@ struct Device {
     std::int64_t max_batched_tokens = 8192;
     std::int64_t max_sequences = 256;
     models::ExpertCoverage coverage;
-    models::Adapter adapter;  // the shape of all adapters that requests may carry (Batch::adapters of them in a step)
+    models::Adapter adapter{};  // the shape of all adapters that requests may carry (Batch::adapters of them in a step)
   };
   // Whether its steps can carry adapters; where they cannot, Batch::adapters has to be 0.
   [[nodiscard]] virtual bool takes_adapters() const { return false; }
