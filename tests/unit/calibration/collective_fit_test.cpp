@@ -45,7 +45,7 @@ TEST_CASE("vLLM's own all-reduce is fitted below 8 MiB, and leaves larger tensor
   slow.ranks = 4;
   slow.latency = Seconds(1);
   slow.bandwidth = BytesPerSecond(1e15);
-  const Links links{{fits[0].parameters, slow}, {}, {}};
+  const Links links{{fits[0].parameters, slow}, {}, {}, {}};
   const auto time = [&](double bytes) {
     return collective_time(links, {models::Collective::Kind::all_reduce, bytes, 4}).si();
   };
