@@ -31,7 +31,7 @@ int index_of_model(const std::optional<std::string>& name, int otherwise, const 
     diagnostics.error(
         context.where,
         fmt::format("{} asks for model {}, but the scenario's one model has no name", asked, in_quotes(*name)),
-        fmt::format("name the models: 'models: {{{}: ...}}' in place of 'model'", *name));
+        fmt::format("give the scenario further models by name: 'models: {{{}: ...}}'", *name));
   } else if (found == context.models.end()) {
     diagnostics.error(context.where, fmt::format("{} asks for the unknown model {}", asked, in_quotes(*name)),
                       did_you_mean(*name, context.models));
@@ -43,6 +43,9 @@ Mixture::Indices indices_of(const MixtureComponent& component, int model, const 
                             Diagnostics& diagnostics) {
   Mixture::Indices indices;
   indices.slo_class = index_of_class(component.slo_class, context, diagnostics);
+  if (component.stream->searches() && !context.retrieval_hosts)
+    diagnostics.error(context.where, "the workload searches, but there are no hosts to do it",
+                      "describe them in 'hardware.retrieval', or give the searches a time");
   indices.model = index_of_model(component.model, model, "a part of 'mixture'", context, diagnostics);
   for (const auto& name : component.stream->stage_models())
     indices.stage_models.push_back(index_of_model(name, indices.model, "a stage of a workflow", context, diagnostics));

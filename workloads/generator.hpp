@@ -62,6 +62,8 @@ struct Stream {
   // Names of the models that single stages ask for, by the stage's place in every program. Stages without one, and
   // those behind the last, ask for the model of the stream.
   [[nodiscard]] virtual std::vector<std::optional<std::string>> stage_models() const { return {}; }
+  // Some of its stages bring queries for retrieval hosts.
+  [[nodiscard]] virtual bool searches() const { return false; }
 };
 const Family<Stream>& streams();
 

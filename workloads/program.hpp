@@ -19,13 +19,16 @@ struct Stage {
   enum class Kind : std::uint8_t {
     model_call,  // a request to the serving system
     tool,        // takes `service` seconds, not on any modelled device
-    retrieval,   // takes `service` seconds in the retrieval station (queues there if the scenario gives it servers)
+    retrieval,   // takes `service` seconds in the retrieval station (queues there if the scenario gives it servers), or
+                 // what the retrieval hosts need for its query
     pause,       // a person thinks or types; nothing waits for it but what comes after
   };
   Kind kind = Kind::model_call;
   std::vector<int> after{};  // indices of earlier stages
   Seconds delay{};           // >= 0; of a pause, its whole length
   Seconds service{};         // of tool and retrieval
+  // Of a retrieval: tokens of the query that the scenario's retrieval hosts answer; 0: it takes `service`.
+  std::int64_t query_tokens = 0;
 
   // model_call:
   int model = 0;  // index into the scenario's models; 0: the one that needs no name

@@ -66,7 +66,7 @@ const Fields<WorkloadConfig>& workload_fields() {
     f.add_group("mixture", &WorkloadConfig::mixture, component_fields(), "several streams that share the arrivals");
     f.add_group("replay", &WorkloadConfig::replay, replay_fields(), "a recorded trace instead of arrivals and stream");
     f.add("model", &WorkloadConfig::model,
-          "name of the model that calls ask for which name none, of the scenario's 'models'; the first if absent");
+          "name of the model that calls ask for which name none, of the scenario's 'models'; its 'model' if absent");
     f.add("rate", &WorkloadConfig::rate, "mean rate of programs that the arrivals are scaled to; their own if absent")
         .above(0)
         .at_most(1e9);

@@ -36,7 +36,7 @@ struct WorkloadConfig {
   std::shared_ptr<const Stream> stream;
   std::vector<MixtureComponent> mixture;
   std::optional<ReplayConfig> replay;
-  std::optional<std::string> model;  // of calls that name none; the scenario's first if absent
+  std::optional<std::string> model;  // of calls that name none; the scenario's unnamed one if absent
   std::optional<PerSecond> rate;     // scales the arrivals to this mean rate
   double speedup = 1;                // times between arrivals are divided by this
   std::optional<Seconds> duration;
@@ -53,7 +53,8 @@ struct WorkloadContext {
   std::vector<std::string> slo_classes;
   // In the order of Stage::model; a call that names none has the first.
   std::vector<std::string> models;
-  SourceRange where;  // of the workload section, for messages
+  SourceRange where;             // of the workload section, for messages
+  bool retrieval_hosts = false;  // there are some
 };
 
 // nullptr after reporting: a trace that cannot be opened, an SLO class or a model that the scenario lacks.

@@ -47,7 +47,8 @@ void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
   if (!generator || !workload.replay) return;
   const auto& replay = *workload.replay;
   const std::int64_t last = replay.count ? replay.first + *replay.count : std::numeric_limits<std::int64_t>::max();
-  read_to_the_end(scenario->folder / replay.trace, replay.format.value_or(""), last, scenario->workload_where, diagnostics);
+  read_to_the_end(scenario->folder / replay.trace, replay.format.value_or(""), last, scenario->workload_where,
+                  diagnostics);
 }
 
 void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {

@@ -42,6 +42,10 @@ Table described(const std::filesystem::path& folder, std::string_view kind, std:
 
 Table devices(Diagnostics& diagnostics) { return described(catalogs().hardware, "device", "description", diagnostics); }
 
+Table hosts(Diagnostics& diagnostics) {
+  return described(catalogs().hardware / "hosts", "host", "description", diagnostics);
+}
+
 Table workload_entries(Diagnostics& diagnostics) {
   return described(catalogs().workloads, "workload", "source", diagnostics);
 }
@@ -89,9 +93,11 @@ struct Listing {
   Table (*table)(Diagnostics&);
 };
 constexpr std::array kListings = {
-    Listing{"devices", devices},        Listing{"models", model_entries}, Listing{"workloads", workload_entries},
-    Listing{"batchers", batcher_kinds}, Listing{"routers", router_kinds}, Listing{"arrivals", arrival_kinds},
-    Listing{"streams", stream_kinds},   Listing{"metrics", metric_names}, Listing{"formats", trace_formats},
+    Listing{"devices", devices},        Listing{"hosts", hosts},
+    Listing{"models", model_entries},   Listing{"workloads", workload_entries},
+    Listing{"batchers", batcher_kinds}, Listing{"routers", router_kinds},
+    Listing{"arrivals", arrival_kinds}, Listing{"streams", stream_kinds},
+    Listing{"metrics", metric_names},   Listing{"formats", trace_formats},
 };
 
 }  // namespace

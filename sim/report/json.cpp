@@ -83,6 +83,16 @@ Json links(const std::vector<run::LinkResult>& all) {
   return json;
 }
 
+Json retrieval(const std::vector<run::RetrievalResult>& all) {
+  Json json = Json::array();
+  for (const run::RetrievalResult& r : all) {
+    Json& entry = json.emplace_back(Json{{"name", r.name}, {"queries", r.queries}, {"mean_wait_s", r.mean_wait_s}});
+    if (r.utilisation) entry["utilisation"] = *r.utilisation;
+    if (r.joules) entry["joules"] = *r.joules;
+  }
+  return json;
+}
+
 Json provenance(const run::RunResult& result) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kTagNames.size(); ++i) json[std::string(kTagNames[i])] = result.provenance[i];
@@ -129,6 +139,7 @@ std::string to_json(const run::RunResult& r) {
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
   if (!r.links.empty()) json["links"] = links(r.links);
+  if (!r.retrieval.empty()) json["retrieval"] = retrieval(r.retrieval);
   if (r.steps > 0) json["provenance"] = provenance(r);
   if (r.intervals) json["intervals"] = intervals(*r.intervals);
   json["warnings"] = r.warnings;

@@ -131,6 +131,12 @@ std::string busiest_links(std::vector<run::LinkResult> links) {
                                    amount(links.front().bytes / 1e9)));
 }
 
+std::string searches(const run::RetrievalResult& r) {
+  const std::string use = r.utilisation ? fmt::format(", {} in use", percent(*r.utilisation)) : "";
+  return line("retrieval", fmt::format("{}: {} queries{}, each waited {}", r.name, grouped(r.queries), use,
+                                       duration(r.mean_wait_s)));
+}
+
 std::string where_the_time_went(const run::RunResult& r) {
   std::vector<std::pair<std::string, double>> worth;
   for (std::size_t i = 0; i < kTagNames.size(); ++i) worth.emplace_back(kTagNames[i], r.provenance[i]);
@@ -173,6 +179,7 @@ std::string summary(const run::RunResult& r, bool colour) {
   if (r.energy) figures += joules(*r.energy);
   if (r.pools.size() > 1) figures += pool_loads(r.pools);
   if (!r.links.empty()) figures += busiest_links(r.links);
+  for (const run::RetrievalResult& retrieval : r.retrieval) figures += searches(retrieval);
   if (r.steps > 0) figures += where_the_time_went(r);
   if (r.intervals) figures += intervals(r);
   const bool valid = r.verdict.state == State::valid;

@@ -5,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "sim/run/retrieval.hpp"
+
 namespace llmscape::run {
 
 namespace {
@@ -70,7 +72,7 @@ Throughput throughput(const Parts& parts, double window, std::int64_t devices) {
 }
 
 EnergyResult energy(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, Seconds end,
-                    std::int64_t emitted) {
+                    const std::vector<RetrievalResult>& retrieval, std::int64_t emitted) {
   EnergyResult result;
   for (int i = 0; i < hardware::kEnergyComponents; ++i) {
     Joules sum;
@@ -82,6 +84,8 @@ EnergyResult energy(const Parts& parts, const std::vector<serving::ReplicaTotals
   for (const auto& device : parts.scenario.config.hardware.devices)
     idle += device->idle_power() * static_cast<double>(device->count) * end;
   result.joules.emplace_back("static", idle.si());
+  for (const RetrievalResult& searched : retrieval)
+    if (searched.joules) result.joules.emplace_back("retrieval", *searched.joules);
   for (const auto& [component, joules] : result.joules) result.total_joules += joules;
   if (emitted > 0) result.joules_per_output_token = result.total_joules / static_cast<double>(emitted);
   if (end > Seconds(0)) result.mean_w = result.total_joules / end.si();
@@ -211,7 +215,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.simulated_s = end.si();
   result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
   result.throughput = throughput(parts, result.window_s, result.devices);
-  result.energy = energy(parts, totals, end, result.tokens.emitted);
+  result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
+  result.energy = energy(parts, totals, end, result.retrieval, result.tokens.emitted);
   result.pools = pools(parts, gateway, totals, end);
   add_time_shares(parts, totals, result);
   for (std::size_t link = 0; link < parts.fabric->links(); ++link)

@@ -80,6 +80,15 @@ struct LinkResult {
   double use = 0;    // of what its bandwidth allows over the whole run, 0 to 1
 };
 
+// Servers that did searches: a station that takes a given time, or hosts that are priced.
+struct RetrievalResult {
+  std::string name;                   // "4 x xeon-8480-2s", "servers"
+  std::int64_t queries = 0;           // asked
+  std::optional<double> utilisation;  // of servers or cores over the whole run; of a station where nobody waits: none
+  double mean_wait_s = 0;             // of a query, for a server or a core
+  std::optional<double> joules;       // of hosts, idle power included
+};
+
 struct RunResult {
   std::int64_t seed = 0;
   metrics::Verdict verdict;
@@ -91,10 +100,11 @@ struct RunResult {
   KvResult kv;
   std::optional<EnergyResult> energy;
   std::vector<PoolResult> pools;
-  std::vector<LinkResult> links;       // those that carried something
-  std::array<double, 4> provenance{};  // share of step time by Tag; all 0 when no step ran
-  double extrapolated = 0;             // share of step time outside the range of its parameters, whatever their tag
-  std::optional<Intervals> intervals;  // where they were asked for
+  std::vector<LinkResult> links;           // those that carried something
+  std::vector<RetrievalResult> retrieval;  // a station if it was asked something, and the hosts
+  std::array<double, 4> provenance{};      // share of step time by Tag; all 0 when no step ran
+  double extrapolated = 0;                 // share of step time outside the range of its parameters, whatever their tag
+  std::optional<Intervals> intervals;      // where they were asked for
   std::vector<std::pair<std::string, double>> time_share;  // of step time, by operator family
   std::vector<std::string> warnings;
   std::int64_t steps = 0;

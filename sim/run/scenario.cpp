@@ -256,7 +256,8 @@ void check_plans(const Scenario& scenario, const YamlNode& root, Diagnostics& di
 }  // namespace
 
 workloads::WorkloadContext Scenario::workload_context() const {
-  return {folder, slo_classes, models.size() > 1 ? model_names : std::vector<std::string>(), workload_where};
+  return {folder, slo_classes, models.size() > 1 ? model_names : std::vector<std::string>(), workload_where,
+          config.hardware.retrieval.has_value()};
 }
 
 int Scenario::model_index(const PoolConfig& pool) const {
@@ -272,6 +273,7 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
     };
     if (catalog == "nodes") return load(catalogs.hardware / "nodes", "node");
     if (catalog == "links") return load(catalogs.hardware / "links", "link");
+    if (catalog == "hosts") return load(catalogs.hardware / "hosts", "host");
     return catalog == "hardware" ? load(catalogs.hardware, "device") : load(catalogs.workloads, "workload");
   };
 }

@@ -10,6 +10,7 @@
 #include "base/schema.hpp"
 #include "hardware/device.hpp"
 #include "hardware/fabric.hpp"
+#include "hardware/retrieval/retrieval.hpp"
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/gateway.hpp"
 #include "sim/serving/router.hpp"
@@ -33,6 +34,7 @@ struct ModelConfig {
 struct HardwareConfig {
   std::vector<std::shared_ptr<const hardware::Device>> devices;
   hardware::FabricConfig fabric;
+  std::optional<hardware::Retrieval> retrieval;
 };
 
 struct AdmissionConfig {
@@ -151,8 +153,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
                                       const std::vector<std::string>& overrides, std::optional<std::int64_t> seed,
                                       const Catalogs& catalogs, Diagnostics& diagnostics);
 
-// Loads a preset of a catalogue, "hardware", "nodes" or "workloads"; a name that ends in .yaml is a description of the
-// user's own, in `folder`.
+// Loads a preset of a catalogue, "hardware", "nodes", "hosts" or "workloads"; a name that ends in .yaml is a
+// description of the user's own, in `folder`.
 PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path& folder = {});
 
 }  // namespace llmscape::run

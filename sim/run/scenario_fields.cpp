@@ -42,6 +42,8 @@ const Fields<HardwareConfig>& hardware_fields() {
         .required();
     f.add_group("fabric", &HardwareConfig::fabric, hardware::fabric_config_fields(),
                 "where the groups stand, and the links between them");
+    f.add_group("retrieval", &HardwareConfig::retrieval, hardware::retrieval_fields(),
+                "hosts that search for a workload's queries");
     f.check([](const HardwareConfig& c, const YamlNode& node, Diagnostics& d) {
       if (c.devices.empty()) d.error(node.where, "'devices' must name at least one");
     });

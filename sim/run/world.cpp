@@ -122,6 +122,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   gateway_config.max_outstanding = config.serving.admission.max_outstanding;
   gateway_config.max_waiting = config.serving.admission.max_waiting.value_or(-1);
   gateway_config.retrieval_servers = config.serving.retrieval_servers;
+  gateway_config.retrieval = config.hardware.retrieval;
   gateway_config.horizon = config.horizon.value_or(serving::kNever);
   gateway_config.move_by_layer = config.serving.kv_by_layer;
   gateway_config.placement = config.serving.placement;

@@ -14,7 +14,8 @@ using workloads::Stage;
 Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vector<Pool> pools,
                  RequestListener& listener, std::function<void(std::size_t)> ring, Diagnostics& diagnostics)
     : config_(std::move(config)), generator_(generator), listener_(listener), ring_(std::move(ring)),
-      diagnostics_(diagnostics), programs_(config_.retrieval_servers, *this) {
+      diagnostics_(diagnostics),
+      programs_(config_.retrieval_servers, config_.retrieval ? &*config_.retrieval : nullptr, *this) {
   for (Pool& pool : pools) {
     by_length_ = by_length_ || pool.accepts.by_length();
     const std::int64_t started = static_cast<std::int64_t>(pool.replicas.size()) - pool.off;

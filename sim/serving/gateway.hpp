@@ -76,9 +76,10 @@ struct GatewayConfig {
   std::optional<std::int64_t> max_outstanding;  // calls sent to replicas and not answered; more wait in the gateway ...
   std::int64_t max_waiting = -1;                // ... unless as many wait already: then they are dropped; -1: no limit
   std::int64_t retrieval_servers = 0;           // 0: no queue at the retrieval station
-  Seconds horizon = kNever;                     // the run stops here, finished or not
-  MoveKv move_kv;                               // needed where there are prefill pools
-  bool move_by_layer = true;                    // entries go as their layers are computed, not when the whole prompt is
+  std::optional<hardware::Retrieval> retrieval;  // hosts of the stages that bring a query
+  Seconds horizon = kNever;                      // the run stops here, finished or not
+  MoveKv move_kv;                                // needed where there are prefill pools
+  bool move_by_layer = true;  // entries go as their layers are computed, not when the whole prompt is
   Placement placement = Placement::in_order;
   std::int64_t retries = 3;                // times that a call begins anew after its replica was lost; then it fails
   std::vector<Controller*> controllers{};  // in the order in which they act at one instant
@@ -126,6 +127,7 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   // Where everything stands; the open ones are looked up.
   [[nodiscard]] Counters requests() const;
   [[nodiscard]] Counters tasks() const { return programs_.counters(); }
+  [[nodiscard]] const ProgramRunner& programs() const { return programs_; }
   // Calls fn for each request that has not left the system.
   void for_each_open(const std::function<void(const Request&)>& fn) const;
   [[nodiscard]] Seconds last_arrival() const { return last_arrival_; }

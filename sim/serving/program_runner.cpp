@@ -8,8 +8,10 @@ namespace llmscape::serving {
 using workloads::Program;
 using workloads::Stage;
 
-ProgramRunner::ProgramRunner(std::int64_t retrieval_servers, ProgramHost& host)
-    : host_(host), retrieval_(retrieval_servers) {}
+ProgramRunner::ProgramRunner(std::int64_t retrieval_servers, const hardware::Retrieval* retrieval, ProgramHost& host)
+    : host_(host), station_(retrieval_servers) {
+  if (retrieval) search_.emplace(*retrieval);
+}
 
 void ProgramRunner::start(Program program) {
   if (spare_.empty()) {
@@ -52,13 +54,19 @@ void ProgramRunner::begin_work(std::size_t slot, int stage, Seconds now) {
     ++active.open_calls;
     active.called = true;
     host_.on_call(slot, stage, now);
+  } else if (what.query_tokens > 0) {
+    search_->ask({slot, stage}, what.query_tokens, now);
   } else {
-    const Seconds end = what.kind == Stage::Kind::retrieval ? retrieval_.serve(now, what.service) : now + what.service;
+    const Seconds end = what.kind == Stage::Kind::retrieval ? station_.serve(now, what.service) : now + what.service;
     timers_.push({end, next_timer_++, slot, stage, true});
   }
 }
 
 void ProgramRunner::run_next() {
+  if (const Seconds now = next_search_end(); now < next_timer_end()) {
+    const SearchHosts::Ticket ended = search_->end_next();
+    return end_stage(ended.slot, ended.stage, now);
+  }
   const Timer timer = timers_.top();
   timers_.pop();
   if (timer.ends) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <queue>
 #include <vector>
 
 #include "sim/serving/counters.hpp"
 #include "sim/serving/request.hpp"
+#include "sim/serving/search_hosts.hpp"
 #include "sim/serving/station.hpp"
 #include "workloads/program.hpp"
 
@@ -23,23 +26,27 @@ class ProgramHost {
   virtual void on_program_end(const workloads::Program& program, Outcome outcome, Seconds now) = 0;
 };
 
-// Executes request programs: starts each stage when those before it have ended, waits for tools, people and the
-// retrieval station, and leaves model calls to its host.
+// Executes request programs: starts each stage when those before it have ended, waits for tools, people, the retrieval
+// station and the retrieval hosts, and leaves model calls to its host.
 class ProgramRunner {
  public:
-  // `retrieval_servers`: 0 for a station where nobody queues.
-  ProgramRunner(std::int64_t retrieval_servers, ProgramHost& host);
+  // `retrieval_servers`: 0 for a station where nobody queues. `retrieval`: the hosts that answer queries; nullptr where
+  // no program has any.
+  ProgramRunner(std::int64_t retrieval_servers, const hardware::Retrieval* retrieval, ProgramHost& host);
 
   void start(workloads::Program program);
   // The model call has left the system.
   void answered(std::size_t slot, int stage, Outcome outcome, Seconds now);
 
   // When the next tool, pause or retrieval ends, or a delayed stage starts; kNever if nothing is under way.
-  [[nodiscard]] Seconds next_event() const { return timers_.empty() ? kNever : timers_.top().at; }
+  [[nodiscard]] Seconds next_event() const { return std::min(next_timer_end(), next_search_end()); }
   // Does that one thing.
   void run_next();
 
   [[nodiscard]] const workloads::Program& program(std::size_t slot) const { return programs_[slot].program; }
+  [[nodiscard]] const Station& retrieval_station() const { return station_; }
+  // nullptr where there are none.
+  [[nodiscard]] const SearchHosts* search_hosts() const { return search_ ? &*search_ : nullptr; }
   [[nodiscard]] bool idle() const { return open_ == 0; }
   [[nodiscard]] Counters counters() const;
 
@@ -62,13 +69,16 @@ class ProgramRunner {
     bool operator>(const Timer& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
 
+  [[nodiscard]] Seconds next_timer_end() const { return timers_.empty() ? kNever : timers_.top().at; }
+  [[nodiscard]] Seconds next_search_end() const { return search_ ? search_->next_event() : kNever; }
   void start_stage(std::size_t slot, int stage, Seconds now);
   void begin_work(std::size_t slot, int stage, Seconds now);
   void end_stage(std::size_t slot, int stage, Seconds now);
   void end_program(std::size_t slot, Seconds now);
 
   ProgramHost& host_;
-  Station retrieval_;
+  Station station_;
+  std::optional<SearchHosts> search_;
   std::deque<Active> programs_;
   std::vector<std::size_t> spare_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;

@@ -136,3 +136,59 @@ TEST_CASE("energy: components add up to the total, and the mean power is at leas
   CHECK(result.energy->mean_w > 2 * scenario->config.hardware.devices[0]->idle_power().si());
   CHECK(result.energy->mean_w < 2 * 700);  // twice the data sheet's limit
 }
+
+TEST_CASE("searches by hosts delay a call by their closed form, and their joules are part of the total") {
+  const std::string search =
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware:\n  devices: [{name: gpu, preset: h100-sxm}]\n"
+      "  retrieval: {host: xeon-8480-2s, count: 2, index: {kind: ivf, vectors: 100_000_000, dimension: 768, lists: "
+      "16384, probes: 32, subquantizers: 64}, embedding: {parameters: 110e6}}\n"
+      "workload: {arrivals: {kind: periodic, rate: 1 /s}, requests: 20, stream: {kind: rag, search: hosts, question: "
+      "{kind: fixed, value: 12}}}\n";
+  const auto scenario = scenario_of(search);
+  const run::RunResult result = run_on_event_queue(*scenario);
+  REQUIRE(result.retrieval.size() == 1);
+  const run::RetrievalResult& hosts = result.retrieval.front();
+  CHECK(hosts.name == "2 x xeon-8480-2s");
+  CHECK(hosts.queries == 20);
+  CHECK(hosts.mean_wait_s == 0);
+  const hardware::Retrieval& retrieval = *scenario->config.hardware.retrieval;
+  const double busy = 20 * retrieval.query(12).time.si();
+  CHECK(*hosts.utilisation == doctest::Approx(busy / (2 * 112 * result.simulated_s)).epsilon(1e-9));
+  CHECK(*hosts.joules == doctest::Approx(busy * (700 - 250) / 112 + 2 * 250 * result.simulated_s).epsilon(1e-9));
+  double sum = 0, searches = 0;
+  for (const auto& [component, joules] : result.energy->joules) {
+    sum += joules;
+    if (component == "retrieval") searches += joules;
+  }
+  CHECK(searches == *hosts.joules);
+  CHECK(sum == doctest::Approx(result.energy->total_joules).epsilon(1e-12));
+  CHECK(report::to_json(result) == json_on_simgrid(*scenario));
+}
+
+TEST_CASE("the time that a stream gives its searches is that of the station, hosts or not") {
+  const std::string station =
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpu, preset: h100-sxm}]}\n"
+      "serving: {retrieval_servers: 1}\nworkload: {arrivals: {kind: burst, programs: 3}, stream: {kind: rag, "
+      "retrieval: {kind: fixed, value: 2 s}}}\n";
+  const run::RunResult result = run_on_event_queue(*scenario_of(station));
+  REQUIRE(result.retrieval.size() == 1);
+  CHECK(result.retrieval.front().name == "servers");
+  CHECK(result.retrieval.front().mean_wait_s == doctest::Approx(2));  // 0, 2 and 4 s
+  CHECK(*result.retrieval.front().utilisation == doctest::Approx(6 / result.simulated_s));
+  CHECK_FALSE(result.retrieval.front().joules);
+}
+
+TEST_CASE("a draft by a small model on one pool is read by the large one on another") {
+  const std::string draft_and_check =
+      "schema: scenario/1\nmodel: llama-3.1-8b\nmodels: {small: llama-3.2-1b}\n"
+      "hardware: {devices: [{name: edge, preset: l4}, {name: gpu, preset: h100-sxm}]}\n"
+      "serving: {pools: [{devices: [edge], model: small}, {devices: [gpu]}]}\n"
+      "workload: {arrivals: {kind: periodic, rate: 1 /s}, requests: 20, stream: {kind: workflow, input: {kind: fixed, "
+      "value: 300}, stages: [{name: draft, model: small, output: {kind: fixed, value: 40}}, {name: check, after: "
+      "[draft], instructions: 15, output: {kind: fixed, value: 8}}]}}\n";
+  const run::RunResult result = run_on_event_queue(*scenario_of(draft_and_check));
+  CHECK(result.requests.completed == 40);
+  REQUIRE(result.pools.size() == 2);
+  CHECK(result.pools[0].prefill_tokens == 20 * 300);
+  CHECK(result.pools[1].prefill_tokens == 20 * (15 + 300 + 40));
+}

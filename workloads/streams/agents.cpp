@@ -11,13 +11,16 @@
 namespace llmscape::workloads {
 namespace {
 
+enum class Tool { tool, retrieval, search };
+
 struct Agents : Stream {
   std::int64_t system_prompt = 0;
   std::shared_ptr<const Lengths> task, calls, output, tool_result, fan_out, subtask;
   std::shared_ptr<const Durations> tool_time;
-  Stage::Kind tool = Stage::Kind::tool;
+  Tool tool = Tool::tool;
   double fan_out_chance = 1;
   std::optional<std::int64_t> context;
+  [[nodiscard]] bool searches() const override { return tool == Tool::search; }
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
 };
 
@@ -70,7 +73,13 @@ class AgentMaker : public ProgramMaker {
   // What happens between two calls: adds its stages and, to the context, what they bring. Returns the last stages.
   std::vector<int> take_step(Program& program, Prompt& context, const std::vector<int>& after) {
     if (fan_out_ && branch_.chance(fan_out_chance_)) return ask_in_parallel(program, context, after);
-    program.stages.push_back({.kind = tool_, .after = after, .service = tool_time_.next()});
+    Stage use{.kind = tool_ == Tool::tool ? Stage::Kind::tool : Stage::Kind::retrieval, .after = after};
+    if (tool_ == Tool::search) {
+      use.query_tokens = program.stages.back().output_tokens;
+    } else {
+      use.service = tool_time_.next();
+    }
+    program.stages.push_back(std::move(use));
     append(context, {ids_.fresh(), tool_result_.next()});
     return {static_cast<int>(program.stages.size()) - 1};
   }
@@ -90,7 +99,7 @@ class AgentMaker : public ProgramMaker {
     return calls;
   }
 
-  Stage::Kind tool_;
+  Tool tool_;
   double fan_out_chance_;
   std::int64_t context_limit_;
   ContentIds ids_;
@@ -126,8 +135,10 @@ FamilyMember<Stream> agents_stream() {
     // Assumed: the trace's gaps (mean 1.2 s) join model and tool.
     f.add_family("tool_time", &Agents::tool_time, durations(), "service time of a tool")
         .otherwise("{kind: exponential, mean: 500 ms}");
-    f.add_enum("tool", &Agents::tool, {{"tool", Stage::Kind::tool}, {"retrieval", Stage::Kind::retrieval}},
-               "whether tools run unqueued, or are searches in the retrieval station");
+    f.add_enum(
+        "tool", &Agents::tool, {{"tool", Tool::tool}, {"retrieval", Tool::retrieval}, {"search", Tool::search}},
+        "tools that run unqueued, or searches in the retrieval station, or searches by hardware.retrieval for what "
+        "the model answered, in a time of their own");
     f.add_family("fan_out", &Agents::fan_out, lengths(),
                  "parallel sub-calls of a step that fans out; no step if absent");
     f.add("fan_out_chance", &Agents::fan_out_chance, "chance that a step fans out instead of using a tool")

@@ -10,6 +10,8 @@
 namespace llmscape::workloads {
 namespace {
 
+enum class Search { station, hosts };
+
 struct Rag : Stream {
   std::int64_t system_prompt = 1024;  // RAGPulse: the two texts of 512 tokens that begin a prompt and hardly vary
   // RAGPulse: passages that occur in the requests, and the exponent that gives the most popular 1 % of those of week 1
@@ -18,6 +20,8 @@ struct Rag : Stream {
   double popularity = 0.65;
   std::shared_ptr<const Lengths> preamble, passage, passages, question, output;
   std::shared_ptr<const Durations> embedding, retrieval;
+  Search search = Search::station;
+  [[nodiscard]] bool searches() const override { return search == Search::hosts; }
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
 };
 
@@ -34,7 +38,8 @@ class RagMaker : public ProgramMaker {
         corpus_(draw_corpus(config.corpus, LengthDraws(*config.passage, streams.stream("passage")), ids_)),
         popularity_(config.corpus, config.popularity), rank_(streams.stream("rank")),
         passages_(*config.passages, streams.stream("passages")),
-        question_(*config.question, streams.stream("question")), output_(*config.output, streams.stream("output")) {
+        question_(*config.question, streams.stream("question")), output_(*config.output, streams.stream("output")),
+        search_(config.search) {
     if (config.preamble) preamble_.emplace(*config.preamble, streams.stream("preamble"));
     if (config.embedding) embedding_.emplace(*config.embedding, streams.stream("embedding"));
     if (config.retrieval) retrieval_.emplace(*config.retrieval, streams.stream("retrieval"));
@@ -43,22 +48,26 @@ class RagMaker : public ProgramMaker {
   Program make(Seconds start) override {
     Program program;
     program.start = start;
-    if (embedding_) wait(program, Stage::Kind::tool, embedding_->next());
-    if (retrieval_) wait(program, Stage::Kind::retrieval, retrieval_->next());
+    const std::int64_t question = std::max<std::int64_t>(1, question_.next());
+    if (embedding_) wait(program, {.kind = Stage::Kind::tool, .service = embedding_->next()});
+    if (search_ == Search::hosts) {
+      wait(program, {.kind = Stage::Kind::retrieval, .query_tokens = question});
+    } else if (retrieval_) {
+      wait(program, {.kind = Stage::Kind::retrieval, .service = retrieval_->next()});
+    }
     Stage call;
     if (!program.stages.empty()) call.after = {static_cast<int>(program.stages.size()) - 1};
     append(call.prompt, system_);
     if (preamble_) append(call.prompt, {ids_.fresh(), preamble_->next()});
     for (const std::int64_t rank : retrieved()) append(call.prompt, corpus_[static_cast<std::size_t>(rank)]);
-    append(call.prompt, {ids_.fresh(), std::max<std::int64_t>(1, question_.next())});
+    append(call.prompt, {ids_.fresh(), question});
     call.output_tokens = std::max<std::int64_t>(1, output_.next());
     program.stages.push_back(std::move(call));
     return program;
   }
 
  private:
-  static void wait(Program& program, Stage::Kind kind, Seconds service) {
-    Stage stage{.kind = kind, .service = service};
+  static void wait(Program& program, Stage stage) {
     if (!program.stages.empty()) stage.after = {static_cast<int>(program.stages.size()) - 1};
     program.stages.push_back(std::move(stage));
   }
@@ -87,6 +96,7 @@ class RagMaker : public ProgramMaker {
   LengthDraws passages_, question_, output_;
   std::optional<LengthDraws> preamble_;
   std::optional<DurationDraws> embedding_, retrieval_;
+  Search search_;
 };
 
 std::unique_ptr<ProgramMaker> Rag::maker(const RandomStreams& streams, std::uint64_t range) const {
@@ -114,7 +124,12 @@ FamilyMember<Stream> rag_stream() {
     f.add_family("output", &Rag::output, lengths(), "tokens of the answer")
         .otherwise("{kind: log_normal, mean: 251, cv: 0.71}");
     f.add_family("embedding", &Rag::embedding, durations(), "time to embed the question as a tool; none if absent");
-    f.add_family("retrieval", &Rag::retrieval, durations(), "service time of the search; no search if absent");
+    f.add_family("retrieval", &Rag::retrieval, durations(),
+                 "service time of a search in the station; absent: the station does not search");
+    f.add_enum(
+        "search", &Rag::search, {{"station", Search::station}, {"hosts", Search::hosts}},
+        "who searches: the retrieval station, for the time of 'retrieval', or hardware.retrieval for each question, "
+        "in a time of its own");
     return f;
   }();
   return kind<Stream>("rag", fields);

@@ -21,6 +21,8 @@ struct WorkflowStage {
   bool input = true;
   std::shared_ptr<const Lengths> output;
   std::shared_ptr<const Durations> service;
+  // A retrieval by the scenario's hosts.
+  [[nodiscard]] bool searches() const { return kind == Stage::Kind::retrieval && !service; }
 };
 
 struct Workflow : Stream {
@@ -28,6 +30,7 @@ struct Workflow : Stream {
   std::vector<WorkflowStage> stages;
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
   [[nodiscard]] std::vector<std::optional<std::string>> stage_models() const override;
+  [[nodiscard]] bool searches() const override { return std::ranges::any_of(stages, &WorkflowStage::searches); }
 };
 
 // The same graph for every program, with lengths and times of its own.
@@ -62,8 +65,12 @@ class WorkflowMaker : public ProgramMaker {
         outputs.back().tokens = std::max<std::int64_t>(1, outputs.back().tokens);
         stage.output_tokens = outputs.back().tokens;
         stage.output = outputs.back().id;
-      } else {
+      } else if (node.service) {
         stage.service = node.service->next();
+      } else {
+        stage.query_tokens = node.reads_input ? input.tokens : 0;
+        for (const int before : node.after) stage.query_tokens += outputs[static_cast<std::size_t>(before)].tokens;
+        stage.query_tokens = std::max<std::int64_t>(1, stage.query_tokens);
       }
       program.stages.push_back(std::move(stage));
     }
@@ -104,7 +111,7 @@ void check_stage(const WorkflowStage& stage, const YamlNode& node, Diagnostics& 
   if (is_call && !stage.output) diagnostics.error(node.where, "a model call needs an 'output'");
   if (is_call && stage.service) diagnostics.error(node.where, "a model call has no 'service' time of its own");
   if (!is_call && stage.model) diagnostics.error(node.where, "only a model call asks for a 'model'");
-  if (!is_call && !stage.service) diagnostics.error(node.where, "a tool or a retrieval needs a 'service' time");
+  if (stage.kind == Stage::Kind::tool && !stage.service) diagnostics.error(node.where, "a tool needs a 'service' time");
 }
 
 void check_names(const Workflow& workflow, const YamlNode& node, Diagnostics& diagnostics) {
@@ -131,13 +138,15 @@ const Fields<WorkflowStage>& stage_fields() {
         "kind", &WorkflowStage::kind,
         {{"model_call", Stage::Kind::model_call}, {"tool", Stage::Kind::tool}, {"retrieval", Stage::Kind::retrieval}},
         "a call to the model, a tool outside the system, or a search in the retrieval station");
-    f.add("after", &WorkflowStage::after, "earlier stages that it waits for; a model call reads what they bring");
+    f.add("after", &WorkflowStage::after,
+          "earlier stages that it waits for; a model call or a query holds what they bring");
     f.add("model", &WorkflowStage::model, "name of the model that it asks for; that of the workload if absent");
     f.add("instructions", &WorkflowStage::instructions, "tokens at the head of its prompt, the same in every program")
         .between(0, kLongestText);
-    f.add("input", &WorkflowStage::input, "whether its prompt holds the program's input");
+    f.add("input", &WorkflowStage::input, "whether its prompt, or its query, holds the program's input");
     f.add_family("output", &WorkflowStage::output, lengths(), "tokens of the answer, or of what a tool brings");
-    f.add_family("service", &WorkflowStage::service, durations(), "service time of a tool or a retrieval");
+    f.add_family("service", &WorkflowStage::service, durations(),
+                 "service time of a tool or a retrieval; a retrieval without one is searched by hardware.retrieval");
     f.check(&check_stage);
     return f;
   }();

@@ -180,6 +180,8 @@ TEST_CASE("a workload that lacks something or says it twice is refused with the 
       std::string::npos);
   CHECK(mistakes_of("{arrivals: {kind: burst, programs: 5}, mixture: [{slo_class: frist, stream: chat}]}")
             .find("did you mean 'first'?") != std::string::npos);
+  CHECK(mistakes_of("{arrivals: {kind: burst, programs: 5}, stream: {kind: rag, search: hosts}}")
+            .find("there are no hosts to do it") != std::string::npos);
   CHECK(mistakes_of("{replay: {trace: no-such-file.csv}}").find("no-such-file.csv") != std::string::npos);
 }
 

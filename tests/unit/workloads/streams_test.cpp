@@ -23,10 +23,12 @@ const std::map<std::string, std::vector<std::string>> kExamples = {
     {"chat", {"chat", "{kind: chat, context: 500}"}},
     {"infilling",
      {"infilling", "{kind: infilling, pace: answers, form: efim, move: 0.5}", "{kind: infilling, form: spm}"}},
-    {"rag", {"rag", "{kind: rag, embedding: {kind: fixed, value: 5 ms}, retrieval: {kind: exponential, mean: 50 ms}}"}},
+    {"rag",
+     {"rag", "{kind: rag, search: hosts}",
+      "{kind: rag, embedding: {kind: fixed, value: 5 ms}, retrieval: {kind: exponential, mean: 50 ms}}"}},
     {"agents",
      {"agents", "{kind: agents, fan_out: {kind: uniform, min: 1, max: 4}, fan_out_chance: 0.3, tool: retrieval}",
-      "{kind: agents, context: 4000}"}},
+      "{kind: agents, context: 4000}", "{kind: agents, tool: search}"}},
     {"workflow", {kVote}},
 };
 
@@ -163,6 +165,43 @@ TEST_CASE("a question never holds a passage twice, even when it wants the whole 
   CHECK(ids.size() == 52);
 }
 
+TEST_CASE("a question that hosts search for is their query, and takes a time of theirs") {
+  const auto program =
+      programs_of("{kind: rag, search: hosts, question: {kind: fixed, value: 8}, passages: {kind: fixed, value: 0}}", 1)
+          .front();
+  REQUIRE(program.stages.size() == 2);
+  CHECK(program.stages[0].kind == Stage::Kind::retrieval);
+  CHECK(program.stages[0].query_tokens == 8);
+  CHECK(program.stages[1].after == std::vector<int>{0});
+  CHECK(program.stages[1].prompt.back().tokens == 8);
+}
+
+TEST_CASE("an agent searches for what it answered") {
+  const auto program = programs_of("{kind: agents, tool: search, calls: {kind: fixed, value: 3}}", 1).front();
+  REQUIRE(program.stages.size() == 5);
+  for (const std::size_t search : {1, 3}) {
+    CHECK(program.stages[search].kind == Stage::Kind::retrieval);
+    CHECK(program.stages[search].query_tokens == program.stages[search - 1].output_tokens);
+    CHECK(program.stages[search].service == Seconds(0));
+  }
+}
+
+TEST_CASE("a workflow's search without a time has the input and what came before as its query") {
+  const auto stages =
+      programs_of(
+          "{kind: workflow, input: {kind: fixed, value: 30}, stages: ["
+          "{name: plan, output: {kind: fixed, value: 12}}, "
+          "{name: both, kind: retrieval, after: [plan], output: {kind: fixed, value: 500}}, "
+          "{name: plan only, kind: retrieval, input: false, after: [plan], output: {kind: fixed, value: 500}}, "
+          "{name: nothing, kind: retrieval, input: false}]}",
+          1)
+          .front()
+          .stages;
+  CHECK(stages[1].query_tokens == 42);
+  CHECK(stages[2].query_tokens == 12);
+  CHECK(stages[3].query_tokens == 1);
+}
+
 TEST_CASE("a workflow's calls read their instructions, the input, and what the stages before them bring") {
   const auto programs = programs_of(kVote, 2);
   const auto& stages = programs[0].stages;
@@ -192,7 +231,7 @@ TEST_CASE("a workflow refuses stages that cannot run") {
   CHECK(mistakes("[{name: a, after: [a], " + output + "}]").find("no earlier stage") != std::string::npos);
   CHECK(mistakes("[{name: a, " + output + "}, {name: a, " + output + "}]").find("two stages") != std::string::npos);
   CHECK(mistakes("[{name: a}]").find("needs an 'output'") != std::string::npos);
-  CHECK(mistakes("[{name: a, kind: tool}]").find("needs a 'service' time") != std::string::npos);
+  CHECK(mistakes("[{name: a, kind: tool}]").find("a tool needs a 'service' time") != std::string::npos);
 }
 
 TEST_CASE("an agent's context only grows: each call sees the last prompt, its answer and the tool's result") {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/retrieval.hpp"
+
+#include <string>
+
+namespace llmscape::run {
+namespace {
+
+double share(Seconds busy, double servers, Seconds end) { return end > Seconds() ? busy / (servers * end) : 0; }
+
+double mean(Seconds sum, std::int64_t count) { return count > 0 ? sum.si() / static_cast<double>(count) : 0; }
+
+}  // namespace
+
+std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Retrieval>& retrieval,
+                                               const serving::ProgramRunner& programs, Seconds end) {
+  std::vector<RetrievalResult> results;
+  if (const serving::Station& station = programs.retrieval_station(); station.served() > 0) {
+    RetrievalResult& servers = results.emplace_back();
+    servers.name = "servers";
+    servers.queries = station.served();
+    if (station.servers() > 0)
+      servers.utilisation = share(station.busy(end), static_cast<double>(station.servers()), end);
+    servers.mean_wait_s = mean(station.waited(), station.served());
+  }
+  if (retrieval) {
+    const serving::SearchHosts& search = *programs.search_hosts();
+    const auto count = static_cast<double>(retrieval->count);
+    RetrievalResult& hosts = results.emplace_back();
+    hosts.name = std::to_string(retrieval->count) + " x " + retrieval->host.name;
+    hosts.queries = search.asked();
+    hosts.utilisation = share(search.busy(end), count * static_cast<double>(retrieval->host.cores), end);
+    hosts.mean_wait_s = mean(search.waited(), search.asked());
+    hosts.joules = (search.busy(end) * retrieval->host.power_per_core() + count * end * *retrieval->host.idle).si();
+  }
+  return results;
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "hardware/retrieval/retrieval.hpp"
+#include "sim/run/result.hpp"
+#include "sim/serving/program_runner.hpp"
+
+namespace llmscape::run {
+
+// What the searches of a run took until `end`. `retrieval`: the hosts, if there are any.
+std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Retrieval>& retrieval,
+                                               const serving::ProgramRunner& programs, Seconds end);
+
+}  // namespace llmscape::run
