@@ -5,6 +5,8 @@
 #include "hardware/device.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "hardware/roofline.hpp"
+#include "hardware/split/attention_offload.hpp"
+#include "hardware/split/pipeline.hpp"
 #include "hardware/table/table_device.hpp"
 #include "models/memory.hpp"
 
@@ -27,7 +29,7 @@ std::vector<std::string> weights_too_large(const Device& device, const models::M
                       device.memory().si() / 1e9)};
 }
 
-const Family<Device>& devices() {
+const Family<Device>& single_devices() {
   static const Family<Device> family(
       "device", "kind",
       {
@@ -45,6 +47,18 @@ const Family<Device>& devices() {
 std::vector<std::string> accuracy_warning(const std::string& device, const std::string& accuracy) {
   if (accuracy.empty()) return {};
   return {"accuracy of " + device + ": " + accuracy};
+}
+
+const Family<Device>& devices() {
+  static const Family<Device> family = [] {
+    std::vector<FamilyMember<Device>> kinds = single_devices().members();
+    kinds.push_back(member<PipelineSplit, Device>("pipeline", "consecutive layers of a model on unlike devices",
+                                                  pipeline_split_fields()));
+    kinds.push_back(member<AttentionOffload, Device>(
+        "attention_offload", "attention and KV cache on one device, products on another", attention_offload_fields()));
+    return Family<Device>("device", "kind", std::move(kinds));
+  }();
+  return family;
 }
 
 }  // namespace llmscape::hardware

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/split/attention_offload.hpp"
+
+#include <fmt/format.h>
+
+#include "hardware/step_shape.hpp"
+#include "models/model_parts.hpp"
+#include "models/operator_list.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr bool is_attention(std::size_t family) {
+  return family == static_cast<std::size_t>(OperatorFamily::prefill_attention) ||
+         family == static_cast<std::size_t>(OperatorFamily::decode_attention);
+}
+
+models::ModelSpec attention_of(const models::ModelSpec& model, const Device& device) {
+  return models::attention_alone(model, static_cast<int>(device.count));
+}
+
+// What one token sends in all layers: queries and new KV entries there, outputs back.
+Bytes crossing_per_token(const models::ModelSpec& model) {
+  double bytes = 0;
+  const double element = models::hidden_format(model.precision).bytes;
+  for (const LayerShape& layer : StepShape(model, {}).layers)
+    bytes += layer.count * (layer.heads * (layer.key_width + layer.value_width) * element + layer.kv_bytes);
+  return Bytes(bytes);
+}
+
+// Each part prices a model that is its work and no more, and of that the families that are its own.
+class OffloadStepModel final : public StepModel {
+ public:
+  OffloadStepModel(AttentionOffload device, const models::ModelSpec& model, const Device::Settings& settings)
+      : device_(std::move(device)), attention_(device_.attention->bind(attention_of(model, *device_.attention),
+                                                                       plan_of(*device_.attention), settings)),
+        weights_(device_.weights->bind(models::without_context(model), plan_of(*device_.weights), settings)),
+        crossings_(2 * model.layers()), per_token_(crossing_per_token(model)) {}
+
+  StepCost step(const models::Batch& batch) override {
+    models::Batch alone = batch;  // each decode attends to the tokens that it computes
+    const models::Attended own{batch.decodes * batch.tokens_per_decode, batch.tokens_per_decode};
+    if (batch.decodes > 0) alone.attended = {&own, 1};
+    StepCost sum;
+    add(sum, attention_->step(batch), *device_.attention, true);
+    add(sum, weights_->step(alone), *device_.weights, false);
+    if (batch.tokens() > 0)
+      add_crossings(sum, device_.link, crossings_, static_cast<double>(batch.tokens()) * per_token_);
+    return sum;
+  }
+
+  [[nodiscard]] std::vector<std::string> range_warnings() const override {
+    std::vector<std::string> all;
+    const auto keep = [&all](const StepModel& part, bool about_attention) {
+      for (std::string& warning : part.range_warnings())
+        if ((warning.find("_attention of ") != std::string::npos) == about_attention) all.push_back(std::move(warning));
+    };
+    keep(*attention_, true);
+    keep(*weights_, false);
+    return all;
+  }
+
+ private:
+  static void add(StepCost& sum, const StepCost& part, const Device& device, bool attention) {
+    Seconds taken;
+    for (std::size_t f = 0; f < static_cast<std::size_t>(OperatorFamily::host); ++f) {
+      if (is_attention(f) != attention) continue;
+      sum.by_family[f] += part.by_family[f];
+      taken += part.by_family[f];
+    }
+    sum.device += taken;
+    add_work(sum, part, device, part.device > Seconds() ? taken / part.device : 0);
+  }
+
+  AttentionOffload device_;
+  std::unique_ptr<StepModel> attention_, weights_;
+  int crossings_;
+  Bytes per_token_;
+};
+
+}  // namespace
+
+std::int64_t AttentionOffload::kv_tokens(const models::ModelSpec& model, const models::ParallelPlan&) const {
+  return kv_tokens_of(*attention, attention_of(model, *attention), memory_utilization);
+}
+
+std::vector<std::string> AttentionOffload::problems(const models::ModelSpec& model,
+                                                    const models::ParallelPlan& plan) const {
+  if (plan.devices() > 1 || plan.expert > 1)
+    return {fmt::format("{} is a replica of its own: the degrees of parallelism of the engine must be 1", name)};
+  std::vector<std::string> found =
+      problems_of("attention (" + attention->name + ")", *attention, attention_of(model, *attention));
+  for (std::string& problem : problems_of("weights (" + weights->name + ")", *weights, models::without_context(model)))
+    found.push_back(std::move(problem));
+  if (found.empty() && kv_tokens(model, plan) == 0)
+    found.push_back(fmt::format("attention ({}): there is no room for KV", attention->name));
+  return found;
+}
+
+std::array<Tag, kOperatorFamilies> AttentionOffload::provenance() const {
+  const auto attending = attention->provenance();
+  auto tags = weights->provenance();
+  for (std::size_t f = 0; f < tags.size(); ++f)
+    if (is_attention(f)) tags[f] = attending[f];
+  const auto weaken = [&tags](OperatorFamily family, Tag tag) {
+    Tag& own = tags[static_cast<std::size_t>(family)];
+    own = weaker(own, tag);
+  };
+  weaken(OperatorFamily::collective, link.tag());
+  weaken(OperatorFamily::host, attending[static_cast<std::size_t>(OperatorFamily::host)]);
+  return tags;
+}
+
+std::unique_ptr<StepModel> AttentionOffload::bind(const models::ModelSpec& model, const models::ParallelPlan&,
+                                                  const Settings& settings) const {
+  return std::make_unique<OffloadStepModel>(*this, model, settings);
+}
+
+const Fields<AttentionOffload>& attention_offload_fields() {
+  static const Fields<AttentionOffload> fields = [] {
+    using A = AttentionOffload;
+    Fields<A> f("attention_offload", "attention and KV cache on one device, products with weights on another");
+    add_common_fields(f);
+    f.add_family("attention", &A::attention, single_devices(),
+                 "the device with the KV cache; `count` of them share its heads")
+        .preset_from("hardware")
+        .required();
+    f.add_family("weights", &A::weights, single_devices(),
+                 "the device with the weights; `count` of them share each layer by tensor parallelism")
+        .preset_from("hardware")
+        .required();
+    f.add_group("link", &A::link, split_link_fields(), "between the two, crossed twice in a layer").required();
+    f.add("memory_utilization", &A::memory_utilization, "share of the attention's memory that KV may take")
+        .above(0)
+        .at_most(1);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/split/part.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "hardware/kv_pool.hpp"
+
+namespace llmscape::hardware {
+
+models::ParallelPlan plan_of(const Device& part) { return {.tensor = static_cast<int>(part.count)}; }
+
+Watts idle_power_of(const Device& part) { return static_cast<double>(part.count) * part.idle_power(); }
+
+Bytes memory_of(const Device& part) { return static_cast<double>(part.count) * part.memory(); }
+
+std::int64_t kv_tokens_of(const Device& part, const models::ModelSpec& model, double utilisation) {
+  return kv_pool(part, model, plan_of(part), utilisation, 1, 1).tokens;
+}
+
+std::vector<std::string> problems_of(const std::string& role, const Device& part, const models::ModelSpec& model) {
+  std::vector<std::string> found = models::problems(plan_of(part), model);
+  const std::vector<std::string> own = part.problems(model, plan_of(part));
+  found.insert(found.end(), own.begin(), own.end());
+  for (std::string& problem : found) problem = fmt::format("{}: {}", role, problem);
+  return found;
+}
+
+void add_work(StepCost& sum, const StepCost& part, const Device& device, double share) {
+  constexpr auto kHost = static_cast<std::size_t>(OperatorFamily::host);
+  sum.host = sum.by_family[kHost] = std::max(sum.host, part.host);
+  sum.sync = std::max(sum.sync, part.sync);
+  sum.extrapolated += share * part.extrapolated;
+  for (std::size_t i = 0; i < part.energy.size(); ++i) sum.energy[i] += part.energy[i];
+  for (std::size_t i = 0; i < part.busy.size(); ++i) sum.busy[i] += part.busy[i];
+  sum.flops += static_cast<double>(device.count) * part.flops;
+  sum.bytes += static_cast<double>(device.count) * part.bytes;
+}
+
+}  // namespace llmscape::hardware
