@@ -142,7 +142,5 @@ void add_common_fields(Fields<D>& fields) {
 
 // The table of kinds (gpu, cim, dataflow, ...): key `kind` of a catalogue file.
 const Family<Device>& devices();
-// Those that are one device, of which the others are composed (hardware/split).
-const Family<Device>& single_devices();
 
 }  // namespace llmscape::hardware

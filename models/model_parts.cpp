@@ -23,11 +23,10 @@ ModelSpec layers_of(const ModelSpec& model, int first, int count) {
 
   const bool begins = first == 0, ends = last == model.layers();
   if (begins && ends) return part;
-  part.tied_embeddings = true;  // no more than one table
-  part.final_norm = model.final_norm && ends;
+  part.tied_embeddings = true;  // the head alone
   if (!begins) part.position_table = 0;
-  if (!begins && !ends) part.vocabulary = 0;
-  if (!begins && !ends) part.embedding_width = 0;
+  if (!ends) part.vocabulary = 0;
+  if (!ends) part.final_norm = false;
   return part;
 }
 

@@ -15,7 +15,7 @@ std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
 }
 
 std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t rows) {
-  if (rows == 0) return {};
+  if (rows == 0 || model.vocabulary == 0) return {};
   const Precision& precision = model.precision;
   const Format hidden = hidden_format(precision);
   OperatorList list;

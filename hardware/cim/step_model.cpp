@@ -75,7 +75,7 @@ CimStepModel::Loads CimStepModel::loads(const models::Batch& batch) const {
     loads[index(OperatorFamily::prefill_attention)] += prefill_attention(layer, batch, work.prefill);
     loads[index(OperatorFamily::decode_attention)] += decode_attention(layer, batch, work.decode);
   }
-  if (const auto rows = batch.logit_rows(); rows > 0) {
+  if (const auto rows = batch.logit_rows(); rows > 0 && shape_.head.weights > 0) {
     gemm +=
         products(shape_.head, mapping_.head, mapping_.head_pinned, !mapping_.head_pinned, static_cast<double>(rows));
     if (chip_.streams_embedding) gemm.weights += shape_.embedding;

@@ -165,7 +165,7 @@ StepCost DataflowStepModel::step(const models::Batch& batch) {
     }
   }
   run.balance = 1;
-  if (padded.logit_rows() > 0) add(cost, head_loads(padded), 1, head_sections_, run);
+  if (padded.logit_rows() > 0 && shape_.head.weights > 0) add(cost, head_loads(padded), 1, head_sections_, run);
   finish(cost, tokens);
   return cost;
 }

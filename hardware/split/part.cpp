@@ -2,6 +2,7 @@
 #include "hardware/split/part.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -15,8 +16,10 @@ Watts idle_power_of(const Device& part) { return static_cast<double>(part.count)
 
 Bytes memory_of(const Device& part) { return static_cast<double>(part.count) * part.memory(); }
 
-std::int64_t kv_tokens_of(const Device& part, const models::ModelSpec& model, double utilisation) {
-  return kv_pool(part, model, plan_of(part), utilisation, 1, 1).tokens;
+std::int64_t kv_tokens_of(const Device& part, const models::ModelSpec& model, double utilisation, Bytes besides) {
+  const KvPool pool = kv_pool(part, model, plan_of(part), utilisation, 1, 1);
+  const double taken = besides / static_cast<double>(part.count) / pool.need.kv_per_token;
+  return std::max<std::int64_t>(0, pool.tokens - static_cast<std::int64_t>(std::ceil(taken)));
 }
 
 std::vector<std::string> problems_of(const std::string& role, const Device& part, const models::ModelSpec& model) {

@@ -8,12 +8,16 @@ namespace llmscape::hardware {
 // parallelism.
 using PartDevice = std::shared_ptr<const Device>;
 
+// The kinds that can be a part: those that are one device.
+const Family<Device>& single_devices();
+
 models::ParallelPlan plan_of(const Device& part);
 Watts idle_power_of(const Device& part);
 Bytes memory_of(const Device& part);
 
-// Tokens of KV that fit where `utilisation` of the memory is for weights and KV; 0: none.
-std::int64_t kv_tokens_of(const Device& part, const models::ModelSpec&, double utilisation);
+// Tokens of KV that fit where `utilisation` of the memory is for weights and KV, `besides` of it being taken already;
+// 0: none.
+std::int64_t kv_tokens_of(const Device& part, const models::ModelSpec&, double utilisation, Bytes besides = {});
 // Why it cannot run its part of the model, in sentences that begin with `role`.
 std::vector<std::string> problems_of(const std::string& role, const Device& part, const models::ModelSpec&);
 

@@ -2,6 +2,7 @@
 #include "hardware/split/pipeline.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ class PipelineStepModel final : public StepModel {
     StepCost sum;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const bool last = i + 1 == stages_.size();
-      const StepCost cost = stages_[i].steps->step(of_stage(batch, stages_[i], last));
+      const StepCost cost = stages_[i].steps->step(of_stage(batch, stages_[i]));
       sum.device += cost.device;
       for (std::size_t f = 0; f < cost.by_family.size(); ++f) sum.by_family[f] += cost.by_family[f];
       add_work(sum, cost, *device_.stages[i].device, 1);
@@ -54,12 +55,11 @@ class PipelineStepModel final : public StepModel {
     std::vector<std::size_t> laws;  // which of the model's KV laws its layers have
   };
 
-  models::Batch of_stage(const models::Batch& batch, const Stage& stage, bool last) {
+  models::Batch of_stage(const models::Batch& batch, const Stage& stage) {
     models::Batch part = batch;
-    part.logits = last;
-    if (batch.attended.empty()) return part;
     attended_.clear();
-    for (const std::size_t law : stage.laws) attended_.push_back(batch.attended[law]);
+    if (batch.decodes > 0)
+      for (const std::size_t law : stage.laws) attended_.push_back(batch.attended[law]);
     part.attended = attended_;
     return part;
   }
@@ -69,6 +69,13 @@ class PipelineStepModel final : public StepModel {
   std::vector<Stage> stages_;
   std::vector<models::Attended> attended_;
 };
+
+// The embedding, which the first stage has besides its layers.
+Bytes embedding_of(const models::ModelSpec& model, std::size_t stage) {
+  if (stage > 0) return Bytes();
+  const double bytes = model.precision.embedding_weights().bytes_with_scales();
+  return Bytes(static_cast<double>(models::table_parameters(model)) * bytes);
+}
 
 std::string role(std::size_t stage, const Device& device) {
   return fmt::format("stage {} ({})", stage + 1, device.name);
@@ -81,7 +88,7 @@ const Fields<PipelineStage>& stage_fields() {
                  "the device; `count` of them share each layer by tensor parallelism")
         .preset_from("hardware")
         .required();
-    f.add("layers", &PipelineStage::layers, "layers of the model that it has").required().at_least(1);
+    f.add("layers", &PipelineStage::layers, "layers of the model that it has").required().between(1, 1e6);
     return f;
   }();
   return fields;
@@ -115,7 +122,7 @@ std::int64_t PipelineSplit::kv_tokens(const models::ModelSpec& model, const mode
   const auto parts = parts_of(model);
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < parts.size(); ++i)
-    least = std::min(least, kv_tokens_of(*stages[i].device, parts[i], memory_utilization));
+    least = std::min(least, kv_tokens_of(*stages[i].device, parts[i], memory_utilization, embedding_of(model, i)));
   return least;
 }
 
@@ -135,7 +142,7 @@ std::vector<std::string> PipelineSplit::problems(const models::ModelSpec& model,
   }
   if (!found.empty()) return found;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    if (kv_tokens_of(*stages[i].device, parts[i], memory_utilization) == 0)
+    if (kv_tokens_of(*stages[i].device, parts[i], memory_utilization, embedding_of(model, i)) == 0)
       found.push_back(role(i, *stages[i].device) + ": its weights leave no room for KV");
   return found;
 }

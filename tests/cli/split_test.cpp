@@ -55,7 +55,7 @@ TEST_CASE("attention on one preset and products on another serve a scenario") {
       run("{kind: attention_offload, name: pair, link: {bandwidth: 50 GB/s, latency: 5 us, energy: 10 "
           "pJ/bit}, attention: {preset: a100-80, count: 2}, weights: h100-sxm}");
   CHECK(result["requests"]["completed"] == 30);
-  CHECK(result["energy"]["components_j"]["interconnect"].get<double>() > 0);
+  CHECK(result["energy"]["joules"]["interconnect"].get<double>() > 0);
 }
 
 }  // namespace llmscape::test
