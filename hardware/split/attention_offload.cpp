@@ -28,6 +28,13 @@ Bytes crossing_per_token(const models::ModelSpec& model) {
   return Bytes(bytes);
 }
 
+// Whether a warning is about the families of this part, or about none.
+bool concerns(const std::string& warning, bool attention) {
+  for (std::size_t f = 0; f < kOperatorFamilyNames.size(); ++f)
+    if (warning.starts_with(fmt::format("{} of ", kOperatorFamilyNames[f]))) return is_attention(f) == attention;
+  return true;
+}
+
 // Each part prices a model that is its work and no more, and of that the families that are its own.
 class OffloadStepModel final : public StepModel {
  public:
@@ -51,9 +58,9 @@ class OffloadStepModel final : public StepModel {
 
   [[nodiscard]] std::vector<std::string> range_warnings() const override {
     std::vector<std::string> all;
-    const auto keep = [&all](const StepModel& part, bool about_attention) {
+    const auto keep = [&all](const StepModel& part, bool attention) {
       for (std::string& warning : part.range_warnings())
-        if ((warning.find("_attention of ") != std::string::npos) == about_attention) all.push_back(std::move(warning));
+        if (concerns(warning, attention)) all.push_back(std::move(warning));
     };
     keep(*attention_, true);
     keep(*weights_, false);

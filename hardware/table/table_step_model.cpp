@@ -122,10 +122,12 @@ StepCost TableStepModel::step(const models::Batch& batch) {
     const auto tokens = static_cast<double>(computed);
     // The engine takes logits of every sequence, unfinished prompts included.
     const auto rows = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
-    family(OperatorFamily::gemm) =
-        look_up(products_, {tokens}, OperatorFamily::gemm) + look_up(head_, {rows}, OperatorFamily::gemm);
+    family(OperatorFamily::gemm) = look_up(products_, {tokens}, OperatorFamily::gemm);
     family(OperatorFamily::elementwise) = look_up(streams_, {tokens}, OperatorFamily::elementwise);
-    family(OperatorFamily::sampling) = look_up(sampler_, {rows}, OperatorFamily::sampling);
+    if (model_.vocabulary > 0) {
+      family(OperatorFamily::gemm) += look_up(head_, {rows}, OperatorFamily::gemm);
+      family(OperatorFamily::sampling) = look_up(sampler_, {rows}, OperatorFamily::sampling);
+    }
     if (routed(model_)) {
       const double touched = shape_.load(shape_.layers.front(), batch).experts_touched;
       family(OperatorFamily::grouped_gemm) =
