@@ -39,8 +39,8 @@ YamlNode without_tag(const YamlNode&, const FamilyInfo&);
 
 template <class T>
 struct IsQuantity : std::false_type {};
-template <int A, int B, int C, int D>
-struct IsQuantity<Quantity<A, B, C, D>> : std::true_type {};
+template <int... Exponents>
+struct IsQuantity<Quantity<Exponents...>> : std::true_type {};
 template <class T>
 struct IsOptional : std::false_type {};
 template <class T>

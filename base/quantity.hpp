@@ -8,14 +8,14 @@
 
 namespace llmscape {
 
-// A number with its dimension in the type. The four base dimensions are time (s), data (B), work (FLOP) and energy (J);
-// multiplication and division combine them, and a quantity without dimension is a plain double.
-template <int Time, int Data, int Work, int Energy>
+// A number with its dimension in the type. The base dimensions are time (s), data (B), work (FLOP), energy (J), area
+// (m2) and mass (g); multiplication and division combine them, and a quantity without dimension is a plain double.
+template <int Time, int Data, int Work, int Energy, int Area = 0, int Mass = 0>
 class Quantity {
  public:
   constexpr Quantity() = default;
   constexpr explicit Quantity(double si) : si_(si) {}
-  // The value in SI units: s, B, FLOP, J and their products.
+  // The value in base units: s, B, FLOP, J, m2, g and their products.
   [[nodiscard]] constexpr double si() const { return si_; }
 
   constexpr auto operator<=>(const Quantity&) const = default;
@@ -47,27 +47,27 @@ class Quantity {
 };
 
 namespace detail {
-template <int T, int D, int W, int E>
+template <int... Exponents>
 constexpr auto make_quantity(double si) {
-  if constexpr (T == 0 && D == 0 && W == 0 && E == 0) {
+  if constexpr (((Exponents == 0) && ...)) {
     return si;
   } else {
-    return Quantity<T, D, W, E>(si);
+    return Quantity<Exponents...>(si);
   }
 }
 }  // namespace detail
 
-template <int T1, int D1, int W1, int E1, int T2, int D2, int W2, int E2>
-constexpr auto operator*(Quantity<T1, D1, W1, E1> a, Quantity<T2, D2, W2, E2> b) {
-  return detail::make_quantity<T1 + T2, D1 + D2, W1 + W2, E1 + E2>(a.si() * b.si());
+template <int... A, int... B>
+constexpr auto operator*(Quantity<A...> a, Quantity<B...> b) {
+  return detail::make_quantity<(A + B)...>(a.si() * b.si());
 }
-template <int T1, int D1, int W1, int E1, int T2, int D2, int W2, int E2>
-constexpr auto operator/(Quantity<T1, D1, W1, E1> a, Quantity<T2, D2, W2, E2> b) {
-  return detail::make_quantity<T1 - T2, D1 - D2, W1 - W2, E1 - E2>(a.si() / b.si());
+template <int... A, int... B>
+constexpr auto operator/(Quantity<A...> a, Quantity<B...> b) {
+  return detail::make_quantity<(A - B)...>(a.si() / b.si());
 }
-template <int T, int D, int W, int E>
-constexpr auto operator/(double a, Quantity<T, D, W, E> b) {
-  return detail::make_quantity<-T, -D, -W, -E>(a / b.si());
+template <int... A>
+constexpr auto operator/(double a, Quantity<A...> b) {
+  return detail::make_quantity<-A...>(a / b.si());
 }
 
 using Seconds = Quantity<1, 0, 0, 0>;
@@ -80,6 +80,9 @@ using Joules = Quantity<0, 0, 0, 1>;
 using Watts = Quantity<-1, 0, 0, 1>;
 using JoulesPerByte = Quantity<0, -1, 0, 1>;
 using JoulesPerFlop = Quantity<0, 0, -1, 1>;
+using PerJoule = Quantity<0, 0, 0, -1>;  // what a unit of energy costs; an amount of money is a plain number
+using SquareMetres = Quantity<0, 0, 0, 0, 1, 0>;
+using GramsPerJoule = Quantity<0, 0, 0, -1, 0, 1>;
 
 namespace literals {
 constexpr Seconds operator""_s(long double v) { return Seconds(static_cast<double>(v)); }
@@ -116,7 +119,9 @@ enum class Dimension {
   power,
   energy_per_byte,
   energy_per_flop,
-  area
+  area,
+  per_energy,
+  mass_per_energy
 };
 inline constexpr std::array kDimensions = {
     Dimension::number,
@@ -131,6 +136,8 @@ inline constexpr std::array kDimensions = {
     Dimension::energy_per_byte,
     Dimension::energy_per_flop,
     Dimension::area,
+    Dimension::per_energy,
+    Dimension::mass_per_energy,
 };
 
 template <class Q>
@@ -179,6 +186,18 @@ template <>
 struct DimensionOf<JoulesPerFlop> {
   static constexpr Dimension value = Dimension::energy_per_flop;
 };
+template <>
+struct DimensionOf<SquareMetres> {
+  static constexpr Dimension value = Dimension::area;
+};
+template <>
+struct DimensionOf<PerJoule> {
+  static constexpr Dimension value = Dimension::per_energy;
+};
+template <>
+struct DimensionOf<GramsPerJoule> {
+  static constexpr Dimension value = Dimension::mass_per_energy;
+};
 
 // What went wrong with a text that should be a quantity, in words that end a sentence, and the spelling to use instead.
 struct QuantityError {
@@ -187,7 +206,7 @@ struct QuantityError {
 };
 
 // Parses "3.35 TB/s", "80 GiB", "200 ms", "12/s", "3.9 pJ/bit", "989.5 Tflop/s", "1_000" (a number). Returns the value
-// in SI units (an area in m2). A unit is required for every dimension but `number`, behind a 0 too; NaN, infinity,
+// in base units. A unit is required for every dimension but `number`, behind a 0 too; NaN, infinity,
 // leading zeros and hexadecimal are refused.
 std::variant<double, QuantityError> parse_quantity(std::string_view text, Dimension dimension);
 

@@ -27,6 +27,8 @@ constexpr std::array<Words, kDimensions.size()> kWords = {{
     {"energy per byte", "3.9 pJ/bit"},
     {"energy per flop", "0.5 pJ/flop"},
     {"area", "814 mm2"},
+    {"amount per energy", "0.25 /kWh"},
+    {"mass per energy", "380 g/kWh"},
 }};
 
 enum class Use { printed, read };  // we read more spellings than we print
@@ -49,6 +51,7 @@ constexpr UnitFamily kUnitFamilies[] = {
     {time, printed, " ", "min", 60},
     {time, printed, " ", "h", 3600},
     {time, printed, " ", "d", 86400},
+    {time, read, " ", "y", 31'536'000},  // 365 days
     {rate, printed, " ", "/s"},
     {rate, printed, " ", "/min", 1, 60},
     {rate, printed, " ", "/h", 1, 3600},
@@ -75,6 +78,11 @@ constexpr UnitFamily kUnitFamilies[] = {
     {energy_per_flop, read, " fpnum", "J/op"},
     {area, printed, " ", "m2"},
     {area, printed, " ", "mm2", 1, 1e6},
+    {per_energy, printed, " ", "/J"},
+    {per_energy, printed, " ", "/kWh", 1, 3.6e6},
+    {per_energy, read, " ", "/MWh", 1, 3.6e9},
+    {mass_per_energy, printed, " k", "g/J"},
+    {mass_per_energy, printed, " k", "g/kWh", 1, 3.6e6},
 };
 
 int index_of(char prefix, std::string_view prefixes) { return static_cast<int>(prefixes.find(prefix)); }
@@ -107,8 +115,8 @@ constexpr Ending kEndings[] = {
     {"", ""},         {"flops", "flop/s"}, {"flops", "flop"}, {"ops", "flop/s"}, {"ops", "flop"},  {"Bps", "B/s"},
     {"bps", "bit/s"}, {"b/s", "bit/s"},    {"bytes", "B"},    {"byte", "B"},     {"seconds", "s"}, {"second", "s"},
     {"sec", "s"},     {"minutes", "min"},  {"minute", "min"}, {"hours", "h"},    {"hour", "h"},    {"days", "d"},
-    {"day", "d"},     {"µs", "us"},        {"rps", "/s"},     {"qps", "/s"},     {"req/s", "/s"},  {"1/s", "/s"},
-    {"joules", "J"},  {"watts", "W"},      {"mm^2", "mm2"},   {"mm²", "mm2"},
+    {"day", "d"},     {"years", "y"},      {"year", "y"},     {"µs", "us"},      {"rps", "/s"},    {"qps", "/s"},
+    {"req/s", "/s"},  {"1/s", "/s"},       {"joules", "J"},   {"watts", "W"},    {"mm^2", "mm2"},  {"mm²", "mm2"},
 };
 
 std::string lower(std::string_view text) {

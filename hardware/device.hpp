@@ -89,6 +89,7 @@ struct Device {
   std::string name;  // the catalogue's name, or the user's
   std::string description;
   std::int64_t count = 1;  // how many of them a scenario has
+  std::optional<Sourced<SquareMetres>> die_area;
   // Bytes of memory that one device offers to weights, KV and activations, before any utilisation factor.
   [[nodiscard]] virtual Bytes memory() const = 0;
   // What contexts, communicators and captured graphs take of it.
@@ -138,6 +139,7 @@ void add_common_fields(Fields<D>& fields) {
   fields.add("name", &D::name, "the name of the device").required();
   fields.add("description", &D::description, "what it is, in a line");
   fields.add("count", &D::count, "how many of them there are").between(1, 1e6);
+  fields.add("die_area", &D::die_area, "of all logic chips of one device; memory chips are not counted").above(0);
 }
 
 // The table of kinds (gpu, cim, dataflow, ...): key `kind` of a catalogue file.

@@ -58,6 +58,9 @@ class Audience : public run::Watcher {
     for (run::Watcher* watcher : watchers_)
       watcher->on_step(replica, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
   }
+  void on_power(const std::string& group, const metrics::PowerSeries& power) override {
+    for (run::Watcher* watcher : watchers_) watcher->on_power(group, power);
+  }
 
  private:
   std::vector<run::Watcher*> watchers_;

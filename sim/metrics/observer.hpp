@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/statistics.hpp"
+#include "sim/metrics/power_series.hpp"
 #include "sim/metrics/verdict.hpp"
 #include "sim/serving/gateway.hpp"
 
@@ -60,16 +61,18 @@ class Observer : public serving::RequestListener {
   std::vector<Limits> limits_;
 };
 
-// The gaps between tokens that one replica emitted after the warm-up.
-class GapRecorder : public serving::StepListener {
+// The gaps between tokens that one replica emitted after the warm-up, and the power of its steps.
+class StepRecorder : public serving::StepListener {
  public:
-  explicit GapRecorder(Seconds warmup) : warmup_(warmup) {}
+  explicit StepRecorder(Seconds warmup) : warmup_(warmup) {}
   void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) override {
     if (at >= warmup_) gaps.add(gap.si(), count);
   }
   void on_step(Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
+  void on_energy(Seconds start, Seconds end, Joules energy) override { power.add(start, end, energy); }
 
   Distribution gaps;  // seconds
+  PowerSeries power;  // dynamic
 
  private:
   Seconds warmup_;

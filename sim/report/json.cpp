@@ -56,7 +56,24 @@ Json shares(const std::vector<std::pair<std::string, double>>& parts) {
 Json energy(const run::EnergyResult& e) {
   Json json = {{"joules", shares(e.joules)}, {"total_joules", e.total_joules}};
   if (e.joules_per_output_token) json["joules_per_output_token"] = *e.joules_per_output_token;
+  if (e.output_tokens_per_joule) json["output_tokens_per_joule"] = *e.output_tokens_per_joule;
+  if (e.joules_per_request) json["joules_per_request"] = *e.joules_per_request;
   json["mean_w"] = e.mean_w;
+  json["peak_w"] = e.peak_w;
+  json["peak_window_s"] = e.peak_window_s;
+  json["idle_share"] = e.idle_share;
+  for (const auto& [group, joules] : e.by_group) json["by_group"][group] = shares(joules);
+  return json;
+}
+
+// {"edge": {"busy": 0.9, "memory": 0.84, "of_busy": {"memory": 0.93}}}
+Json utilisation(const std::vector<run::GroupUse>& groups) {
+  Json json = Json::object();
+  for (const run::GroupUse& use : groups) {
+    json[use.group] = {{"busy", use.busy}};
+    for (const auto& part : use.parts) json[use.group][part.name] = part.of_time;
+    for (const auto& part : use.parts) json[use.group]["of_busy"][part.name] = part.of_busy;
+  }
   return json;
 }
 
@@ -73,6 +90,21 @@ Json pools(const std::vector<run::PoolResult>& all) {
                     {"busy", pool.busy}});
     if (pool.loads > 0) json.back().update({{"loads", pool.loads}, {"loading_s", pool.loading_s}});
   }
+  return json;
+}
+
+Json cost(const run::CostResult& c) {
+  Json json = Json::object();
+  const auto add = [&json](const char* key, const std::optional<double>& value) {
+    if (value) json[key] = *value;
+  };
+  if (!c.currency.empty()) json["currency"] = c.currency;
+  add("total_cost", c.total);
+  if (!c.by_kind.empty()) json["by_kind"] = shares(c.by_kind);
+  add("cost_per_million_output_tokens", c.per_million_output_tokens);
+  add("capital", c.capital);
+  add("co2_g", c.co2_g);
+  add("co2_g_per_million_output_tokens", c.co2_g_per_million_output_tokens);
   return json;
 }
 
@@ -138,6 +170,11 @@ std::string to_json(const run::RunResult& r) {
                 {"peak_use", r.kv.peak_use}};
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
+  if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
+  if (r.cost) json["cost"] = cost(*r.cost);
+  if (r.area)
+    json["area"] = {{"die_area_mm2", r.area->die_area_mm2},
+                    {"output_tokens_per_s_per_mm2", r.area->output_tokens_per_s_per_mm2}};
   if (!r.links.empty()) json["links"] = links(r.links);
   if (!r.retrieval.empty()) json["retrieval"] = retrieval(r.retrieval);
   if (r.steps > 0) json["provenance"] = provenance(r);

@@ -105,9 +105,8 @@ std::string largest(std::vector<std::pair<std::string, double>> shares) {
 }
 
 std::string joules(const run::EnergyResult& e) {
-  std::string out =
-      e.joules_per_output_token ? fmt::format("{} J per output token, ", amount(*e.joules_per_output_token)) : "";
-  out += amount(e.mean_w) + " W";
+  std::string out = e.joules_per_output_token ? fmt::format("{} J/token, ", amount(*e.joules_per_output_token)) : "";
+  out += fmt::format("{} W (peak {})", amount(e.mean_w), amount(e.peak_w));
   std::vector<std::pair<std::string, double>> shares;
   for (const auto& [component, value] : e.joules)
     if (e.total_joules > 0) shares.emplace_back(component, value / e.total_joules);
@@ -123,6 +122,28 @@ std::string pool_loads(const std::vector<run::PoolResult>& pools) {
                             pool.replicas == 1 ? "its time" : fmt::format("{} replicas' time", pool.replicas),
                             grouped(pool.prefill_tokens), grouped(pool.decode_tokens)));
   return out;
+}
+
+// What of its time in steps each part of the devices worked at its peak, the busiest first.
+std::string parts_in_use(const run::GroupUse& use) {
+  std::vector<std::pair<std::string, double>> shares;
+  for (const auto& part : use.parts) shares.emplace_back(part.name, part.of_busy);
+  const std::string parts = largest(shares);
+  return line("in use", fmt::format("{}: {} of the time{}", use.group, percent(use.busy),
+                                    parts.empty() ? "" : fmt::format("; of that {}", parts)));
+}
+
+std::string money_and_carbon(const run::CostResult& c) {
+  std::string out;
+  const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
+  const auto per_million = [](const std::optional<double>& value, std::string_view unit) {
+    return value ? fmt::format(", {} {} per million output tokens", amount(*value), unit) : "";
+  };
+  if (c.total)
+    add(fmt::format("{} {}{}", amount(*c.total), c.currency, per_million(c.per_million_output_tokens, c.currency)));
+  if (c.capital) add(fmt::format("capital {} {}", amount(*c.capital), c.currency));
+  if (c.co2_g) add(fmt::format("{} g CO2{}", amount(*c.co2_g), per_million(c.co2_g_per_million_output_tokens, "g")));
+  return out.empty() ? out : line("cost", out);
 }
 
 std::string busiest_links(std::vector<run::LinkResult> links) {
@@ -178,6 +199,8 @@ std::string summary(const run::RunResult& r, bool colour) {
                                           grouped(r.kv.preemptions)));
   if (r.energy) figures += joules(*r.energy);
   if (r.pools.size() > 1) figures += pool_loads(r.pools);
+  for (const run::GroupUse& use : r.utilisation) figures += parts_in_use(use);
+  if (r.cost) figures += money_and_carbon(*r.cost);
   if (!r.links.empty()) figures += busiest_links(r.links);
   for (const run::RetrievalResult& retrieval : r.retrieval) figures += searches(retrieval);
   if (r.steps > 0) figures += where_the_time_went(r);

@@ -2,6 +2,7 @@
 #include "sim/report/timeline.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -72,6 +73,17 @@ void Timeline::on_step(int replica, Seconds start, Seconds end, std::int64_t dec
   counter(process, "queue", start, waiting);
   counter(process, "batch", start, decodes);
   counter(process, "KV blocks", start, kv_blocks_used);
+}
+
+void Timeline::on_power(const std::string& group, const metrics::PowerSeries& power) {
+  if (power_process_ < 0) {
+    power_process_ = named_ + 1;
+    event(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"power"}}}})", power_process_));
+  }
+  const std::string name = nlohmann::json(group).dump();
+  for (std::size_t i = 0; i < power.windows().size(); ++i)
+    event(fmt::format(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"W":{}}}}})", name, power_process_,
+                      microseconds(power.window() * static_cast<double>(i)), power.power(i).si()));
 }
 
 void Timeline::finish() { file_.write("\n]}\n"); }

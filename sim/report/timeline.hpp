@@ -9,7 +9,8 @@
 namespace llmscape::report {
 
 // timeline.json: a Chrome trace for ui.perfetto.dev. One track per replica for its steps, one per request with what it
-// waited for, counters for queue, batch and KV blocks. Long runs are thinned: see kWholeRequests and kWholeSteps.
+// waited for, counters for queue, batch and KV blocks; power by group of devices. Long runs are thinned: see
+// kWholeRequests and kWholeSteps.
 class Timeline : public run::Watcher {
  public:
   // Of the requests, those with a smaller id are all there, then every kThinning-th; of a run's steps likewise.
@@ -21,6 +22,7 @@ class Timeline : public run::Watcher {
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
   void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                std::int64_t waiting, std::int64_t kv_blocks_used) override;
+  void on_power(const std::string& group, const metrics::PowerSeries& power) override;
   // Call once, at the end: before that the file is no JSON.
   void finish();
 
@@ -33,7 +35,8 @@ class Timeline : public run::Watcher {
   OutputFile& file_;
   bool first_ = true;
   std::int64_t steps_ = 0;
-  int named_ = -1;  // processes up to this one have their names
+  int named_ = -1;          // processes up to this one have their names
+  int power_process_ = -1;  // behind those of the replicas; -1: not named yet
 };
 
 }  // namespace llmscape::report

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/assemble.hpp"
 
+#include "sim/run/energy.hpp"
+#include "sim/run/utilisation.hpp"
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -69,27 +72,6 @@ Throughput throughput(const Parts& parts, double window, std::int64_t devices) {
     rate.slo_attainment = static_cast<double>(seen.measured_good) / static_cast<double>(seen.measured_ended);
   }
   return rate;
-}
-
-EnergyResult energy(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, Seconds end,
-                    const std::vector<RetrievalResult>& retrieval, std::int64_t emitted) {
-  EnergyResult result;
-  for (int i = 0; i < hardware::kEnergyComponents; ++i) {
-    Joules sum;
-    for (const auto& t : totals) sum += t.energy[static_cast<std::size_t>(i)];
-    if (sum > Joules(0))
-      result.joules.emplace_back(hardware::kEnergyComponentNames[static_cast<std::size_t>(i)], sum.si());
-  }
-  Joules idle;
-  for (const auto& device : parts.scenario.config.hardware.devices)
-    idle += device->idle_power() * static_cast<double>(device->count) * end;
-  result.joules.emplace_back("static", idle.si());
-  for (const RetrievalResult& searched : retrieval)
-    if (searched.joules) result.joules.emplace_back("retrieval", *searched.joules);
-  for (const auto& [component, joules] : result.joules) result.total_joules += joules;
-  if (emitted > 0) result.joules_per_output_token = result.total_joules / static_cast<double>(emitted);
-  if (end > Seconds(0)) result.mean_w = result.total_joules / end.si();
-  return result;
 }
 
 std::string in_words(std::string_view family) {
@@ -161,7 +143,7 @@ std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gatewa
       pool.prefill_tokens += totals[r].prefill_tokens;
       pool.decode_tokens += totals[r].decode_tokens;
       busy += totals[r].busy;
-      switched_on += gateway.provisioned(r, end);
+      switched_on += gateway.provisioned(r).time(end);
       if (!parts.turns[r]) continue;
       pool.loads += parts.turns[r]->loads(*parts.replicas[r]);
       pool.loading_s += parts.turns[r]->loading(*parts.replicas[r]).si();
@@ -169,6 +151,32 @@ std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gatewa
     if (switched_on > Seconds()) pool.busy = busy / switched_on;
   }
   return results;
+}
+
+std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  std::map<std::string, GroupTime> times;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    GroupTime& time = times[parts.devices[r]->name];
+    const auto devices = static_cast<double>(parts.devices_counted[r]);
+    time.group = parts.devices[r]->name;
+    time.devices += parts.devices_counted[r];
+    time.owned += end * devices;
+    time.provisioned += gateway.provisioned(r).time(end) * devices;
+  }
+  std::vector<GroupTime> all;
+  for (auto& [group, time] : times) all.push_back(std::move(time));
+  return all;
+}
+
+// Nothing where a device does not state its area.
+std::optional<AreaResult> area(const Scenario& scenario, const Throughput& throughput) {
+  AreaResult result;
+  for (const auto& device : scenario.config.hardware.devices) {
+    if (!device->die_area) return std::nullopt;
+    result.die_area_mm2 += device->die_area->value.si() * 1e6 * static_cast<double>(device->count);
+  }
+  result.output_tokens_per_s_per_mm2 = throughput.output_tokens_per_s / result.die_area_mm2;
+  return result;
 }
 
 }  // namespace
@@ -216,14 +224,21 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
   result.throughput = throughput(parts, result.window_s, result.devices);
   result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
-  result.energy = energy(parts, totals, end, result.retrieval, result.tokens.emitted);
   result.pools = pools(parts, gateway, totals, end);
+  result.energy = energy_of(parts, gateway, result, end);
+  result.utilisation = utilisation_of(parts, gateway, end);
+  if (config.cost)
+    result.cost = cost_of(*config.cost, group_times(parts, gateway, end), *result.energy, result.tokens.emitted);
+  result.area = area(parts.scenario, result.throughput);
   add_time_shares(parts, totals, result);
   for (std::size_t link = 0; link < parts.fabric->links(); ++link)
     if (const Bytes bytes = parts.fabric->carried(link); bytes > Bytes())
       result.links.push_back({parts.fabric->name_of(link), bytes.si(), bytes / parts.fabric->allowed(link, end)});
 
   result.warnings = parts.warnings;
+  if (result.cost)
+    for (const std::string& group : result.cost->unpriced)
+      result.warnings.push_back("cost.devices has no price of '" + group + "': its devices count as free");
   // Replicas of one group leave a range at operators of their own: the first one stands for all.
   for (const serving::Replica* replica : parts.replicas)
     for (const std::string& warning : replica->step_model().range_warnings()) {

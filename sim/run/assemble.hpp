@@ -21,6 +21,9 @@ struct Parts {
   std::vector<const Distribution*> gaps;
   std::vector<std::size_t> pools;                  // of the scenario's, where the replica stood at first
   std::vector<const serving::DeviceTurns*> turns;  // nullptr where the replica has its devices alone
+  std::vector<const metrics::PowerSeries*> power;  // dynamic
+  std::vector<std::int64_t> devices_of_replica;
+  std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it takes turns with it on them
   std::vector<std::string> warnings;
   const kernel::Fabric* fabric;
 };

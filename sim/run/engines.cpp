@@ -21,9 +21,9 @@ class Engines::Process : public kernel::Process {
   serving::Replica& replica_;
 };
 
-class Engines::Ears : public metrics::GapRecorder {
+class Engines::Ears : public metrics::StepRecorder {
  public:
-  Ears(Seconds warmup, int replica, Watcher* watcher) : GapRecorder(warmup), replica_(replica), watcher_(watcher) {}
+  Ears(Seconds warmup, int replica, Watcher* watcher) : StepRecorder(warmup), replica_(replica), watcher_(watcher) {}
   void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
                std::int64_t kv_blocks_used) override {
     if (watcher_) watcher_->on_step(replica_, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
@@ -159,6 +159,11 @@ void Engines::fill(Parts& parts) const {
     parts.replicas.push_back(&replicas_[i]);
     parts.devices.push_back(built_[i].device);
     parts.gaps.push_back(&ears_[i].gaps);
+    parts.power.push_back(&ears_[i].power);
+    const serving::DeviceTurns* turns = built_[i].turns;
+    const bool counted = !turns || turns->tenants().front() == &replicas_[i];
+    parts.devices_of_replica.push_back(seats_[i].devices);
+    parts.devices_counted.push_back(counted ? seats_[i].devices : 0);
     parts.pools.push_back(built_[i].pool);
     parts.turns.push_back(built_[i].turns);
   }

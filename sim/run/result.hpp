@@ -42,11 +42,44 @@ struct KvResult {
   double peak_use = 0;  // of the fullest replica, 0 to 1
 };
 
-struct EnergyResult {
-  std::vector<std::pair<std::string, double>> joules;  // by component, "static" included
+using JoulesByComponent = std::vector<std::pair<std::string, double>>;
+
+struct EnergyResult {        // INV-6: the joules of all components of all groups are the total
+  JoulesByComponent joules;  // "static" included: what devices draw whether they work or not
   double total_joules = 0;
   std::optional<double> joules_per_output_token;
   double mean_w = 0;
+  double peak_w = 0;  // of the mean powers of windows of this length
+  double peak_window_s = 0;
+  double idle_share = 0;  // static joules / total
+  std::optional<double> output_tokens_per_joule, joules_per_request;
+  std::vector<std::pair<std::string, JoulesByComponent>> by_group;  // by the name of the group of devices
+};
+
+// What a group of devices and its parts did with their time.
+struct GroupUse {
+  std::string group;
+  double busy = 0;  // share of the time that its devices were switched on in which they ran steps
+  struct Part {
+    std::string name;    // of hardware::kResourceNames
+    double of_time = 0;  // of the time switched on in which the part worked at its peak
+    double of_busy = 0;  // of the time of steps
+  };
+  std::vector<Part> parts;  // those that worked
+};
+
+struct CostResult {
+  std::string currency;
+  std::vector<std::pair<std::string, double>> by_kind;  // money: "rent", "write_off", "electricity", as far as priced
+  std::optional<double> total, per_million_output_tokens;
+  std::optional<double> capital;  // of all devices with a price
+  std::optional<double> co2_g, co2_g_per_million_output_tokens;
+  std::vector<std::string> unpriced;  // groups of devices without a price beside others with one
+};
+
+struct AreaResult {
+  double die_area_mm2 = 0;  // of all devices
+  double output_tokens_per_s_per_mm2 = 0;
 };
 
 // What the errors of the kernel models could make of a metric ("ttft_s.p99"): from `low` to `high` with 90 %
@@ -100,6 +133,9 @@ struct RunResult {
   KvResult kv;
   std::optional<EnergyResult> energy;
   std::vector<PoolResult> pools;
+  std::vector<GroupUse> utilisation;       // of groups that ran a step
+  std::optional<CostResult> cost;          // where the scenario has prices
+  std::optional<AreaResult> area;          // where all devices state theirs
   std::vector<LinkResult> links;           // those that carried something
   std::vector<RetrievalResult> retrieval;  // a station if it was asked something, and the hosts
   std::array<double, 4> provenance{};      // share of step time by Tag; all 0 when no step ran

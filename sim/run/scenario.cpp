@@ -309,6 +309,11 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
     scenario.pools = resolve_pools(scenario, root, diagnostics);
     if (!diagnostics.has_errors()) check_plans(scenario, root, diagnostics);
   }
+  if (config.cost) {
+    std::vector<std::string> groups;
+    for (const auto& device : config.hardware.devices) groups.push_back(device->name);
+    check_cost(*config.cost, groups, root, diagnostics);
+  }
   scenario.slo_classes.push_back("");
   scenario.slos.push_back({config.slo.ttft, config.slo.tpot, config.slo.e2e});
   for (const auto& [name, limits] : config.slo.classes) {

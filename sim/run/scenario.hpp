@@ -11,6 +11,7 @@
 #include "hardware/device.hpp"
 #include "hardware/fabric.hpp"
 #include "hardware/retrieval/retrieval.hpp"
+#include "sim/run/cost.hpp"
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/gateway.hpp"
 #include "sim/serving/router.hpp"
@@ -116,6 +117,7 @@ struct ScenarioConfig {
   ServingConfig serving;
   workloads::WorkloadConfig workload;
   SloConfig slo;
+  std::optional<CostConfig> cost;
   std::optional<Seconds> horizon;  // the run stops here, finished or not
   std::int64_t seed = 1;
 };

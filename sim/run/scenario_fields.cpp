@@ -232,6 +232,7 @@ const Fields<ScenarioConfig>& scenario_fields() {
         .preset_from("workloads")
         .required();
     f.add_group("slo", &ScenarioConfig::slo, slo_fields(), "what counts as good");
+    f.add_group("cost", &ScenarioConfig::cost, cost_fields(), "what it costs: your own prices");
     f.add("horizon", &ScenarioConfig::horizon, "simulated time at which the run stops, finished or not").above(0);
     f.add("seed", &ScenarioConfig::seed, "seed of every random stream").at_least(0);
     return f;

@@ -7,6 +7,7 @@
 #include "sim/kernel/kernel.hpp"
 #include "sim/metrics/observer.hpp"
 #include "sim/run/assemble.hpp"
+#include "sim/run/energy.hpp"
 #include "sim/run/engines.hpp"
 #include "sim/run/links.hpp"
 
@@ -88,7 +89,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   const auto kernel =
       options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 
-  Parts parts{scenario, observer, {}, {}, {}, {}, {}, {}, nullptr};
+  Parts parts{scenario, observer, {}, {}, {}, {}, {}, {}, {}, {}, {}, nullptr};
   serving::Gateway* gateway_to_be = nullptr;
   struct Forward : serving::OutcomeListener {  // the gateway is made after its replicas
     serving::Gateway** gateway = nullptr;
@@ -148,6 +149,9 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   engines.check_invariants(leader.now());
   engines.fill(parts);
   parts.fabric = &fabric;
+  if (options.watcher)
+    for (const auto& [group, power] : power_by_group(parts, gateway, leader.now()))
+      options.watcher->on_power(group, power);
   return assemble(parts, gateway, leader.now());
 }
 

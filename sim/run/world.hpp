@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "hardware/uncertain.hpp"
+#include "sim/metrics/power_series.hpp"
 #include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/serving/gateway.hpp"
@@ -19,6 +20,8 @@ class Watcher {
   virtual void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) = 0;
   virtual void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                        std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
+  // Once for each group of devices, at the end.
+  virtual void on_power(const std::string& /*group*/, const metrics::PowerSeries& /*power*/) {}
 };
 
 enum class KernelKind { simgrid, event_queue };

@@ -26,6 +26,7 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
       member.index = members_.size() - 1;
       member.pool = pools_.size();
       if (place++ >= started) member.availability = Availability::off;
+      else member.provisioned.switch_on(Seconds());
     }
     pools_.push_back({pool.role, std::move(pool.router), pool.kv_per_token, pool.model, std::move(pool.accepts)});
   }

@@ -14,6 +14,7 @@
 #include "sim/serving/counters.hpp"
 #include "sim/serving/fleet.hpp"
 #include "sim/serving/program_runner.hpp"
+#include "sim/serving/provisioned.hpp"
 #include "sim/serving/router.hpp"
 #include "sim/serving/station.hpp"
 #include "workloads/generator.hpp"
@@ -121,8 +122,8 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   void drain(std::size_t replica, Seconds now) override;
   void convert(std::size_t replica, std::size_t pool, Seconds takes, Seconds now) override;
   void lose(std::size_t replica, bool for_good, Seconds now) override;
-  // How long a replica has been switched on by `end`: serving, loading or draining.
-  [[nodiscard]] Seconds provisioned(std::size_t replica, Seconds end) const;
+  // When a replica has been switched on: serving, loading or draining.
+  [[nodiscard]] const Provisioned& provisioned(std::size_t replica) const { return members_[replica].provisioned; }
 
   // Where everything stands; the open ones are looked up.
   [[nodiscard]] Counters requests() const;
@@ -176,7 +177,7 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
     std::size_t next_pool = 0;    // of one that drains: where it serves then ...
     Seconds conversion = kNever;  // ... after this; kNever: it is off then
     Seconds ready;                // of one that loads
-    Seconds since, provisioned;   // switched on since; and for so long before
+    Provisioned provisioned;
   };
   // What could be found for a call.
   struct Choice {

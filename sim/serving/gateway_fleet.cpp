@@ -43,15 +43,10 @@ PoolLoad Gateway::load(std::size_t pool) const {
 
 void Gateway::set_availability(Member& member, Availability availability, Seconds now) {
   const bool was_on = switched_on(member.availability), is_on = switched_on(availability);
-  if (was_on && !is_on) member.provisioned += now - member.since;
-  if (!was_on && is_on) member.since = now;
+  if (was_on && !is_on) member.provisioned.switch_off(now);
+  if (!was_on && is_on) member.provisioned.switch_on(now);
   member.availability = availability;
   refresh_targets();
-}
-
-Seconds Gateway::provisioned(std::size_t replica, Seconds end) const {
-  const Member& member = members_[replica];
-  return member.provisioned + (switched_on(member.availability) ? end - member.since : Seconds());
 }
 
 void Gateway::refresh_targets() {

@@ -61,6 +61,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
     const Seconds busy = totals_.busy - (last_end_ - at);
     const double share = busy / totals_.busy;
     for (Seconds& family : totals_.time_by_family) family *= share;
+    for (Seconds& part : totals_.busy_by_resource) part *= share;
     totals_.extrapolated *= share;
     totals_.busy = busy;
     last_end_ = at;
@@ -247,11 +248,17 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   // What of the host's time the device did not hide.
   totals_.time_by_family[kHost] += std::max(Seconds(), duration(cost) - cost.device * stages);
   totals_.extrapolated += cost.extrapolated * stages;
-  for (std::size_t i = 0; i < cost.energy.size(); ++i) totals_.energy[i] += cost.energy[i];
+  Joules energy;
+  for (std::size_t i = 0; i < cost.energy.size(); ++i) {
+    totals_.energy[i] += cost.energy[i];
+    energy += cost.energy[i];
+  }
+  for (std::size_t i = 0; i < cost.busy.size(); ++i) totals_.busy_by_resource[i] += cost.busy[i];
   totals_.flops += cost.flops;
   totals_.bytes += cost.bytes;
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
   listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size(), state_.kv.used());
+  listener_.on_energy(start, end, energy);
   last_end_ = end;
   steps_.push_back({end, plan_.finished});
 }

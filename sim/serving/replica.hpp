@@ -24,6 +24,7 @@ struct ReplicaTotals {
       time_by_family{};  // sums to `busy`; host: what the device does not hide
   Seconds extrapolated;  // of it, outside the range of the device's parameters
   std::array<Joules, hardware::kEnergyComponents> energy{};
+  std::array<Seconds, hardware::kResources> busy_by_resource{};  // of one device: each at most `busy`
   Flops flops;
   Bytes bytes;
   std::int64_t peak_kv_blocks = 0;
@@ -50,6 +51,8 @@ class StepListener {
   // A step was planned for good.
   virtual void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                        std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
+  // The dynamic energy of that step, of all devices of the replica.
+  virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
 };
 
 struct ReplicaConfig {

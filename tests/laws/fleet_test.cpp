@@ -61,8 +61,8 @@ TEST_CASE("a call whose replica is lost begins anew on another one, from its pro
   CHECK(request.emitted == 10);
   CHECK(request.first_token.si() == doctest::Approx(2 * kPrefill + 2.5 * kStep));
   CHECK(request.last_token.si() == doctest::Approx(2 * kPrefill + 2.5 * kStep + 9 * kStep));
-  CHECK(system.gateway().provisioned(0, system.end).si() == doctest::Approx(kPrefill + 2.5 * kStep));
-  CHECK(system.gateway().provisioned(1, system.end) == system.end);
+  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx(kPrefill + 2.5 * kStep));
+  CHECK(system.gateway().provisioned(1).time(system.end) == system.end);
 }
 
 TEST_CASE("what ends at the instant of a loss is answered") {
@@ -104,7 +104,7 @@ TEST_CASE("calls wait for a replica that comes back, and are dropped where none 
   CHECK(system.answers[0].request.reason == Reason::not_accepted);
   CHECK(system.answers[1].outcome == Outcome::completed);
   CHECK(system.answers[1].request.first_token.si() == doctest::Approx(1.5 + kPrefill));  // a cold start is waited for
-  CHECK(system.gateway().provisioned(0, system.end).si() == doctest::Approx(0.5 + kPrefill));
+  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx(0.5 + kPrefill));
 }
 
 TEST_CASE("a replica that drains answers what it has and takes nothing new") {
@@ -118,7 +118,7 @@ TEST_CASE("a replica that drains answers what it has and takes nothing new") {
     CHECK(answer.request.replica == (answer.request.id == 0 ? 0 : 1));
   }
   CHECK(system.gateway().availability(0) == Availability::off);
-  CHECK(system.gateway().provisioned(0, system.end).si() == doctest::Approx(kPrefill + 9 * kStep));
+  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx(kPrefill + 9 * kStep));
 }
 
 TEST_CASE("calls go to a pool that serves their model and takes prompts of their length") {

@@ -53,6 +53,8 @@ TEST_CASE("equal devices may be written in any order and under any name (INV-13)
   const auto metrics = [](const std::string& devices, bool named = false) {
     run::RunResult result = run_on_event_queue(*scenario_of(chat(devices)));
     if (!named) result.hardware.clear();
+    result.energy->by_group.clear();  // which of two equal groups did what follows their order
+    result.utilisation.clear();
     return report::to_json(result);
   };
   CHECK(metrics("[{name: a, preset: h100-sxm, count: 2}, {name: b, preset: h100-sxm, count: 2}]", true) ==
@@ -127,14 +129,43 @@ TEST_CASE("a load above what the hardware serves is called saturated, a light on
             .verdict.state == metrics::Verdict::State::valid);
 }
 
-TEST_CASE("energy: components add up to the total, and the mean power is at least the idle power (INV-6)") {
-  const auto scenario = scenario_of(chat("[{name: gpu, preset: h100-sxm, count: 2}]"));
+TEST_CASE("energy: components and groups add up to the total, between idle power and the limits of the chips (INV-6)") {
+  const auto scenario = scenario_of(chat("[{name: a, preset: h100-sxm, count: 2}, {name: b, preset: a100-80}]"));
   const run::RunResult result = run_on_event_queue(*scenario);
-  double sum = 0;
-  for (const auto& [component, joules] : result.energy->joules) sum += joules;
-  CHECK(sum == doctest::Approx(result.energy->total_joules));
-  CHECK(result.energy->mean_w > 2 * scenario->config.hardware.devices[0]->idle_power().si());
-  CHECK(result.energy->mean_w < 2 * 700);  // twice the data sheet's limit
+  const run::EnergyResult& energy = *result.energy;
+  double components = 0, groups = 0;
+  for (const auto& [component, joules] : energy.joules) components += joules;
+  for (const auto& [group, joules] : energy.by_group)
+    for (const auto& [component, some] : joules) groups += some;
+  CHECK(components == doctest::Approx(energy.total_joules).epsilon(1e-12));
+  CHECK(groups == doctest::Approx(energy.total_joules).epsilon(1e-12));
+  const auto& devices = scenario->config.hardware.devices;
+  const double idle = 2 * devices[0]->idle_power().si() + devices[1]->idle_power().si();
+  CHECK(energy.idle_share == doctest::Approx(idle * result.simulated_s / energy.total_joules).epsilon(1e-12));
+  CHECK(energy.mean_w > idle);
+  CHECK(energy.peak_w >= energy.mean_w);
+  CHECK(energy.peak_w < 2 * 700 + 400);  // of the data sheets
+  CHECK(*energy.output_tokens_per_joule * *energy.joules_per_output_token == doctest::Approx(1));
+  CHECK(*energy.joules_per_request * static_cast<double>(result.requests.completed) ==
+        doctest::Approx(energy.total_joules));
+}
+
+TEST_CASE("the same work in half the time costs the same joules of steps and half the static ones") {
+  // One request after the other, each alone: closer arrivals change no step.
+  const auto run = [](const std::string& rate) {
+    return run_on_event_queue(*scenario_of(alone(100, 20, "{name: gpu, preset: h100-sxm}"),
+                                           {"workload.requests=5", "workload.arrivals.rate=" + rate}));
+  };
+  const run::RunResult slow = run("0.5 /s"), fast = run("1 /s");
+  const auto& slow_joules = slow.energy->joules;
+  const auto& fast_joules = fast.energy->joules;
+  REQUIRE(slow_joules.size() == fast_joules.size());
+  for (std::size_t i = 0; i + 1 < slow_joules.size(); ++i)
+    CHECK(slow_joules[i].second == doctest::Approx(fast_joules[i].second).epsilon(1e-12));
+  REQUIRE(slow_joules.back().first == "static");
+  CHECK(slow_joules.back().second / fast_joules.back().second ==
+        doctest::Approx(slow.simulated_s / fast.simulated_s).epsilon(1e-12));
+  CHECK(slow.simulated_s / fast.simulated_s == doctest::Approx(2).epsilon(0.02));
 }
 
 TEST_CASE("searches by hosts delay a call by their closed form, and their joules are part of the total") {

@@ -23,7 +23,7 @@ run::RunResult full_result() {
   r.tpot_s = r.itl_s = run::Percentiles{13'653, 0.00947, 0.009, 0.011, 0.012, 0.0147, 0.02, true};
   r.throughput = {3.9, 823.4, 5301.7, 205.85, 3.86, 0.991};
   r.kv = {111'404, 0.345, 12, 0.988};
-  r.energy = run::EnergyResult{{{"compute", 100}, {"memory", 200}, {"on_chip", 5}, {"static", 95}}, 400, 0.17, 1347};
+  r.energy = run::EnergyResult{{{"compute", 100}, {"memory", 200}, {"on_chip", 5}, {"static", 95}}, 400, 0.17, 1347, 1900, 1, 0.2375, {}, {}, {}};
   r.steps = 100;
   r.mean_batch = 18.7;
   r.time_share = {{"gemm", 0.76}, {"prefill_attention", 0.014}, {"decode_attention", 0.147}, {"elementwise", 0.079}};

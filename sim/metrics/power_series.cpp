@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/power_series.hpp"
+
+#include <algorithm>
+
+namespace llmscape::metrics {
+
+void PowerSeries::add(Seconds from, Seconds to, Joules energy) {
+  end_ = std::max(end_, to);
+  while (to >= window_ * static_cast<double>(kMost)) widen();
+  const auto first = static_cast<std::size_t>(from / window_), last = static_cast<std::size_t>(to / window_);
+  if (windows_.size() <= last) windows_.resize(last + 1);
+  if (first == last) {
+    windows_[first] += energy;
+    return;
+  }
+  const Watts power = energy / (to - from);
+  windows_[first] += power * (window_ * static_cast<double>(first + 1) - from);
+  for (std::size_t i = first + 1; i < last; ++i) windows_[i] += power * window_;
+  windows_[last] += power * (to - window_ * static_cast<double>(last));
+}
+
+void PowerSeries::add(const PowerSeries& other) {
+  PowerSeries added = other;
+  while (added.window_ < window_) added.widen();
+  while (window_ < added.window_) widen();
+  end_ = std::max(end_, added.end_);
+  windows_.resize(std::max(windows_.size(), added.windows_.size()));
+  for (std::size_t i = 0; i < added.windows_.size(); ++i) windows_[i] += added.windows_[i];
+}
+
+void PowerSeries::widen() {
+  window_ *= 2;
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    const Joules energy = windows_[i];
+    if (i % 2 == 0) windows_[i / 2] = energy;
+    else windows_[i / 2] += energy;
+  }
+  windows_.resize((windows_.size() + 1) / 2);
+}
+
+Joules PowerSeries::total() const {
+  Joules sum;
+  for (const Joules energy : windows_) sum += energy;
+  return sum;
+}
+
+Watts PowerSeries::power(std::size_t window) const {
+  const Seconds from = window_ * static_cast<double>(window);
+  const Seconds length = std::min(window_, end_ - from);
+  return length > Seconds() ? windows_[window] / length : Watts();
+}
+
+Watts PowerSeries::peak() const {
+  Watts most;
+  for (std::size_t i = 0; i < windows_.size(); ++i) most = std::max(most, power(i));
+  return most;
+}
+
+}  // namespace llmscape::metrics

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/energy.hpp"
+
+#include "sim/metrics/energy_ledger.hpp"
+
+namespace llmscape::run {
+namespace {
+
+// What the devices of a replica draw whether they work or not; models that take turns are switched on together.
+Watts standing_power(const Parts& parts, std::size_t replica) {
+  return parts.devices[replica]->idle_power() * static_cast<double>(parts.devices_counted[replica]);
+}
+
+metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  metrics::EnergyLedger ledger;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    const std::string& group = parts.devices[r]->name;
+    const auto& energy = parts.replicas[r]->totals().energy;
+    for (std::size_t component = 0; component < energy.size(); ++component)
+      ledger.spend(group, component, energy[component]);
+    ledger.spend(group, metrics::kStatic, standing_power(parts, r) * gateway.provisioned(r).time(end));
+  }
+  return ledger;
+}
+
+// Components that nothing was spent on are left out, but for static power: a device without any is worth seeing.
+std::vector<std::pair<std::string, double>> by_component(const metrics::EnergyLedger::Row& row) {
+  std::vector<std::pair<std::string, double>> joules;
+  for (std::size_t spending = 0; spending < row.size(); ++spending)
+    if (row[spending] > Joules() || spending == metrics::kStatic)
+      joules.emplace_back(metrics::name_of_spending(spending), row[spending].si());
+  return joules;
+}
+
+void add_power(const Parts& parts, const serving::Gateway& gateway, std::size_t replica, Seconds end,
+               metrics::PowerSeries& power) {
+  power.add(*parts.power[replica]);
+  for (const auto& span : gateway.provisioned(replica).spans(end))
+    power.add(span.from, span.to, standing_power(parts, replica) * (span.to - span.from));
+}
+
+}  // namespace
+
+std::map<std::string, metrics::PowerSeries> power_by_group(const Parts& parts, const serving::Gateway& gateway,
+                                                           Seconds end) {
+  std::map<std::string, metrics::PowerSeries> power;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r)
+    add_power(parts, gateway, r, end, power[parts.devices[r]->name]);
+  return power;
+}
+
+EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, const RunResult& counts, Seconds end) {
+  metrics::EnergyLedger ledger = ledger_of(parts, gateway, end);
+  metrics::PowerSeries power;  // replica by replica, so that how devices are grouped does not show (INV-13)
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) add_power(parts, gateway, r, end, power);
+  for (const RetrievalResult& hosts : counts.retrieval) {
+    if (!hosts.joules) continue;
+    ledger.spend(hosts.name, metrics::kRetrieval, Joules(*hosts.joules));
+    power.add(Seconds(), end, Joules(*hosts.joules));  // their mean power: it is not known over time
+  }
+  ledger.check(power.total());
+
+  EnergyResult result;
+  result.joules = by_component(ledger.sums());
+  for (const auto& [group, row] : ledger.by_group()) result.by_group.emplace_back(group, by_component(row));
+  result.total_joules = ledger.total().si();
+  if (counts.tokens.emitted > 0) {
+    const auto tokens = static_cast<double>(counts.tokens.emitted);
+    result.joules_per_output_token = result.total_joules / tokens;
+    if (result.total_joules > 0) result.output_tokens_per_joule = tokens / result.total_joules;
+  }
+  if (counts.requests.completed > 0)
+    result.joules_per_request = result.total_joules / static_cast<double>(counts.requests.completed);
+  if (end > Seconds()) result.mean_w = result.total_joules / end.si();
+  result.peak_w = power.peak().si();
+  result.peak_window_s = power.window().si();
+  if (result.total_joules > 0) result.idle_share = ledger.sums()[metrics::kStatic].si() / result.total_joules;
+  return result;
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/utilisation.hpp"
+
+#include <map>
+#include <stdexcept>
+
+namespace llmscape::run {
+namespace {
+
+struct DeviceTime {  // summed over the devices of a group
+  Seconds provisioned, busy;
+  std::array<Seconds, hardware::kResources> by_resource{};
+};
+
+std::map<std::string, DeviceTime> device_times(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  std::map<std::string, DeviceTime> times;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    DeviceTime& time = times[parts.devices[r]->name];
+    const serving::ReplicaTotals& totals = parts.replicas[r]->totals();
+    const auto devices = static_cast<double>(parts.devices_of_replica[r]);
+    time.provisioned += gateway.provisioned(r).time(end) * static_cast<double>(parts.devices_counted[r]);
+    time.busy += totals.busy * devices;
+    for (std::size_t i = 0; i < time.by_resource.size(); ++i)
+      time.by_resource[i] += totals.busy_by_resource[i] * devices;
+  }
+  return times;
+}
+
+}  // namespace
+
+std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  std::vector<GroupUse> all;
+  for (const auto& [group, time] : device_times(parts, gateway, end)) {
+    if (time.busy == Seconds() || time.provisioned == Seconds()) continue;
+    GroupUse& use = all.emplace_back(GroupUse{group, time.busy / time.provisioned, {}});
+    for (std::size_t i = 0; i < time.by_resource.size(); ++i) {
+      const Seconds some = time.by_resource[i];
+      if (some > time.busy * (1 + 1e-9))
+        throw std::logic_error("INV-8: the part '" + std::string(hardware::kResourceNames[i]) + "' of '" + group +
+                               "' worked for longer than its steps lasted");
+      if (some > Seconds())
+        use.parts.push_back({std::string(hardware::kResourceNames[i]), some / time.provisioned, some / time.busy});
+    }
+  }
+  return all;
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "sim/run/assemble.hpp"
+
+namespace llmscape::run {
+
+// How busy the devices of each group were, by its name, and which of their parts. Throws std::logic_error when a part
+// worked for longer than the steps that it worked in (INV-8).
+std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway& gateway, Seconds end);
+
+}  // namespace llmscape::run

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/metrics/power_series.hpp"
+
+#include <doctest/doctest.h>
+
+#include "base/random.hpp"
+
+namespace llmscape::metrics {
+namespace {
+
+constexpr Seconds kWindow = PowerSeries::kNarrowest;
+
+}  // namespace
+
+TEST_CASE("energy is spread over the windows that it covers, evenly in time") {
+  PowerSeries power;
+  power.add(kWindow * 0.5, kWindow * 2.5, Joules(8));  // half a window, a whole one, half a window
+  REQUIRE(power.windows().size() == 3);
+  CHECK(power.windows()[0] == Joules(2));
+  CHECK(power.windows()[1] == Joules(4));
+  CHECK(power.windows()[2] == Joules(2));
+  CHECK(power.peak() == Joules(4) / kWindow);
+  CHECK(power.power(2) == Joules(2) / (kWindow * 0.5));  // spending ends in the middle of the last window
+}
+
+TEST_CASE("energy that takes no time falls into the window of its instant") {
+  PowerSeries power;
+  power.add(kWindow * 1.25, kWindow * 1.25, Joules(3));
+  CHECK(power.windows() == std::vector{Joules(0), Joules(3)});
+  CHECK(power.total() == Joules(3));
+}
+
+TEST_CASE("a series that outgrows its windows doubles them, and keeps every joule") {
+  PowerSeries power;
+  const std::size_t most = PowerSeries::kMost;
+  for (std::size_t i = 0; i < most; ++i)
+    power.add(kWindow * static_cast<double>(i), kWindow * (static_cast<double>(i) + 0.5), Joules(i % 2 == 0 ? 1 : 3));
+  CHECK(power.window() == kWindow);
+  CHECK(power.peak() == Joules(3) / (kWindow * 0.5));  // the last window counts as far as it was lived
+  power.add(kWindow * (4.0 * most), kWindow * (4.0 * most), Joules());
+  CHECK(power.window() == kWindow * 8);
+  CHECK(power.total() == Joules(2.0 * most));
+  CHECK(power.windows().size() <= most);
+  CHECK(power.peak() == Joules(16) / (kWindow * 8));
+}
+
+TEST_CASE("the order of spending changes nothing, and the sum of series of unlike windows keeps every joule") {
+  RandomStream random(3);
+  PowerSeries ahead, back, shorter;
+  std::vector<std::pair<double, double>> steps;
+  for (int i = 0; i < 1000; ++i) steps.emplace_back(random.integer(0, 1 << 14), random.integer(0, 64));
+  const auto add = [](PowerSeries& series,
+                      std::pair<double, double> step) {  // 1 J in each 1/1024 s: exact in any order
+    const Seconds from = kWindow * step.first;
+    series.add(from, from + kWindow * step.second, Joules(step.second));
+  };
+  for (const auto& step : steps) add(ahead, step);
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) add(back, *step);
+  CHECK(ahead.window() == back.window());
+  CHECK(ahead.windows() == back.windows());
+  add(shorter, {7, 100});
+  CHECK(shorter.window() < ahead.window());
+  const Joules before = ahead.total();
+  PowerSeries sum = shorter;
+  sum.add(ahead);
+  ahead.add(shorter);
+  CHECK(ahead.windows() == sum.windows());
+  CHECK(ahead.total() == before + Joules(100));
+}
+
+TEST_CASE("no window draws more than the most that is drawn at once, and the peak is never below the mean") {
+  RandomStream random(5);
+  PowerSeries power;
+  Seconds at;
+  double most = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const Seconds to = at + Seconds(1e-4 + 0.01 * random.uniform());
+    const double watts = 100 + 600 * random.uniform();
+    power.add(at, to, Watts(watts) * (to - at));
+    most = std::max(most, watts);
+    at = to;
+  }
+  CHECK(power.peak().si() <= most * (1 + 1e-12));
+  CHECK(power.peak() >= power.total() / at);
+}
+
+}  // namespace llmscape::metrics

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/cost.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sim/run/result.hpp"
+#include "tests/support/scenario_run.hpp"
+
+namespace llmscape::run {
+namespace {
+
+constexpr Seconds kHour{3600};
+
+EnergyResult joules(double total) {
+  EnergyResult energy;
+  energy.total_joules = total;
+  return energy;
+}
+
+// One device for an hour.
+GroupTime one(const std::string& group) { return {group, 1, kHour, kHour}; }
+
+CostConfig hourly(double amount) {
+  CostConfig cost;
+  cost.devices["gpu"].hourly = amount / kHour;
+  return cost;
+}
+
+}  // namespace
+
+TEST_CASE("4 $/h at 1,000 tokens a second is 1.111 $ for a million tokens") {
+  const CostResult result = cost_of(hourly(4), {one("gpu")}, joules(0), 3'600'000);
+  CHECK(*result.total == doctest::Approx(4));
+  CHECK(*result.per_million_output_tokens == doctest::Approx(4 / 3.6).epsilon(1e-12));
+  CHECK_FALSE(result.capital);
+  CHECK_FALSE(result.co2_g);
+}
+
+TEST_CASE("rent is paid for the time switched on, capital for all the time") {
+  CostConfig cost = hourly(4);
+  cost.devices["gpu"].capital = 8760;
+  cost.devices["gpu"].lifetime = Seconds(31'536'000);  // a year of 8,760 h: 1 an hour for each device
+  const CostResult result = cost_of(cost, {{"gpu", 3, 2 * kHour * 3, kHour * 3}}, joules(0), 1);
+  REQUIRE(result.by_kind.size() == 2);
+  CHECK(result.by_kind[0].first == "rent");
+  CHECK(result.by_kind[0].second == doctest::Approx(12));
+  CHECK(result.by_kind[1].first == "write_off");
+  CHECK(result.by_kind[1].second == doctest::Approx(6));
+  CHECK(*result.capital == doctest::Approx(3 * 8760));
+}
+
+TEST_CASE("energy is paid for, and its carbon counted, as the site draws it") {
+  CostConfig cost;
+  cost.electricity = PerJoule(0.25 / 3.6e6);  // 0.25 /kWh
+  cost.carbon = GramsPerJoule(380 / 3.6e6);   // 380 g/kWh
+  cost.pue = 1.5;
+  const CostResult result = cost_of(cost, {one("gpu")}, joules(7.2e6), 500'000);  // 2 kWh, 3 of the site
+  CHECK(*result.total == doctest::Approx(0.75));
+  CHECK(*result.per_million_output_tokens == doctest::Approx(1.5));
+  CHECK(*result.co2_g == doctest::Approx(1140));
+  CHECK(*result.co2_g_per_million_output_tokens == doctest::Approx(2280));
+  CHECK(result.unpriced.empty());
+}
+
+TEST_CASE("what has no price is absent, and groups without one beside others are named") {
+  const CostResult nothing = cost_of({}, {one("gpu")}, joules(1), 1);
+  CHECK_FALSE(nothing.total);
+  CHECK_FALSE(nothing.capital);
+  CHECK_FALSE(nothing.co2_g);
+  CHECK(cost_of(hourly(4), {one("edge"), one("gpu")}, joules(0), 1).unpriced == std::vector<std::string>{"edge"});
+  CHECK_FALSE(cost_of(hourly(4), {one("gpu")}, joules(0), 0).per_million_output_tokens);
+  CostConfig capital;
+  capital.devices["gpu"].capital = 30'000;
+  const CostResult owned = cost_of(capital, {one("gpu")}, joules(0), 1);
+  CHECK(*owned.capital == 30'000);
+  CHECK_FALSE(owned.total);  // nothing says over which time it is written off
+}
+
+TEST_CASE("a run with prices tells money, carbon and tokens per die area, one without does not") {
+  const std::string plain =
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpu, preset: h100-sxm, die_area: 800 mm2, "
+      "count: 2}]}\nworkload: {preset: chat-1k, requests: 100}\n";
+  const std::string prices =
+      "cost: {currency: EUR, devices: {gpu: {hourly: 4 /h}}, electricity: 0.36 /kWh, pue: 1.25, carbon: 100 g/kWh}\n";
+  const RunResult result = testing::run_on_event_queue(*testing::scenario_of(plain + prices));
+  REQUIRE(result.cost);
+  CHECK(result.cost->currency == "EUR");
+  const double rent = 2 * 4 * result.simulated_s / 3600, energy = result.energy->total_joules * 1.25;
+  CHECK(*result.cost->total == doctest::Approx(rent + energy * 1e-7));
+  CHECK(*result.cost->co2_g == doctest::Approx(energy * 100 / 3.6e6));
+  CHECK(*result.cost->per_million_output_tokens ==
+        doctest::Approx(*result.cost->total * 1e6 / static_cast<double>(result.tokens.emitted)));
+  REQUIRE(result.area);
+  CHECK(result.area->die_area_mm2 == doctest::Approx(1600));
+  CHECK(result.area->output_tokens_per_s_per_mm2 == doctest::Approx(result.throughput.output_tokens_per_s / 1600));
+  CHECK_FALSE(testing::run_on_event_queue(*testing::scenario_of(plain)).cost);
+}
+
+}  // namespace llmscape::run
