@@ -41,6 +41,7 @@ TEST_CASE("dividing work by throughput gives time, and multiplying back gives wo
   CHECK(time * 1.0_Tflops == work);
   CHECK(80_GB / 40_GB == 2.0);  // no dimension left: a plain number
   CHECK(1.0 / PerSecond(4) == Seconds(0.25));
+  CHECK(PerJoule(0.5) * Joules(4) == 2.0);  // money has no dimension
 }
 
 TEST_CASE("each dimension reads its units into SI") {
@@ -48,6 +49,11 @@ TEST_CASE("each dimension reads its units into SI") {
   CHECK(value("20 min", Dimension::time) == 1200);
   CHECK(value("2 h", Dimension::time) == 7200);
   CHECK(value("1 d", Dimension::time) == 86400);
+  CHECK(value("4 y", Dimension::time) == 4 * 365.0 * 86400);
+  CHECK(value("0.36 /kWh", Dimension::per_energy) == 1e-7);
+  CHECK(value("90 /MWh", Dimension::per_energy) == 2.5e-8);
+  CHECK(value("360 g/kWh", Dimension::mass_per_energy) == 1e-4);
+  CHECK(value("0.36 kg/kWh", Dimension::mass_per_energy) == 1e-4);
   CHECK(value("12 /s", Dimension::rate) == 12);
   CHECK(value("90 /min", Dimension::rate) == 1.5);
   CHECK(value("1.28 GHz", Dimension::rate) == 1.28e9);
@@ -168,7 +174,10 @@ TEST_CASE("a quantity prints as its shortest text") {
   CHECK(format(-5_ms) == "-5 ms");
   CHECK(format(Seconds(0)) == "0 s");
   CHECK(format(Seconds(1e-20)) == "1e-20 s");
-  CHECK(format_quantity(814e-6, Dimension::area) == "814 mm2");
+  CHECK(format(SquareMetres(814e-6)) == "814 mm2");
+  CHECK(format(PerSecond(4.0 / 3600)) == "4 /h");
+  CHECK(format(PerJoule(0.25 / 3.6e6)) == "0.25 /kWh");
+  CHECK(format(GramsPerJoule(380 / 3.6e6)) == "380 g/kWh");
   CHECK(format_quantity(0.1, Dimension::number) == "0.1");
 }
 

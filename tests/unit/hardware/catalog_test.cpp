@@ -47,6 +47,7 @@ TEST_CASE("every device of the catalogue loads under its file's name and steps t
 TEST_CASE("every figure of the catalogue says where it comes from") {
   for (const std::string& name : catalog_names(kCatalog)) {
     const auto device = catalog_device(name);
+    CHECK((!device->die_area || !device->die_area->source.empty()));
     const auto* gpu = dynamic_cast<const Gpu*>(device.get());
     if (!gpu) continue;
     CAPTURE(name);

@@ -2,6 +2,7 @@
 #include "sim/report/json.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <limits>
 #include <stdexcept>
@@ -26,6 +27,26 @@ TEST_CASE("a part that was not computed is absent, not zero") {
   CHECK(holds(text, "\"requests_per_s\": 0.0"));
   CHECK(holds(text, "provenance"));
   CHECK_FALSE(holds(text, "goodput_rps"));
+}
+
+TEST_CASE("what each group of devices spent, did and cost stands under its name") {
+  run::RunResult result;
+  run::EnergyResult energy;
+  energy.by_group = {{"edge", {{"memory", 3}, {"static", 1}}}};
+  result.energy = energy;
+  result.utilisation = {{"edge", 0.5, {{"memory", 0.25, 0.5}}}};
+  run::CostResult cost;
+  cost.currency = "EUR";
+  cost.by_kind = {{"rent", 2}};
+  cost.total = 2;
+  result.cost = cost;
+  result.area = run::AreaResult{800, 0.5};
+  const auto json = nlohmann::json::parse(to_json(result));
+  CHECK(json["energy"]["by_group"]["edge"]["memory"] == 3);
+  CHECK(json["utilisation"] ==
+        nlohmann::json::parse(R"({"edge": {"busy": 0.5, "memory": 0.25, "of_busy": {"memory": 0.5}}})"));
+  CHECK(json["cost"] == nlohmann::json::parse(R"({"currency": "EUR", "total_cost": 2.0, "by_kind": {"rent": 2.0}})"));
+  CHECK(json["area"]["die_area_mm2"] == 800);
 }
 
 TEST_CASE("NaN and infinity never leave") {

@@ -23,7 +23,16 @@ run::RunResult full_result() {
   r.tpot_s = r.itl_s = run::Percentiles{13'653, 0.00947, 0.009, 0.011, 0.012, 0.0147, 0.02, true};
   r.throughput = {3.9, 823.4, 5301.7, 205.85, 3.86, 0.991};
   r.kv = {111'404, 0.345, 12, 0.988};
-  r.energy = run::EnergyResult{{{"compute", 100}, {"memory", 200}, {"on_chip", 5}, {"static", 95}}, 400, 0.17, 1347, 1900, 1, 0.2375, {}, {}, {}};
+  r.energy = run::EnergyResult{{{"compute", 100}, {"memory", 200}, {"on_chip", 5}, {"static", 95}},
+                               400,
+                               0.17,
+                               1347,
+                               1900,
+                               1,
+                               0.2375,
+                               {},
+                               {},
+                               {}};
   r.steps = 100;
   r.mean_batch = 18.7;
   r.time_share = {{"gemm", 0.76}, {"prefill_attention", 0.014}, {"decode_attention", 0.147}, {"elementwise", 0.079}};
@@ -78,6 +87,22 @@ TEST_CASE("requests that were not completed are accounted for") {
   result.requests.timed_out = 1;
   result.requests.running = 2;
   CHECK(holds(summary(result, false), "not done    3 cancelled by their users, 1 timed out, 2 still open\n"));
+}
+
+TEST_CASE("parts of devices and money have a line each where they are known") {
+  run::RunResult result = full_result();
+  result.utilisation = {{"edge", 0.5, {{"arithmetic", 0.01, 0.02}, {"memory", 0.465, 0.93}}}, {"gpu", 0.25, {}}};
+  run::CostResult cost;
+  cost.currency = "USD";
+  cost.total = 4;
+  cost.per_million_output_tokens = 1.111;
+  cost.co2_g = 12;
+  result.cost = cost;
+  const std::string text = summary(result, false);
+  CHECK(holds(text, "\nin use      edge: 50.0 % of the time; of that memory 93.0 %, arithmetic 2.0 %\n"));
+  CHECK(holds(text, "\nin use      gpu: 25.0 % of the time\n"));
+  CHECK(holds(text, "\ncost        4.00 USD, 1.11 USD per million output tokens; 12.0 g CO2\n"));
+  CHECK(longest_line(text) <= 100);
 }
 
 TEST_CASE("a run in which nothing happened is told, too") {

@@ -62,6 +62,23 @@ TEST_CASE("steps that touch do not overlap, whatever their times round to") {
   CHECK(count(text, R"("ts":0.002,"dur":0.001)") == 1);
 }
 
+TEST_CASE("the power of each group of devices is a counter of its own, behind the replicas") {
+  const fs::path path = temporary("power.json");
+  OutputFile file(path);
+  Timeline timeline(file);
+  timeline.on_step(0, Seconds(0), Seconds(1), 1, 0, 0, 1);
+  metrics::PowerSeries power;
+  power.add(Seconds(0), metrics::PowerSeries::kNarrowest * 2, Joules(0.5));
+  timeline.on_power("a \"b\"", power);
+  timeline.on_power("c", power);
+  timeline.finish();
+  file.keep();
+  const std::string text = take(path);
+  CHECK(count(text, R"("pid":2,"args":{"name":"power"})") == 1);
+  CHECK(count(text, R"({"ph":"C","name":"a \"b\"","pid":2,"ts":0.000,"args":{"W":256}})") == 1);
+  CHECK(count(text, R"({"ph":"C","name":"c","pid":2,"ts":976.563,"args":{"W":256}})") == 1);
+}
+
 TEST_CASE("a file that is not kept is gone, and an old one of its name stays") {
   const fs::path path = temporary("old.txt");
   std::ofstream(path) << "old";
