@@ -27,8 +27,6 @@ class UncertainStepModel final : public StepModel {
     // What lies beyond the range is spread over the families like their own times.
     for (std::size_t family = 0; family < kHost; ++family)
       if (device > beyond) cost.by_family[family] *= device / (device - beyond);
-    if (cost.device > Seconds())
-      for (Seconds& part : cost.busy) part *= device / cost.device;
     cost.device = device;
     for (Seconds& busy : cost.busy) busy = std::min(busy, device);  // a draw may be below the time at the peak
     cost.extrapolated += beyond;
