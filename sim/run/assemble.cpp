@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/assemble.hpp"
 
-#include "sim/run/energy.hpp"
-#include "sim/run/utilisation.hpp"
-
 #include <algorithm>
 #include <map>
 #include <stdexcept>
 
+#include "sim/run/energy.hpp"
 #include "sim/run/retrieval.hpp"
+#include "sim/run/utilisation.hpp"
 
 namespace llmscape::run {
 
