@@ -4,17 +4,22 @@
 namespace llmscape::hardware {
 namespace {
 
+// The next of the sizes that engines capture, were there no largest.
+std::int64_t next_size(std::int64_t tokens) {
+  if (tokens <= 2) return tokens;
+  if (tokens <= 4) return 4;
+  const std::int64_t step = tokens <= 256 ? 8 : 16;
+  return (tokens + step - 1) / step * step;
+}
+
 bool captured(std::int64_t tokens, const Device::Settings& settings) {
-  return settings.cuda_graphs && tokens <= settings.max_captured;
+  return settings.cuda_graphs && next_size(tokens) <= settings.max_captured;
 }
 
 }  // namespace
 
 std::int64_t padded_tokens(std::int64_t tokens, const Device::Settings& settings) {
-  if (!captured(tokens, settings) || tokens <= 2) return tokens;
-  if (tokens <= 4) return 4;
-  const std::int64_t step = tokens <= 256 ? 8 : 16;
-  return (tokens + step - 1) / step * step;
+  return captured(tokens, settings) ? next_size(tokens) : tokens;
 }
 
 Seconds host_time(const HostParameters& p, const Device::Settings& settings, const models::Batch& batch, int layers) {

@@ -116,6 +116,24 @@ TEST_CASE("the next captured size is 1, 2, 4, a multiple of 8 to 256 or of 16 to
   const std::array<std::array<std::int64_t, 2>, 10> expected = {
       {{1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {32, 32}, {255, 256}, {257, 272}, {512, 512}, {513, 513}}};
   for (const auto& [tokens, padded] : expected) CHECK(padded_tokens(tokens, graphs) == padded);
+  Device::Settings odd;
+  odd.max_captured = 100;  // the largest size that is captured is 96
+  CHECK(padded_tokens(95, odd) == 96);
+  CHECK(padded_tokens(97, odd) == 97);
+}
+
+TEST_CASE("a tensor-parallel group of two domains pays the way between them, and nothing left a range") {
+  Gpu gpu = worked_gpu("h100-sxm");
+  gpu.links = catalog_gpu("h100-sxm").links;
+  const StepCost cost = decode_step(gpu, llama_8b(), 32, 1024, {16, 1, 1, 1});
+  // Two all-reduces a layer, and the logits gathered once.
+  const models::Collective reduce{models::Collective::Kind::all_reduce, 2.0 * 32 * 4096, 16};
+  const models::Collective gather{models::Collective::Kind::all_gather, 2.0 * 32 * 128256, 16};
+  CHECK(family(cost, OperatorFamily::collective).si() ==
+        doctest::Approx((64 * collective_time(gpu.links, reduce) + collective_time(gpu.links, gather)).si()));
+  const auto model = gpu.bind(llama_8b(), {16, 1, 1, 1}, {});
+  model->step(DecodeBatch(32, 1024).batch);
+  for (const std::string& warning : model->range_warnings()) CHECK(warning.find("collective") == std::string::npos);
 }
 
 TEST_CASE("the host pays per step, per request and once per graph, or per layer without graphs") {
