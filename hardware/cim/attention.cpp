@@ -31,7 +31,7 @@ CimLoad macro_attention(const Macro& macro, std::int64_t macros, const LayerShap
   load.write_rounds = std::ceil(tiles / static_cast<double>(macros));
   load.vector_passes = load.write_rounds * queries;
   load.written = Bytes(layer.count * sequences.keys * layer.kv_bytes);
-  load.multiply_adds = heads * sequences.keys * queries * (layer.key_width + layer.value_width);
+  load.multiply(heads * sequences.keys * queries * (layer.key_width + layer.value_width), kv, macro);
   return load;
 }
 

@@ -17,10 +17,10 @@ const Fields<CimEnergy>& energy_fields() {
   static const Fields<CimEnergy> fields = [] {
     using E = CimEnergy;
     Fields<E> f("cim_energy", "dynamic energy of a chip that computes in memory");
-    f.add("memory", &E::memory, "of weights and KV read from or written to the memory").required().at_least(0);
     f.add("write", &E::write, "of weights written into macros").required().at_least(0);
     f.add("activation", &E::activation, "of activations in and out of the macros").required().at_least(0);
-    f.add("multiply_add", &E::multiply_add, "of a multiply-add in the cells and a digital adder tree")
+    f.add("multiply_add", &E::multiply_add,
+          "of a multiply-add by 4 bits of weight, in the cells and a digital adder tree")
         .required()
         .at_least(0);
     f.add("conversion", &E::conversion, "of a conversion at 8 bits in an analogue macro").at_least(0);
@@ -81,7 +81,7 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
 }
 
 std::array<Tag, kOperatorFamilies> CimDevice::provenance() const {
-  const Tag transfer = weaker(memory_bandwidth.tag, memory_efficiency.tag);
+  const Tag transfer = dram.bandwidth_tag();
   const Tag linear = weaker(transfer, weaker(clock.tag, weaker(macro.rows.tag, macros_per_tile.tag)));
   const Tag vector = vector_throughput.tag;
   const Tag attending = weaker(transfer, attention == AttentionUnit::vector ? vector : linear);
@@ -116,11 +116,12 @@ const Fields<CimDevice>& cim_fields() {
         .at_most(1);
     f.add("pinned_share", &D::pinned_share, "share of the macros that keeps whole layers for good").between(0, 1);
     f.add("weight_formats", &D::weight_formats, "formats of weights that the macros multiply").required();
-    f.add("memory_capacity", &D::memory_capacity, "memory beside the macros").required().above(0);
-    f.add("memory_bandwidth", &D::memory_bandwidth, "bandwidth of that memory").required().above(0);
-    f.add("memory_efficiency", &D::memory_efficiency, "share of the bandwidth that streaming reaches")
-        .above(0)
-        .at_most(1);
+    f.add_group("dram", &D::dram, dram_fields(), "memory beside the macros").preset_from("dram").required();
+    f.add("storage_bandwidth", &D::storage_bandwidth, "of the flash that weights are loaded from; absent: none")
+        .above(0);
+    f.add("buffer", &D::buffer, "SRAM for the activations of a product; what it cannot hold passes through the memory")
+        .required()
+        .above(0);
     f.add("streams_embedding", &D::streams_embedding,
           "a step reads the whole input embedding with the head, not one row per token");
     f.add("vector_throughput", &D::vector_throughput, "operations on pairs of activations: attention, norms")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hardware/cim/mapping.hpp"
 #include "hardware/device.hpp"
+#include "hardware/dram.hpp"
 
 namespace llmscape::hardware {
 
@@ -21,10 +23,9 @@ enum class Overlap {
 enum class AttentionUnit { vector, macros };
 
 struct CimEnergy {
-  Sourced<JoulesPerByte> memory;      // weights and KV, all of the way from the memory's cells
   Sourced<JoulesPerByte> write;       // weights into macros
   Sourced<JoulesPerByte> activation;  // activations in and out of the macros
-  Sourced<Joules> multiply_add;       // in the cells and, in a digital macro, the adder tree
+  Sourced<Joules> multiply_add;       // by 4 bits of weight: in the cells and, in a digital macro, the adder tree
   Sourced<Joules> conversion;         // one at 8 bits, in an analogue macro
   Sourced<JoulesPerFlop> vector;
 };
@@ -42,9 +43,9 @@ struct CimDevice final : Device {
   Sourced<double> active_share{1};  // of the streaming macros, that computes while the others are written
   Sourced<double> pinned_share{0};  // of all macros, that keeps whole layers for good
   std::vector<std::string> weight_formats;
-  Sourced<Bytes> memory_capacity;
-  Sourced<BytesPerSecond> memory_bandwidth;
-  Sourced<double> memory_efficiency{1};
+  Dram dram;
+  std::optional<Sourced<BytesPerSecond>> storage_bandwidth;  // of the flash behind it
+  Sourced<Bytes> buffer;                                     // SRAM that holds the activations of a product
   bool streams_embedding = false;  // a step reads the whole input embedding, not a row per token
   Sourced<FlopsPerSecond> vector_throughput;
   Sourced<Seconds> fill;  // start of a step that nothing overlaps
@@ -62,8 +63,12 @@ struct CimDevice final : Device {
   // What the macros hold of weights of this width.
   [[nodiscard]] Bytes weight_capacity(const models::Format&) const;
 
-  [[nodiscard]] Bytes memory() const override { return *memory_capacity; }
+  [[nodiscard]] Bytes memory() const override { return dram.capacity(); }
   [[nodiscard]] Watts idle_power() const override { return *static_power; }
+  [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override {
+    if (storage_bandwidth) return **storage_bandwidth;
+    return std::nullopt;
+  }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,

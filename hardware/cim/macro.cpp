@@ -24,19 +24,16 @@ std::int64_t vector_cycles(const Macro& macro) {
          *macro.pipeline_cycles;
 }
 
-std::int64_t write_cycles(const Macro& macro) { return *macro.rows; }
+std::int64_t write_cycles(const Macro& macro) { return *macro.rows * *macro.row_write_cycles; }
 
 Joules conversion_energy(Joules at_8_bits, std::int64_t bits) {
   const auto above = static_cast<double>(bits - 8);
   return at_8_bits * (above <= 0 ? std::exp2(above) : std::pow(4.0, above));
 }
 
-Joules multiply_add_energy(const Macro& macro, const models::Format& weights, Joules cells,
-                           Joules conversion_at_8_bits) {
-  if (*macro.adc_bits == 0) return cells;
-  const auto conversions = static_cast<double>(input_cycles(macro) * cells_of(macro, weights));
-  return cells + conversion_energy(conversion_at_8_bits, *macro.adc_bits) * conversions /
-                     static_cast<double>(active_rows(macro));
+double conversions(const Macro& macro, const models::Format& weights) {
+  if (*macro.adc_bits == 0) return 0;
+  return static_cast<double>(input_cycles(macro) * cells_of(macro, weights)) / static_cast<double>(active_rows(macro));
 }
 
 const Fields<Macro>& macro_fields() {
@@ -51,6 +48,7 @@ const Fields<Macro>& macro_fields() {
     f.add("columns_per_adc", &Macro::columns_per_adc, "columns that take turns at one converter").at_least(1);
     f.add("adc_bits", &Macro::adc_bits, "resolution of the converters; 0: a digital macro").between(0, 16);
     f.add("pipeline_cycles", &Macro::pipeline_cycles, "cycles from the last input bit to the result").at_least(0);
+    f.add("row_write_cycles", &Macro::row_write_cycles, "cycles to write one row").at_least(1);
     return f;
   }();
   return fields;

@@ -19,6 +19,7 @@ struct Macro {
   Sourced<std::int64_t> columns_per_adc{1};  // columns that take turns at one converter
   Sourced<std::int64_t> adc_bits{0};         // resolution of the converter; 0: digital
   Sourced<std::int64_t> pipeline_cycles{0};  // from the last input bit to the result
+  Sourced<std::int64_t> row_write_cycles{1};  // to write one row
 };
 const Fields<Macro>& macro_fields();
 
@@ -27,14 +28,14 @@ std::int64_t weight_columns(const Macro&, const models::Format& weights);
 // Cycles of one vector: ceil(input bits / bits per cycle) ceil(rows / active rows) columns per converter + pipeline
 // (cost-model 5, first formula).
 std::int64_t vector_cycles(const Macro&);
-// Cycles to write the macro full, a row at a time (cost-model 5).
+// Cycles to write the macro full, row after row (cost-model 5).
 std::int64_t write_cycles(const Macro&);
 
 // Energy of one conversion at a resolution of `bits`, given that at 8 bits: twofold per bit up to 8, fourfold above,
 // where noise rather than the number of steps decides (cost-model 5).
 Joules conversion_energy(Joules at_8_bits, std::int64_t bits);
-// Energy of one multiply-add: the cells' own, and in an analogue macro its share of the conversions (cost-model 5):
-// e_cell + e_adc ceil(input bits / bits per cycle) ceil(weight bits / cell bits) / active rows.
-Joules multiply_add_energy(const Macro&, const models::Format& weights, Joules cells, Joules conversion_at_8_bits);
+// Conversions of one multiply-add: ceil(input bits / bits per cycle) ceil(weight bits / cell bits) / active rows
+// (cost-model 5); none in a digital macro.
+double conversions(const Macro&, const models::Format& weights);
 
 }  // namespace llmscape::hardware

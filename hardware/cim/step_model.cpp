@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cim/step_model.hpp"
 
+#include <algorithm>
+
 #include "hardware/cim/attention.hpp"
 #include "models/attention_pairs.hpp"
 
@@ -19,7 +21,7 @@ double share(const CimTimes& part, const CimTimes& whole, bool overlaps) {
 }  // namespace
 
 CimStepModel::CimStepModel(CimDevice chip, const models::ModelSpec& model, const models::ExpertCoverage& coverage)
-    : chip_(std::move(chip)), weights_(model.precision.weights), kv_(model.precision.kv), shape_(model, coverage),
+    : chip_(std::move(chip)), kv_(model.precision.kv), shape_(model, coverage),
       mapping_(shape_, chip_.macro, chip_.pinnable_macros()),
       computing_macros_(chip_.computing_macros(mapping_.pinned_macros)) {}
 
@@ -31,9 +33,14 @@ CimLoad CimStepModel::products(const MatrixSet& set, const TiledSet& tiled, doub
   load.vector_passes = (load.write_rounds + pinned * static_cast<double>(tiled.matrices())) * vectors;
   load.weights = load.written = streamed * set.bytes;
   const double uses = (pinned + streamed) * vectors;
-  load.multiply_adds = uses * set.weights;
+  load.multiply(uses * set.weights, set.format, chip_.macro);
   load.additions = uses * tiled.partial_sums();
-  load.activations = Bytes(uses * set.elements * static_cast<double>(*chip_.macro.input_bits) / 8);
+  const Bytes input(static_cast<double>(*chip_.macro.input_bits) / 8);
+  load.activations = uses * set.elements * input;
+  for (const auto& matrix : set.matrices) {
+    const Bytes held = vectors * static_cast<double>(matrix.k + matrix.n) * input;
+    load.spilled += (pinned + streamed) * std::max(Bytes(), held - *chip_.buffer);
+  }
   return load;
 }
 
@@ -100,9 +107,14 @@ StepCost CimStepModel::step(const models::Batch& batch) {
   for (std::size_t f = 0; f < shares.size(); ++f) cost.by_family[f] = t.step * (shares[f] / sum);
 
   cost.device = t.step;
-  cost.energy = step_energy(chip_, whole, weights_);
+  cost.energy = step_energy(chip_, whole);
+  const auto busy = [&cost](Resource part) -> Seconds& { return cost.busy[static_cast<std::size_t>(part)]; };
+  busy(Resource::arithmetic) = t.compute;
+  busy(Resource::write) = t.write;
+  busy(Resource::vector) = t.vector;
+  busy(Resource::memory) = t.memory;
   cost.flops = Flops(2 * whole.multiply_adds) + whole.vector;
-  cost.bytes = whole.weights + whole.kv;
+  cost.bytes = whole.traffic();
   return cost;
 }
 

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/catalog.hpp"
 #include "base/files.hpp"
 #include "base/table.hpp"
 #include "hardware/calibration/calibrate.hpp"
+#include "hardware/device_entry.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
@@ -47,7 +47,7 @@ struct Arguments {
 std::optional<YamlNode> base_description(const std::string& base, Diagnostics& diagnostics) {
   if (fs::exists(base)) return read_description(base, FileKind::device, diagnostics);
   const SourceRange where{std::make_shared<const SourceText>(SourceText{"--base", ""})};
-  return catalog_entry(catalogs().hardware, "device", base, where, diagnostics);
+  return hardware::device_entry(catalogs().hardware, base, where, diagnostics);
 }
 
 std::string names_of(const std::vector<std::string>& records) {

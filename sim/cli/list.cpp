@@ -46,6 +46,10 @@ Table hosts(Diagnostics& diagnostics) {
   return described(catalogs().hardware / "hosts", "host", "description", diagnostics);
 }
 
+Table drams(Diagnostics& diagnostics) {
+  return described(catalogs().hardware / "dram", "dram", "description", diagnostics);
+}
+
 Table workload_entries(Diagnostics& diagnostics) {
   return described(catalogs().workloads, "workload", "source", diagnostics);
 }
@@ -93,11 +97,17 @@ struct Listing {
   Table (*table)(Diagnostics&);
 };
 constexpr std::array kListings = {
-    Listing{"devices", devices},        Listing{"hosts", hosts},
-    Listing{"models", model_entries},   Listing{"workloads", workload_entries},
-    Listing{"batchers", batcher_kinds}, Listing{"routers", router_kinds},
-    Listing{"arrivals", arrival_kinds}, Listing{"streams", stream_kinds},
-    Listing{"metrics", metric_names},   Listing{"formats", trace_formats},
+    Listing{"devices", devices},
+    Listing{"drams", drams},
+    Listing{"hosts", hosts},
+    Listing{"models", model_entries},
+    Listing{"workloads", workload_entries},
+    Listing{"batchers", batcher_kinds},
+    Listing{"routers", router_kinds},
+    Listing{"arrivals", arrival_kinds},
+    Listing{"streams", stream_kinds},
+    Listing{"metrics", metric_names},
+    Listing{"formats", trace_formats},
 };
 
 }  // namespace

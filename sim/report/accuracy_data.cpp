@@ -10,6 +10,7 @@
 
 #include "base/catalog.hpp"
 #include "hardware/calibration/calibrate.hpp"
+#include "hardware/device_entry.hpp"
 #include "sim/run/world.hpp"
 #include "sim/validation/batches.hpp"
 #include "sim/validation/deployments.hpp"
@@ -78,7 +79,7 @@ class Collector {
 
  private:
   std::optional<YamlNode> entry(const std::string& device) {
-    return catalog_entry(sources_.catalogs.hardware, "device", device, {}, diagnostics_);
+    return hardware::device_entry(sources_.catalogs.hardware, device, {}, diagnostics_);
   }
 
   void add_device(const std::string& device, const std::vector<fs::path>& paths, const std::string& about) {

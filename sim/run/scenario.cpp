@@ -274,6 +274,7 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
     if (catalog == "nodes") return load(catalogs.hardware / "nodes", "node");
     if (catalog == "links") return load(catalogs.hardware / "links", "link");
     if (catalog == "hosts") return load(catalogs.hardware / "hosts", "host");
+    if (catalog == "dram") return load(catalogs.hardware / "dram", "dram");
     return catalog == "hardware" ? load(catalogs.hardware, "device") : load(catalogs.workloads, "workload");
   };
 }

@@ -155,8 +155,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
                                       const std::vector<std::string>& overrides, std::optional<std::int64_t> seed,
                                       const Catalogs& catalogs, Diagnostics& diagnostics);
 
-// Loads a preset of a catalogue, "hardware", "nodes", "hosts" or "workloads"; a name that ends in .yaml is a
-// description of the user's own, in `folder`.
+// Loads a preset of a catalogue, "hardware", "nodes", "links", "hosts", "dram" or "workloads"; a name that ends in
+// .yaml is a description of the user's own, in `folder`.
 PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path& folder = {});
 
 }  // namespace llmscape::run

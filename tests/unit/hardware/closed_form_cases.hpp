@@ -63,6 +63,7 @@ inline StepCost step(const Device& device, const models::ModelSpec& model, const
 inline Joules energy(const StepCost& cost, EnergyComponent component) {
   return cost.energy[static_cast<std::size_t>(component)];
 }
+inline Seconds busy(const StepCost& cost, Resource part) { return cost.busy[static_cast<std::size_t>(part)]; }
 inline Joules total_energy(const StepCost& cost) {
   Joules sum;
   for (const Joules part : cost.energy) sum += part;

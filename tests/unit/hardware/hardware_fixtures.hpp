@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/catalog.hpp"
+#include "hardware/device_entry.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "models/model.hpp"
 
@@ -18,7 +19,7 @@ inline const std::filesystem::path kCatalog = "hardware/catalog";
 inline std::shared_ptr<const Device> catalog_device(const std::string& name,
                                                     const std::filesystem::path& folder = kCatalog) {
   Diagnostics diagnostics;
-  const auto tree = catalog_entry(folder, "device", name, {}, diagnostics);
+  const auto tree = device_entry(folder, name, {}, diagnostics);
   auto device = tree ? devices().read(*tree, diagnostics) : nullptr;
   REQUIRE_MESSAGE(device, diagnostics.text(false));
   return device;
