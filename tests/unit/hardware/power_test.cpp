@@ -10,7 +10,6 @@ namespace {
 
 using doctest::Approx;
 
-Seconds busy(const StepCost& cost, Resource resource) { return cost.busy[static_cast<std::size_t>(resource)]; }
 Seconds family(const StepCost& cost, OperatorFamily f) { return cost.by_family[static_cast<std::size_t>(f)]; }
 
 TEST_CASE("under a cap a step lasts t x P / cap") {
