@@ -32,6 +32,5 @@ inline models::ModelSpec runnable(const Device& device) {
   return model;
 }
 
-inline Seconds busy(const StepCost& cost, Resource part) { return cost.busy[static_cast<std::size_t>(part)]; }
 
 }  // namespace llmscape::hardware
