@@ -19,11 +19,11 @@ namespace llmscape::test {
 namespace {
 
 // How many of a thing there are, and shapes that were compiled: choices of whoever describes it, no figures.
-constexpr std::array<std::string_view, 5> kChoices = {"count", "threads", "prompt_tile", "batch_slots",
-                                                      "context_buckets"};
+constexpr std::array<std::string_view, 6> kChoices = {"count",       "devices",     "threads",
+                                                      "prompt_tile", "batch_slots", "context_buckets"};
 
 bool is_number(std::string_view value) {
-  value.remove_prefix(std::min(value.find_first_not_of("[-"), value.size()));
+  value.remove_prefix(std::min(value.find_first_not_of("[- "), value.size()));
   return !value.empty() && std::isdigit(static_cast<unsigned char>(value.front()));
 }
 
@@ -64,14 +64,17 @@ std::vector<std::string> bare_numbers(const std::string& shown) {
 
 }  // namespace
 
-TEST_CASE("show prints a source or the word assumed with every number of every device") {
+TEST_CASE(
+    "show prints a source or the word assumed with every number of a CIM device, and with all that others state") {
   const auto names = catalog_names("hardware/catalog");
   CHECK(std::ranges::find(names, "edgecim") != names.end());
   for (const std::string& name : names) {
     CAPTURE(name);
     const Ran ran = run_program({"show", "hardware/" + name});
     CHECK(ran.code == 0);
-    for (const std::string& line : bare_numbers(ran.out)) FAIL_CHECK(line);
+    const bool strict = ran.out.starts_with("kind: cim ");
+    for (const std::string& line : bare_numbers(ran.out))
+      if (strict || !line.ends_with("# default")) FAIL_CHECK(line);
   }
 }
 

@@ -32,5 +32,4 @@ inline models::ModelSpec runnable(const Device& device) {
   return model;
 }
 
-
 }  // namespace llmscape::hardware
