@@ -37,6 +37,7 @@ std::vector<std::string> bare_numbers(const std::string& shown) {
   std::set<int> tagged;
   std::vector<std::pair<std::size_t, int>> open;  // mappings by their indentation
   int mappings = 0;
+  std::string list;  // the key whose items follow
   std::istringstream lines(shown);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t first = line.find_first_not_of(' '), indent = line.find_first_not_of(" -");
@@ -45,7 +46,8 @@ std::vector<std::string> bare_numbers(const std::string& shown) {
     if (open.empty() || open.back().first < indent) open.emplace_back(indent, ++mappings);
     const std::size_t comment = std::min(line.find("  # "), line.size());
     const std::size_t colon = std::min(line.find(": "), comment);
-    const std::string key = line.substr(indent, colon - indent);
+    if (line.ends_with(':')) list = line.substr(indent, line.size() - 1 - indent);
+    const std::string key = colon < comment ? line.substr(indent, colon - indent) : list;
     if (key == "tag") tagged.insert(open.back().second);
     if (std::ranges::find(kChoices, key) != kChoices.end()) continue;
     const std::string value = colon < comment ? line.substr(colon + 2) : line.substr(first);
