@@ -66,6 +66,7 @@ constexpr std::array kMetrics = {
     Metric{"prompt", "tokens", "", "prompt tokens of completed requests"},
     Metric{"computed", "tokens", "", "tokens computed in prefill", Better::lower},
     Metric{"reused", "tokens", "", "tokens found in the prefix cache", Better::higher},
+    Metric{"fetched", "tokens", "", "of the reused ones, those fetched from a tier below HBM", Better::higher},
     Metric{"recomputed", "tokens", "", "tokens computed or looked up again after a preemption", Better::lower},
     Metric{"discarded", "tokens", "", "work on prompts of requests that were not completed", Better::lower},
     Metric{"emitted", "tokens", "", "output tokens, those of requests that were not completed included"},

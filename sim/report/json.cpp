@@ -93,6 +93,25 @@ Json pools(const std::vector<run::PoolResult>& all) {
   return json;
 }
 
+Json tiers(const std::vector<run::TierResult>& all) {
+  Json json = Json::array();
+  for (const run::TierResult& tier : all)
+    json.push_back({{"name", tier.name},
+                    {"memories", tier.memories},
+                    {"capacity_bytes", tier.capacity_bytes},
+                    {"peak_bytes", tier.peak_bytes},
+                    {"asked_tokens", tier.asked_tokens},
+                    {"fetched_tokens", tier.fetched_tokens},
+                    {"hit_rate", tier.hit_rate},
+                    {"read_bytes", tier.read_bytes},
+                    {"written_bytes", tier.written_bytes},
+                    {"evicted_bytes", tier.evicted_bytes},
+                    {"rejected_bytes", tier.rejected_bytes},
+                    {"read_use", tier.read_use},
+                    {"write_use", tier.write_use}});
+  return json;
+}
+
 Json cost(const run::CostResult& c) {
   Json json = Json::object();
   const auto add = [&json](const char* key, const std::optional<double>& value) {
@@ -168,6 +187,10 @@ std::string to_json(const run::RunResult& r) {
                 {"hit_rate", r.kv.hit_rate},
                 {"preemptions", r.kv.preemptions},
                 {"peak_use", r.kv.peak_use}};
+  if (!r.kv_tiers.empty()) {
+    json["tokens"]["fetched"] = r.tokens.fetched;
+    json["kv_tiers"] = tiers(r.kv_tiers);
+  }
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);

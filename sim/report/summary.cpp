@@ -124,6 +124,20 @@ std::string pool_loads(const std::vector<run::PoolResult>& pools) {
   return out;
 }
 
+// What each tier below HBM gave back.
+std::string tier_loads(const std::vector<run::TierResult>& tiers) {
+  std::string out;
+  for (const run::TierResult& tier : tiers)
+    out +=
+        line(out.empty() ? "KV tiers" : "",
+             fmt::format("{}: {} of {} GB used at most, {} tokens fetched ({} of those looked for), reads {} in use, "
+                         "writes {}",
+                         tier.name, amount(tier.peak_bytes / 1e9), amount(tier.capacity_bytes / 1e9),
+                         grouped(tier.fetched_tokens), percent(tier.hit_rate), percent(tier.read_use),
+                         percent(tier.write_use)));
+  return out;
+}
+
 // What of its time in steps each part of the devices worked at its peak, the busiest first.
 std::string parts_in_use(const run::GroupUse& use) {
   std::vector<std::pair<std::string, double>> shares;
@@ -197,6 +211,7 @@ std::string summary(const run::RunResult& r, bool colour) {
   figures += line("KV cache", fmt::format("{} blocks, {} in use at most, {} of prompt tokens reused, {} preemptions",
                                           grouped(r.kv.blocks), percent(r.kv.peak_use), percent(r.kv.hit_rate),
                                           grouped(r.kv.preemptions)));
+  if (!r.kv_tiers.empty()) figures += tier_loads(r.kv_tiers);
   if (r.energy) figures += joules(*r.energy);
   if (r.pools.size() > 1) figures += pool_loads(r.pools);
   for (const run::GroupUse& use : r.utilisation) figures += parts_in_use(use);

@@ -42,6 +42,7 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
   for (const serving::Replica* replica : parts.replicas) {
     tokens.computed += replica->state().prefilled_tokens;
     tokens.reused += replica->state().reused_tokens;
+    tokens.fetched += replica->state().fetched_tokens;
     emitted += replica->state().emitted_tokens;
   }
   if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.discarded)
@@ -222,6 +223,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.simulated_s = end.si();
   result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
   result.throughput = throughput(parts, result.window_s, result.devices);
+  result.kv_tiers = parts.tiers->results(end);
   result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
   result.pools = pools(parts, gateway, totals, end);
   result.energy = energy_of(parts, gateway, result, end);

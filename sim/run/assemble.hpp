@@ -8,6 +8,7 @@
 #include "sim/metrics/observer.hpp"
 #include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
+#include "sim/run/tiers.hpp"
 #include "sim/serving/gateway.hpp"
 
 namespace llmscape::run {
@@ -26,6 +27,7 @@ struct Parts {
   std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it takes turns with it on them
   std::vector<std::string> warnings;
   const kernel::Fabric* fabric;
+  const Tiers* tiers;
 };
 
 // Adds everything up, in the order of the replicas, and checks the invariants. Throws std::logic_error naming the one

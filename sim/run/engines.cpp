@@ -75,7 +75,7 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
 
 Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
                  kernel::Kernel& kernel)
-    : scenario_(scenario), options_(options), outcomes_(outcomes), kernel_(kernel) {
+    : scenario_(scenario), options_(options), outcomes_(outcomes), kernel_(kernel), tiers_(scenario) {
   if (std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) { return pool.pipeline_parallel > 1; }))
     warnings_.push_back(
         "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
@@ -113,6 +113,10 @@ void Engines::add_group(const PoolConfig& config, std::size_t group) {
     replica.max_model_len = size.max_model_len;
     replica.lookahead = options_.lookahead;
     replica.turns = turns_of(config, device, first);
+    seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
+                      first, devices, config.role == serving::Role::prefill, config.role == serving::Role::decode});
+    replica.offload = {tiers_.below(config, seats_.back(), replica.index), config.kv_write, config.kv_fetch,
+                       config.kv_prefetch};
     auto steps = device.bind(model, config.plan(), settings_of(config));
     if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
     replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
@@ -121,8 +125,6 @@ void Engines::add_group(const PoolConfig& config, std::size_t group) {
       replica.turns->add(replicas_.back(), load_time(scenario_, config, device), [this, index] { ring(index); });
     pools_.back().replicas.push_back(&replicas_.back());
     built_.push_back({&device, pools_.size() - 1, replica.turns});
-    seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
-                      first, devices, config.role == serving::Role::prefill, config.role == serving::Role::decode});
   }
 }
 
@@ -154,6 +156,7 @@ void Engines::check_invariants(Seconds now) const {
 }
 
 void Engines::fill(Parts& parts) const {
+  parts.tiers = &tiers_;
   parts.warnings.insert(parts.warnings.end(), warnings_.begin(), warnings_.end());
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     parts.replicas.push_back(&replicas_[i]);

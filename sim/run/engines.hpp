@@ -10,6 +10,7 @@
 #include "sim/metrics/observer.hpp"
 #include "sim/run/assemble.hpp"
 #include "sim/run/links.hpp"
+#include "sim/run/tiers.hpp"
 #include "sim/run/world.hpp"
 
 namespace llmscape::run {
@@ -66,6 +67,7 @@ class Engines {
   std::map<std::pair<std::string, std::int64_t>, serving::DeviceTurns> turns_;  // by group and first device
   std::vector<Built> built_;
   std::vector<Seat> seats_;
+  Tiers tiers_;
   std::vector<std::string> warnings_;
 };
 

@@ -25,6 +25,7 @@ struct Tokens {                 // INV-5: computed + reused = prompt + recompute
   std::int64_t prompt = 0;      // of completed requests
   std::int64_t computed = 0;    // in prefill
   std::int64_t reused = 0;      // found in the prefix cache
+  std::int64_t fetched = 0;     // of them, those that a tier below HBM had kept
   std::int64_t recomputed = 0;  // of completed requests, after preemptions
   std::int64_t discarded = 0;   // work on prompts of requests that did not complete
   std::int64_t emitted = 0;
@@ -40,6 +41,20 @@ struct KvResult {
   double hit_rate = 0;      // reused / (reused + computed) prompt tokens
   std::int64_t preemptions = 0;
   double peak_use = 0;  // of the fullest replica, 0 to 1
+};
+
+// The memories of one tier below HBM, all together.
+struct TierResult {
+  std::string name;
+  std::int64_t memories = 0;  // one for each who do not share it
+  double capacity_bytes = 0, peak_bytes = 0;
+  std::int64_t asked_tokens = 0;             // looked for in it, because HBM did not hold them
+  std::int64_t fetched_tokens = 0;           // of them, fetched from it
+  double hit_rate = 0;                       // fetched / asked
+  double read_bytes = 0, written_bytes = 0;  // INV-16: written = held + evicted + lost with their replica
+  double evicted_bytes = 0;                  // made room; they went to the tier below, if there is one
+  double rejected_bytes = 0;                 // found no room: all was being written or read
+  double read_use = 0, write_use = 0;        // of the time, mean of the memories, 0 to 1
 };
 
 using JoulesByComponent = std::vector<std::pair<std::string, double>>;
@@ -131,6 +146,7 @@ struct RunResult {
   std::optional<Percentiles> ttft_s, tpot_s, itl_s, e2e_s;
   Throughput throughput;
   KvResult kv;
+  std::vector<TierResult> kv_tiers;  // below HBM; none: what leaves HBM is gone
   std::optional<EnergyResult> energy;
   std::vector<PoolResult> pools;
   std::vector<GroupUse> utilisation;       // of groups that ran a step

@@ -132,6 +132,26 @@ void inherit_engine(YamlNode& root) {
   }
 }
 
+// Blocks go down from a prefix cache, and nodes are where the fabric says.
+void check_tiers(const EngineConfig& engine, const HardwareConfig& hardware, const std::string& group,
+                 const SourceRange& where, Diagnostics& diagnostics) {
+  using Sharing = hardware::MemoryTier::Sharing;
+  if (engine.kv_tiers.empty()) return;
+  if (!engine.batcher->prefix_caching())
+    diagnostics.error(where, "'kv_tiers' keep what leaves the prefix cache, and this batcher has none",
+                      "batcher: {policy: vllm_v1, enable_prefix_caching: true}");
+  for (std::size_t i = 1; i < engine.kv_tiers.size(); ++i)
+    if (engine.kv_tiers[i].shared_by < engine.kv_tiers[i - 1].shared_by)
+      diagnostics.error(where, in_quotes(engine.kv_tiers[i].name) + " is shared by fewer than the tier above it",
+                        "tiers of a replica come first, then those of a node, then those of all");
+  const bool of_nodes =
+      std::ranges::any_of(engine.kv_tiers, [](const auto& tier) { return tier.shared_by == Sharing::node; });
+  if (of_nodes && !hardware.fabric.groups.contains(group))
+    diagnostics.error(where,
+                      "a tier of a node: hardware.fabric.groups has to say in which nodes '" + group + "' stands",
+                      group + ": {node: hgx-h200}");
+}
+
 void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
                   Diagnostics& diagnostics) {
   const models::ParallelPlan plan = engine.plan();
@@ -143,6 +163,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
                                  std::to_string(device.count));
   const models::ModelSpec& model = scenario.model_of(engine);
   for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
+  check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
   if (!engine.models.empty() && !load_bandwidth(engine, device))
     diagnostics.error(where,
                       "models take turns on '" + device.name + "', but nothing says how fast their weights are loaded",
@@ -275,6 +296,7 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
     if (catalog == "links") return load(catalogs.hardware / "links", "link");
     if (catalog == "hosts") return load(catalogs.hardware / "hosts", "host");
     if (catalog == "dram") return load(catalogs.hardware / "dram", "dram");
+    if (catalog == "tiers") return load(catalogs.hardware / "tiers", "tier");
     return catalog == "hardware" ? load(catalogs.hardware, "device") : load(catalogs.workloads, "workload");
   };
 }

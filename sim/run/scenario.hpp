@@ -10,6 +10,7 @@
 #include "base/schema.hpp"
 #include "hardware/device.hpp"
 #include "hardware/fabric.hpp"
+#include "hardware/memory_tier.hpp"
 #include "hardware/retrieval/retrieval.hpp"
 #include "sim/run/cost.hpp"
 #include "sim/serving/batcher.hpp"
@@ -60,6 +61,10 @@ struct EngineConfig {
   bool cuda_graphs = true;
   std::optional<std::int64_t> max_cudagraph_capture_size;
   models::ExpertCoverage::Law expert_coverage = models::ExpertCoverage::Law::related;
+  std::vector<hardware::MemoryTier> kv_tiers;  // below HBM, from the nearest on
+  serving::KvWrite kv_write = serving::KvWrite::on_eviction;
+  serving::KvFetch kv_fetch = serving::KvFetch::by_cost;
+  bool kv_prefetch = true;
   [[nodiscard]] models::ParallelPlan plan() const;
 };
 

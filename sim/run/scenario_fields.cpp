@@ -108,6 +108,21 @@ void add_engine_fields(Fields<T>& f) {
       .between(1, 65536);
   f.add_enum("expert_coverage", &T::expert_coverage, {{"related", Law::related}, {"uniform", Law::uniform}},
              "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
+  f.add_group("kv_tiers", &T::kv_tiers, hardware::memory_tier_fields(),
+              "memories below HBM that keep KV blocks, from the nearest on; absent: what leaves HBM is gone")
+      .preset_from("tiers");
+  f.add_enum("kv_write", &T::kv_write,
+             {{"on_eviction", serving::KvWrite::on_eviction}, {"write_through", serving::KvWrite::write_through}},
+             "when blocks are written to the first of kv_tiers: when they make room in HBM, or when they are computed");
+  f.add_enum(
+      "kv_fetch", &T::kv_fetch,
+      {{"by_cost", serving::KvFetch::by_cost},
+       {"always", serving::KvFetch::always},
+       {"never", serving::KvFetch::never}},
+      "whether a prefix that a tier holds is fetched: if that is over before it were computed, always, or never");
+  f.add("kv_prefetch", &T::kv_prefetch,
+        "a fetch begins when the call and all before it have room, though slots are lacking; false: when slots are "
+        "free too");
 }
 
 const Fields<AcceptanceConfig>& acceptance_fields() {

@@ -89,7 +89,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   const auto kernel =
       options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 
-  Parts parts{scenario, observer, {}, {}, {}, {}, {}, {}, {}, {}, {}, nullptr};
+  Parts parts{scenario, observer, {}, {}, {}, {}, {}, {}, {}, {}, {}, nullptr, nullptr};
   serving::Gateway* gateway_to_be = nullptr;
   struct Forward : serving::OutcomeListener {  // the gateway is made after its replicas
     serving::Gateway** gateway = nullptr;

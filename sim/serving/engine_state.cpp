@@ -56,6 +56,8 @@ Request& EngineState::admit(std::int64_t hit_blocks, Seconds now) {
   request.computed = hit_blocks * kv.block_tokens();
   request.reused += request.computed;
   reused_tokens += request.computed;
+  fetched_tokens += std::max<std::int64_t>(0, std::min(request.computed, request.fetched_to) - request.fetched_from);
+  request.fetched_from = request.fetched_to = 0;
   prefilling.push_back(&request);
   return request;
 }
@@ -145,6 +147,7 @@ Request* EngineState::preempt_last() {
   free_blocks(*victim);
   unlink(*victim);
   victim->computed = 0;
+  victim->sought_below = false;
   victim->state = Request::State::waiting;
   ++victim->preemptions;
   ++preemptions;

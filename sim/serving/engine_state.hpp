@@ -25,7 +25,7 @@ class WaitingQueue {
   template <class Fn>
   void visit(Fn fn) const {
     for (const Entry& entry : queue_)
-      if (!fn(static_cast<const Request&>(*entry.request))) return;
+      if (!fn(*entry.request)) return;
   }
 
  private:
@@ -125,6 +125,8 @@ class EngineState {
   std::int64_t preemptions = 0;
   std::int64_t prefilled_tokens = 0;  // INV-5: computed in chunks
   std::int64_t reused_tokens = 0;
+  std::int64_t fetched_tokens =
+      0;  // of the reused ones: fetched from a tier below HBM for the request that reuses them
   std::int64_t emitted_tokens = 0;
   std::int64_t touched = 0;  // requests handled one by one: the work of a step beyond a constant
 

@@ -154,6 +154,8 @@ void Gateway::begin_anew(std::size_t place, Seconds now) {
   request.state = Request::State::waiting;
   request.schedule = request.first_token = request.last_token = kNever;
   request.computed = 0;
+  request.sought_below = false;
+  request.fetched_from = request.fetched_to = 0;
   request.lost += std::exchange(request.emitted, 0);
   ++request.attempt;
   if (call.unwanted) return answer(place, *call.unwanted, now);

@@ -21,8 +21,10 @@ void KvCache::share(Lease& lease, const Prompt& content, std::int64_t blocks) {
 
 void KvCache::make_room(std::int64_t blocks) {
   if (blocks > available()) throw std::logic_error("INV-4: more KV blocks taken than the pool has");
-  const std::int64_t free = available() - tree_.evictable_blocks();
-  if (blocks > free) evicted_ += tree_.evict(blocks - free);
+  if (blocks <= free()) return;
+  PrefixTree::OnEvicted tell;
+  if (listener_) tell = [this](const Prompt& path) { listener_->on_evicted(path); };
+  evicted_ += tree_.evict(blocks - free(), tell);
 }
 
 void KvCache::take(Lease& lease, std::int64_t blocks) {
@@ -45,6 +47,7 @@ void KvCache::publish(Lease& lease, const Prompt& content, std::int64_t tokens) 
   lease.published_blocks = now.blocks;
   lease.private_blocks -= moved;
   private_ -= moved;
+  if (listener_ && moved > 0) listener_->on_published(content, lease.published_blocks);
 }
 
 void KvCache::release(Lease& lease) {

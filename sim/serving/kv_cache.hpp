@@ -7,11 +7,22 @@
 
 namespace llmscape::serving {
 
+// Hears of the blocks that come to be cached in a KV memory and of those that leave it, for a memory below it.
+class KvCacheListener {
+ public:
+  virtual ~KvCacheListener() = default;
+  // The first `blocks` blocks of the content can be found now.
+  virtual void on_published(const Prompt& content, std::int64_t blocks) = 0;
+  // The last blocks of those that hold `path` are about to make room for others.
+  virtual void on_evicted(const Prompt& path) = 0;
+};
+
 // The paged KV memory of one replica: a pool of blocks, some held by requests, some cached for whoever comes with the
 // same prefix, the rest free. INV-4: free + cached + shared + private = total at every instant.
 class KvCache {
  public:
   KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching);
+  void set_listener(KvCacheListener* listener) { listener_ = listener; }
 
   [[nodiscard]] std::int64_t blocks() const { return total_; }
   [[nodiscard]] int block_tokens() const { return block_tokens_; }
@@ -20,6 +31,7 @@ class KvCache {
   }
   // Blocks that can be taken now: free ones and cached ones that nobody refers to.
   [[nodiscard]] std::int64_t available() const { return total_ - private_ - tree_.referenced_blocks(); }
+  [[nodiscard]] std::int64_t free() const { return available() - tree_.evictable_blocks(); }
   [[nodiscard]] std::int64_t used() const { return private_ + tree_.referenced_blocks(); }
 
   // The longest cached prefix of the content in whole blocks, leaving at least one token to compute (vLLM: at most
@@ -36,7 +48,7 @@ class KvCache {
   void publish(Lease& lease, const Prompt& content, std::int64_t tokens);
   // Gives everything back; published blocks stay cached until they are needed.
   void release(Lease& lease);
-  // Forgets what is cached and nobody holds.
+  // Forgets what is cached and nobody holds, as if it had never been there: nobody hears of it.
   void forget();
 
   [[nodiscard]] std::int64_t evicted() const { return evicted_; }
@@ -48,6 +60,7 @@ class KvCache {
   int block_tokens_;
   bool prefix_caching_;
   PrefixTree tree_;
+  KvCacheListener* listener_ = nullptr;
   std::int64_t private_ = 0;
   std::int64_t evicted_ = 0;
 };

@@ -105,13 +105,13 @@ PrefixNode* PrefixTree::child(const PrefixNode* parent, std::uint64_t first_bloc
   return found == children_.end() ? nullptr : found->second;
 }
 
-PrefixTree::Match PrefixTree::match(const Prompt& content, std::int64_t limit) const {
+PrefixTree::Match PrefixTree::match(const Prompt& content, std::int64_t limit, std::uint64_t newest) const {
   Match result;
   const PrefixNode* node = &root_;
   Cursor at(content);
   while (result.blocks < limit) {
     const PrefixNode* below = child(node, at.hash(block_tokens_));
-    if (!below) break;
+    if (!below || below->stamp > newest) break;
     Cursor known(below->content);
     const std::int64_t most = std::min(below->blocks, limit - result.blocks);
     const std::int64_t same = at.common(known, most * block_tokens_) / block_tokens_;
@@ -169,6 +169,7 @@ void PrefixTree::split(PrefixNode* node, std::int64_t blocks) {
   --parent->children;
   PrefixNode* head = add(parent, node->first_block);
   head->references = node->references;
+  head->stamp = node->stamp;
   head->blocks = blocks;
 
   std::vector<Segment> tail;
@@ -206,7 +207,8 @@ PrefixNode* PrefixTree::acquire(const Prompt& content, std::int64_t blocks) {
   return node == &root_ ? nullptr : node;
 }
 
-PrefixTree::Published PrefixTree::publish(PrefixNode* tip, const Prompt& content, std::int64_t from, std::int64_t to) {
+PrefixTree::Published PrefixTree::publish(PrefixNode* tip, const Prompt& content, std::int64_t from, std::int64_t to,
+                                          std::uint64_t stamp) {
   Published result{tip, from, 0};
   PrefixNode* node = tip ? tip : &root_;
   Cursor at(content);
@@ -215,10 +217,11 @@ PrefixTree::Published PrefixTree::publish(PrefixNode* tip, const Prompt& content
     const std::uint64_t first_block = at.hash(block_tokens_);
     PrefixNode* below = child(node, first_block);
     if (!below) {
-      const bool own_leaf = node != &root_ && node->references == 1 && node->children == 0;
+      const bool own_leaf = node != &root_ && node->references == 1 && node->children == 0 && node->stamp == stamp;
       if (!own_leaf) {
         node = add(node, first_block);
         node->references = 1;
+        node->stamp = stamp;
       }
       at.copy((to - result.blocks) * block_tokens_, node->content);
       node->blocks += to - result.blocks;
@@ -256,11 +259,21 @@ void PrefixTree::release(PrefixNode* tip) {
   }
 }
 
-std::int64_t PrefixTree::evict(std::int64_t blocks) {
+Prompt PrefixTree::path_to(const PrefixNode* node) const {
+  std::vector<const PrefixNode*> nodes;
+  for (; node != &root_; node = node->parent) nodes.push_back(node);
+  Prompt path;
+  for (auto at = nodes.rbegin(); at != nodes.rend(); ++at)
+    Cursor((*at)->content).copy((*at)->blocks * block_tokens_, path);
+  return path;
+}
+
+std::int64_t PrefixTree::evict(std::int64_t blocks, const OnEvicted& hear) {
   std::int64_t evicted = 0;
   while (evicted < blocks && oldest_) {
     PrefixNode* node = oldest_;
     const std::int64_t some = std::min(blocks - evicted, node->blocks);
+    if (hear) hear(path_to(node));
     node->blocks -= some;
     evictable_ -= some;
     evicted += some;

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <limits>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +21,7 @@ struct PrefixNode {
   std::int64_t blocks = 0;
   std::int64_t references = 0;  // requests whose path includes it
   std::int64_t children = 0;
+  std::uint64_t stamp = 0;      // of the publication that brought its blocks
   PrefixNode* older = nullptr;  // list of unreferenced nodes, by time of release
   PrefixNode* newer = nullptr;
 };
@@ -34,8 +37,10 @@ class PrefixTree {
     std::int64_t blocks = 0;
     std::int64_t unreferenced_blocks = 0;  // of them, those that nobody holds at present
   };
-  // The longest known prefix of the content, in whole blocks, at most `limit` blocks. Changes nothing.
-  [[nodiscard]] Match match(const Prompt& content, std::int64_t limit) const;
+  // The longest known prefix of the content, in whole blocks, at most `limit` blocks, as publications up to `newest`
+  // brought it. Changes nothing.
+  [[nodiscard]] Match match(const Prompt& content, std::int64_t limit,
+                            std::uint64_t newest = std::numeric_limits<std::uint64_t>::max()) const;
 
   // Takes a reference on the first `blocks` blocks of the content (as match() found them); returns the end of the path.
   PrefixNode* acquire(const Prompt& content, std::int64_t blocks);
@@ -47,14 +52,17 @@ class PrefixTree {
                              // now on and gives its own back
   };
   // Makes blocks [from, to) of the content known, below `tip` (the caller holds a path of `from` blocks that ends
-  // there). Stops early only where another content has the same hash.
-  Published publish(PrefixNode* tip, const Prompt& content, std::int64_t from, std::int64_t to);
+  // there). Stops early only where another content has the same hash. New blocks bear the stamp; stamps never fall.
+  Published publish(PrefixNode* tip, const Prompt& content, std::int64_t from, std::int64_t to,
+                    std::uint64_t stamp = 0);
 
   // Gives the path's references back; what nobody else holds becomes evictable.
   void release(PrefixNode* tip);
 
+  // Hears the content of a path whose last blocks are about to be forgotten.
+  using OnEvicted = std::function<void(const Prompt& path)>;
   // Forgets up to `blocks` evictable blocks, the longest released first; returns how many.
-  std::int64_t evict(std::int64_t blocks);
+  std::int64_t evict(std::int64_t blocks, const OnEvicted& hear = {});
 
   [[nodiscard]] std::int64_t referenced_blocks() const { return referenced_; }
   [[nodiscard]] std::int64_t evictable_blocks() const { return evictable_; }
@@ -67,6 +75,7 @@ class PrefixTree {
   void split(PrefixNode* node, std::int64_t blocks);
   void reference(PrefixNode* node);
   void unlink(PrefixNode* node);
+  [[nodiscard]] Prompt path_to(const PrefixNode* node) const;
   [[nodiscard]] static std::uint64_t key(const PrefixNode* parent, std::uint64_t first_block);
 
   std::int64_t block_tokens_;

@@ -9,9 +9,14 @@ namespace llmscape::serving {
 
 Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
-    : config_(config), depth_(policy.depth()), max_sequences_(policy.max_sequences()), batcher_(policy.make()),
-      step_model_(std::move(step_model)), outcomes_(outcomes), listener_(steps),
-      state_(config.kv_blocks, config.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws) {}
+    : config_(std::move(config)), depth_(policy.depth()), max_sequences_(policy.max_sequences()),
+      max_tokens_(policy.max_tokens()), batcher_(policy.make()), step_model_(std::move(step_model)),
+      outcomes_(outcomes), listener_(steps),
+      state_(config_.kv_blocks, config_.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws),
+      offload_(config_.offload, max_sequences_,
+               [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }) {
+  if (offload_.active()) state_.kv.set_listener(&offload_);
+}
 
 // Steps whose moment of planning lies before the message stand; those ahead are planned anew with it.
 void Replica::post(const Message& message) {
@@ -72,6 +77,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
   std::vector<Request*> lost;
   for (const Message& message : messages_)
     if (message.kind == Message::Kind::submit || message.kind == Message::Kind::join) lost.push_back(message.request);
+  offload_.lose(state_, lost);
   state_.lose_all(lost);
   messages_.clear();
   expected_.clear();
@@ -95,7 +101,10 @@ Seconds Replica::next_event() const {
   // Its turn comes; once it has tried in vain to plan something in it, something else has to happen first.
   if (planned == 0 && config_.turns && config_.turns->runs_from(*this) != tried_turn_)
     next = config_.turns->runs_from(*this);
-  if (planned < static_cast<std::size_t>(depth_) && !messages_.empty()) next = std::min(next, messages_.front().at);
+  if (planned < static_cast<std::size_t>(depth_)) {
+    next = std::min(next, offload_.next_arrival());
+    if (!messages_.empty()) next = std::min(next, messages_.front().at);
+  }
   for (const Step& step : steps_) {
     if (step.end >= next) break;
     if (!step.finished.empty()) return step.end;
@@ -105,8 +114,10 @@ Seconds Replica::next_event() const {
 
 void Replica::wake(Seconds now) {
   commit_ahead(now, true);
+  offload_.set_clock(now);
   end_steps(now);
   read_messages(now);
+  if (offload_.end_fetches(state_, now) && config_.turns) config_.turns->want(*this, now);
   reserve_imports(now);
   plan_steps(now);
   if (config_.turns && steps_.empty()) config_.turns->rest(*this, state_.running() > 0 || !state_.waiting.empty(), now);
@@ -165,8 +176,9 @@ void Replica::read(const Message& message, Seconds now) {
       break;
     }
     case Message::Kind::cancel:
-      if (message.request->id == message.id && state_.cancel(*message.request))
-        outcomes_.on_outcome(*message.request, message.why, now);
+      if (message.request->id != message.id) break;
+      offload_.cancel(state_, *message.request);
+      if (state_.cancel(*message.request)) outcomes_.on_outcome(*message.request, message.why, now);
       break;
     case Message::Kind::expect: expected_.push_back({message.request, message.id, 0, {}}); break;
     case Message::Kind::join:
@@ -213,7 +225,22 @@ hardware::StepCost Replica::cost_of_plan() {
   return step_model_->step(batch);
 }
 
+// Of computing tokens [cached, tokens) of a prompt in chunks of the largest step, alone.
+Seconds Replica::prefill_time(std::int64_t cached, std::int64_t tokens) {
+  Seconds time;
+  while (cached < tokens) {
+    const std::int64_t some = std::min(tokens - cached, max_tokens_);
+    const models::PrefillChunk chunk{some, cached, cached + some == tokens};
+    models::Batch batch;
+    batch.chunks = std::span(&chunk, 1);
+    time += duration(step_model_->step(batch));
+    cached += some;
+  }
+  return time;
+}
+
 bool Replica::plan_step(Seconds now) {
+  offload_.begin_fetches(state_, now);
   const std::int64_t preemptions = state_.preemptions;
   plan_.clear();
   batcher_->plan(state_, now, plan_);
@@ -257,7 +284,8 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.flops += cost.flops;
   totals_.bytes += cost.bytes;
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
-  listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size(), state_.kv.used());
+  listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size() + offload_.fetching(),
+                    state_.kv.used());
   listener_.on_energy(start, end, energy);
   last_end_ = end;
   steps_.push_back({end, plan_.finished});
@@ -289,11 +317,14 @@ void Replica::plan_ahead() {
       std::min({config_.lookahead - 1, state_.decoding.steps_to_finish() - 1, state_.decoding.steps_to_crossing()});
   models::Batch batch;
   batch.decodes = state_.decoding.size();
+  // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
+  const std::int64_t room = offload_.writes_evicted() ? state_.kv.free() : state_.kv.available();
+  const Seconds arrival = offload_.next_arrival();
   std::int64_t blocks = 0;
   Seconds end = last_end_;
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
     blocks += state_.blocks_for_decodes(ahead);
-    if (blocks > state_.kv.available()) return;
+    if (blocks > room || next_plan() >= arrival) return;
     batch.attended = state_.decoding.attended(ahead);
     const hardware::StepCost cost = step_model_->step(batch);
     end += duration(cost);
@@ -325,7 +356,7 @@ std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, S
 void Replica::check_invariants(Seconds now) const {
   if (state_.kv.available() < 0 || state_.kv.used() < 0 || state_.kv.used() > state_.kv.blocks())
     throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
-  if (state_.running() == 0 && lent_.empty() && state_.kv.used() != 0)
+  if (state_.running() == 0 && lent_.empty() && offload_.fetching() == 0 && state_.kv.used() != 0)
     throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
   if (totals_.busy > now * (1 + 1e-9))
     throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +

@@ -10,6 +10,7 @@
 #include "hardware/device.hpp"
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/device_turns.hpp"
+#include "sim/serving/kv_offload.hpp"
 
 namespace llmscape::serving {
 
@@ -63,6 +64,7 @@ struct ReplicaConfig {
   std::int64_t max_model_len = 0;  // longest prompt + answer
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
   std::int64_t lookahead = 64;     // decode-only steps planned ahead of the clock; 0: each step is an event of its own
+  KvOffloadConfig offload{};       // where KV blocks go that leave HBM
 };
 
 // One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed
@@ -74,6 +76,8 @@ struct ReplicaConfig {
 // (INV-14).
 class Replica {
  public:
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
   Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
           const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps);
 
@@ -141,17 +145,20 @@ class Replica {
   void stamp_tokens(Seconds end);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
   [[nodiscard]] hardware::StepCost cost_of_plan();
+  [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
   [[nodiscard]] Seconds next_plan() const;
 
   ReplicaConfig config_;
   int depth_;
   std::int64_t max_sequences_;
+  std::int64_t max_tokens_;
   std::unique_ptr<Batcher> batcher_;
   std::unique_ptr<hardware::StepModel> step_model_;
   OutcomeListener& outcomes_;
   StepListener& listener_;
   EngineState state_;
+  KvOffload offload_;
 
   std::deque<Message> messages_;
   std::deque<KvImport> expected_;               // imports without room, in the order in which they were asked for

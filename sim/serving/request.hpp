@@ -74,6 +74,9 @@ struct Request {
   std::int64_t joined_step = 0;  // the decode step at which it joined the decode set
   std::int32_t slot = -1;        // in the decode set
   Lease lease;
+  bool sought_below = false;      // its prefix was looked for in the tiers below HBM since it began to wait ...
+  std::int64_t fetched_from = 0;  // ... and tokens from here on were fetched from one
+  std::int64_t fetched_to = 0;
   // INV-5: of the work on its prompt (and on generated tokens after a preemption).
   std::int64_t prefilled = 0;  // tokens computed in chunks
   std::int64_t reused = 0;     // tokens found in the prefix cache

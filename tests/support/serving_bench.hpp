@@ -74,8 +74,9 @@ struct SystemConfig {
   std::function<std::unique_ptr<serving::Controller>()> controller;
   std::shared_ptr<serving::DeviceTurns> turns;  // all replicas stand on the same devices; fresh for each system
   Seconds load;                                 // of each replica's weights there
-  double link_bandwidth = 1e9;                  // between two replicas, bytes per second, each way of each
-  double kv_per_token = 1000;                   // bytes
+  std::function<serving::KvOffloadConfig(std::size_t replica)> offload;  // none: what leaves HBM is gone
+  double link_bandwidth = 1e9;  // between two replicas, bytes per second, each way of each
+  double kv_per_token = 1000;   // bytes
   serving::GatewayConfig gateway;
   std::vector<std::int64_t> kv_laws = {0};
 };
@@ -95,6 +96,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.max_model_len = config.max_model_len;
       replica.lookahead = config.lookahead;
       replica.turns = config.turns.get();
+      if (config.offload) replica.offload = config.offload(i);
       listeners_.emplace_back(*this, static_cast<int>(i));
       replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
                              listeners_.back());

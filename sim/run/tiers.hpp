@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/run/links.hpp"
+#include "sim/run/result.hpp"
+#include "sim/run/scenario.hpp"
+#include "sim/serving/kv_tier.hpp"
+
+namespace llmscape::run {
+
+// The memories below the HBM of all replicas. Tiers that are described alike, and that replicas of the same model and
+// block size share, are one.
+class Tiers {
+ public:
+  explicit Tiers(const Scenario& scenario) : scenario_(scenario) {}
+
+  // What lies below the replica, from the nearest on; tiers without room for a block are left out.
+  std::vector<serving::KvTier*> below(const PoolConfig& pool, const Seat& seat, int replica);
+
+  // What they did, by name, in the order in which they were made. Throws std::logic_error naming the invariant that
+  // does not hold.
+  [[nodiscard]] std::vector<TierResult> results(Seconds end) const;
+
+ private:
+  const Scenario& scenario_;
+  std::deque<serving::KvTier> tiers_;
+  std::map<std::string, serving::KvTier*> known_;
+};
+
+}  // namespace llmscape::run

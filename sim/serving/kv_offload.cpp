@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/kv_offload.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace llmscape::serving {
+
+KvOffload::KvOffload(KvOffloadConfig config, std::int64_t max_sequences,
+                     std::function<Seconds(std::int64_t, std::int64_t)> prefill_time)
+    : config_(std::move(config)), max_sequences_(max_sequences), prefill_time_(std::move(prefill_time)) {}
+
+void KvOffload::on_published(const Prompt& content, std::int64_t blocks) {
+  if (config_.write == KvWrite::write_through) config_.tiers.front()->store(content, blocks, now_);
+}
+
+void KvOffload::on_evicted(const Prompt& path) {
+  KvTier& first = *config_.tiers.front();
+  if (config_.write == KvWrite::on_eviction) first.store(path, tokens_of(path) / first.config().block_tokens, now_);
+}
+
+void KvOffload::begin_fetches(EngineState& state, Seconds now) {
+  if (!active() || config_.fetch == KvFetch::never) return;
+  std::int64_t room = state.kv.available();
+  std::int64_t slots = max_sequences_ - state.running() - fetching();
+  std::vector<Request*> next;
+  state.waiting.visit([&](Request& request) {
+    const std::int64_t tokens = request.tokens_to_compute();
+    const PrefixTree::Match hit =
+        request.sought_below ? PrefixTree::Match{} : state.kv.match(state.content(request), tokens);
+    room -= state.kv.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks;
+    if (room < 0 || (slots-- <= 0 && !config_.prefetch)) return false;
+    if (!request.sought_below) next.push_back(&request);
+    return true;
+  });
+  for (Request* request : next) begin(state, *request, now);
+}
+
+// The prompt is whole soonest if that much of it is fetched from there.
+KvOffload::Source KvOffload::best_source(EngineState& state, const Request& request, std::int64_t hit_blocks,
+                                         Seconds now) {
+  const std::int64_t tokens = request.tokens_to_compute(), block = state.kv.block_tokens();
+  const std::int64_t limit = (tokens - 1) / block;
+  Source best{nullptr, hit_blocks};
+  std::optional<Seconds> soonest;
+  for (KvTier* tier : config_.tiers) {
+    const std::int64_t held = tier->match(state.content(request), limit, now);
+    tier->count_asked((limit - hit_blocks) * block);
+    if (held <= hit_blocks) continue;
+    if (config_.fetch == KvFetch::always) {
+      if (held > best.blocks) best = {tier, held};
+      continue;
+    }
+    if (!soonest) soonest = prefill_time_(hit_blocks * block, tokens);
+    const Seconds whole = tier->read_time(held - hit_blocks, now) + prefill_time_(held * block, tokens);
+    if (whole < *soonest) {
+      soonest = whole;
+      best = {tier, held};
+    }
+  }
+  return best;
+}
+
+void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
+  request.sought_below = true;
+  const PrefixTree::Match hit = state.kv.match(state.content(request), request.tokens_to_compute());
+  const Source source = best_source(state, request, hit.blocks, now);
+  if (!source.tier || state.kv.available() - hit.unreferenced_blocks < source.blocks - hit.blocks) return;
+  Fetch fetch{&request, source.tier, {}, source.blocks, {}};
+  fetch.read = source.tier->read(state.content(request), hit.blocks, source.blocks, now);
+  state.waiting.erase(request);
+  state.kv.share(fetch.lease, state.content(request), hit.blocks);
+  state.kv.take(fetch.lease, source.blocks - hit.blocks);
+  request.fetched_from = hit.blocks * state.kv.block_tokens();
+  request.fetched_to = source.blocks * state.kv.block_tokens();
+  fetches_.push_back(fetch);
+}
+
+Seconds KvOffload::next_arrival() const {
+  Seconds next = kNever;
+  for (const Fetch& fetch : fetches_) next = std::min(next, fetch.read.arrival);
+  return next;
+}
+
+bool KvOffload::end_fetches(EngineState& state, Seconds now) {
+  return std::erase_if(fetches_, [&](Fetch& fetch) {
+           if (fetch.read.arrival > now) return false;
+           Request& request = *fetch.request;
+           fetch.tier->release(fetch.read.tip);
+           state.kv.publish(fetch.lease, state.content(request), request.fetched_to);
+           state.kv.release(fetch.lease);
+           state.waiting.push(request);
+           return true;
+         }) > 0;
+}
+
+bool KvOffload::cancel(EngineState& state, Request& request) {
+  return std::erase_if(fetches_, [&](Fetch& fetch) {
+           if (fetch.request != &request) return false;
+           fetch.tier->release(fetch.read.tip);
+           state.kv.release(fetch.lease);
+           return true;
+         }) > 0;
+}
+
+void KvOffload::lose(EngineState& state, std::vector<Request*>& lost) {
+  for (Fetch& fetch : fetches_) {
+    fetch.tier->release(fetch.read.tip);
+    state.kv.release(fetch.lease);
+    lost.push_back(fetch.request);
+  }
+  fetches_.clear();
+  for (KvTier* tier : config_.tiers)
+    if (tier->config().of_one_replica) tier->forget();
+}
+
+}  // namespace llmscape::serving

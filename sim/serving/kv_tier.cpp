@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/kv_tier.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace llmscape::serving {
+
+Seconds Channel::arrival(Bytes bytes, Seconds now) const {
+  return std::max(now, free_at_) + bytes / bandwidth_ + latency_;
+}
+
+Seconds Channel::send(Bytes bytes, Seconds now) {
+  const Seconds arrives = arrival(bytes, now);
+  const Seconds takes = bytes / bandwidth_;
+  free_at_ = std::max(now, free_at_) + takes;
+  busy_ += takes;
+  return arrives;
+}
+
+Seconds Channel::busy(Seconds now) const { return busy_ - std::max(Seconds(), free_at_ - now); }
+
+KvTier::KvTier(KvTierConfig config, KvTier* below)
+    : config_(std::move(config)), below_(below), tree_(config_.block_tokens), reads_(config_.read, config_.latency),
+      writes_(config_.write, config_.latency) {}
+
+// What has been written by `now` can be found and may be evicted.
+void KvTier::settle(Seconds now) {
+  while (!writing_.empty() && writing_.front().arrival <= now) {
+    written_ = writing_.front().stamp;
+    tree_.release(writing_.front().tip);
+    writing_.pop_front();
+  }
+}
+
+void KvTier::store(const Prompt& content, std::int64_t blocks, Seconds now) {
+  settle(now);
+  const std::int64_t known = tree_.match(content, blocks).blocks;
+  PrefixNode* tip = tree_.acquire(content, known);  // and so the one used last
+  const std::int64_t room = config_.blocks - tree_.referenced_blocks();
+  const std::int64_t fresh = std::min(blocks - known, room);
+  totals_.rejected += blocks - known - fresh;
+  if (fresh == 0) {
+    tree_.release(tip);
+    return;
+  }
+  if (const std::int64_t free = config_.blocks - held(); fresh > free)
+    totals_.evicted += tree_.evict(fresh - free, [this, now](const Prompt& path) {
+      if (below_) below_->store(path, tokens_of(path) / config_.block_tokens, now);
+    });
+  const PrefixTree::Published stored = tree_.publish(tip, content, known, known + fresh, ++stamp_);
+  const std::int64_t written = stored.blocks - known;
+  totals_.blocks_written += written;
+  totals_.peak_blocks = std::max(totals_.peak_blocks, held());
+  writing_.push_back({writes_.send(static_cast<double>(written) * config_.block_bytes, now), stamp_, stored.tip});
+}
+
+std::int64_t KvTier::match(const Prompt& content, std::int64_t limit, Seconds now) {
+  settle(now);
+  return tree_.match(content, limit, written_).blocks;
+}
+
+Seconds KvTier::read_time(std::int64_t blocks, Seconds now) const {
+  return reads_.arrival(static_cast<double>(blocks) * config_.block_bytes, now) - now;
+}
+
+KvTier::Read KvTier::read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now) {
+  totals_.blocks_read += to - from;
+  return {tree_.acquire(content, to), reads_.send(static_cast<double>(to - from) * config_.block_bytes, now)};
+}
+
+void KvTier::forget() {
+  for (const Write& write : writing_) tree_.release(write.tip);
+  writing_.clear();
+  written_ = stamp_;
+  totals_.forgotten += tree_.evict(tree_.evictable_blocks());
+}
+
+void KvTier::check_invariants() const {
+  if (held() > config_.blocks)
+    throw std::logic_error("INV-16: KV tier '" + config_.name + "' holds " + std::to_string(held()) + " blocks of " +
+                           std::to_string(config_.blocks));
+  if (totals_.blocks_written != held() + totals_.evicted + totals_.forgotten)
+    throw std::logic_error("INV-16: blocks of KV tier '" + config_.name + "' do not add up: written " +
+                           std::to_string(totals_.blocks_written) + ", held " + std::to_string(held()) + ", evicted " +
+                           std::to_string(totals_.evicted) + ", forgotten " + std::to_string(totals_.forgotten));
+}
+
+}  // namespace llmscape::serving
