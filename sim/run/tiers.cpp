@@ -50,37 +50,42 @@ std::vector<serving::KvTier*> Tiers::below(const PoolConfig& pool, const Seat& s
 
 std::vector<TierResult> Tiers::results(Seconds end) const {
   std::vector<TierResult> results;
-  for (const serving::KvTier& tier : tiers_) {
-    tier.check_invariants();
-    const serving::KvTierConfig& config = tier.config();
-    const serving::KvTierTotals& totals = tier.totals();
-    auto found = std::ranges::find(results, config.name, &TierResult::name);
-    if (found == results.end()) {
-      found = results.insert(results.end(), TierResult());
-      found->name = config.name;
-    }
-    const auto bytes = [&config](std::int64_t blocks) { return static_cast<double>(blocks) * config.block_bytes.si(); };
-    ++found->memories;
-    found->capacity_bytes += bytes(config.blocks);
-    found->peak_bytes += bytes(totals.peak_blocks);
-    found->asked_tokens += totals.asked_tokens;
-    found->fetched_tokens += totals.blocks_read * config.block_tokens;
-    found->read_bytes += bytes(totals.blocks_read);
-    found->written_bytes += bytes(totals.blocks_written);
-    found->evicted_bytes += bytes(totals.evicted);
-    found->rejected_bytes += bytes(totals.rejected);
-    if (end > Seconds()) {
-      found->read_use += tier.reads().busy(end) / end;
-      found->write_use += tier.writes().busy(end) / end;
-    }
-  }
-  for (TierResult& tier : results) {
-    tier.read_use /= static_cast<double>(tier.memories);
-    tier.write_use /= static_cast<double>(tier.memories);
-    if (tier.asked_tokens > 0)
-      tier.hit_rate = static_cast<double>(tier.fetched_tokens) / static_cast<double>(tier.asked_tokens);
-  }
+  for (const PoolConfig& pool : scenario_.pools)
+    for (const hardware::MemoryTier& tier : pool.kv_tiers)
+      if (std::ranges::find(results, tier.name, &TierResult::name) == results.end())
+        if (TierResult result = sum(tier.name, end); result.memories > 0) results.push_back(result);
   return results;
+}
+
+TierResult Tiers::sum(const std::string& name, Seconds end) const {
+  TierResult sum;
+  sum.name = name;
+  Seconds reading, writing;
+  for (const serving::KvTier& tier : tiers_) {
+    const serving::KvTierConfig& config = tier.config();
+    if (config.name != name) continue;
+    tier.check_invariants();
+    const serving::KvTierTotals& totals = tier.totals();
+    const auto bytes = [&config](std::int64_t blocks) { return static_cast<double>(blocks) * config.block_bytes.si(); };
+    ++sum.memories;
+    sum.capacity_bytes += bytes(config.blocks);
+    sum.peak_bytes += bytes(totals.peak_blocks);
+    sum.asked_tokens += totals.asked_tokens;
+    sum.fetched_tokens += totals.blocks_read * config.block_tokens;
+    sum.read_bytes += bytes(totals.blocks_read);
+    sum.written_bytes += bytes(totals.blocks_written);
+    sum.evicted_bytes += bytes(totals.evicted);
+    sum.rejected_bytes += bytes(totals.rejected);
+    reading += tier.reads().busy(end);
+    writing += tier.writes().busy(end);
+  }
+  if (const Seconds all = static_cast<double>(sum.memories) * end; all > Seconds()) {
+    sum.read_use = reading / all;
+    sum.write_use = writing / all;
+  }
+  if (sum.asked_tokens > 0)
+    sum.hit_rate = static_cast<double>(sum.fetched_tokens) / static_cast<double>(sum.asked_tokens);
+  return sum;
 }
 
 }  // namespace llmscape::run

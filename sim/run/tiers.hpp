@@ -21,11 +21,13 @@ class Tiers {
   // What lies below the replica, from the nearest on; tiers without room for a block are left out.
   std::vector<serving::KvTier*> below(const PoolConfig& pool, const Seat& seat, int replica);
 
-  // What they did, by name, in the order in which they were made. Throws std::logic_error naming the invariant that
-  // does not hold.
+  // What they did, by name, in the order of the scenario. Throws std::logic_error naming the invariant that does not
+  // hold.
   [[nodiscard]] std::vector<TierResult> results(Seconds end) const;
 
  private:
+  [[nodiscard]] TierResult sum(const std::string& name, Seconds end) const;
+
   const Scenario& scenario_;
   std::deque<serving::KvTier> tiers_;
   std::map<std::string, serving::KvTier*> known_;

@@ -21,7 +21,7 @@ void KvOffload::on_evicted(const Prompt& path) {
 }
 
 void KvOffload::begin_fetches(EngineState& state, Seconds now) {
-  if (!active() || config_.fetch == KvFetch::never) return;
+  if (!fetches()) return;
   std::int64_t room = state.kv.available();
   std::int64_t slots = max_sequences_ - state.running() - fetching();
   std::vector<Request*> next;
@@ -37,35 +37,39 @@ void KvOffload::begin_fetches(EngineState& state, Seconds now) {
   for (Request* request : next) begin(state, *request, now);
 }
 
-// The prompt is whole soonest if that much of it is fetched from there.
-KvOffload::Source KvOffload::best_source(EngineState& state, const Request& request, std::int64_t hit_blocks,
+// Where the prompt is whole soonest, or most of it is held.
+KvOffload::Source KvOffload::best_source(const Prompt& content, std::int64_t tokens, std::int64_t hit_blocks,
                                          Seconds now) {
-  const std::int64_t tokens = request.tokens_to_compute(), block = state.kv.block_tokens();
+  const std::int64_t block = config_.tiers.front()->config().block_tokens;
   const std::int64_t limit = (tokens - 1) / block;
-  Source best{nullptr, hit_blocks};
-  std::optional<Seconds> soonest;
+  Source best{nullptr, hit_blocks, {}, {}};
   for (KvTier* tier : config_.tiers) {
-    const std::int64_t held = tier->match(state.content(request), limit, now);
-    tier->count_asked((limit - hit_blocks) * block);
+    const std::int64_t held = tier->match(content, limit, now);
     if (held <= hit_blocks) continue;
-    if (config_.fetch == KvFetch::always) {
-      if (held > best.blocks) best = {tier, held};
-      continue;
-    }
-    if (!soonest) soonest = prefill_time_(hit_blocks * block, tokens);
+    if (best.computed == Seconds()) best.computed = best.whole = prefill_time_(hit_blocks * block, tokens);
     const Seconds whole = tier->read_time(held - hit_blocks, now) + prefill_time_(held * block, tokens);
-    if (whole < *soonest) {
-      soonest = whole;
-      best = {tier, held};
-    }
+    if (config_.fetch == KvFetch::always ? held > best.blocks : whole < best.whole)
+      best = {tier, held, best.computed, whole};
   }
   return best;
 }
 
+std::int64_t KvOffload::spared_tokens(const Prompt& content, std::int64_t tokens, std::int64_t hit_blocks,
+                                      Seconds now) {
+  if (!fetches()) return 0;
+  const Source source = best_source(content, tokens, hit_blocks, now);
+  if (!source.tier || source.whole >= source.computed) return 0;
+  const std::int64_t uncached = tokens - hit_blocks * source.tier->config().block_tokens;
+  return static_cast<std::int64_t>((1 - source.whole / source.computed) * static_cast<double>(uncached));
+}
+
 void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
   request.sought_below = true;
-  const PrefixTree::Match hit = state.kv.match(state.content(request), request.tokens_to_compute());
-  const Source source = best_source(state, request, hit.blocks, now);
+  const std::int64_t tokens = request.tokens_to_compute();
+  const PrefixTree::Match hit = state.kv.match(state.content(request), tokens);
+  for (KvTier* tier : config_.tiers)
+    tier->count_asked(((tokens - 1) / state.kv.block_tokens() - hit.blocks) * state.kv.block_tokens());
+  const Source source = best_source(state.content(request), tokens, hit.blocks, now);
   if (!source.tier || state.kv.available() - hit.unreferenced_blocks < source.blocks - hit.blocks) return;
   Fetch fetch{&request, source.tier, {}, source.blocks, {}};
   fetch.read = source.tier->read(state.content(request), hit.blocks, source.blocks, now);

@@ -57,6 +57,10 @@ class KvOffload : public KvCacheListener {
   // The replica is lost: so are the fetches, whose requests are appended to `lost`, and the tiers of its own.
   void lose(EngineState& state, std::vector<Request*>& lost);
 
+  // Of the tokens of a prompt behind its first `hit_blocks` blocks: how many need not be computed, what it takes to
+  // fetch them counted as computing.
+  [[nodiscard]] std::int64_t spared_tokens(const Prompt& content, std::int64_t tokens, std::int64_t hit_blocks,
+                                           Seconds now);
   // Requests whose prefix is on its way.
   [[nodiscard]] std::int64_t fetching() const { return static_cast<std::int64_t>(fetches_.size()); }
 
@@ -65,9 +69,11 @@ class KvOffload : public KvCacheListener {
 
  private:
   struct Source {
-    KvTier* tier = nullptr;
-    std::int64_t blocks = 0;  // of the prompt, from its first on
+    KvTier* tier = nullptr;   // null: nothing is fetched
+    std::int64_t blocks = 0;  // of the prompt, from its first on, that are there then
+    Seconds computed, whole;  // when the prompt would be whole, computed only and so
   };
+  [[nodiscard]] bool fetches() const { return active() && config_.fetch != KvFetch::never; }
   struct Fetch {
     Request* request;
     KvTier* tier;
@@ -76,7 +82,7 @@ class KvOffload : public KvCacheListener {
     Lease lease;
   };
 
-  [[nodiscard]] Source best_source(EngineState& state, const Request& request, std::int64_t hit_blocks, Seconds now);
+  [[nodiscard]] Source best_source(const Prompt& content, std::int64_t tokens, std::int64_t hit_blocks, Seconds now);
   void begin(EngineState& state, Request& request, Seconds now);
 
   KvOffloadConfig config_;

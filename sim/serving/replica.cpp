@@ -350,7 +350,8 @@ void Replica::commit_ahead(Seconds until, bool inclusive) {
 
 std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at) {
   commit_ahead(at, false);
-  return state_.kv.match(prompt, tokens).blocks * state_.kv.block_tokens();
+  const std::int64_t hit = state_.kv.match(prompt, tokens).blocks;
+  return hit * state_.kv.block_tokens() + offload_.spared_tokens(prompt, tokens, hit, at);
 }
 
 void Replica::check_invariants(Seconds now) const {

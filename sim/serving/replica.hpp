@@ -108,7 +108,7 @@ class Replica {
   // `now` is what next_event() said: the planned time, not a clock that was read.
   void wake(Seconds now);
 
-  // Tokens of the prompt that this replica's cache holds at `at`.
+  // Tokens of the prompt that this replica's cache holds at `at`, and those that a tier below it spares it.
   [[nodiscard]] std::int64_t cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at);
 
   [[nodiscard]] const EngineState& state() const { return state_; }

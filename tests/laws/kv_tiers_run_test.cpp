@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole scenarios with KV tiers.
+#include <doctest/doctest.h>
+
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::json_on_simgrid;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+// Two replicas that hold some of the conversations that come back.
+std::string chats(const std::string& serving) {
+  return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpu, preset: a100-40, count: 2}]}\n"
+         "serving: {router: prefix_affinity, kv_blocks: 3000, max_model_len: 16000" +
+         serving +
+         "}\n"
+         "workload:\n"
+         "  requests: 60\n"
+         "  arrivals: {kind: poisson, rate: 0.5 /s}\n"
+         "  stream: {kind: chat, turns: {kind: fixed, value: 4}, message: {kind: fixed, value: 1000}, think: {kind: "
+         "exponential, mean: 20 s}}\n";
+}
+
+}  // namespace
+
+TEST_CASE("tiers without room change no byte") {
+  const std::string without = report::to_json(run_on_event_queue(*scenario_of(chats(""))));
+  CHECK(without == report::to_json(run_on_event_queue(*scenario_of(
+                       chats(", kv_tiers: [{preset: host-ddr5, capacity: 0 GB}, {preset: remote-store, capacity: 1 "
+                             "MB}]")))));
+  CHECK(without != report::to_json(run_on_event_queue(*scenario_of(chats(", kv_tiers: [host-ddr5]")))));
+}
+
+TEST_CASE("with tiers SimGrid and the bare event queue, with lookahead and without, give the same bytes (INV-14)") {
+  for (const char* write : {"on_eviction", "write_through"}) {
+    const auto scenario = scenario_of(
+        chats(std::string(", kv_write: ") + write + ", kv_tiers: [{preset: host-ddr5, capacity: 4 GB}, remote-store]"));
+    const std::string simgrid = json_on_simgrid(*scenario);
+    CHECK(simgrid == json_on_simgrid(*scenario, 0));
+    CHECK(simgrid == report::to_json(run_on_event_queue(*scenario)));
+    CHECK(simgrid == report::to_json(run_on_event_queue(*scenario, 0)));
+  }
+}
+
+TEST_CASE("a store that all share serves what another replica computed, tiers of their own do not") {
+  const auto fetched = [](const std::string& tiers) {
+    const auto scenario = scenario_of(chats(", kv_write: write_through, kv_fetch: always, kv_tiers: [" + tiers + "]"),
+                                      {"serving.router=round_robin", "serving.kv_blocks=100000"});
+    return run_on_event_queue(*scenario).tokens.fetched;
+  };
+  // Nothing leaves HBM: a replica has no use for its own copies.
+  CHECK(fetched("host-ddr5") == 0);
+  CHECK(fetched("remote-store") > 100'000);
+}
+
+TEST_CASE("results name what tiers did, and it adds up") {
+  const auto scenario = scenario_of(chats(", kv_tiers: [{preset: host-ddr5, capacity: 4 GB}, remote-store]"));
+  const run::RunResult result = run_on_event_queue(*scenario);
+  REQUIRE(result.kv_tiers.size() == 2);
+  const run::TierResult& remote = result.kv_tiers[1];
+  const run::TierResult& host = result.kv_tiers[0];
+  CHECK(host.name == "host");
+  CHECK(host.memories == 2);
+  CHECK(remote.memories == 1);
+  CHECK(host.capacity_bytes <= 8e9);
+  CHECK(host.peak_bytes <= host.capacity_bytes);
+  CHECK(host.evicted_bytes > 0);
+  CHECK(result.tokens.fetched > 0);
+  CHECK(result.tokens.fetched <= host.fetched_tokens + remote.fetched_tokens);
+  CHECK(result.tokens.fetched <= result.tokens.reused);
+  const double per_token = 2.0 * 32 * 8 * 128 * 2;  // keys and values, layers, heads, width, bytes
+  CHECK(host.read_bytes == static_cast<double>(host.fetched_tokens) * per_token);
+  CHECK(host.hit_rate <= 1);
+  CHECK(host.read_use < 1);
+}
