@@ -191,6 +191,9 @@ std::string to_json(const run::RunResult& r) {
     json["tokens"]["fetched"] = r.tokens.fetched;
     json["kv_tiers"] = tiers(r.kv_tiers);
   }
+  if (r.speculation)
+    json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
+  if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);

@@ -43,7 +43,7 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
     tokens.computed += replica->state().prefilled_tokens;
     tokens.reused += replica->state().reused_tokens;
     tokens.fetched += replica->state().fetched_tokens;
-    emitted += replica->state().emitted_tokens;
+    emitted += replica->state().emitted_tokens();
   }
   if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.discarded)
     throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) +
@@ -72,6 +72,30 @@ Throughput throughput(const Parts& parts, double window, std::int64_t devices) {
     rate.slo_attainment = static_cast<double>(seen.measured_good) / static_cast<double>(seen.measured_ended);
   }
   return rate;
+}
+
+std::optional<SpeculationResult> speculation(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals) {
+  SpeculationResult result;
+  std::int64_t tokens = 0;
+  for (std::size_t r = 0; r < totals.size(); ++r) {
+    if (!parts.scenario.pools[parts.pools[r]].speculation) continue;
+    result.passes += totals[r].passes;
+    tokens += totals[r].decode_tokens;
+  }
+  if (result.passes == 0) return std::nullopt;
+  result.tokens_per_pass = static_cast<double>(tokens) / static_cast<double>(result.passes);
+  return result;
+}
+
+std::optional<AdapterResult> adapters(const Parts& parts) {
+  std::optional<AdapterResult> result;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    if (!parts.scenario.pools[parts.pools[r]].lora) continue;
+    if (!result) result.emplace();
+    result->loads += parts.replicas[r]->state().adapters.loads();
+    result->load_s += parts.replicas[r]->totals().adapter_loading.si();
+  }
+  return result;
 }
 
 std::string in_words(std::string_view family) {
@@ -225,6 +249,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.throughput = throughput(parts, result.window_s, result.devices);
   result.kv_tiers = parts.tiers->results(end);
   result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
+  result.speculation = speculation(parts, totals);
+  result.adapters = adapters(parts);
   result.pools = pools(parts, gateway, totals, end);
   result.energy = energy_of(parts, gateway, result, end);
   result.utilisation = utilisation_of(parts, gateway, end);

@@ -28,16 +28,17 @@ Bytes resident_weights(const Scenario& scenario, const PoolConfig& pool) {
 
 hardware::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   return hardware::kv_pool(device, scenario.model_of(pool), pool.plan(), pool.gpu_memory_utilization,
-                           pool.batcher->max_tokens(), pool.batcher->max_sequences());
+                           pool.batcher->max_tokens(), pool.batcher->max_sequences(),
+                           resident_adapters(scenario, pool));
 }
 
 std::int64_t kv_tokens(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   const hardware::KvPool alone = kv_pool(scenario, pool, device);
-  if (pool.models.empty()) return alone.tokens;
+  if (pool.models.empty()) return beside_draft(alone.tokens, scenario, pool);
   const Bytes left = static_cast<double>(alone.tokens) * alone.need.kv_per_token + alone.need.weights -
                      resident_weights(scenario, pool);
   const double share = left / alone.need.kv_per_token / static_cast<double>(pool.models.size());
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(share));
+  return beside_draft(std::max<std::int64_t>(0, static_cast<std::int64_t>(share)), scenario, pool);
 }
 
 std::optional<BytesPerSecond> load_bandwidth(const PoolConfig& pool, const hardware::Device& device) {

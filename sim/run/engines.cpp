@@ -50,11 +50,13 @@ serving::Acceptance acceptance_of(const AcceptanceConfig& config, const std::vec
 hardware::Device::Settings settings_of(const EngineConfig& engine) {
   hardware::Device::Settings settings;
   settings.cuda_graphs = engine.cuda_graphs;
-  settings.max_captured =
-      engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * engine.batcher->max_sequences()));
+  const std::int64_t decode_tokens =
+      engine.batcher->max_sequences() * (1 + (engine.speculation ? engine.speculation->tokens : 0));
+  settings.max_captured = engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
   settings.max_batched_tokens = engine.batcher->max_tokens();
   settings.max_sequences = engine.batcher->max_sequences();
   settings.coverage.law = engine.expert_coverage;
+  if (engine.lora) settings.adapter = *engine.lora;
   return settings;
 }
 
@@ -117,7 +119,10 @@ void Engines::add_group(const PoolConfig& config, std::size_t group) {
                       first, devices, config.role == serving::Role::prefill, config.role == serving::Role::decode});
     replica.offload = {tiers_.below(config, seats_.back(), replica.index), config.kv_write, config.kv_fetch,
                        config.kv_prefetch};
-    auto steps = device.bind(model, config.plan(), settings_of(config));
+    const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
+    replica.speculation = speculation_of(config, streams);
+    replica.adapters = adapters_of(scenario_, config, device, streams);
+    auto steps = with_drafts(device.bind(model, config.plan(), settings_of(config)), scenario_, config, device);
     if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
     replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
     processes_.emplace_back(replicas_.back());

@@ -57,6 +57,18 @@ struct TierResult {
   double read_use = 0, write_use = 0;        // of the time, mean of the memories, 0 to 1
 };
 
+// Of the pools that speculate. Accepted drafts count when their request leaves.
+struct SpeculationResult {
+  std::int64_t passes = 0;     // decodes, over all steps
+  double tokens_per_pass = 0;  // (1 - a^(k+1)) / (1 - a) in the mean, less what the ends of answers cut off
+};
+
+// Of the pools whose calls carry low-rank adapters.
+struct AdapterResult {
+  std::int64_t loads = 0;  // into the devices' memory
+  double load_s = 0;       // that steps waited for them, summed over the replicas
+};
+
 using JoulesByComponent = std::vector<std::pair<std::string, double>>;
 
 struct EnergyResult {        // INV-6: the joules of all components of all groups are the total
@@ -147,6 +159,8 @@ struct RunResult {
   Throughput throughput;
   KvResult kv;
   std::vector<TierResult> kv_tiers;  // below HBM; none: what leaves HBM is gone
+  std::optional<SpeculationResult> speculation;
+  std::optional<AdapterResult> adapters;
   std::optional<EnergyResult> energy;
   std::vector<PoolResult> pools;
   std::vector<GroupUse> utilisation;       // of groups that ran a step

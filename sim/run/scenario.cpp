@@ -93,6 +93,22 @@ void read_models(Scenario& scenario, const YamlNode& root, const Catalogs& catal
 
 std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() / 1e9); }
 
+// The models that only make drafts.
+void read_drafts(Scenario& scenario, const YamlNode& root, const Catalogs& catalogs, Diagnostics& diagnostics) {
+  for (const PoolConfig& pool : scenario.pools) {
+    if (!pool.speculation || !pool.speculation->draft.model) continue;
+    const std::string& name = *pool.speculation->draft.model;
+    const auto known = std::ranges::find(scenario.model_names, name);
+    if (known != scenario.model_names.end()) {
+      scenario.drafts.emplace(name, scenario.models[static_cast<std::size_t>(known - scenario.model_names.begin())]);
+    } else if (!scenario.drafts.contains(name)) {
+      const SourceRange where = where_of(root, {"serving", "speculation", "draft", "model"});
+      if (auto model = models::load_model(catalogs.models, name, where, diagnostics))
+        scenario.drafts.emplace(name, std::move(*model));
+    }
+  }
+}
+
 void check_memory(const Scenario& scenario, const PoolConfig& serving, const hardware::Device& device,
                   const SourceRange& where, Diagnostics& diagnostics) {
   const hardware::KvPool pool = kv_pool(scenario, serving, device);
@@ -107,6 +123,9 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
             gigabytes(pool.offered), 100 * serving.gpu_memory_utilization, gigabytes(device.memory()),
             gigabytes(pool.missing)),
         "more devices in serving.tensor_parallel, or a narrower model.weights");
+  } else if (beside_draft(pool.tokens, scenario, serving) < serving.block_size) {
+    diagnostics.error(where, fmt::format("the model that makes drafts leaves no room for KV entries beside {} on '{}'",
+                                         model, device.name));
   } else if (kv_tokens(scenario, serving, device) < serving.block_size) {
     diagnostics.error(where,
                       fmt::format("{} models that take turns on '{}', {} of them resident, leave no room for the KV "
@@ -164,6 +183,10 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   const models::ModelSpec& model = scenario.model_of(engine);
   for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
   check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
+  for (const std::string& problem : draft_problems(scenario, engine, device))
+    diagnostics.error(where_of(root, {"serving", "speculation"}), problem);
+  for (const std::string& problem : lora_problems(scenario, engine, device))
+    diagnostics.error(where_of(root, {"serving", "lora"}), problem);
   if (!engine.models.empty() && !load_bandwidth(engine, device))
     diagnostics.error(where,
                       "models take turns on '" + device.name + "', but nothing says how fast their weights are loaded",
@@ -173,7 +196,12 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
 
 using Report = std::function<void(const std::string& message, const std::string& hint)>;
 
-// Every model is served, by pools that go together.
+bool drafts(const std::vector<PoolConfig>& pools, const std::string& model) {
+  return std::ranges::any_of(
+      pools, [&](const PoolConfig& pool) { return pool.speculation && pool.speculation->draft.model == model; });
+}
+
+// Every model is served, by pools that go together, or makes drafts.
 void check_models(const Scenario& scenario, const std::vector<PoolConfig>& pools, const Report& report) {
   for (const PoolConfig& pool : pools)
     if (pool.model && !scenario.config.models.contains(*pool.model))
@@ -186,7 +214,7 @@ void check_models(const Scenario& scenario, const std::vector<PoolConfig>& pools
     const std::string model = name.empty() ? "'model'" : in_quotes(name);
     if (has(serving::Role::prefill) != has(serving::Role::decode))
       report("a prefill pool needs a decode pool of the same model, and a decode pool a prefill pool", "");
-    else if (!has(serving::Role::any) && !has(serving::Role::prefill))
+    else if (!has(serving::Role::any) && !has(serving::Role::prefill) && !drafts(pools, name))
       report("no pool serves " + model,
              name.empty() ? "a pool without 'model' does" : "a pool with 'model: " + name + "' does");
   }
@@ -330,6 +358,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   read_models(scenario, root, catalogs, diagnostics);
   if (!diagnostics.has_errors()) {
     scenario.pools = resolve_pools(scenario, root, diagnostics);
+    if (!diagnostics.has_errors()) read_drafts(scenario, root, catalogs, diagnostics);
     if (!diagnostics.has_errors()) check_plans(scenario, root, diagnostics);
   }
   if (config.cost) {

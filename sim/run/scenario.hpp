@@ -13,6 +13,8 @@
 #include "hardware/memory_tier.hpp"
 #include "hardware/retrieval/retrieval.hpp"
 #include "sim/run/cost.hpp"
+#include "sim/run/lora.hpp"
+#include "sim/run/speculation.hpp"
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/gateway.hpp"
 #include "sim/serving/router.hpp"
@@ -65,6 +67,8 @@ struct EngineConfig {
   serving::KvWrite kv_write = serving::KvWrite::on_eviction;
   serving::KvFetch kv_fetch = serving::KvFetch::by_cost;
   bool kv_prefetch = true;
+  std::optional<SpeculationConfig> speculation;
+  std::optional<LoraConfig> lora;
   [[nodiscard]] models::ParallelPlan plan() const;
 };
 
@@ -133,13 +137,14 @@ const Fields<PoolConfig>& pool_fields();
 struct Scenario {
   ScenarioConfig config;
   models::ModelSpec model;
-  std::vector<std::string> model_names;   // "" for `model`, then by name
-  std::vector<models::ModelSpec> models;  // in the same order
-  std::vector<std::string> slo_classes;   // the unnamed class first, then by name
-  std::vector<Slo> slos;                  // one for each class
-  std::vector<PoolConfig> pools;          // at least one
-  std::filesystem::path folder;           // relative paths start here
-  YamlNode resolved;                      // every value, presets and defaults spelled out, with its origin
+  std::vector<std::string> model_names;             // "" for `model`, then by name
+  std::vector<models::ModelSpec> models;            // in the same order
+  std::map<std::string, models::ModelSpec> drafts;  // models that make drafts, by the name that pools use
+  std::vector<std::string> slo_classes;             // the unnamed class first, then by name
+  std::vector<Slo> slos;                            // one for each class
+  std::vector<PoolConfig> pools;                    // at least one
+  std::filesystem::path folder;                     // relative paths start here
+  YamlNode resolved;                                // every value, presets and defaults spelled out, with its origin
   SourceRange workload_where;
 
   // What the workload needs to know of the rest.

@@ -123,6 +123,8 @@ void add_engine_fields(Fields<T>& f) {
   f.add("kv_prefetch", &T::kv_prefetch,
         "a fetch begins when the call and all before it have room, though slots are lacking; false: when slots are "
         "free too");
+  f.add_group("speculation", &T::speculation, speculation_fields(), "speculative decoding; absent: none");
+  f.add_group("lora", &T::lora, lora_fields(), "low-rank adapters that calls carry; absent: none");
 }
 
 const Fields<AcceptanceConfig>& acceptance_fields() {

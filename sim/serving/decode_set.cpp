@@ -7,8 +7,9 @@
 
 namespace llmscape::serving {
 
-DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens)
-    : block_tokens_(block_tokens), attended_(laws.size()), starts_block_(static_cast<std::size_t>(block_tokens), 0) {
+DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation)
+    : block_tokens_(block_tokens), speculation_(speculation), attended_(laws.size()),
+      starts_block_(static_cast<std::size_t>(block_tokens), 0) {
   for (const std::int64_t law : laws) {
     if (law == 0) {
       full_ = true;
@@ -29,17 +30,18 @@ void DecodeSet::join(Request& request) {
   request.slot = spare_slots_.back();
   spare_slots_.pop_back();
   slots_[static_cast<std::size_t>(request.slot)] = {&request, next_order_};
-  const std::int64_t end = step_ + request.output_tokens - request.emitted;
-  endings_.push({end, next_order_, request.slot});
-  ends_sum_ += end;
+  const std::int64_t tokens = request.output_tokens - request.emitted;
+  request.end_step = step_ + speculation_.passes(request.id, request.emitted, tokens);
+  endings_.push({request.end_step, next_order_, request.slot});
+  ends_sum_ += grown_ + tokens;
   ++next_order_;
 
-  const std::int64_t offset = request.computed - step_;
+  const std::int64_t offset = request.computed - grown_;
   ++offsets_[offset];
   offset_sum_ += offset;
   ++size_;
-  // A block starts when the context before the step fills whole blocks: (offset + step) divides.
-  ++starts_block_[static_cast<std::size_t>(((-offset % block_tokens_) + block_tokens_) % block_tokens_)];
+  ++starts_block_[phase(offset)];
+  blocks_needed_ += blocks_for(request.computed + tokens_per_decode()) - blocks_for(request.computed);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
     ++w.inside;
@@ -49,13 +51,18 @@ void DecodeSet::join(Request& request) {
 
 void DecodeSet::remove(Request& request) {
   ++work_;
-  const std::int64_t offset = request.computed - request.joined_step;
+  const std::int64_t steps = step_ - request.joined_step;
+  const std::int64_t tokens = answered(request);
+  const std::int64_t joined_at = speculation_.growth(request.joined_step);
+  const std::int64_t offset = request.computed - joined_at;
   const auto entry = offsets_.find(offset);
   if (--entry->second == 0) offsets_.erase(entry);
   offset_sum_ -= offset;
-  ends_sum_ -= request.joined_step + request.output_tokens - request.emitted;
+  ends_sum_ -= joined_at + request.output_tokens - request.emitted;
   --size_;
-  --starts_block_[static_cast<std::size_t>(((-offset % block_tokens_) + block_tokens_) % block_tokens_)];
+  --starts_block_[phase(offset)];
+  request.room = steps == 0 ? request.computed : offset + grown_before_ + tokens_per_decode();
+  blocks_needed_ -= blocks_for(offset + grown_ + tokens_per_decode()) - blocks_for(request.room);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
     --w.inside;
@@ -64,15 +71,36 @@ void DecodeSet::remove(Request& request) {
   slots_[static_cast<std::size_t>(request.slot)] = {};
   spare_slots_.push_back(request.slot);
   request.slot = -1;
-  const std::int64_t steps = step_ - request.joined_step;
-  request.computed += steps;
-  request.emitted += steps;
+  request.computed += tokens;
+  request.emitted += tokens;
+  accepted_ += tokens - steps;
 }
 
 void DecodeSet::leave(Request& request) { remove(request); }
 
+std::int64_t DecodeSet::answered(const Request& request) const {
+  const std::int64_t steps = step_ - request.joined_step, steps_left = request.end_step - step_;
+  const std::int64_t tokens = request.output_tokens - request.emitted;
+  const std::int64_t least = std::max(steps, tokens - steps_left * tokens_per_decode());
+  const std::int64_t most = std::min(steps * tokens_per_decode(), tokens - steps_left);
+  return std::clamp(grown_ - speculation_.growth(request.joined_step), least, most);
+}
+
+// A step takes room for all that it computes: a block starts when what was there before, with the drafts, fills blocks.
+std::size_t DecodeSet::phase(std::int64_t offset) const {
+  const std::int64_t past = (offset + speculation_.drafts) % block_tokens_;
+  return static_cast<std::size_t>((block_tokens_ - past) % block_tokens_);
+}
+
+std::int64_t DecodeSet::blocks_started(std::int64_t from, std::int64_t to) const {
+  std::int64_t blocks = 0;
+  for (std::int64_t grown = from + 1; grown <= to; ++grown)
+    blocks += starts_block_[static_cast<std::size_t>(grown % block_tokens_)];
+  return blocks;
+}
+
 std::span<const models::Attended> DecodeSet::attended(std::int64_t ahead) {
-  const std::int64_t grown = step_ + ahead + 1;
+  const std::int64_t grown = grown_by(ahead) + tokens_per_decode();
   const std::int64_t longest = size_ > 0 ? offsets_.rbegin()->first + grown : 0;
   std::size_t law = 0;
   if (full_) attended_[law++] = {offset_sum_ + size_ * grown, longest};
@@ -98,21 +126,27 @@ std::int64_t DecodeSet::steps_to_crossing() const {
   for (const Window& w : windows_) {
     if (w.inside == 0) continue;
     // The longest context that is still inside crosses first.
-    const auto beyond = offsets_.upper_bound(w.size - step_ - 1);
-    steps = std::min(steps, w.size - step_ - 1 - std::prev(beyond)->first);
+    const std::int64_t furthest = w.size - grown_ - tokens_per_decode();
+    const std::int64_t room = furthest - std::prev(offsets_.upper_bound(furthest))->first;
+    steps = std::min(steps, room / tokens_per_decode());  // no step adds more
   }
   return steps;
 }
 
 void DecodeSet::advance(std::vector<Request*>& finished) {
+  const std::int64_t growth = grown_by(1) - grown_;
   for (Window& w : windows_) {  // those whose context reaches the window with this step stay at it from now on
-    const auto crossing = offsets_.find(w.size - step_ - 1);
-    if (crossing == offsets_.end()) continue;
-    ++work_;
-    w.inside -= crossing->second;
-    w.inside_sum -= crossing->second * crossing->first;
+    const std::int64_t furthest = w.size - grown_ - tokens_per_decode();
+    const auto end = offsets_.upper_bound(furthest);
+    for (auto crossing = offsets_.upper_bound(furthest - growth); crossing != end; ++crossing) {
+      ++work_;
+      w.inside -= crossing->second;
+      w.inside_sum -= crossing->second * crossing->first;
+    }
   }
   ++step_;
+  grown_before_ = grown_;
+  grown_ += growth;
   while (steps_to_finish() == 0) {
     Request& request = *slots_[static_cast<std::size_t>(endings_.top().slot)].request;
     endings_.pop();
@@ -120,6 +154,7 @@ void DecodeSet::advance(std::vector<Request*>& finished) {
     request.state = Request::State::finishing;
     finished.push_back(&request);
   }
+  blocks_needed_ = blocks_started(grown_before_, grown_);
 }
 
 }  // namespace llmscape::serving

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -9,16 +10,21 @@
 
 #include "models/batch.hpp"
 #include "sim/serving/request.hpp"
+#include "sim/serving/speculation.hpp"
 
 namespace llmscape::serving {
 
-// The sequences that decode, as aggregates. Each computes one token per decode step, so every context is an offset plus
+// The sequences that decode, as aggregates. Each answers one token per decode step, so every context is an offset plus
 // the number of steps taken: sums and maxima advance by themselves, and a step costs nothing per sequence. What happens
 // to one sequence at a known step (it ends, it crosses a window, it needs a block) waits under that step.
+//
+// Under speculation every context grows by the mean number of tokens of a pass, while each sequence ends with the pass
+// drawn for it. What one has answered on the way is that mean too, as far as its end leaves room: at least a token a
+// pass, at most all that were computed.
 class DecodeSet {
  public:
   // `laws`: the model's KV laws (models::kv_laws): 0 for full attention, else a window.
-  DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens);
+  DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation = {});
 
   [[nodiscard]] std::int64_t size() const { return size_; }
   // Decode steps taken so far.
@@ -26,25 +32,33 @@ class DecodeSet {
 
   // Joins with request.computed tokens in the cache and request.emitted answered, before its next decode step.
   void join(Request& request);
-  // Leaves before it ends; request.computed and request.emitted are brought up to date.
+  // Leaves before it ends; request.computed, emitted and room are brought up to date.
   void leave(Request& request);
 
   // What the decode step `ahead` steps from now attends to: contexts with the new token, one entry for each law.
   // `ahead` must not exceed steps_to_crossing().
   [[nodiscard]] std::span<const models::Attended> attended(std::int64_t ahead = 0);
-  // KV blocks that the step `ahead` steps from now starts.
+  // KV blocks that the step `ahead` steps from now starts, drafts included.
   [[nodiscard]] std::int64_t blocks_needed(std::int64_t ahead = 0) const {
-    return starts_block_[static_cast<std::size_t>((step_ + ahead) % block_tokens_)];
+    return ahead == 0 ? blocks_needed_ : blocks_started(grown_by(ahead - 1), grown_by(ahead));
   }
+  // Tokens that each of them computes in a step.
+  [[nodiscard]] std::int64_t tokens_per_decode() const { return speculation_.tokens_per_decode(); }
+  // Tokens that every context grew by with the last step.
+  [[nodiscard]] std::int64_t last_growth() const { return grown_ - grown_before_; }
+  // Tokens that a decoding request has answered since it joined.
+  [[nodiscard]] std::int64_t answered(const Request& request) const;
+  // Drafts that were accepted, of sequences that have left: tokens beyond one a step.
+  [[nodiscard]] std::int64_t accepted() const { return accepted_; }
   // Tokens that all of them together have still to answer.
-  [[nodiscard]] std::int64_t tokens_to_finish() const { return ends_sum_ - size_ * step_; }
+  [[nodiscard]] std::int64_t tokens_to_finish() const { return std::max<std::int64_t>(0, ends_sum_ - size_ * grown_); }
   // Steps until the first sequence ends, that step included: at least 1. Very large when empty.
   [[nodiscard]] std::int64_t steps_to_finish();
   // Steps for which the aggregates advance evenly: no sequence grows beyond a window before.
   [[nodiscard]] std::int64_t steps_to_crossing() const;
 
-  // One decode step is planned: every sequence grows by a token. Those that end with it leave and are added to
-  // `finished`, in order of joining.
+  // One decode step is planned: every sequence grows. Those that end with it leave and are added to `finished`, in
+  // order of joining.
   void advance(std::vector<Request*>& finished);
 
   // Entries touched by join, leave and the ends of sequences: what a step costs beyond a constant. For the test of
@@ -68,21 +82,37 @@ class DecodeSet {
     std::int64_t inside_sum = 0;  // of their offsets
   };
   void remove(Request& request);
-  [[nodiscard]] bool inside(const Window& w, std::int64_t offset) const { return offset + step_ + 1 <= w.size; }
+  [[nodiscard]] bool inside(const Window& w, std::int64_t offset) const {
+    return offset + grown_ + tokens_per_decode() <= w.size;
+  }
+  // What contexts have grown by when `ahead` more steps are taken.
+  [[nodiscard]] std::int64_t grown_by(std::int64_t ahead) const { return speculation_.growth(step_ + ahead); }
+  [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const {
+    return (tokens + block_tokens_ - 1) / block_tokens_;
+  }
+  // Where in a block's length the growth stands when a sequence starts one.
+  [[nodiscard]] std::size_t phase(std::int64_t offset) const;
+  // Blocks that start as the contexts grow from `from` to `to`.
+  [[nodiscard]] std::int64_t blocks_started(std::int64_t from, std::int64_t to) const;
 
   std::int64_t block_tokens_;
+  Speculation speculation_;
   bool full_ = false;  // the first law is full attention
   std::vector<Window> windows_;
   std::vector<models::Attended> attended_;
-  std::vector<std::int64_t> starts_block_;  // sequences by the step (modulo block_tokens) at which they start a block
-  std::map<std::int64_t, std::int64_t> offsets_;  // context - step at joining: how many sequences have it
+  std::vector<std::int64_t> starts_block_;  // sequences by the growth (modulo block_tokens) at which they start a block
+  std::map<std::int64_t, std::int64_t> offsets_;  // context - growth at joining: how many sequences have it
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
   std::vector<Slot> slots_;
   std::vector<std::int32_t> spare_slots_;
   std::int64_t size_ = 0;
   std::int64_t step_ = 0;
+  std::int64_t grown_ = 0;         // tokens that a context grows by in so many steps
+  std::int64_t grown_before_ = 0;  // a step ago
+  std::int64_t blocks_needed_ = 0;
+  std::int64_t accepted_ = 0;
   std::int64_t offset_sum_ = 0;
-  std::int64_t ends_sum_ = 0;  // of the steps at which they end
+  std::int64_t ends_sum_ = 0;  // of the growths at which they have answered all
   std::uint64_t next_order_ = 1;
   std::int64_t work_ = 0;
 };

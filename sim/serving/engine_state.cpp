@@ -19,8 +19,10 @@ void StepPlan::clear() {
 }
 
 EngineState::EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_caching, bool kv_grows,
-                         const std::vector<std::int64_t>& kv_laws)
-    : kv(kv_blocks, block_tokens, prefix_caching), decoding(kv_laws, block_tokens), kv_grows_(kv_grows) {}
+                         const std::vector<std::int64_t>& kv_laws, const Speculation& speculation,
+                         std::int64_t resident_adapters)
+    : kv(kv_blocks, block_tokens, prefix_caching), decoding(kv_laws, block_tokens, speculation),
+      adapters(resident_adapters), kv_grows_(kv_grows) {}
 
 void EngineState::link(Request& request) {
   request.previous = last_;
@@ -28,6 +30,7 @@ void EngineState::link(Request& request) {
   if (last_) last_->next = &request;
   last_ = &request;
   ++running_;
+  adapters.use(request.adapter);
 }
 
 void EngineState::unlink(Request& request) {
@@ -36,6 +39,7 @@ void EngineState::unlink(Request& request) {
   if (last_ == &request) last_ = request.previous;
   request.previous = request.next = nullptr;
   --running_;
+  adapters.leave(request.adapter);
 }
 
 const Prompt& EngineState::content(const Request& request) const {
@@ -73,7 +77,7 @@ void EngineState::reserve(Request& request, std::int64_t tokens) {
 
 // The blocks that a sequence took while it decoded were counted for all together: tell its lease.
 void EngineState::settle_blocks(Request& request) {
-  if (kv_grows_) KvCache::hold(request.lease, kv.blocks_for(request.computed) - request.lease.blocks());
+  if (kv_grows_) KvCache::hold(request.lease, kv.blocks_for(request.room) - request.lease.blocks());
 }
 
 void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan) {
@@ -89,7 +93,7 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
   if (!ends) return;
   prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
   ++request.emitted;
-  ++emitted_tokens;
+  ++answers_;
   if (request.emitted == request.output_tokens || request.hand_over) {
     request.state = Request::State::finishing;
     plan.finished.push_back(&request);
@@ -104,7 +108,7 @@ void EngineState::schedule_decodes(StepPlan& plan) {
   const auto attended = decoding.attended();
   plan.attended.assign(attended.begin(), attended.end());
   if (const std::int64_t blocks = blocks_for_decodes(); blocks > 0) kv.take_for_decodes(blocks);
-  emitted_tokens += plan.decodes;
+  answers_ += plan.decodes;
   const std::size_t before = plan.finished.size();
   decoding.advance(plan.finished);
   for (std::size_t i = before; i < plan.finished.size(); ++i) {
@@ -130,9 +134,9 @@ void EngineState::stop(Request& request) {
 }
 
 // Whole blocks of the answer become findable, as vLLM caches them, when nobody but the request itself could have asked
-// for them before: at its end.
+// for them before: at its end. Where it answered more than the mean of its passes, what it holds may end earlier.
 void EngineState::free_blocks(Request& request) {
-  kv.publish(request.lease, content(request), request.computed);
+  kv.publish(request.lease, content(request), std::min(request.computed, request.lease.blocks() * kv.block_tokens()));
   kv.release(request.lease);
 }
 
@@ -182,7 +186,7 @@ Lease EngineState::lend(Request& request) {
 }
 
 bool EngineState::reserve(KvImport& import, std::int64_t max_sequences) {
-  if (running() >= max_sequences) return false;
+  if (running() >= max_sequences || !adapters.fits(import.adapter)) return false;
   const Request& request = *import.request;
   const PrefixTree::Match hit = kv.match(request.prompt, request.prompt_tokens);
   const std::int64_t tokens = request.prompt_tokens + (kv_grows_ ? 0 : request.output_tokens);
@@ -192,6 +196,7 @@ bool EngineState::reserve(KvImport& import, std::int64_t max_sequences) {
   kv.share(import.lease, request.prompt, hit.blocks);
   kv.take(import.lease, blocks);
   import.hit_blocks = hit.blocks;
+  adapters.use(import.adapter);
   ++importing_;
   return true;
 }
@@ -203,14 +208,24 @@ void EngineState::join(KvImport& import) {
   request.hand_over = false;
   request.lease = std::exchange(import.lease, {});
   kv.publish(request.lease, request.prompt, request.computed);
+  request.adapter = import.adapter;
   link(request);
+  adapters.leave(import.adapter);  // the request itself uses it now
   decoding.join(request);
   gaps.join(request.latest_token);
 }
 
 void EngineState::drop(KvImport& import) {
   --importing_;
+  adapters.leave(import.adapter);
   kv.release(import.lease);
+}
+
+std::int64_t EngineState::emitted_tokens() const {
+  std::int64_t tokens = answers_ + decoding.accepted();
+  for (const Request* r = last_; r; r = r->previous)
+    if (r->state == Request::State::decoding) tokens += decoding.answered(*r) - (decoding.step() - r->joined_step);
+  return tokens;
 }
 
 void EngineState::lose_all(std::vector<Request*>& lost) {
@@ -226,6 +241,7 @@ void EngineState::lose_all(std::vector<Request*>& lost) {
     lost.push_back(&request);
   }
   kv.forget();
+  adapters.forget();
 }
 
 }  // namespace llmscape::serving

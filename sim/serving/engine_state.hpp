@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "sim/serving/adapters.hpp"
 #include "sim/serving/decode_set.hpp"
 #include "sim/serving/kv_cache.hpp"
 #include "sim/serving/kv_import.hpp"
@@ -48,7 +49,7 @@ struct PlannedChunk {
 struct StepPlan {
   std::vector<PlannedChunk> chunks;
   std::vector<Request*> finished;  // sequences that answer their last token with this step
-  std::int64_t decodes = 0;        // sequences that computed one token each
+  std::int64_t decodes = 0;        // sequences that computed DecodeSet::tokens_per_decode() each
   // What the decodes attended to (one entry per KV law), copied when the step was planned.
   std::vector<models::Attended> attended;
   // Padding that computes but answers nothing (static batches): added to the decodes' work.
@@ -67,7 +68,8 @@ class EngineState {
   // `kv_grows`: decoding sequences take blocks as they grow. False where each request reserves its whole length when it
   // is admitted (reserve()).
   EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_caching, bool kv_grows,
-              const std::vector<std::int64_t>& kv_laws);
+              const std::vector<std::int64_t>& kv_laws, const Speculation& speculation = {},
+              std::int64_t resident_adapters = 0);
 
   WaitingQueue waiting;
   KvCache kv;
@@ -75,11 +77,16 @@ class EngineState {
   // Admitted requests whose prompt is not complete, in order of admission.
   std::vector<Request*> prefilling;
   TokenGaps gaps;
+  AdapterSlots adapters;
 
   // Requests that hold a slot: prefilling, decoding, finished ones whose last step has not ended, and those whose KV
   // entries are on their way here.
   [[nodiscard]] std::int64_t running() const { return running_ + importing_; }
 
+  // A request waits and one more may run, of at most `max_sequences`, with the adapter of the first in the queue.
+  [[nodiscard]] bool may_admit(std::int64_t max_sequences) const {
+    return !waiting.empty() && running() < max_sequences && adapters.fits(waiting.front().adapter);
+  }
   // The front of the waiting queue becomes a running request that starts behind its cached prefix of `hit` blocks.
   Request& admit(std::int64_t hit_blocks, Seconds now);
   // Computes the next `tokens` tokens of the prompt in this step. The caller has checked that the blocks fit.
@@ -90,7 +97,8 @@ class EngineState {
   [[nodiscard]] std::int64_t blocks_for_decodes(std::int64_t ahead = 0) const {
     return kv_grows_ ? decoding.blocks_needed(ahead) : 0;
   }
-  // Every decoding sequence computes one token in this step. The caller has checked that blocks_for_decodes() fit.
+  // Every decoding sequence computes its next tokens in this step. The caller has checked that blocks_for_decodes()
+  // fit.
   void schedule_decodes(StepPlan& plan);
   // Keeps blocks for `tokens` tokens of the request, whatever it needs at present.
   void reserve(Request& request, std::int64_t tokens);
@@ -117,8 +125,10 @@ class EngineState {
 
   // Tokens answered so far, also while it decodes.
   [[nodiscard]] std::int64_t emitted(const Request& request) const {
-    return request.emitted + (request.state == Request::State::decoding ? decoding.step() - request.joined_step : 0);
+    return request.emitted + (request.state == Request::State::decoding ? decoding.answered(request) : 0);
   }
+  // Tokens answered so far by all requests, O(running).
+  [[nodiscard]] std::int64_t emitted_tokens() const;
   // The request's content so far, answer included.
   [[nodiscard]] const Prompt& content(const Request& request) const;
 
@@ -126,8 +136,7 @@ class EngineState {
   std::int64_t prefilled_tokens = 0;  // INV-5: computed in chunks
   std::int64_t reused_tokens = 0;
   std::int64_t fetched_tokens =
-      0;  // of the reused ones: fetched from a tier below HBM for the request that reuses them
-  std::int64_t emitted_tokens = 0;
+      0;                     // of the reused ones: fetched from a tier below HBM for the request that reuses them
   std::int64_t touched = 0;  // requests handled one by one: the work of a step beyond a constant
 
  private:
@@ -140,7 +149,8 @@ class EngineState {
   bool kv_grows_;
   std::int64_t running_ = 0;
   std::int64_t importing_ = 0;
-  Request* last_ = nullptr;  // admitted last
+  std::int64_t answers_ = 0;  // tokens answered, accepted drafts aside
+  Request* last_ = nullptr;   // admitted last
   mutable Prompt scratch_;
 };
 

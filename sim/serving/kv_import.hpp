@@ -11,6 +11,7 @@ namespace llmscape::serving {
 struct KvImport {
   Request* request = nullptr;
   std::uint64_t id = 0;         // of the request: its place may hold another one later
+  int adapter = -1;             // that it will need
   std::int64_t hit_blocks = 0;  // found in this replica's own prefix cache: need not come
   Lease lease;
 };

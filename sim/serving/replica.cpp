@@ -12,7 +12,8 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
     : config_(std::move(config)), depth_(policy.depth()), max_sequences_(policy.max_sequences()),
       max_tokens_(policy.max_tokens()), batcher_(policy.make()), step_model_(std::move(step_model)),
       outcomes_(outcomes), listener_(steps),
-      state_(config_.kv_blocks, config_.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws),
+      state_(config_.kv_blocks, config_.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws,
+             config_.speculation, config_.adapters.resident),
       offload_(config_.offload, max_sequences_,
                [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }) {
   if (offload_.active()) state_.kv.set_listener(&offload_);
@@ -79,6 +80,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
     if (message.kind == Message::Kind::submit || message.kind == Message::Kind::join) lost.push_back(message.request);
   offload_.lose(state_, lost);
   state_.lose_all(lost);
+  stamp_accepted(at);
   messages_.clear();
   expected_.clear();
   reserved_.clear();
@@ -148,9 +150,14 @@ void Replica::end_steps(Seconds now) {
   }
 }
 
+int Replica::adapter_of(const Request& request) const {
+  return config_.adapters.law ? config_.adapters.law->of(request) : -1;
+}
+
 bool Replica::servable(const Request& request) const {
   const std::int64_t length = request.prompt_tokens + request.output_tokens;
-  return length <= config_.max_model_len && state_.kv.blocks_for(length) <= state_.kv.blocks();
+  return length <= config_.max_model_len &&
+         state_.kv.blocks_for(length + config_.speculation.drafts) <= state_.kv.blocks();
 }
 
 void Replica::read_messages(Seconds now) {
@@ -166,6 +173,7 @@ void Replica::read(const Message& message, Seconds now) {
     case Message::Kind::submit: {
       Request& request = *message.request;
       if (request.schedule == kNever) request.enqueue = now;
+      request.adapter = adapter_of(request);
       if (servable(request)) {
         state_.waiting.push(request);
       } else {
@@ -178,9 +186,14 @@ void Replica::read(const Message& message, Seconds now) {
     case Message::Kind::cancel:
       if (message.request->id != message.id) break;
       offload_.cancel(state_, *message.request);
-      if (state_.cancel(*message.request)) outcomes_.on_outcome(*message.request, message.why, now);
+      if (state_.cancel(*message.request)) {
+        stamp_accepted(now);
+        outcomes_.on_outcome(*message.request, message.why, now);
+      }
       break;
-    case Message::Kind::expect: expected_.push_back({message.request, message.id, 0, {}}); break;
+    case Message::Kind::expect:
+      expected_.push_back({message.request, message.id, adapter_of(*message.request), 0, {}});
+      break;
     case Message::Kind::join:
       state_.join(reserved_.at(message.id));
       reserved_.erase(message.id);
@@ -221,8 +234,15 @@ hardware::StepCost Replica::cost_of_plan() {
   models::Batch batch;
   batch.chunks = chunks_;
   batch.decodes = plan_.decodes + plan_.idle_decodes;
+  batch.tokens_per_decode = config_.speculation.tokens_per_decode();
   batch.attended = plan_.attended;
-  return step_model_->step(batch);
+  batch.adapters = std::min(state_.adapters.in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
+  hardware::StepCost cost = step_model_->step(batch);
+  const Seconds loading = static_cast<double>(state_.adapters.loads() - loads_) * config_.adapters.load;
+  cost.sync += loading;
+  totals_.adapter_loading += loading;
+  loads_ = state_.adapters.loads();
+  return cost;
 }
 
 // Of computing tokens [cached, tokens) of a prompt in chunks of the largest step, alone.
@@ -268,6 +288,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.sequence_steps += plan_.decodes + static_cast<std::int64_t>(plan_.chunks.size());
   totals_.prefill_tokens += prefill_tokens;
   totals_.decode_tokens += plan_.decodes;
+  totals_.passes += plan_.decodes;
   totals_.busy += end - start;
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
   const double stages = config_.pipeline_stages;
@@ -294,6 +315,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
 void Replica::stamp_tokens(Seconds end) {
   const auto record = [this, end](Seconds gap, std::int64_t count) { listener_.on_token_gaps(end, gap, count); };
   if (plan_.decodes > 0) state_.gaps.decode(end, plan_.decodes, record);
+  stamp_accepted(end);
   for (const PlannedChunk& chunk : plan_.chunks) {
     if (!chunk.work.ends_prompt) continue;
     Request& request = *chunk.request;
@@ -307,10 +329,20 @@ void Replica::stamp_tokens(Seconds end) {
   }
 }
 
+// Tokens of one pass come together: the first of them ends the gap, the others follow at once. They are counted when
+// their request leaves.
+void Replica::stamp_accepted(Seconds at) {
+  const std::int64_t accepted = state_.decoding.accepted() - accepted_;
+  if (accepted == 0) return;
+  accepted_ += accepted;
+  totals_.decode_tokens += accepted;
+  listener_.on_token_gaps(at, Seconds(), accepted);
+}
+
 // The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
 // comes: prices these steps now, changes nothing else.
 void Replica::plan_ahead() {
-  if (!plan_.steady || state_.decoding.size() == 0) return;
+  if (!plan_.steady || state_.decoding.size() == 0 || state_.adapters.loads() > loads_) return;
   for (const Step& step : steps_)
     if (!step.finished.empty()) return;
   const std::int64_t furthest =
@@ -320,6 +352,8 @@ void Replica::plan_ahead() {
   // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
   const std::int64_t room = offload_.writes_evicted() ? state_.kv.free() : state_.kv.available();
   const Seconds arrival = offload_.next_arrival();
+  batch.adapters = std::min(state_.adapters.in_use(), batch.decodes);
+  batch.tokens_per_decode = config_.speculation.tokens_per_decode();
   std::int64_t blocks = 0;
   Seconds end = last_end_;
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {

@@ -19,11 +19,13 @@ struct ReplicaTotals {
   std::int64_t steps = 0;
   std::int64_t sequence_steps = 0;  // decodes and chunks over all steps
   std::int64_t prefill_tokens = 0;
-  std::int64_t decode_tokens = 0;
-  Seconds busy;  // INV-8: at most the elapsed time
+  std::int64_t decode_tokens = 0;  // answered by decodes; accepted drafts count when their request ends
+  std::int64_t passes = 0;         // of decoding sequences: each answers a token, and the drafts that it accepts
+  Seconds busy;                    // INV-8: at most the elapsed time
   std::array<Seconds, hardware::kOperatorFamilies>
-      time_by_family{};  // sums to `busy`; host: what the device does not hide
-  Seconds extrapolated;  // of it, outside the range of the device's parameters
+      time_by_family{};     // sums to `busy`; host: what the device does not hide
+  Seconds adapter_loading;  // of it, waiting for adapters
+  Seconds extrapolated;     // of it, outside the range of the device's parameters
   std::array<Joules, hardware::kEnergyComponents> energy{};
   std::array<Seconds, hardware::kResources> busy_by_resource{};  // of one device: each at most `busy`
   Flops flops;
@@ -63,8 +65,10 @@ struct ReplicaConfig {
   int pipeline_stages = 1;         // a batch passes them one after the other, alone
   std::int64_t max_model_len = 0;  // longest prompt + answer
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
-  std::int64_t lookahead = 64;     // decode-only steps planned ahead of the clock; 0: each step is an event of its own
-  KvOffloadConfig offload{};       // where KV blocks go that leave HBM
+  Speculation speculation{};
+  AdapterConfig adapters{};
+  std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
+  KvOffloadConfig offload{};    // where KV blocks go that leave HBM
 };
 
 // One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed
@@ -142,7 +146,9 @@ class Replica {
   bool plan_step(Seconds now);
   void plan_ahead();
   void commit_ahead(Seconds until, bool inclusive);
+  [[nodiscard]] int adapter_of(const Request& request) const;
   void stamp_tokens(Seconds end);
+  void stamp_accepted(Seconds at);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
   [[nodiscard]] hardware::StepCost cost_of_plan();
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
@@ -174,8 +180,10 @@ class Replica {
 
   StepPlan plan_;
   std::vector<models::PrefillChunk> chunks_;
-  Seconds last_end_;    // of the step planned last, those ahead not counted
-  Seconds tried_turn_;  // the turn at its devices in which it last tried to plan a step, by when it began
+  Seconds last_end_;           // of the step planned last, those ahead not counted
+  Seconds tried_turn_;         // the turn at its devices in which it last tried to plan a step, by when it began
+  std::int64_t accepted_ = 0;  // drafts that were stamped
+  std::int64_t loads_ = 0;     // of adapters, that a step has waited for
   ReplicaTotals totals_;
 };
 

@@ -50,7 +50,8 @@ struct Request {
   ContentId output = 0;  // content id of the generated tokens
   int priority = 0;      // smaller is served first
   int slo_class = 0;
-  int model = 0;  // index into the scenario's models
+  int model = 0;     // index into the scenario's models
+  int adapter = -1;  // index of its low-rank adapter at its replica; -1: none
   std::uint64_t session = 0;
   int replica = -1;
   Reason reason = Reason::none;  // once it was dropped or has failed
@@ -72,6 +73,8 @@ struct Request {
   std::int64_t computed = 0;     // KV entries that exist; while decoding, as of `joined_step`
   std::int64_t emitted = 0;      // tokens answered; while decoding, as of `joined_step`
   std::int64_t joined_step = 0;  // the decode step at which it joined the decode set
+  std::int64_t end_step = 0;     // the decode step by which it has answered all
+  std::int64_t room = 0;         // tokens that its KV blocks were taken for, when it has left the decode set
   std::int32_t slot = -1;        // in the decode set
   Lease lease;
   bool sought_below = false;      // its prefix was looked for in the tiers below HBM since it began to wait ...

@@ -66,6 +66,10 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       config.max_model_len = random.integer(200, 400);
       config.replicas = 1 + random.below(3);
       config.kv_laws = {0, 50};
+      if (seed % 2 == 0) config.speculation = {random.integer(1, 6), random.uniform(), RandomStreams(seed)};
+      if (seed % 3 == 0)
+        config.adapters = {std::make_shared<AdapterLaw>(6, 1, RandomStreams(seed)), random.integer(1, 4),
+                           Seconds(1e-3)};
       config.gateway.retrieval_servers = random.integer(0, 2);
       if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
       if (random.chance(0.5)) config.gateway.max_outstanding = random.integer(1, 40);
@@ -90,10 +94,12 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       CHECK(calls.queued + calls.running + calls.waiting == 0);
       CHECK(system.gateway().tasks().injected == 150);
       CHECK(static_cast<std::int64_t>(system.answers.size()) == calls.injected);
-      std::int64_t emitted = 0, work = 0;
+      std::int64_t emitted = 0, work = 0, gaps = 0;
+      for (const auto& [gap, count] : system.gaps) gaps += count;
       for (const auto& answer : system.answers) {
         const Request& r = answer.request;
         emitted += r.emitted;
+        gaps -= std::max<std::int64_t>(0, r.emitted - 1);
         work += r.prefilled + r.reused;
         preempted += r.preemptions;
         if (answer.outcome != Outcome::completed) continue;
@@ -107,13 +113,15 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       std::int64_t engine_emitted = 0, engine_work = 0;
       for (std::size_t i = 0; i < config.replicas; ++i) {
         const EngineState& state = system.replica(i).state();
-        engine_emitted += state.emitted_tokens;
+        engine_emitted += state.emitted_tokens();
         engine_work += state.prefilled_tokens + state.reused_tokens;
         CHECK(state.kv.used() == 0);
         CHECK(state.running() == 0);
         CHECK(state.waiting.empty());
+        CHECK(state.adapters.in_use() == 0);
       }
       CHECK(emitted == engine_emitted);
+      CHECK(gaps == 0);  // every token but the first of a request came after a gap
       CHECK(work == engine_work);
       cancelled += calls.cancelled;
       timed_out += calls.timed_out;

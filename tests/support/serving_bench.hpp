@@ -79,6 +79,8 @@ struct SystemConfig {
   double kv_per_token = 1000;   // bytes
   serving::GatewayConfig gateway;
   std::vector<std::int64_t> kv_laws = {0};
+  serving::Speculation speculation;
+  serving::AdapterConfig adapters;
 };
 
 // Runs the programs to their end and keeps everything that can be seen. Invariants are checked at the end.
@@ -97,6 +99,8 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.lookahead = config.lookahead;
       replica.turns = config.turns.get();
       if (config.offload) replica.offload = config.offload(i);
+      replica.speculation = config.speculation;
+      replica.adapters = config.adapters;
       listeners_.emplace_back(*this, static_cast<int>(i));
       replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
                              listeners_.back());

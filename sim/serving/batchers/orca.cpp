@@ -12,7 +12,7 @@ class OrcaBatcher : public Batcher {
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     state.schedule_decodes(plan);
     std::int64_t room = policy_.max_prompt_tokens;
-    while (!state.waiting.empty() && state.running() < policy_.max_batch) {
+    while (state.may_admit(policy_.max_batch)) {
       const Request& next = state.waiting.front();
       if (next.prompt_tokens > room && !plan.chunks.empty()) break;
       const std::int64_t length = next.prompt_tokens + next.output_tokens;

@@ -50,7 +50,7 @@ class SgLangBatcher : public Batcher {
     // What is free beside the answers that are expected of all that run; of prompts of this step, in full.
     auto room = static_cast<double>(state.kv.available() * state.kv.block_tokens()) -
                 ratio(state) * static_cast<double>(state.decoding.tokens_to_finish());
-    while (budget > 0 && !state.waiting.empty() && state.running() < policy_.max_running_requests) {
+    while (budget > 0 && state.may_admit(policy_.max_running_requests)) {
       const Request& next = state.waiting.front();
       const std::int64_t total = next.tokens_to_compute();
       const PrefixTree::Match hit = state.kv.match(state.content(next), total);

@@ -16,12 +16,13 @@ class StaticBatcher : public Batcher {
     if (state.running() == 0) {
       start_batch(state, now, plan);
     } else if (state.decoding.size() > 0) {
-      ++context_;
+      const std::int64_t padded = context_ + state.decoding.tokens_per_decode();
       state.schedule_decodes(plan);
+      context_ += state.decoding.last_growth();
       plan.idle_decodes = sequences_ - plan.decodes;
       const std::int64_t longest = plan.attended.front().max;
       for (models::Attended& law : plan.attended) {
-        if (law.max == longest) law.max = std::max(law.max, context_);  // not capped by a window: padded
+        if (law.max == longest) law.max = std::max(law.max, padded);  // not capped by a window: padded
         law.sum = law.max * sequences_;
       }
     }
@@ -32,7 +33,7 @@ class StaticBatcher : public Batcher {
     std::int64_t prompt = 0;
     std::int64_t output = 0;
     std::vector<Request*> batch;
-    while (!state.waiting.empty() && static_cast<std::int64_t>(batch.size()) < policy_.max_batch) {
+    while (state.may_admit(policy_.max_batch)) {
       const Request& next = state.waiting.front();
       const std::int64_t padded_prompt = std::max(prompt, next.prompt_tokens);
       const std::int64_t padded_output = std::max(output, next.output_tokens);

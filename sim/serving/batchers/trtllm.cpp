@@ -14,11 +14,13 @@ class TrtLlmBatcher : public Batcher {
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
       if (!state.preempt_last()) return;
     state.schedule_decodes(plan);
-    const Candidates candidates = fitting(state, plan.decodes);
-    const bool wait = waits(candidates, plan.decodes);
+    const std::int64_t decode_tokens = plan.decodes * state.decoding.tokens_per_decode();
+    const Candidates candidates = fitting(state, decode_tokens);
+    const bool wait = waits(candidates, decode_tokens);
     waited_ = wait ? waited_ + 1 : 0;
     if (!wait)
-      for (std::int64_t i = 0; i < candidates.prompts; ++i) admit(state, now, plan);
+      for (std::int64_t i = 0; i < candidates.prompts && state.may_admit(policy_.max_batch_size); ++i)
+        admit(state, now, plan);
     plan.steady = plan.chunks.empty() && !wait && state.preemptions == preempted;
   }
 
@@ -33,16 +35,16 @@ class TrtLlmBatcher : public Batcher {
     return policy_.kv_grows() ? request.tokens_to_compute() : request.prompt_tokens + request.output_tokens;
   }
 
-  [[nodiscard]] Candidates fitting(const EngineState& state, std::int64_t decodes) const {
+  [[nodiscard]] Candidates fitting(const EngineState& state, std::int64_t decode_tokens) const {
     Candidates found;
     std::int64_t blocks = state.kv.available();
     state.waiting.visit([&](const Request& request) {
       const std::int64_t tokens = request.tokens_to_compute();
       // A prompt above the budget runs when nothing else does (TensorRT-LLM refuses it unless the budget is raised).
-      const bool alone = decodes == 0 && found.prompts == 0;
+      const bool alone = decode_tokens == 0 && found.prompts == 0;
       blocks -= state.kv.blocks_for(tokens_to_hold(request));
       const bool fits = state.running() + found.prompts < policy_.max_batch_size && blocks >= 0 &&
-                        (alone || decodes + found.tokens + tokens <= policy_.max_num_tokens);
+                        (alone || decode_tokens + found.tokens + tokens <= policy_.max_num_tokens);
       if (!fits) return false;
       ++found.prompts;
       found.tokens += tokens;
@@ -51,9 +53,9 @@ class TrtLlmBatcher : public Batcher {
     return found;
   }
 
-  [[nodiscard]] bool waits(const Candidates& candidates, std::int64_t decodes) const {
-    const auto planned = static_cast<double>(decodes + candidates.tokens);
-    return candidates.prompts > 0 && decodes > 0 && waited_ < policy_.batch_wait_steps &&
+  [[nodiscard]] bool waits(const Candidates& candidates, std::int64_t decode_tokens) const {
+    const auto planned = static_cast<double>(decode_tokens + candidates.tokens);
+    return candidates.prompts > 0 && decode_tokens > 0 && waited_ < policy_.batch_wait_steps &&
            planned < policy_.batch_wait_share * static_cast<double>(policy_.max_num_tokens);
   }
 

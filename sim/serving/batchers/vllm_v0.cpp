@@ -25,7 +25,7 @@ class VllmV0Batcher : public Batcher {
   void admit_prompts(EngineState& state, Seconds now, StepPlan& plan) const {
     std::int64_t budget = policy_.max_num_batched_tokens;
     const auto spare = static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.blocks())));
-    while (!state.waiting.empty() && state.running() < policy_.max_num_seqs) {
+    while (state.may_admit(policy_.max_num_seqs)) {
       const Request& next = state.waiting.front();
       const std::int64_t total = next.tokens_to_compute();
       const PrefixTree::Match hit = state.kv.match(state.content(next), total);

@@ -29,7 +29,7 @@ class VllmV1Batcher : public Batcher {
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
       if (!state.preempt_last()) return;
     state.schedule_decodes(plan);
-    budget -= plan.decodes;
+    budget -= plan.decodes * state.decoding.tokens_per_decode();
   }
 
   [[nodiscard]] std::int64_t limit(std::int64_t tokens, std::int64_t budget) const {
@@ -56,7 +56,7 @@ class VllmV1Batcher : public Batcher {
 
   // Step 2: the waiting queue, strictly in order; the first that does not fit stops it.
   void admit(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) const {
-    while (budget > 0 && !state.waiting.empty() && state.running() < policy_.max_num_seqs) {
+    while (budget > 0 && state.may_admit(policy_.max_num_seqs)) {
       const Request& next = state.waiting.front();
       const std::int64_t total = next.tokens_to_compute();
       const PrefixTree::Match hit = state.kv.match(state.content(next), total);

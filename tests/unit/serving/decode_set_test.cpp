@@ -112,3 +112,80 @@ TEST_CASE("the aggregates equal sums over the sequences, through joins, leaves, 
     }
   }
 }
+
+TEST_CASE("under speculation too: every sequence grows alike, and holds the blocks of all that it computes") {
+  const Speculation speculation{4, 0.8, RandomStreams(1)};
+  const std::vector<std::int64_t> laws = {0, 40, 100};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    RandomStream random(seed);
+    const int block = static_cast<int>(random.integer(1, 20));
+    DecodeSet set(laws, block, speculation);
+    const auto blocks_for = [&](std::int64_t tokens) { return (tokens + block - 1) / block; };
+    struct Naive {
+      Request request;
+      std::int64_t context;
+      std::int64_t held;  // blocks
+      bool in = true;
+    };
+    std::deque<Naive> all;
+    std::vector<Request*> finished;
+    const auto check_end = [&](Naive& n) {
+      n.in = false;
+      CHECK(blocks_for(n.request.room) == n.held);
+    };
+    for (std::int64_t round = 0; round < 400; ++round) {
+      if (random.chance(0.3)) {
+        const std::int64_t context = random.integer(1, 130);
+        Naive& n =
+            all.emplace_back(Naive{request_with(context, 1, random.integer(2, 200)), context, blocks_for(context)});
+        n.request.id = all.size();
+        set.join(n.request);
+      }
+      if (random.chance(0.05))
+        for (Naive& n : all)
+          if (n.in) {
+            const std::int64_t steps = set.step() - n.request.joined_step;
+            set.leave(n.request);
+            CHECK(n.request.emitted >= 1 + steps);
+            CHECK(n.request.emitted < n.request.output_tokens);
+            check_end(n);
+            break;
+          }
+      for (std::int64_t ahead = 0; ahead <= std::min<std::int64_t>(3, set.steps_to_crossing()); ++ahead) {
+        const std::int64_t more = speculation.growth(set.step() + ahead) - speculation.growth(set.step()) + 5;
+        const auto attended = set.attended(ahead);
+        for (std::size_t law = 0; law < laws.size(); ++law) {
+          std::int64_t sum = 0, max = 0;
+          for (const Naive& n : all) {
+            if (!n.in) continue;
+            const std::int64_t seen = laws[law] > 0 ? std::min(laws[law], n.context + more) : n.context + more;
+            sum += seen;
+            max = std::max(max, seen);
+          }
+          REQUIRE(attended[law].sum == sum);
+          REQUIRE(attended[law].max == max);
+        }
+      }
+      std::int64_t blocks = 0;
+      for (Naive& n : all) {
+        if (!n.in) continue;
+        const std::int64_t due = blocks_for(n.context + 5);
+        blocks += due - n.held;
+        n.held = due;
+      }
+      REQUIRE(set.blocks_needed() == blocks);
+      const std::int64_t growth = speculation.growth(set.step() + 1) - speculation.growth(set.step());
+      CHECK((growth == 3 || growth == 4));  // 3.3616 in the mean
+      finished.clear();
+      set.advance(finished);
+      for (Naive& n : all) n.context += growth;
+      for (Naive& n : all)
+        if (n.in && n.request.end_step == set.step()) {
+          CHECK(std::find(finished.begin(), finished.end(), &n.request) != finished.end());
+          CHECK(n.request.emitted == n.request.output_tokens);
+          check_end(n);
+        }
+    }
+  }
+}

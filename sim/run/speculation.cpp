@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/speculation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "hardware/draft.hpp"
+#include "hardware/kv_pool.hpp"
+#include "sim/run/scenario.hpp"
+#include "sim/run/world.hpp"
+
+namespace llmscape::run {
+namespace {
+
+const Fields<DraftLinkConfig>& link_fields() {
+  static const Fields<DraftLinkConfig> fields = [] {
+    Fields<DraftLinkConfig> f("draft_link", "between a device that drafts and the one that verifies");
+    f.add("uplink", &DraftLinkConfig::uplink, "bandwidth, one way").required().above(0);
+    f.add("latency", &DraftLinkConfig::latency, "one way").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<DraftConfig>& draft_fields() {
+  static const Fields<DraftConfig> fields = [] {
+    Fields<DraftConfig> f("draft",
+                          "where drafts come from; without a key they are looked up in the prompt, for nothing");
+    f.add("share", &DraftConfig::share,
+          "they are of heads or a last layer of the model itself (Medusa, EAGLE), which add this share to each step")
+        .at_least(0)
+        .at_most(10);
+    f.add("model", &DraftConfig::model,
+          "they are of a smaller model: one of the scenario's 'models', or a preset; on the same devices, whose memory "
+          "it shares, if no 'device' is given");
+    f.add_family("device", &DraftConfig::device, hardware::devices(),
+                 "each user's own device runs it, for one sequence")
+        .preset_from("hardware");
+    f.add_group("link", &DraftConfig::link, link_fields(), "between that device and the model").preset_from("links");
+    f.check([](const DraftConfig& c, const YamlNode& node, Diagnostics& d) {
+      if (c.share && c.model) d.error(node.where, "drafts are of heads ('share') or of a 'model', not of both");
+      if (c.device && !c.model) d.error(node.where, "'device' needs the 'model' that drafts on it");
+      if ((c.device != nullptr) != c.link.has_value())
+        d.error(node.where, "a 'device' that drafts and the 'link' to it go together");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+const models::ModelSpec* draft_of(const Scenario& scenario, const PoolConfig& pool) {
+  if (!pool.speculation || !pool.speculation->draft.model) return nullptr;
+  return &scenario.drafts.at(*pool.speculation->draft.model);
+}
+
+hardware::ContextsOfDraft contexts_of(const Scenario& scenario, const PoolConfig& pool,
+                                      const models::ModelSpec& draft) {
+  return {models::kv_laws(scenario.model_of(pool)), models::kv_laws(draft)};
+}
+
+}  // namespace
+
+const Fields<SpeculationConfig>& speculation_fields() {
+  static const Fields<SpeculationConfig> fields = [] {
+    Fields<SpeculationConfig> f("speculation", "speculative decoding");
+    f.add("tokens", &SpeculationConfig::tokens, "drafts before each pass of the model").required().between(0, 64);
+    f.add("acceptance", &SpeculationConfig::acceptance,
+          "probability that the model accepts a draft if it accepted all before it")
+        .required()
+        .between(0, 1);
+    f.add_group("draft", &SpeculationConfig::draft, draft_fields(), "where drafts come from");
+    return f;
+  }();
+  return fields;
+}
+
+serving::Speculation speculation_of(const PoolConfig& pool, const RandomStreams& streams) {
+  if (!pool.speculation) return {};
+  return {pool.speculation->tokens, pool.speculation->acceptance, streams.child("speculation")};
+}
+
+std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConfig& pool,
+                                        const hardware::Device& device) {
+  std::vector<std::string> problems;
+  if (!pool.speculation) return problems;
+  if (const std::int64_t tokens = pool.batcher->max_sequences() * (1 + pool.speculation->tokens);
+      tokens > pool.batcher->max_tokens())
+    problems.push_back("with " + std::to_string(pool.speculation->tokens) +
+                       " drafts each, the most sequences of a step "
+                       "compute " +
+                       std::to_string(tokens) + " tokens, more than its budget of " +
+                       std::to_string(pool.batcher->max_tokens()));
+  const models::ModelSpec* draft = draft_of(scenario, pool);
+  if (!draft) return problems;
+  if (!contexts_of(scenario, pool, *draft).known())
+    problems.push_back(draft->name + " attends to more than " + scenario.model_of(pool).name +
+                       ", whose drafts it makes");
+  const DraftConfig& config = pool.speculation->draft;
+  const models::ParallelPlan plan = config.device ? models::ParallelPlan{} : pool.plan();
+  const std::string drafting = draft->name + " cannot make drafts: ";
+  for (const std::string& problem : models::problems(plan, *draft)) problems.push_back(drafting + problem);
+  for (const std::string& problem : (config.device ? *config.device : device).problems(*draft, plan))
+    problems.push_back(drafting + problem);
+  return problems;
+}
+
+std::unique_ptr<hardware::StepModel> with_drafts(std::unique_ptr<hardware::StepModel> steps, const Scenario& scenario,
+                                                 const PoolConfig& pool, const hardware::Device& device) {
+  if (!pool.speculation) return steps;
+  const DraftConfig& config = pool.speculation->draft;
+  if (config.share) return hardware::with_draft_heads(std::move(steps), *config.share);
+  const models::ModelSpec* draft = draft_of(scenario, pool);
+  if (!draft) return steps;
+  hardware::ContextsOfDraft contexts = contexts_of(scenario, pool, *draft);
+  hardware::Device::Settings settings = settings_of(pool);
+  settings.adapter = {};
+  if (!config.device)
+    return hardware::with_draft_model(std::move(steps), device.bind(*draft, pool.plan(), settings),
+                                      std::move(contexts));
+  settings.max_sequences = 1;
+  return hardware::with_draft_device(std::move(steps), config.device->bind(*draft, {}, settings), std::move(contexts),
+                                     {*config.link->latency, *config.link->uplink});
+}
+
+std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool) {
+  const models::ModelSpec* draft = draft_of(scenario, pool);
+  if (!draft || pool.speculation->draft.device) return tokens;
+  const Bytes per_token = models::memory_need(scenario.model_of(pool), pool.plan(), 1, 1).kv_per_token;
+  const models::MemoryNeed need = models::memory_need(*draft, pool.plan(), 1, 1);
+  const double left = (static_cast<double>(tokens) * per_token - need.weights) / (per_token + need.kv_per_token);
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(left));
+}
+
+}  // namespace llmscape::run

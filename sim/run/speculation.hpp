@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/fields.hpp"
+#include "base/sourced.hpp"
+#include "hardware/device.hpp"
+#include "sim/serving/speculation.hpp"
+
+namespace llmscape::run {
+
+// Between a device that drafts and the one that verifies; presets are those of uplinks.
+struct DraftLinkConfig {
+  Sourced<BytesPerSecond> uplink;
+  Sourced<Seconds> latency;  // one way
+};
+
+// Where drafts come from; with no key they are looked up in the prompt and cost nothing.
+struct DraftConfig {
+  std::optional<double> share;                     // heads of the model itself
+  std::optional<std::string> model;                // a name in the scenario's `models`, or a preset
+  std::shared_ptr<const hardware::Device> device;  // of each user; absent: the devices that verify
+  std::optional<DraftLinkConfig> link;
+};
+
+struct SpeculationConfig {
+  std::int64_t tokens = 0;  // drafts before each pass
+  double acceptance = 0;
+  DraftConfig draft;
+};
+const Fields<SpeculationConfig>& speculation_fields();
+
+struct PoolConfig;
+struct Scenario;
+
+// As the replicas of the pool see it.
+serving::Speculation speculation_of(const PoolConfig& pool, const RandomStreams& streams);
+// Why the pool's drafts cannot be made, one sentence each; of replicas on `device`.
+std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConfig& pool,
+                                        const hardware::Device& device);
+// The steps of a replica, with what its drafts add to them.
+std::unique_ptr<hardware::StepModel> with_drafts(std::unique_ptr<hardware::StepModel> steps, const Scenario& scenario,
+                                                 const PoolConfig& pool, const hardware::Device& device);
+// KV tokens that are left of `tokens` of the pool's model when a draft model is kept in the same memory.
+std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool);
+
+}  // namespace llmscape::run

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Low-rank adapters in whole scenarios.
+#include <doctest/doctest.h>
+
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+// Rank 16 on q, k, v and o of an 8B: 32 layers x 16 x (2 x (4096 + 4096) + 2 x (4096 + 1024)) parameters of 2 bytes.
+constexpr double kAdapter = 32.0 * 16 * (2 * 8192 + 2 * 5120) * 2;
+
+std::string scenario(const std::string& lora, const std::string& device = "h100-sxm") {
+  return "schema: scenario/1\n"
+         "model: llama-3.1-8b\n"
+         "hardware: {devices: [{preset: " +
+         device +
+         ", count: 1}]}\n"
+         "serving: {max_model_len: 4096" +
+         lora +
+         "}\n"
+         "workload: {requests: 200, arrivals: {kind: poisson, rate: 10 /s}, stream: {kind: lengths, prompt: {kind: "
+         "fixed, value: 200}, output: {kind: fixed, value: 100}}}\n";
+}
+
+std::string lora(const std::string& more) {
+  return ", lora: {rank: 16, targets: [q, k, v, o], adapters: 100, popularity: 1, load_bandwidth: 25 GB/s" + more + "}";
+}
+
+std::string mistakes(const std::string& yaml) {
+  Diagnostics diagnostics;
+  const auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{"s.yaml", yaml}), diagnostics);
+  const auto read = run::read_scenario(tree, ".", {}, std::nullopt, testing::source_catalogs(), diagnostics);
+  CHECK_FALSE(read);
+  return diagnostics.text(false);
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("resident adapters take their memory from the KV pool") {
+  const auto blocks = [](const std::string& more) {
+    return static_cast<double>(run_on_event_queue(*scenario_of(scenario(more))).kv.blocks);
+  };
+  const double plain = blocks(""), lost = 100 * kAdapter / (16 * 131072);
+  CHECK(plain - blocks(lora("")) == doctest::Approx(lost).epsilon(0.001));
+  CHECK(plain - blocks(lora(", resident: 10")) == doctest::Approx(lost / 10).epsilon(0.01));
+}
+
+TEST_CASE("each adapter is loaded once if all are resident, else again and again, for bytes over bandwidth") {
+  const auto plain = run_on_event_queue(*scenario_of(scenario("")));
+  const auto all = run_on_event_queue(*scenario_of(scenario(lora(""))));
+  const auto few = run_on_event_queue(*scenario_of(scenario(lora(", resident: 16"))));
+  CHECK_FALSE(plain.adapters);
+  REQUIRE(all.adapters);
+  REQUIRE(few.adapters);
+  CHECK(all.adapters->loads <= 100);
+  CHECK(all.adapters->loads > 30);
+  CHECK(few.adapters->loads > all.adapters->loads);
+  CHECK(few.adapters->load_s ==
+        doctest::Approx(static_cast<double>(few.adapters->loads) * kAdapter / 25e9).epsilon(1e-9));
+  CHECK(all.requests.completed == 200);
+  CHECK(few.requests.completed == 200);
+  CHECK(all.tpot_s->mean > 1.01 * plain.tpot_s->mean);  // thin products beside those of the model
+}
+
+TEST_CASE("steps that carry adapters are priced the same whether they were looked ahead at or not") {
+  const auto json = [](std::int64_t lookahead) {
+    return report::to_json(run_on_event_queue(*scenario_of(scenario(lora(", resident: 16"))), lookahead));
+  };
+  CHECK(json(64) == json(0));
+}
+
+TEST_CASE("mistakes in adapters are told") {
+  CHECK(holds(mistakes(scenario(", lora: {rank: 16, targets: [q], adapters: 4}")), "'popularity' is required"));
+  CHECK(holds(mistakes(scenario(lora(""), "sn40l")), "low-rank adapters"));
+}
