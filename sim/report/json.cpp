@@ -196,7 +196,6 @@ std::string to_json(const run::RunResult& r) {
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
-  if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
   if (r.cost) json["cost"] = cost(*r.cost);
   if (r.area)
     json["area"] = {{"die_area_mm2", r.area->die_area_mm2},
@@ -211,6 +210,7 @@ std::string to_json(const run::RunResult& r) {
   json["window_s"] = r.window_s;
   json["sequence_steps"] = r.sequence_steps;
   json["time_share"] = shares(r.time_share);
+  if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
   json["model"] = r.model;
   json["hardware"] = r.hardware;
   json["devices"] = r.devices;

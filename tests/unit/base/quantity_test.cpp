@@ -176,7 +176,7 @@ TEST_CASE("a quantity prints as its shortest text") {
   CHECK(format(Seconds(1e-20)) == "1e-20 s");
   CHECK(format(SquareMetres(814e-6)) == "814 mm2");
   CHECK(format(PerSecond(4.0 / 3600)) == "4 /h");
-  CHECK(format(PerJoule(0.25 / 3.6e6)) == "0.25 /kWh");
+  CHECK(format(PerJoule(0.3 / 3.6e6)) == "0.3 /kWh");
   CHECK(format(GramsPerJoule(380 / 3.6e6)) == "380 g/kWh");
   CHECK(format_quantity(0.1, Dimension::number) == "0.1");
 }
