@@ -196,10 +196,6 @@ std::string to_json(const run::RunResult& r) {
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
-  if (r.cost) json["cost"] = cost(*r.cost);
-  if (r.area)
-    json["area"] = {{"die_area_mm2", r.area->die_area_mm2},
-                    {"output_tokens_per_s_per_mm2", r.area->output_tokens_per_s_per_mm2}};
   if (!r.links.empty()) json["links"] = links(r.links);
   if (!r.retrieval.empty()) json["retrieval"] = retrieval(r.retrieval);
   if (r.steps > 0) json["provenance"] = provenance(r);
@@ -211,6 +207,10 @@ std::string to_json(const run::RunResult& r) {
   json["sequence_steps"] = r.sequence_steps;
   json["time_share"] = shares(r.time_share);
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
+  if (r.cost) json["cost"] = cost(*r.cost);
+  if (r.area)
+    json["area"] = {{"die_area_mm2", r.area->die_area_mm2},
+                    {"output_tokens_per_s_per_mm2", r.area->output_tokens_per_s_per_mm2}};
   json["model"] = r.model;
   json["hardware"] = r.hardware;
   json["devices"] = r.devices;
