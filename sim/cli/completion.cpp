@@ -52,7 +52,7 @@ _llmscape() {
       ;;
     bench) words='--backend --list --filter --quick --time-budget --seed --output --quiet --help' ;;
     show) words="fields hardware/ model/ workload/ $messages" ;;
-    list) words="devices models workloads batchers routers arrivals streams metrics formats --format $messages" ;;
+    list) words="devices models workloads batchers routers controllers arrivals streams metrics formats --format $messages" ;;
     schema) words='scenario device model workload --help' ;;
     completion) words='bash zsh --help' ;;
     import)

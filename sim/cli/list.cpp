@@ -73,6 +73,7 @@ Table kinds(const Family<Base>& family) {
 
 Table batcher_kinds(Diagnostics&) { return kinds(serving::batchers()); }
 Table router_kinds(Diagnostics&) { return kinds(serving::routers()); }
+Table controller_kinds(Diagnostics&) { return kinds(serving::controllers()); }
 Table arrival_kinds(Diagnostics&) { return kinds(workloads::arrivals()); }
 Table stream_kinds(Diagnostics&) { return kinds(workloads::streams()); }
 
@@ -104,6 +105,7 @@ constexpr std::array kListings = {
     Listing{"workloads", workload_entries},
     Listing{"batchers", batcher_kinds},
     Listing{"routers", router_kinds},
+    Listing{"controllers", controller_kinds},
     Listing{"arrivals", arrival_kinds},
     Listing{"streams", stream_kinds},
     Listing{"metrics", metric_names},

@@ -4,6 +4,8 @@
 #include <deque>
 #include <exception>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "sim/kernel/kernel.hpp"
 #include "sim/kernel/simgrid_compat.hpp"
@@ -30,12 +32,10 @@ class SimGridKernel : public Kernel {
   void lead(Process& leader) override { spawn(leader, "gateway", true); }
   void add(Process& process) override { spawn(process, "replica", false); }
 
+  // Whom a process rings is woken when it has done what was due: ringing at once would let others act in between.
   void ring(Process& process) override {
-    Seat& seat = *seats_.at(&process);
-    // A sleeper is woken only if it would sleep too long.
-    if (!seat.waiting || process.next_event() >= seat.until) return;
-    seat.waiting = false;
-    seat.bell->release();
+    if (acting_) rung_.push_back(&process);
+    else wake_up(process);
   }
 
   Fabric& fabric() override { return *fabric_; }
@@ -60,6 +60,14 @@ class SimGridKernel : public Kernel {
 
   void fail(const std::exception_ptr& error) {
     if (!error_) error_ = error;
+  }
+
+  void wake_up(Process& process) {
+    Seat& seat = *seats_.at(&process);
+    // A sleeper is woken only if it would sleep too long.
+    if (!seat.waiting || process.next_event() >= seat.until) return;
+    seat.waiting = false;
+    seat.bell->release();
   }
 
   // Sleeps until the process is due; true if it was a bell that ended the sleep.
@@ -93,7 +101,11 @@ class SimGridKernel : public Kernel {
       if (now < seat.last) throw std::logic_error("INV-2: the clock went back");
       seat.last = now;
       ++events_;
-      if (!process.wake(now) && leads) return;
+      acting_ = true;
+      const bool goes_on = process.wake(now);
+      acting_ = false;
+      for (Process* other : std::exchange(rung_, {})) wake_up(*other);
+      if (!goes_on && leads) return;
     }
   }
 
@@ -122,6 +134,8 @@ class SimGridKernel : public Kernel {
   std::unique_ptr<SimGridFabric> fabric_;
   std::unordered_map<Process*, std::unique_ptr<Seat>> seats_;
   std::exception_ptr error_;
+  bool acting_ = false;
+  std::vector<Process*> rung_;
   std::int64_t events_ = 0;
 };
 

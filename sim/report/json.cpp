@@ -127,6 +127,19 @@ Json cost(const run::CostResult& c) {
   return json;
 }
 
+Json fleet(const run::FleetResult& fleet) {
+  Json pools = Json::array();
+  for (const run::PoolLife& pool : fleet.pools)
+    pools.push_back({{"name", pool.name},
+                     {"replica_s", pool.replica_s},
+                     {"available", pool.available},
+                     {"starts", pool.starts},
+                     {"drains", pool.drains},
+                     {"conversions", pool.conversions},
+                     {"losses", pool.losses}});
+  return {{"pools", pools}, {"begun_anew", fleet.begun_anew}, {"lost_tokens", fleet.lost_tokens}};
+}
+
 Json links(const std::vector<run::LinkResult>& all) {
   Json json = Json::array();
   for (const run::LinkResult& link : all)
@@ -196,6 +209,7 @@ std::string to_json(const run::RunResult& r) {
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
+  if (r.fleet) json["fleet"] = fleet(*r.fleet);
   if (!r.links.empty()) json["links"] = links(r.links);
   if (!r.retrieval.empty()) json["retrieval"] = retrieval(r.retrieval);
   if (r.steps > 0) json["provenance"] = provenance(r);

@@ -55,13 +55,15 @@ RequestRows::RequestRows(OutputFile& file, const run::Scenario& scenario)
 }
 
 void RequestRows::on_request(const serving::Request& r, serving::Outcome outcome, Seconds at) {
-  file_.write(fmt::format(
-      R"({{"metadata":{{"request":{},"session":{},"slo_class":{},"priority":{},"replica":{},"benchmark_phase":"{}",)"
-      R"("request_start_ns":{},"request_end_ns":{},"was_cancelled":{}}},"metrics":{{{}}},"error":{}}})"
-      "\n",
-      r.id, r.session, classes_[static_cast<std::size_t>(r.slo_class)], r.priority, r.replica,
-      r.arrival < warmup_ ? "warmup" : "profiling", nanoseconds(r.arrival), nanoseconds(at),
-      outcome == serving::Outcome::cancelled, metrics_of(r, outcome), error_of(outcome)));
+  file_.write(
+      fmt::format(R"({{"metadata":{{"request":{},"session":{},"slo_class":{},"priority":{},"replica":{},)"
+                  R"("attempt":{},"reason":"{}","benchmark_phase":"{}",)"
+                  R"("request_start_ns":{},"request_end_ns":{},"was_cancelled":{}}},"metrics":{{{}}},"error":{}}})"
+                  "\n",
+                  r.id, r.session, classes_[static_cast<std::size_t>(r.slo_class)], r.priority, r.replica, r.attempt,
+                  serving::kReasonNames[static_cast<std::size_t>(r.reason)],
+                  r.arrival < warmup_ ? "warmup" : "profiling", nanoseconds(r.arrival), nanoseconds(at),
+                  outcome == serving::Outcome::cancelled, metrics_of(r, outcome), error_of(outcome)));
 }
 
 }  // namespace llmscape::report

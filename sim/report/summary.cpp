@@ -160,6 +160,26 @@ std::string money_and_carbon(const run::CostResult& c) {
   return out.empty() ? out : line("cost", out);
 }
 
+// What became of replicas, pool by pool; empty if nothing happened.
+std::string lives(const run::FleetResult& fleet) {
+  std::string out;
+  for (const run::PoolLife& pool : fleet.pools) {
+    std::string what;
+    for (const auto& [count, name] : {std::pair{pool.starts, "starts"},
+                                      {pool.drains, "drains"},
+                                      {pool.conversions, "conversions"},
+                                      {pool.losses, "losses"}})
+      if (count > 0) what += fmt::format(", {} {}", grouped(count), name);
+    if (what.empty()) continue;
+    out += line(out.empty() ? "fleet" : "", fmt::format("{}: {} replica-hours{}, available {}", pool.name,
+                                                        amount(pool.replica_s / 3600), what, percent(pool.available)));
+  }
+  if (fleet.begun_anew > 0)
+    out += line("", fmt::format("{} calls begun anew, {} answered tokens lost", grouped(fleet.begun_anew),
+                                grouped(fleet.lost_tokens)));
+  return out;
+}
+
 std::string busiest_links(std::vector<run::LinkResult> links) {
   std::ranges::stable_sort(links, std::greater(), &run::LinkResult::use);
   return line("links", fmt::format("busiest: {}, {} in use, {} GB", links.front().name, percent(links.front().use),
@@ -216,6 +236,7 @@ std::string summary(const run::RunResult& r, bool colour) {
   if (r.pools.size() > 1) figures += pool_loads(r.pools);
   for (const run::GroupUse& use : r.utilisation) figures += parts_in_use(use);
   if (r.cost) figures += money_and_carbon(*r.cost);
+  if (r.fleet) figures += lives(*r.fleet);
   if (!r.links.empty()) figures += busiest_links(r.links);
   for (const run::RetrievalResult& retrieval : r.retrieval) figures += searches(retrieval);
   if (r.steps > 0) figures += where_the_time_went(r);

@@ -54,6 +54,13 @@ void Timeline::on_request(const serving::Request& request, serving::Outcome, Sec
   if (request.first_token < at) span(request, "decode", first, at);
 }
 
+void Timeline::on_availability(int replica, serving::Availability availability, Seconds at) {
+  const int process = process_of(replica);
+  name_process(process);
+  event(fmt::format(R"({{"ph":"i","s":"p","name":"{}","pid":{},"tid":0,"ts":{}}})",
+                    serving::kAvailabilityNames[static_cast<std::size_t>(availability)], process, microseconds(at)));
+}
+
 void Timeline::counter(int process, std::string_view name, Seconds at, std::int64_t value) {
   event(fmt::format(R"({{"ph":"C","name":"{}","pid":{},"ts":{},"args":{{"{}":{}}}}})", name, process, microseconds(at),
                     name, value));

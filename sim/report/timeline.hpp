@@ -9,8 +9,8 @@
 namespace llmscape::report {
 
 // timeline.json: a Chrome trace for ui.perfetto.dev. One track per replica for its steps, one per request with what it
-// waited for, counters for queue, batch and KV blocks; power by group of devices. Long runs are thinned: see
-// kWholeRequests and kWholeSteps.
+// waited for, instants where a replica starts, drains or is lost, counters for queue, batch and KV blocks; power by
+// group of devices. Long runs are thinned: see kWholeRequests and kWholeSteps.
 class Timeline : public run::Watcher {
  public:
   // Of the requests, those with a smaller id are all there, then every kThinning-th; of a run's steps likewise.
@@ -23,6 +23,7 @@ class Timeline : public run::Watcher {
   void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                std::int64_t waiting, std::int64_t kv_blocks_used) override;
   void on_power(const std::string& group, const metrics::PowerSeries& power) override;
+  void on_availability(int replica, serving::Availability availability, Seconds at) override;
   // Call once, at the end: before that the file is no JSON.
   void finish();
 

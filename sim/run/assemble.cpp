@@ -137,13 +137,6 @@ std::string describe_hardware(const Scenario& scenario) {
   return text;
 }
 
-std::string name_of(const PoolConfig& pool) {
-  if (pool.name) return *pool.name;
-  std::string groups;
-  for (const std::string& group : pool.devices) groups += (groups.empty() ? "" : "+") + group;
-  return groups;
-}
-
 std::string_view name_of(serving::Role role) {
   static constexpr std::array<std::string_view, 3> kNames = {"any", "prefill", "decode"};
   return kNames[static_cast<std::size_t>(role)];
@@ -203,6 +196,21 @@ std::optional<AreaResult> area(const Scenario& scenario, const Throughput& throu
   return result;
 }
 
+std::optional<FleetResult> fleet(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  const ScenarioConfig& config = parts.scenario.config;
+  if (config.serving.controllers.empty() && config.faults.schedule.empty() && config.faults.mtbf.empty())
+    return std::nullopt;
+  FleetResult result;
+  for (std::size_t i = 0; i < parts.scenario.pools.size(); ++i) {
+    const serving::PoolHistory history = gateway.history(i, end);
+    result.pools.push_back({name_of(parts.scenario.pools[i]), history.provisioned().si(), history.available(),
+                            history.starts, history.drains, history.conversions, history.losses});
+  }
+  result.begun_anew = gateway.begun_anew();
+  result.lost_tokens = gateway.lost_tokens();
+  return result;
+}
+
 }  // namespace
 
 RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
@@ -257,6 +265,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   if (config.cost)
     result.cost = cost_of(*config.cost, group_times(parts, gateway, end), *result.energy, result.tokens.emitted);
   result.area = area(parts.scenario, result.throughput);
+  result.fleet = fleet(parts, gateway, end);
   add_time_shares(parts, totals, result);
   for (std::size_t link = 0; link < parts.fabric->links(); ++link)
     if (const Bytes bytes = parts.fabric->carried(link); bytes > Bytes())

@@ -49,4 +49,11 @@ Seconds load_time(const Scenario& scenario, const PoolConfig& pool, const hardwa
   return weights_of(scenario, pool) / *load_bandwidth(pool, device);
 }
 
+std::optional<Seconds> cold_start(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
+  if (!pool.cold_start) return std::nullopt;
+  const auto bandwidth = pool.cold_start->bandwidth ? pool.cold_start->bandwidth : load_bandwidth(pool, device);
+  if (!bandwidth) return std::nullopt;
+  return pool.cold_start->boot + weights_of(scenario, pool) / *bandwidth;
+}
+
 }  // namespace llmscape::run

@@ -19,5 +19,7 @@ std::int64_t kv_tokens(const Scenario& scenario, const PoolConfig& pool, const h
 std::optional<BytesPerSecond> load_bandwidth(const PoolConfig& pool, const hardware::Device& device);
 // Time to bring the weights of the pool's model into its devices' memory: W / (n BW) (cost-model 6).
 Seconds load_time(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+// From off until the replica serves: boot time, then its weights. Nothing: not known.
+std::optional<Seconds> cold_start(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 
 }  // namespace llmscape::run

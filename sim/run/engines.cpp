@@ -92,6 +92,8 @@ void Engines::add_pool(const PoolConfig& config) {
   pool.kv_per_token = Bytes(models::kv_bytes_per_token(scenario_.model_of(config)));
   pool.model = scenario_.model_index(config);
   pool.accepts = acceptance_of(config.accepts, scenario_.slo_classes);
+  for (const auto& controller : scenario_.config.serving.controllers)
+    pool.off += controller->off_at_first(scenario_.fleet, pools_.size() - 1);
   for (std::size_t group = 0; group < scenario_.config.hardware.devices.size(); ++group)
     if (std::ranges::find(config.devices, scenario_.config.hardware.devices[group]->name) != config.devices.end())
       add_group(config, group);
@@ -115,8 +117,10 @@ void Engines::add_group(const PoolConfig& config, std::size_t group) {
     replica.max_model_len = size.max_model_len;
     replica.lookahead = options_.lookahead;
     replica.turns = turns_of(config, device, first);
+    const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
     seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
-                      first, devices, config.role == serving::Role::prefill, config.role == serving::Role::decode});
+                      first, devices, both || config.role == serving::Role::prefill,
+                      both || config.role == serving::Role::decode});
     replica.offload = {tiers_.below(config, seats_.back(), replica.index), config.kv_write, config.kv_fetch,
                        config.kv_prefetch};
     const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));

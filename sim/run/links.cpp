@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <set>
 
 namespace llmscape::run {
 namespace {
+
+constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
 // Both ways of an uplink or a port.
 struct Duplex {
@@ -28,7 +32,7 @@ class Builder {
   }
   // A replica of several nodes is reached over the first one's uplink.
   Duplex uplink(const Seat& seat) {
-    return once(fmt::format("node {} of {}", node_of(seat), seat.group), *seat.placement->node.uplink);
+    return once(link_of_node(seat.group, node_of(seat)), *seat.placement->node.uplink);
   }
   [[nodiscard]] static std::int64_t rack_of(const Seat& seat) {
     return seat.placement->rack ? node_of(seat) / seat.placement->rack->nodes : 0;
@@ -37,15 +41,25 @@ class Builder {
     return once(fmt::format("rack {} of {}", rack_of(seat), seat.group), *seat.placement->rack->uplink);
   }
   Duplex site(const Seat& seat) { return site(seat.placement->site); }
-  Duplex site(const std::string& name) { return once("site " + name, *config_.sites.at(name).uplink); }
-  // Of the sites that something crosses.
-  std::vector<LinkChange> changes() {
+  Duplex site(const std::string& name) { return once(link_of_site(name), *config_.sites.at(name).uplink); }
+  // Of the links that something crosses: at every change of its profile or its faults, the least that they allow.
+  std::vector<LinkChange> changes(const std::vector<LinkFault>& faults) {
     std::vector<LinkChange> all;
-    for (const auto& [name, site_config] : config_.sites) {
-      if (!known_.contains("site " + name)) continue;
-      const Duplex uplink = site(name);
-      for (const hardware::UplinkChange& change : site_config.profile)
-        for (const kernel::Fabric::Link link : {uplink.out, uplink.in}) all.push_back({change.at, link, change.uplink});
+    for (const auto& [name, link] : known_) {
+      const std::vector<hardware::UplinkChange> profile = profile_of(name);
+      std::set<Seconds> times;
+      for (const hardware::UplinkChange& change : profile) times.insert(change.at);
+      for (const LinkFault& fault : faults)
+        if (fault.link == name) times.insert({fault.from, fault.until});
+      times.erase(kNever);
+      for (const Seconds at : times) {
+        BytesPerSecond allowed = bandwidths_.at(name);
+        for (const hardware::UplinkChange& change : profile)
+          if (change.at <= at) allowed = change.uplink;
+        for (const LinkFault& fault : faults)
+          if (fault.link == name && fault.from <= at && at < fault.until) allowed = std::min(allowed, fault.bandwidth);
+        for (const kernel::Fabric::Link way : {link.out, link.in}) all.push_back({at, way, allowed});
+      }
     }
     std::ranges::stable_sort(all, {}, &LinkChange::at);
     return all;
@@ -57,19 +71,32 @@ class Builder {
     return {out, fabric_.add_link(name + ", in", bandwidth)};
   }
   Duplex once(const std::string& name, BytesPerSecond bandwidth) {
+    bandwidths_.emplace(name, bandwidth);
     const auto found = known_.find(name);
     return found != known_.end() ? found->second : known_.emplace(name, duplex(name, bandwidth)).first->second;
+  }
+  [[nodiscard]] std::vector<hardware::UplinkChange> profile_of(const std::string& link) const {
+    for (const auto& [name, site_config] : config_.sites)
+      if (link_of_site(name) == link) return site_config.profile;
+    return {};
   }
 
   kernel::Fabric& fabric_;
   const hardware::FabricConfig& config_;
   std::map<std::string, Duplex> known_;
+  std::map<std::string, BytesPerSecond> bandwidths_;
 };
 
 }  // namespace
 
+std::string link_of_site(const std::string& site) { return "site " + site; }
+
+std::string link_of_node(const std::string& group, std::int64_t node) {
+  return fmt::format("node {} of {}", node, group);
+}
+
 std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats,
-                                const hardware::FabricConfig& config) {
+                                const hardware::FabricConfig& config, const std::vector<LinkFault>& faults) {
   Builder builder(fabric, config);
   std::vector<Duplex> ports;
   for (std::size_t i = 0; i < seats.size(); ++i) {
@@ -102,7 +129,7 @@ std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>&
       path.insert(path.end(), way_in.rbegin(), way_in.rend());
       fabric.add_route(a, b, std::move(path), latency);
     }
-  return builder.changes();
+  return builder.changes(faults);
 }
 
 }  // namespace llmscape::run

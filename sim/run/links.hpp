@@ -16,6 +16,15 @@ struct Seat {
   bool sends = false, receives = false;  // KV entries
 };
 
+// A link carries no more than this for a while; 0: it is down, and what it carries is lost.
+struct LinkFault {
+  Seconds from, until;
+  std::string link;  // link_of_site() or link_of_node()
+  BytesPerSecond bandwidth;
+};
+std::string link_of_site(const std::string& site);
+std::string link_of_node(const std::string& group, std::int64_t node);
+
 // A link that changes.
 struct LinkChange {
   Seconds at;
@@ -27,6 +36,6 @@ struct LinkChange {
 // over its node's uplink and its site's where they are in others, and in again. Replica i is endpoint i. Returns how
 // the links change, in order of time.
 std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats,
-                                const hardware::FabricConfig& config);
+                                const hardware::FabricConfig& config, const std::vector<LinkFault>& faults);
 
 }  // namespace llmscape::run

@@ -149,6 +149,21 @@ struct RetrievalResult {
   std::optional<double> joules;       // of hosts, idle power included
 };
 
+// What became of the replicas of one pool.
+struct PoolLife {
+  std::string name;
+  double replica_s = 0;  // switched on: serving, loading or draining
+  double available = 1;  // of the time in which its replicas were to serve, the share in which they did
+  std::int64_t starts = 0, drains = 0, conversions = 0, losses = 0;
+};
+
+// Where replicas come and go.
+struct FleetResult {
+  std::vector<PoolLife> pools;
+  std::int64_t begun_anew = 0;   // times that calls began anew because their replica was lost
+  std::int64_t lost_tokens = 0;  // tokens that were answered by then, and are answered again
+};
+
 struct RunResult {
   std::int64_t seed = 0;
   metrics::Verdict verdict;
@@ -166,6 +181,7 @@ struct RunResult {
   std::vector<GroupUse> utilisation;       // of groups that ran a step
   std::optional<CostResult> cost;          // where the scenario has prices
   std::optional<AreaResult> area;          // where all devices state theirs
+  std::optional<FleetResult> fleet;        // where the scenario has controllers or faults
   std::vector<LinkResult> links;           // those that carried something
   std::vector<RetrievalResult> retrieval;  // a station if it was asked something, and the hosts
   std::array<double, 4> provenance{};      // share of step time by Tag; all 0 when no step ran

@@ -12,6 +12,7 @@
 #include "models/catalog.hpp"
 #include "models/format.hpp"
 #include "sim/run/device_memory.hpp"
+#include "sim/run/fleet_plan.hpp"
 
 namespace llmscape::run {
 
@@ -309,6 +310,17 @@ workloads::WorkloadContext Scenario::workload_context() const {
           config.hardware.retrieval.has_value()};
 }
 
+std::string name_of(const PoolConfig& pool) {
+  if (pool.name) return *pool.name;
+  std::string groups;
+  for (const std::string& group : pool.devices) groups += (groups.empty() ? "" : "+") + group;
+  return groups;
+}
+
+bool Scenario::replicas_convert() const {
+  return std::ranges::any_of(config.serving.controllers, [](const auto& policy) { return policy->converts(); });
+}
+
 int Scenario::model_index(const PoolConfig& pool) const {
   return static_cast<int>(std::ranges::find(model_names, pool.model.value_or("")) - model_names.begin());
 }
@@ -375,6 +387,9 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   if (diagnostics.has_errors()) return std::nullopt;
 
   fill_defaults(root, scenario_fields().info());
+  scenario.fleet = fleet_plan(scenario, root);
+  check_fleet(scenario, root, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   YamlNode schema = YamlNode::scalar("scenario/1");
   scenario.resolved.kind = YamlNode::Kind::mapping;
   scenario.resolved.set("schema", std::move(schema));

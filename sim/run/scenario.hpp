@@ -13,9 +13,11 @@
 #include "hardware/memory_tier.hpp"
 #include "hardware/retrieval/retrieval.hpp"
 #include "sim/run/cost.hpp"
+#include "sim/run/fault_config.hpp"
 #include "sim/run/lora.hpp"
 #include "sim/run/speculation.hpp"
 #include "sim/serving/batcher.hpp"
+#include "sim/serving/controllers.hpp"
 #include "sim/serving/gateway.hpp"
 #include "sim/serving/router.hpp"
 #include "workloads/workload.hpp"
@@ -50,6 +52,12 @@ struct FrontEndConfig {
   Seconds per_call, per_token;
 };
 
+// What it takes until a replica that was off serves.
+struct ColdStartConfig {
+  Seconds boot;
+  std::optional<BytesPerSecond> bandwidth;  // into one device; absent: its own load_bandwidth()
+};
+
 // What the replicas of a pool have in common.
 struct EngineConfig {
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
@@ -69,6 +77,7 @@ struct EngineConfig {
   bool kv_prefetch = true;
   std::optional<SpeculationConfig> speculation;
   std::optional<LoraConfig> lora;
+  std::optional<ColdStartConfig> cold_start;
   [[nodiscard]] models::ParallelPlan plan() const;
 };
 
@@ -103,6 +112,7 @@ struct ServingConfig : EngineConfig {
   std::vector<PoolConfig> pools;  // none: one of all devices
   serving::Placement placement = serving::Placement::in_order;
   std::int64_t retries = 3;
+  std::vector<std::shared_ptr<const serving::ControllerPolicy>> controllers;  // of the fleet, as they act in turn
   bool kv_by_layer = true;  // hand-overs move KV entries as their layers are computed
   FrontEndConfig front_end;
   AdmissionConfig admission;
@@ -127,11 +137,14 @@ struct ScenarioConfig {
   workloads::WorkloadConfig workload;
   SloConfig slo;
   std::optional<CostConfig> cost;
+  FaultsConfig faults;
   std::optional<Seconds> horizon;  // the run stops here, finished or not
   std::int64_t seed = 1;
 };
 const Fields<ScenarioConfig>& scenario_fields();
 const Fields<PoolConfig>& pool_fields();
+// What results and controllers call the pool: its name, or those of its groups.
+std::string name_of(const PoolConfig& pool);
 
 // A scenario read, completed and checked against itself: nothing in it can fail any more but the trace.
 struct Scenario {
@@ -143,6 +156,7 @@ struct Scenario {
   std::vector<std::string> slo_classes;             // the unnamed class first, then by name
   std::vector<Slo> slos;                            // one for each class
   std::vector<PoolConfig> pools;                    // at least one
+  serving::FleetPlan fleet;                         // their replicas
   std::filesystem::path folder;                     // relative paths start here
   YamlNode resolved;                                // every value, presets and defaults spelled out, with its origin
   SourceRange workload_where;
@@ -150,6 +164,8 @@ struct Scenario {
   // What the workload needs to know of the rest.
   [[nodiscard]] workloads::WorkloadContext workload_context() const;
   [[nodiscard]] int model_index(const PoolConfig& pool) const;
+  // A replica may go from one pool to another.
+  [[nodiscard]] bool replicas_convert() const;
   [[nodiscard]] const models::ModelSpec& model_of(const PoolConfig& pool) const {
     return models[static_cast<std::size_t>(model_index(pool))];
   }

@@ -79,6 +79,21 @@ const Fields<FrontEndConfig>& front_end_fields() {
   return fields;
 }
 
+const Fields<ColdStartConfig>& cold_start_fields() {
+  static const Fields<ColdStartConfig> fields = [] {
+    Fields<ColdStartConfig> f("cold_start", "how long a replica takes from off until it serves");
+    f.add("boot", &ColdStartConfig::boot, "before and beside the weights: machine, container, engine, graphs")
+        .required()
+        .at_least(0);
+    f.add("bandwidth", &ColdStartConfig::bandwidth,
+          "into one device from where the weights are (disk, remote store); absent: from its host's memory, as the "
+          "device's load_bandwidth says")
+        .above(0);
+    return f;
+  }();
+  return fields;
+}
+
 // The fields that pools lay over those of `serving`.
 template <class T>
 void add_engine_fields(Fields<T>& f) {
@@ -125,6 +140,8 @@ void add_engine_fields(Fields<T>& f) {
         "free too");
   f.add_group("speculation", &T::speculation, speculation_fields(), "speculative decoding; absent: none");
   f.add_group("lora", &T::lora, lora_fields(), "low-rank adapters that calls carry; absent: none");
+  f.add_group("cold_start", &T::cold_start, cold_start_fields(),
+              "how long a replica takes to start: needed where one may");
 }
 
 const Fields<AcceptanceConfig>& acceptance_fields() {
@@ -171,6 +188,9 @@ const Fields<ServingConfig>& serving_fields() {
                {{"in_order", serving::Placement::in_order}, {"least_loaded", serving::Placement::least_loaded}},
                "which of the pools that take a call is sent it: the first that has a replica that serves, or the one "
                "with the fewest outstanding tokens per replica");
+    f.add_family("controllers", &ServingConfig::controllers, serving::controllers(),
+                 "what starts, drains and converts replicas while the scenario runs")
+        .otherwise("[]");
     f.add("retries", &ServingConfig::retries, "times that a call begins anew after its replica was lost, then it fails")
         .between(0, 1000);
     f.add("kv_by_layer", &ServingConfig::kv_by_layer,
@@ -250,6 +270,7 @@ const Fields<ScenarioConfig>& scenario_fields() {
         .required();
     f.add_group("slo", &ScenarioConfig::slo, slo_fields(), "what counts as good");
     f.add_group("cost", &ScenarioConfig::cost, cost_fields(), "what it costs: your own prices");
+    f.add_group("faults", &ScenarioConfig::faults, faults_fields(), "what breaks, and when it is whole again");
     f.add("horizon", &ScenarioConfig::horizon, "simulated time at which the run stops, finished or not").above(0);
     f.add("seed", &ScenarioConfig::seed, "seed of every random stream").at_least(0);
     return f;

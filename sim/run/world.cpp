@@ -9,6 +9,8 @@
 #include "sim/run/assemble.hpp"
 #include "sim/run/energy.hpp"
 #include "sim/run/engines.hpp"
+#include "sim/run/faults.hpp"
+#include "sim/run/fleet_plan.hpp"
 #include "sim/run/links.hpp"
 
 namespace llmscape::run {
@@ -59,6 +61,9 @@ class Ears : public serving::RequestListener {
     observer_.on_request(request, outcome, at);
     if (options_.watcher) options_.watcher->on_request(request, outcome, at);
   }
+  void on_availability(std::size_t replica, serving::Availability availability, Seconds at) override {
+    if (options_.watcher) options_.watcher->on_availability(static_cast<int>(replica), availability, at);
+  }
   void on_task(const workloads::Program& program, serving::Outcome outcome, Seconds at) override {
     observer_.on_task(program, outcome, at);
     if (options_.progress && expected_)
@@ -95,6 +100,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
     serving::Gateway** gateway = nullptr;
     kernel::Kernel* kernel = nullptr;
     kernel::Process* process = nullptr;
+    void on_wake(Seconds now) override { (*gateway)->on_wake(now); }
     void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
       (*gateway)->on_outcome(request, outcome, at);
       kernel->ring(*process);
@@ -115,7 +121,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   kernel::Fabric& fabric = kernel->fabric();
   std::optional<LinkProfile> profile;
   if (std::ranges::any_of(engines.seats(), &Seat::sends))
-    profile.emplace(fabric, connect(fabric, engines.seats(), config.hardware.fabric));
+    profile.emplace(fabric, connect(fabric, engines.seats(), config.hardware.fabric, link_faults(scenario)));
 
   serving::GatewayConfig gateway_config;
   gateway_config.front_end = {config.serving.front_end.per_call, config.serving.front_end.per_token};
@@ -128,6 +134,8 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   gateway_config.move_by_layer = config.serving.kv_by_layer;
   gateway_config.placement = config.serving.placement;
   gateway_config.retries = config.serving.retries;
+  const auto controllers = make_controllers(scenario, streams);
+  for (const auto& controller : controllers) gateway_config.controllers.push_back(controller.get());
   gateway_config.move_kv = [&](std::size_t from, std::size_t to, Bytes bytes, Seconds now,
                                std::function<void(bool, Seconds)> done) {
     fabric.move(from, to, bytes, now, [&, done = std::move(done)](bool arrived, Seconds at) {

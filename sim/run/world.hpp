@@ -18,6 +18,8 @@ class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) = 0;
+  // A replica serves, loads, drains or is off from `at` on.
+  virtual void on_availability(int /*replica*/, serving::Availability /*availability*/, Seconds /*at*/) {}
   virtual void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                        std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
   // Once for each group of devices, at the end.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/quantity.hpp"
 #include "sim/serving/request.hpp"
@@ -21,15 +23,36 @@ enum class Availability : std::uint8_t {
   loading,   // starts, or loads weights: serves at a known time
   draining,  // takes nothing new; leaves when it has answered what it has
   off,       // may be started
+  down,      // broken or under maintenance: whoever took it away gives it back
   lost       // never comes back
 };
+inline constexpr std::size_t kAvailabilities = 6;
+inline constexpr std::array<std::string_view, kAvailabilities> kAvailabilityNames = {"serving", "loading", "draining",
+                                                                                     "off",     "down",    "lost"};
 
 // A pool as those see it who start and stop its replicas.
 struct PoolLoad {
   Role role = Role::any;
-  std::int64_t serving = 0, loading = 0, draining = 0, off = 0;  // replicas
-  std::int64_t requests = 0, tokens = 0;                         // sent to its replicas and not answered
+  std::int64_t serving = 0, loading = 0, draining = 0, off = 0, down = 0;  // replicas
+  std::int64_t requests = 0, tokens = 0;                                   // sent to its replicas and not answered
   std::int64_t waiting = 0;  // calls that wait in the gateway because none of its replicas serves
+};
+
+// What happened to the replicas of a pool; those of a replica that was converted count where it stood.
+struct PoolHistory {
+  std::array<Seconds, kAvailabilities> spent{};  // replica-seconds; of one that was off when it broke: as off
+  std::int64_t starts = 0, drains = 0, conversions = 0, losses = 0;
+  // Switched on: serving, loading or draining.
+  [[nodiscard]] Seconds provisioned() const { return in(Availability::loading) + answering(); }
+  // Of the time in which replicas were to serve, the share in which they did; 1 if there was none.
+  [[nodiscard]] double available() const {
+    const Seconds wanted = provisioned() + in(Availability::down) + in(Availability::lost);
+    return wanted > Seconds() ? answering() / wanted : 1;
+  }
+
+ private:
+  [[nodiscard]] Seconds in(Availability availability) const { return spent[static_cast<std::size_t>(availability)]; }
+  [[nodiscard]] Seconds answering() const { return in(Availability::serving) + in(Availability::draining); }
 };
 
 // The replicas of all pools, numbered over the pools in order, and what can be done to them while they run.
@@ -50,18 +73,28 @@ class Fleet {
   virtual void drain(std::size_t replica, Seconds now) = 0;
   // The same, but then it serves in another pool, after `takes`. The pools' engines are set up alike.
   virtual void convert(std::size_t replica, std::size_t pool, Seconds takes, Seconds now) = 0;
-  // One is lost at once, with all that was on it; it can be started again unless `for_good`.
+  // Whatever it does, it takes nothing new; when it has answered what it has, it is down until mend().
+  virtual void hold(std::size_t replica, bool for_good, Seconds now) = 0;
+  // The same, but at once: what was on it is lost.
   virtual void lose(std::size_t replica, bool for_good, Seconds now) = 0;
+  // Ends one hold() or lose() that was not for good. After the last one, a replica that was to serve does so after
+  // `takes`, or at once if it has not left yet; another one is off.
+  virtual void mend(std::size_t replica, Seconds takes, Seconds now) = 0;
 };
 
 // Starts, stops, converts or loses replicas: autoscalers, fault schedules. Acts before what else happens at an instant.
 class Controller {
  public:
   virtual ~Controller() = default;
-  // When it acts next; kNever: not before a request ends. A controller that acts at intervals keeps no run alive: the
-  // run ends when everything is answered.
+  // When it acts next; kNever: not before something happens. A controller that acts at intervals keeps no run alive:
+  // the run ends when everything is answered.
   [[nodiscard]] virtual Seconds next_event() const = 0;
   virtual void act(Fleet& fleet, Seconds now) = 0;
+  // Whether it starts the replica, if it is off or once it is mended, when calls wait for it. Calls wait for nothing
+  // else.
+  [[nodiscard]] virtual bool starts(const Fleet&, std::size_t) const { return false; }
+  // A call begins to wait because no replica that could go on with it serves: next_event() may become `now`.
+  virtual void on_waiting(const Request&, Seconds) {}
   // A call has left the system.
   virtual void on_request(const Request&, Outcome, Seconds) {}
 };

@@ -25,8 +25,9 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
       member.replica = replica;
       member.index = members_.size() - 1;
       member.pool = pools_.size();
-      if (place++ >= started) member.availability = Availability::off;
-      else member.provisioned.switch_on(Seconds());
+      member.wanted = place++ < started;
+      if (member.wanted) member.provisioned.switch_on(Seconds());
+      else member.availability = Availability::off;
     }
     pools_.push_back({pool.role, std::move(pool.router), pool.kv_per_token, pool.model, std::move(pool.accepts)});
   }
@@ -46,6 +47,10 @@ Seconds Gateway::next_event() {
 bool Gateway::done() { return stopped_ || (programs_.idle() && due_.empty() && generator_.next_start() == kNever); }
 
 void Gateway::wake(Seconds now) {
+  // What follows from what a replica did at this instant comes after all steps that were to be planned at it, also
+  // those that were planned ahead.
+  if (replicas_woke_ == now)
+    for (Member& member : members_) member.replica->settle(now);
   for (;;) {
     std::sort(due_.begin(), due_.end(), [](const Due& a, const Due& b) {
       if (a.at != b.at) return a.at > b.at;  // the earliest last
@@ -67,6 +72,7 @@ void Gateway::wake(Seconds now) {
       for (Controller* controller : config_.controllers)
         if (controller->next_event() <= next) controller->act(*this, next);
       send_waiting(next);
+      check_that_something_comes();
     } else if (ready == next) {
       make_ready(next);
     } else if (programs_.next_event() == next) {
@@ -172,7 +178,9 @@ void Gateway::admit_held(Seconds now) {
   }
 }
 
-void Gateway::wait_for_replica(Call& call) {
+void Gateway::wait_for_replica(Call& call, Seconds now) {
+  if (!std::exchange(call.announced, true))
+    for (Controller* controller : config_.controllers) controller->on_waiting(call.request, now);
   call.unplaced = true;
   unplaced_.insert({call.request.priority, call.request.id, call.request.gateway_slot});
 }
@@ -197,8 +205,9 @@ void Gateway::charge(std::size_t replica, const Request& request, std::int64_t s
 void Gateway::send(Call& call, Seconds now) {
   Request& request = call.request;
   const Choice choice = choose(false, request, now);
+  call.uncached = choice.uncached;
   if (!choice.member) {
-    if (choice.reason == Reason::none) return wait_for_replica(call);
+    if (choice.reason == Reason::none) return wait_for_replica(call, now);
     return reject(call, choice.reason == Reason::no_replica ? Outcome::failed : Outcome::dropped, choice.reason, now);
   }
   Member& member = *choice.member;
@@ -209,6 +218,7 @@ void Gateway::send(Call& call, Seconds now) {
     hand_overs_[request.id] = {request.gateway_slot, member.index};
   }
   request.replica = static_cast<int>(member.index);
+  call.announced = false;
   ++sent_requests_;
   charge(member.index, request, +1, now);
   member.replica->submit(request, now);

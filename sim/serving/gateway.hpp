@@ -31,6 +31,8 @@ class RequestListener {
   virtual void on_request(const Request& request, Outcome outcome, Seconds at) = 0;
   // A program has ended.
   virtual void on_task(const workloads::Program& program, Outcome outcome, Seconds at) = 0;
+  // A replica serves, loads, drains or is off from `at` on.
+  virtual void on_availability(std::size_t, Availability, Seconds) {}
 };
 
 // The process in front of the engines: reads a call and tokenises its prompt, one call after the other.
@@ -105,6 +107,7 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   [[nodiscard]] bool done();
   [[nodiscard]] bool stopped_at_horizon() const { return stopped_; }
 
+  void on_wake(Seconds now) override { replicas_woke_ = now; }
   void on_outcome(Request& request, Outcome outcome, Seconds at) override;
   void on_prompt_start(Request& request, Seconds at) override;
   void on_reserved(Request& request, std::int64_t tokens, Seconds at) override;
@@ -121,9 +124,15 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   void start(std::size_t replica, Seconds ready, Seconds now) override;
   void drain(std::size_t replica, Seconds now) override;
   void convert(std::size_t replica, std::size_t pool, Seconds takes, Seconds now) override;
+  void hold(std::size_t replica, bool for_good, Seconds now) override;
   void lose(std::size_t replica, bool for_good, Seconds now) override;
+  void mend(std::size_t replica, Seconds takes, Seconds now) override;
   // When a replica has been switched on: serving, loading or draining.
   [[nodiscard]] const Provisioned& provisioned(std::size_t replica) const { return members_[replica].provisioned; }
+  [[nodiscard]] PoolHistory history(std::size_t pool, Seconds end) const;
+  // Times that calls began anew because their replica was lost, and the tokens that had been answered.
+  [[nodiscard]] std::int64_t begun_anew() const { return begun_anew_; }
+  [[nodiscard]] std::int64_t lost_tokens() const { return lost_tokens_; }
 
   // Where everything stands; the open ones are looked up.
   [[nodiscard]] Counters requests() const;
@@ -144,6 +153,8 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
     bool in_front = false;            // in the front end, or waiting for it
     bool held = false;                // waits in the gateway for admission
     bool unplaced = false;            // waits in the gateway for a replica that could go on with it
+    bool announced = false;           // controllers have heard that it does
+    std::int64_t uncached = 0;        // of its prompt, when it last looked for a replica
     std::optional<Outcome> unwanted;  // its replica was told to stop
   };
   struct Due {  // what was reported and is not yet handled
@@ -170,18 +181,24 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
     int model;
     Acceptance accepts;
     std::vector<RoutingTarget*> targets{};  // its replicas that serve
+    PoolHistory history{};                  // as of the last change of each replica
   };
   struct Member : RoutingTarget {
     std::size_t pool = 0;
     Availability availability = Availability::serving;
-    std::size_t next_pool = 0;    // of one that drains: where it serves then ...
-    Seconds conversion = kNever;  // ... after this; kNever: it is off then
+    bool wanted = true;           // it is to serve: not off, nor draining to be off
+    int holds = 0;                // hold() and lose() that are not mended
+    bool for_good = false;        // one of them never is
+    std::size_t next_pool = 0;    // of one that is to be converted: where it serves after draining ...
+    Seconds conversion = kNever;  // ... and this; kNever: it is not
     Seconds ready;                // of one that loads
+    Seconds since;                // it has been as it is
     Provisioned provisioned;
   };
   // What could be found for a call.
   struct Choice {
     Member* member = nullptr;
+    std::int64_t uncached = 0;     // of the prompt, in no cache of those that could compute it
     Reason reason = Reason::none;  // why there will never be one; none: there may be one later
   };
   struct Deadline {
@@ -210,7 +227,7 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   void admit(std::size_t call, Seconds now);
   void admit_held(Seconds now);
   void send(Call& call, Seconds now);
-  void wait_for_replica(Call& call);
+  void wait_for_replica(Call& call, Seconds now);
   void stop_waiting(Call& call);
   void reject(Call& call, Outcome outcome, Reason reason, Seconds now);
   void answer(std::size_t call, Outcome outcome, Seconds now);
@@ -229,7 +246,13 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
 
   // The life of replicas (gateway_fleet.cpp).
   void set_availability(Member& member, Availability availability, Seconds now);
+  static void spend(PoolHistory& history, const Member& member, Seconds until);
   void refresh_targets();
+  void begin_loading(Member& member, Seconds ready, Seconds now);
+  void leave_when_drained(Member& member, Seconds now);
+  [[nodiscard]] bool returns(const Member& member) const;
+  [[nodiscard]] const PoolState& future_pool(const Member& member) const;
+  void check_that_something_comes();
   void drained(Member& member, Seconds now);
   void make_ready(Seconds now);
   [[nodiscard]] Seconds next_ready() const;
@@ -276,7 +299,10 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   std::uint64_t next_content_ = 0xffffffull << 40;  // answers that no program names: a range that no generator uses
   std::int64_t open_requests_ = 0;
   std::int64_t sent_requests_ = 0;
+  std::int64_t moves_ = 0;  // of KV entries, under way
+  std::int64_t begun_anew_ = 0, lost_tokens_ = 0;
   Seconds last_arrival_;
+  Seconds replicas_woke_ = kNever;
   bool stopped_ = false;
 };
 

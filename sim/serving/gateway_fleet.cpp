@@ -2,6 +2,7 @@
 // How replicas come, go, change their pool and are lost, and what becomes of the calls that were on them.
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "sim/serving/gateway.hpp"
@@ -10,7 +11,13 @@ namespace llmscape::serving {
 namespace {
 
 bool switched_on(Availability availability) {
-  return availability != Availability::off && availability != Availability::lost;
+  return availability == Availability::serving || availability == Availability::loading ||
+         availability == Availability::draining;
+}
+
+Availability at_rest(int holds, bool for_good) {
+  if (for_good) return Availability::lost;
+  return holds > 0 ? Availability::down : Availability::off;
 }
 
 void require(bool holds, const char* what) {
@@ -29,24 +36,42 @@ PoolLoad Gateway::load(std::size_t pool) const {
       case Availability::loading: ++load.loading; break;
       case Availability::draining: ++load.draining; break;
       case Availability::off: ++load.off; break;
+      case Availability::down: ++load.down; break;
       case Availability::lost: break;
     }
     load.requests += member.outstanding_requests;
     load.tokens += member.outstanding_tokens;
   }
   for (const Held& held : unplaced_) {
-    const Request& request = calls_[held.call].request;
-    if (takes(pools_[pool], request.replica >= 0, request, request.prompt_tokens)) ++load.waiting;
+    const Call& call = calls_[held.call];
+    if (takes(pools_[pool], call.request.replica >= 0, call.request, call.uncached)) ++load.waiting;
   }
   return load;
 }
 
+// What a replica has done since its last change; one that was not to serve anyway was off, whatever happened to it.
+void Gateway::spend(PoolHistory& history, const Member& member, Seconds until) {
+  const bool off = !member.wanted && !switched_on(member.availability);
+  const Availability as = off ? Availability::off : member.availability;
+  history.spent[static_cast<std::size_t>(as)] += until - member.since;
+}
+
 void Gateway::set_availability(Member& member, Availability availability, Seconds now) {
+  spend(pools_[member.pool].history, member, now);
+  member.since = now;
   const bool was_on = switched_on(member.availability), is_on = switched_on(availability);
   if (was_on && !is_on) member.provisioned.switch_off(now);
   if (!was_on && is_on) member.provisioned.switch_on(now);
   member.availability = availability;
   refresh_targets();
+  listener_.on_availability(member.index, availability, now);
+}
+
+PoolHistory Gateway::history(std::size_t pool, Seconds end) const {
+  PoolHistory history = pools_[pool].history;
+  for (const Member& member : members_)
+    if (member.pool == pool) spend(history, member, end);
+  return history;
 }
 
 void Gateway::refresh_targets() {
@@ -63,12 +88,30 @@ Seconds Gateway::next_control() const {
   return next;
 }
 
+// Whether calls may wait for it.
+bool Gateway::returns(const Member& member) const {
+  if (member.for_good) return false;
+  return member.wanted || std::ranges::any_of(config_.controllers, [&](const Controller* controller) {
+           return controller->starts(*this, member.index);
+         });
+}
+
+const Gateway::PoolState& Gateway::future_pool(const Member& member) const {
+  return pools_[member.conversion < kNever ? member.next_pool : member.pool];
+}
+
+void Gateway::begin_loading(Member& member, Seconds ready, Seconds now) {
+  member.ready = ready;
+  loading_.insert({ready, member.index});
+  set_availability(member, Availability::loading, now);
+}
+
 void Gateway::start(std::size_t replica, Seconds ready, Seconds now) {
   Member& member = members_[replica];
   require(member.availability == Availability::off, "only a replica that is off can be started");
-  member.ready = ready;
-  loading_.insert({ready, replica});
-  set_availability(member, Availability::loading, now);
+  ++pools_[member.pool].history.starts;
+  begin_loading(member, ready, now);
+  member.wanted = true;
 }
 
 void Gateway::make_ready(Seconds now) {
@@ -80,40 +123,63 @@ void Gateway::make_ready(Seconds now) {
   send_waiting(now);
 }
 
+void Gateway::leave_when_drained(Member& member, Seconds now) {
+  set_availability(member, Availability::draining, now);
+  if (member.outstanding_requests == 0) drained(member, now);
+}
+
 void Gateway::drain(std::size_t replica, Seconds now) {
   Member& member = members_[replica];
   require(member.availability == Availability::serving, "only a replica that serves can be drained");
-  member.conversion = kNever;
-  set_availability(member, Availability::draining, now);
-  if (member.outstanding_requests == 0) drained(member, now);
+  ++pools_[member.pool].history.drains;
+  member.wanted = false;
+  leave_when_drained(member, now);
 }
 
 void Gateway::convert(std::size_t replica, std::size_t pool, Seconds takes, Seconds now) {
   Member& member = members_[replica];
   require(member.availability == Availability::serving, "only a replica that serves can be converted");
   require(pools_[pool].model == pools_[member.pool].model, "a replica is converted to another model's pool");
+  ++pools_[member.pool].history.conversions;
   member.next_pool = pool;
   member.conversion = takes;
-  set_availability(member, Availability::draining, now);
-  if (member.outstanding_requests == 0) drained(member, now);
+  leave_when_drained(member, now);
 }
 
+// It has answered everything: its cache is all that is on it, and stays if it is converted.
 void Gateway::drained(Member& member, Seconds now) {
-  if (member.conversion == kNever) {
-    member.replica->crash(now);  // nothing is on it but its cache
-    set_availability(member, Availability::off, now);
+  const Seconds conversion = std::exchange(member.conversion, kNever);
+  if (conversion < kNever) {
+    begin_loading(member, now + conversion, now);
+    member.pool = member.next_pool;
     return;
   }
-  member.pool = member.next_pool;
-  member.ready = now + member.conversion;
-  loading_.insert({member.ready, member.index});
-  set_availability(member, Availability::loading, now);
+  member.replica->crash(now);
+  set_availability(member, at_rest(member.holds, member.for_good), now);
+}
+
+void Gateway::hold(std::size_t replica, bool for_good, Seconds now) {
+  Member& member = members_[replica];
+  ++pools_[member.pool].history.drains;
+  ++member.holds;
+  member.for_good = member.for_good || for_good;
+  member.conversion = kNever;
+  if (member.availability == Availability::serving) {
+    leave_when_drained(member, now);
+  } else if (member.availability != Availability::draining) {
+    loading_.erase({member.ready, replica});
+    set_availability(member, at_rest(member.holds, member.for_good), now);
+  }
 }
 
 void Gateway::lose(std::size_t replica, bool for_good, Seconds now) {
   Member& member = members_[replica];
-  if (member.availability == Availability::loading) loading_.erase({member.ready, replica});
-  set_availability(member, for_good ? Availability::lost : Availability::off, now);
+  ++pools_[member.pool].history.losses;
+  ++member.holds;
+  member.for_good = member.for_good || for_good;
+  member.conversion = kNever;
+  loading_.erase({member.ready, replica});
+  set_availability(member, at_rest(member.holds, member.for_good), now);
   std::set<std::size_t> anew;
   for (const Request* request : member.replica->crash(now)) anew.insert(request->gateway_slot);
   std::vector<std::size_t> to_ask;
@@ -133,6 +199,20 @@ void Gateway::lose(std::size_t replica, bool for_good, Seconds now) {
   ring_(replica);
 }
 
+void Gateway::mend(std::size_t replica, Seconds takes, Seconds now) {
+  Member& member = members_[replica];
+  require(member.holds > 0, "only a replica that was held or lost can be mended");
+  if (--member.holds > 0 || member.for_good) return;
+  if (member.availability == Availability::draining) {
+    if (member.wanted) set_availability(member, Availability::serving, now);
+  } else if (member.wanted) {
+    ++pools_[member.pool].history.starts;
+    begin_loading(member, now + takes, now);
+  } else {
+    set_availability(member, Availability::off, now);
+  }
+}
+
 // The client hears nothing more of the answer that broke off: all of it comes again.
 void Gateway::begin_anew(std::size_t place, Seconds now) {
   Call& call = calls_[place];
@@ -147,6 +227,7 @@ void Gateway::begin_anew(std::size_t place, Seconds now) {
     }
   }
   if (call.unplaced) stop_waiting(call);
+  call.announced = false;
   charge(static_cast<std::size_t>(request.replica), request, -1, now);
   --sent_requests_;
   request.replica = -1;
@@ -156,11 +237,23 @@ void Gateway::begin_anew(std::size_t place, Seconds now) {
   request.computed = 0;
   request.sought_below = false;
   request.fetched_from = request.fetched_to = 0;
+  ++begun_anew_;
+  lost_tokens_ += request.emitted;
   request.lost += std::exchange(request.emitted, 0);
   ++request.attempt;
+  ++request.asked;  // entries that are on their way are for nobody
   if (call.unwanted) return answer(place, *call.unwanted, now);
   if (request.attempt > config_.retries) return reject(call, Outcome::failed, Reason::replica_lost, now);
   admit(place, now);
+}
+
+// A controller that acts at intervals must not hide that nothing else will ever happen.
+void Gateway::check_that_something_comes() {
+  if (open_requests_ == 0 || !unplaced_.empty() || !due_.empty() || !deadlines_.empty() || !read_.empty()) return;
+  if (moves_ > 0 || std::min({next_ready(), programs_.next_event(), generator_.next_start()}) < kNever) return;
+  for (const Member& member : members_)
+    if (member.replica->next_event() < kNever) return;
+  throw std::logic_error("INV-1: " + std::to_string(open_requests_) + " calls are open and nobody goes on with them");
 }
 
 // Calls for which no replica was there look again.

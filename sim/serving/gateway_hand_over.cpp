@@ -43,7 +43,14 @@ void Gateway::expect(Call& call, HandOver& hand_over, Seconds now) {
   const Choice choice = choose(true, request, now);
   if (!choice.member) {
     if (!hand_over.prefilled) return;
-    if (choice.reason == Reason::none) return wait_for_replica(call);
+    if (choice.reason == Reason::none) {
+      // A replica that is to become a decoder, perhaps the one that is waited for, would never be drained.
+      const Member& from = members_[hand_over.from];
+      if (from.conversion == kNever) return wait_for_replica(call, now);
+      from.replica->release(request.id, now);
+      ring_(from.index);
+      return begin_anew(request.gateway_slot, now);
+    }
     return reject(call, Outcome::failed, choice.reason, now);
   }
   hand_over.to = choice.member->index;
@@ -57,7 +64,9 @@ void Gateway::expect(Call& call, HandOver& hand_over, Seconds now) {
 void Gateway::start_moving(Call& call, HandOver& hand_over, std::int64_t tokens, Seconds now) {
   const Bytes bytes = static_cast<double>(tokens) * pools_[members_[hand_over.from].pool].kv_per_token;
   const auto [place, id, asked] = std::tuple{call.request.gateway_slot, call.request.id, call.request.asked};
+  ++moves_;
   config_.move_kv(hand_over.from, hand_over.to, bytes, now, [this, place, id, asked](bool arrived, Seconds at) {
+    --moves_;
     due_.push_back({arrived ? Due::What::arrived : Due::What::lost, at, place, id, asked, {}, 0});
   });
 }

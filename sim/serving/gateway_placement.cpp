@@ -31,15 +31,12 @@ bool Gateway::holds(const PoolState& pool, const Request& request) const {
 
 // Why no replica will ever go on with the call; none: one may.
 Reason Gateway::hopeless(bool to_decode, const Request& request, std::int64_t uncached) const {
-  const bool restarts = next_control() < kNever;
   Reason reason = Reason::not_accepted;
   for (const Member& member : members_) {
-    if (!takes(pools_[member.pool], to_decode, request, uncached)) continue;
+    if (!takes(future_pool(member), to_decode, request, uncached)) continue;
     if (reason == Reason::not_accepted) reason = Reason::too_long;
     if (!member.replica->servable(request)) continue;
-    const bool returns =
-        member.availability == Availability::off ? restarts : member.availability != Availability::lost;
-    if (returns) return Reason::none;
+    if (returns(member)) return Reason::none;
     reason = Reason::no_replica;
   }
   return reason;
@@ -62,12 +59,12 @@ Gateway::Choice Gateway::choose(bool to_decode, const Request& request, Seconds 
     chosen = &pool;
     least = load;
   }
-  if (!chosen) return {nullptr, hopeless(to_decode, request, uncached)};
+  if (!chosen) return {nullptr, uncached, hopeless(to_decode, request, uncached)};
   RoutingTarget* target = chosen->targets[chosen->router->choose(request, chosen->targets, now)];
   if (!target->replica->servable(request))  // the pool's replicas are not all of a size
     target = *std::ranges::find_if(chosen->targets,
                                    [&](const RoutingTarget* other) { return other->replica->servable(request); });
-  return {static_cast<Member*>(target), Reason::none};
+  return {static_cast<Member*>(target), uncached, Reason::none};
 }
 
 }  // namespace llmscape::serving

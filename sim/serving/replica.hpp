@@ -37,6 +37,8 @@ struct ReplicaTotals {
 class OutcomeListener {
  public:
   virtual ~OutcomeListener() = default;
+  // A replica is woken at `now`, and with it every other one that would plan a step at this instant.
+  virtual void on_wake(Seconds now) = 0;
   // Also, as completed, of a request that is to be handed over: its prompt is computed and its first token answered.
   virtual void on_outcome(Request& request, Outcome outcome, Seconds at) = 0;
   // The first chunk of a request that is to be handed over starts to be computed.
@@ -102,6 +104,8 @@ class Replica {
   // requests that were on it; those handed over or expected belong to others.
   std::vector<Request*> crash(Seconds at);
 
+  // What is planned ahead for `at` stands: whoever else was due at that instant has been woken.
+  void settle(Seconds at) { commit_ahead(at, true); }
   // Takes back steps that are planned ahead for a time after `at`.
   void interrupt(Seconds at);
   // Nothing runs, waits or is to be read.

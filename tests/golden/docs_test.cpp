@@ -66,8 +66,8 @@ TEST_CASE("docs/metrics.md holds the vocabulary") {
 
 TEST_CASE("docs/scenario.md holds the fields of a scenario") {
   std::string text;
-  for (const char* name :
-       {"scenario", "model", "serving", "admission", "workload", "mixture", "replay", "slo", "slo_class"})
+  for (const char* name : {"scenario", "model", "serving", "cold_start", "controller", "faults", "fault", "mtbf",
+                           "admission", "workload", "mixture", "replay", "slo", "slo_class"})
     text += "```\n" + printed({"show", "fields", name}) + "```\n\n";
   check_golden_part("docs/scenario.md", "fields", text);
 }

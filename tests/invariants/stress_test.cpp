@@ -3,47 +3,19 @@
 // of many stages. Whatever happens, the books must balance.
 #include <doctest/doctest.h>
 
-#include "base/random.hpp"
+#include "tests/support/random_programs.hpp"
 #include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::random_programs;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
 using workloads::Program;
-using workloads::Stage;
 
 namespace {
 
 double seconds(const models::Batch& batch) { return 1e-3 + 2e-5 * static_cast<double>(batch.tokens()); }
-
-std::vector<Program> random_programs(RandomStream& random, int count) {
-  std::vector<Program> programs;
-  double at = 0;
-  for (int p = 0; p < count; ++p) {
-    Program program;
-    at += random.chance(0.3) ? 0 : random.exponential(0.02);
-    program.start = Seconds(at);
-    program.priority = static_cast<int>(random.integer(0, 2));
-    const std::int64_t stages = random.integer(1, 6);
-    for (int s = 0; s < stages; ++s) {
-      Stage& stage = program.stages.emplace_back();
-      if (s > 0 && random.chance(0.8)) stage.after.push_back(static_cast<int>(random.integer(0, s - 1)));
-      if (random.chance(0.3)) stage.delay = Seconds(random.exponential(0.05));
-      if (random.chance(0.25)) {
-        stage.kind = random.chance(0.5) ? Stage::Kind::retrieval : Stage::Kind::tool;
-        stage.service = Seconds(random.exponential(0.05));
-        continue;
-      }
-      if (random.chance(0.6)) stage.prompt.push_back({random.below(4) + 1, random.integer(1, 120)});
-      stage.prompt.push_back({1000 + static_cast<ContentId>(100 * p + s), random.integer(1, 200)});
-      stage.output_tokens = random.integer(1, 60);
-      if (random.chance(0.3)) stage.give_up = Seconds(random.exponential(0.2));
-    }
-    programs.push_back(std::move(program));
-  }
-  return programs;
-}
 
 }  // namespace
 

@@ -82,7 +82,7 @@ TEST_CASE("a call fails when its replicas are lost more often than it is sent ag
     config.gateway.retries = for_good ? 3 : 1;
     const auto lose = [for_good](Fleet& fleet, Seconds now) {
       fleet.lose(0, for_good, now);
-      if (!for_good) fleet.start(0, now + Seconds(0.01), now);
+      if (!for_good) fleet.mend(0, Seconds(0.01), now);
     };
     config.controller = for_good ? script({{0.05, lose}}) : script({{0.05, lose}, {0.1, lose}});
     System system(config, policy(), serving::LeastTokens(), seconds);

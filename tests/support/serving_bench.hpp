@@ -72,11 +72,18 @@ struct SystemConfig {
   std::vector<serving::Role> roles;                              // of the replicas; empty: they do everything
   std::function<void(std::vector<serving::Pool>&)> shape_pools;  // replicas of one role in a row are a pool
   std::function<std::unique_ptr<serving::Controller>()> controller;
+  std::vector<std::function<std::unique_ptr<serving::Controller>()>> more_controllers;
   std::shared_ptr<serving::DeviceTurns> turns;  // all replicas stand on the same devices; fresh for each system
   Seconds load;                                 // of each replica's weights there
   std::function<serving::KvOffloadConfig(std::size_t replica)> offload;  // none: what leaves HBM is gone
-  double link_bandwidth = 1e9;  // between two replicas, bytes per second, each way of each
-  double kv_per_token = 1000;   // bytes
+  struct LinkChange {
+    double at;
+    std::size_t link;  // 2 r out of replica r, 2 r + 1 into it
+    double bandwidth;
+  };
+  std::vector<LinkChange> link_changes;  // in order of time
+  double link_bandwidth = 1e9;           // between two replicas, bytes per second, each way of each
+  double kv_per_token = 1000;            // bytes
   serving::GatewayConfig gateway;
   std::vector<std::int64_t> kv_laws = {0};
   serving::Speculation speculation;
@@ -112,15 +119,16 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   void run(workloads::Generator& generator) {
     const auto kernel = kernel::make_event_queue_kernel();
     connect(kernel->fabric());
-    if (config_.controller) {
-      controller_ = config_.controller();
-      config_.gateway.controllers = {controller_.get()};
-    }
+    if (config_.controller) controllers_.push_back(config_.controller());
+    for (const auto& make : config_.more_controllers) controllers_.push_back(make());
+    for (const auto& controller : controllers_) config_.gateway.controllers.push_back(controller.get());
     gateway_ = std::make_unique<serving::Gateway>(
         config_.gateway, generator, pools(), *this, [](std::size_t) {}, diagnostics_);
     Leader leader(*gateway_);
     kernel->lead(leader);
     for (auto& process : processes_) kernel->add(process);
+    Links links(kernel->fabric(), config_.link_changes);
+    if (!config_.roles.empty()) kernel->add(links);
     if (!gateway_->done()) kernel->run();
     end = leader.now;
     gateway_->check_invariants();
@@ -192,6 +200,18 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     }
     serving::Replica& replica;
   };
+  struct Links : kernel::Process {
+    Links(kernel::Fabric& f, const std::vector<SystemConfig::LinkChange>& c) : fabric(f), changes(c) {}
+    Seconds next_event() override { return next < changes.size() ? Seconds(changes[next].at) : serving::kNever; }
+    bool wake(Seconds now) override {
+      fabric.set_bandwidth(changes[next].link, BytesPerSecond(changes[next].bandwidth), now);
+      ++next;
+      return true;
+    }
+    kernel::Fabric& fabric;
+    const std::vector<SystemConfig::LinkChange>& changes;
+    std::size_t next = 0;
+  };
   struct Leader : kernel::Process {
     explicit Leader(serving::Gateway& g) : gateway(g) {}
     Seconds next_event() override { return gateway.next_event(); }
@@ -213,6 +233,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     }
   }
   void on_task(const workloads::Program&, serving::Outcome, Seconds) override {}
+  void on_wake(Seconds now) override { gateway_->on_wake(now); }
   void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
     gateway_->on_outcome(request, outcome, at);
   }
@@ -227,7 +248,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::deque<Listener> listeners_;
   std::deque<serving::Replica> replicas_;
   std::deque<ReplicaProcess> processes_;
-  std::unique_ptr<serving::Controller> controller_;
+  std::vector<std::unique_ptr<serving::Controller>> controllers_;
   std::unique_ptr<serving::Gateway> gateway_;
 };
 
@@ -243,6 +264,7 @@ class Script : public serving::Controller {
     return next_ < acts_.size() ? Seconds(acts_[next_].at) : serving::kNever;
   }
   void act(serving::Fleet& fleet, Seconds now) override { acts_[next_++].what(fleet, now); }
+  [[nodiscard]] bool starts(const serving::Fleet&, std::size_t) const override { return next_ < acts_.size(); }
 
  private:
   std::vector<Act> acts_;

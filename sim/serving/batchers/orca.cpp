@@ -14,13 +14,14 @@ class OrcaBatcher : public Batcher {
     std::int64_t room = policy_.max_prompt_tokens;
     while (state.may_admit(policy_.max_batch)) {
       const Request& next = state.waiting.front();
-      if (next.prompt_tokens > room && !plan.chunks.empty()) break;
+      const std::int64_t tokens = next.tokens_to_compute();  // more than its prompt if its KV entries were lost
+      if (tokens > room && !plan.chunks.empty()) break;
       const std::int64_t length = next.prompt_tokens + next.output_tokens;
       if (state.kv.available() < state.kv.blocks_for(length)) break;
       Request& request = state.admit(0, now);
       state.reserve(request, length);
-      state.schedule_chunk(request, request.prompt_tokens, plan);
-      room -= request.prompt_tokens;
+      state.schedule_chunk(request, tokens, plan);
+      room -= tokens;
     }
     plan.steady = plan.chunks.empty();
   }

@@ -19,6 +19,7 @@ class StaticBatcher : public Batcher {
       const std::int64_t padded = context_ + state.decoding.tokens_per_decode();
       state.schedule_decodes(plan);
       context_ += state.decoding.last_growth();
+      sequences_ = std::max(sequences_, plan.decodes);  // some were handed over to the batch
       plan.idle_decodes = sequences_ - plan.decodes;
       const std::int64_t longest = plan.attended.front().max;
       for (models::Attended& law : plan.attended) {
@@ -35,19 +36,20 @@ class StaticBatcher : public Batcher {
     std::vector<Request*> batch;
     while (state.may_admit(policy_.max_batch)) {
       const Request& next = state.waiting.front();
-      const std::int64_t padded_prompt = std::max(prompt, next.prompt_tokens);
-      const std::int64_t padded_output = std::max(output, next.output_tokens);
+      // What was answered before its KV entries were lost is computed like its prompt.
+      const std::int64_t padded_prompt = std::max(prompt, next.tokens_to_compute());
+      const std::int64_t padded_output = std::max(output, next.output_tokens - next.emitted);
       const auto members = static_cast<std::int64_t>(batch.size()) + 1;
-      const bool fits = padded_prompt * members <= policy_.max_prompt_tokens &&
-                        state.kv.blocks_for(padded_prompt + padded_output) * members <= state.kv.blocks();
-      if (!fits && !batch.empty()) break;
+      // Blocks may still be read by replicas that requests were handed over to.
+      if (state.kv.blocks_for(padded_prompt + padded_output) * members > state.kv.available()) break;
+      if (padded_prompt * members > policy_.max_prompt_tokens && !batch.empty()) break;
       prompt = padded_prompt;
       output = padded_output;
       batch.push_back(&state.admit(0, now));
     }
     for (Request* request : batch) {
       state.reserve(*request, prompt + output);
-      state.schedule_chunk(*request, request->prompt_tokens, plan);
+      state.schedule_chunk(*request, request->tokens_to_compute(), plan);
       plan.chunks.back().work.tokens = prompt;
     }
     sequences_ = static_cast<std::int64_t>(batch.size());

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/faults.hpp"
+
+#include <algorithm>
+
+#include "sim/serving/controllers/fault_injector.hpp"
+
+namespace llmscape::run {
+namespace {
+
+using Replicas = std::vector<std::size_t>;
+
+const hardware::Device* group_named(const Scenario& scenario, const std::string& name) {
+  for (const auto& device : scenario.config.hardware.devices)
+    if (device->name == name) return device.get();
+  return nullptr;
+}
+
+const hardware::Node* node_of_group(const Scenario& scenario, const std::string& group) {
+  const auto& groups = scenario.config.hardware.fabric.groups;
+  const auto placed = groups.find(group);
+  return placed != groups.end() ? &placed->second.node : nullptr;
+}
+
+// Those of the group with a device from `first` to before `end`.
+Replicas replicas_on(const Scenario& scenario, const std::string& group, std::int64_t first, std::int64_t end) {
+  Replicas on;
+  const auto& replicas = scenario.fleet.replicas;
+  for (std::size_t i = 0; i < replicas.size(); ++i)
+    if (replicas[i].group == group && replicas[i].first_device < end &&
+        first < replicas[i].first_device + replicas[i].devices)
+      on.push_back(i);
+  return on;
+}
+
+Replicas replicas_hit(const Scenario& scenario, const FaultConfig& fault) {
+  if (fault.device) return replicas_on(scenario, *fault.group, *fault.device, *fault.device + 1);
+  if (fault.node) {
+    const std::int64_t devices = node_of_group(scenario, *fault.group)->devices;
+    return replicas_on(scenario, *fault.group, *fault.node * devices, (*fault.node + 1) * devices);
+  }
+  Replicas of_group = replicas_on(scenario, *fault.group, 0, group_named(scenario, *fault.group)->count);
+  return {of_group[static_cast<std::size_t>(*fault.replica)]};
+}
+
+std::vector<std::string> group_names(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const auto& device : scenario.config.hardware.devices) names.push_back(device->name);
+  return names;
+}
+
+// Says what is wrong with a fault.
+class Check {
+ public:
+  Check(const Scenario& scenario, Diagnostics& diagnostics) : scenario_(scenario), diagnostics_(diagnostics) {}
+
+  bool group(const std::string& name, const SourceRange& where) {
+    if (group_named(scenario_, name)) return true;
+    diagnostics_.error(where, "there is no group of devices " + in_quotes(name),
+                       did_you_mean(name, group_names(scenario_)));
+    return false;
+  }
+  void cold_starts(const std::string& name, const SourceRange& where) {
+    for (const serving::Problem& problem :
+         serving::unknown_cold_starts(scenario_.fleet, [&](const auto& replica) { return replica.group == name; }))
+      diagnostics_.error(where, problem.message, problem.hint);
+  }
+  void fault(const FaultConfig& fault, const SourceRange& where) {
+    if (fault.site) return site(*fault.site, where);
+    if (!group(*fault.group, where)) return;
+    const hardware::Device& device = *group_named(scenario_, *fault.group);
+    if (fault.device) {
+      index("device", *fault.device, device.count, *fault.group, where);
+    } else if (fault.node) {
+      const hardware::Node* node = node_of_group(scenario_, *fault.group);
+      if (!node)
+        diagnostics_.error(where, "hardware.fabric.groups has to say in which nodes '" + *fault.group + "' stands",
+                           *fault.group + ": {node: hgx-h200}");
+      else index("node", *fault.node, (device.count + node->devices - 1) / node->devices, *fault.group, where);
+    } else {
+      const auto replicas = static_cast<std::int64_t>(replicas_on(scenario_, *fault.group, 0, device.count).size());
+      index("replica", *fault.replica, replicas, *fault.group, where);
+    }
+    if (fault.lasts && !fault.uplink) cold_starts(*fault.group, where);
+  }
+
+ private:
+  void site(const std::string& name, const SourceRange& where) {
+    const auto& sites = scenario_.config.hardware.fabric.sites;
+    if (sites.contains(name)) return;
+    std::vector<std::string> known;
+    for (const auto& [other, config] : sites) known.push_back(other);
+    diagnostics_.error(where, "there is no site " + in_quotes(name), did_you_mean(name, known));
+  }
+  void index(const std::string& what, std::int64_t index, std::int64_t count, const std::string& group,
+             const SourceRange& where) {
+    if (index >= count)
+      diagnostics_.error(where, "'" + group + "' has no " + what + " " + std::to_string(index) + ": it has " +
+                                    std::to_string(count) + ", counted from 0");
+  }
+
+  const Scenario& scenario_;
+  Diagnostics& diagnostics_;
+};
+
+}  // namespace
+
+void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  const FaultsConfig& faults = scenario.config.faults;
+  Check check(scenario, diagnostics);
+  for (std::size_t i = 0; i < faults.schedule.size(); ++i)
+    check.fault(faults.schedule[i], root.find("faults")->find("schedule")->items[i].where);
+  for (const auto& [group, mtbf] : faults.mtbf) {
+    const SourceRange& where = root.find("faults")->find("mtbf")->find(group)->where;
+    if (check.group(group, where)) check.cold_starts(group, where);
+  }
+}
+
+std::unique_ptr<serving::Controller> make_fault_injector(const Scenario& scenario, const RandomStreams& streams) {
+  std::vector<serving::Fault> scheduled;
+  for (const FaultConfig& fault : scenario.config.faults.schedule)
+    if (!fault.uplink)
+      scheduled.push_back({fault.at, fault.lasts.value_or(serving::kNever), replicas_hit(scenario, fault)});
+  std::vector<serving::FailingDevice> failing;
+  const auto& groups = scenario.config.hardware.devices;
+  for (std::size_t group = 0; group < groups.size(); ++group) {
+    const auto found = scenario.config.faults.mtbf.find(groups[group]->name);
+    if (found == scenario.config.faults.mtbf.end()) continue;
+    const RandomStreams of_group = streams.child("faults", group);
+    for (std::int64_t i = 0; i < groups[group]->count; ++i)
+      failing.push_back({found->second.mtbf, found->second.mttr,
+                         of_group.stream("device", static_cast<std::uint64_t>(i)),
+                         replicas_on(scenario, found->first, i, i + 1)});
+  }
+  if (scheduled.empty() && failing.empty()) return nullptr;
+  return std::make_unique<serving::FaultInjector>(std::move(scheduled), std::move(failing), scenario.fleet);
+}
+
+std::vector<LinkFault> link_faults(const Scenario& scenario) {
+  std::vector<LinkFault> faults;
+  for (const FaultConfig& fault : scenario.config.faults.schedule)
+    if (fault.uplink)
+      faults.push_back({fault.at, fault.lasts ? fault.at + *fault.lasts : serving::kNever,
+                        fault.site ? link_of_site(*fault.site) : link_of_node(*fault.group, *fault.node),
+                        *fault.uplink});
+  return faults;
+}
+
+}  // namespace llmscape::run
