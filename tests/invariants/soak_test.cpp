@@ -209,7 +209,7 @@ void check_books(const System& system, std::size_t replicas) {
   std::int64_t engine_emitted = 0, engine_work = 0;
   for (std::size_t i = 0; i < replicas; ++i) {
     const EngineState& state = system.replica(i).state();
-    engine_emitted += state.emitted_tokens;
+    engine_emitted += state.emitted_tokens();
     engine_work += state.prefilled_tokens + state.reused_tokens;
     // At most what a message that came with the last answer will drop.
     CHECK((state.running() == 0 || system.replica(i).next_event() <= system.end));
