@@ -142,7 +142,7 @@ std::optional<T> read_scalar(const YamlNode& node, const FieldInfo& info, Diagno
 template <class T>
 void read_value(T& out, const YamlNode& node, const FieldInfo& info, Diagnostics& diagnostics) {
   if constexpr (IsOptional<T>::value) {
-    if (auto v = read_scalar<typename IsOptional<T>::Inner>(node, info, diagnostics)) out = std::move(*v);
+    if (auto v = read_scalar<typename IsOptional<T>::Inner>(node, info, diagnostics)) out = std::move(v);
   } else if constexpr (IsVector<T>::value) {
     if (!node.is_sequence()) return report_not(node, info, "a list", diagnostics);
     out.clear();

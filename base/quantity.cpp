@@ -81,6 +81,9 @@ QuantityError unit_missing(std::string_view number, Dimension dimension) {
   const bool is_si = si && *si != 0 && (std::abs(*si) < 1e-3 || std::abs(*si) >= 1e6);
   const std::string due =
       is_si ? format_quantity(*si, dimension) : fmt::format("{}{}", number, example.substr(example.find(' ')));
+  // A rate may be meant per second or per hour: only who wrote it knows.
+  if (dimension == Dimension::rate && !is_si)
+    return {fmt::format("needs a unit, for example {} or {} /h", due, number), ""};
   return {fmt::format("needs a unit, for example {}", due), ""};
 }
 

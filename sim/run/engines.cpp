@@ -154,6 +154,10 @@ void Engines::start() {
   for (Process& process : processes_) kernel_.add(process);
 }
 
+void Engines::settle(Seconds now) {
+  for (serving::Replica& replica : replicas_) replica.interrupt(now);
+}
+
 void Engines::check_invariants(Seconds now) const {
   for (const auto& [place, turns] : turns_) {
     Seconds used;

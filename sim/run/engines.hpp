@@ -40,6 +40,8 @@ class Engines {
   void ring(std::size_t i);
   // Adds the processes to the kernel.
   void start();
+  // The run ends at `now`: steps that are planned ahead for a time before it have run.
+  void settle(Seconds now);
   // Devices that are shared are never used twice at once (INV-8). Throws std::logic_error.
   void check_invariants(Seconds now) const;
   void fill(Parts& parts) const;

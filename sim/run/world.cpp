@@ -154,6 +154,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   if (profile) kernel->add(*profile);
   if (!gateway.done()) kernel->run();
   fabric.check_invariants(leader.now());
+  engines.settle(leader.now());
   engines.check_invariants(leader.now());
   engines.fill(parts);
   parts.fabric = &fabric;

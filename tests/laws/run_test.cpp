@@ -49,6 +49,13 @@ TEST_CASE("SimGrid and the bare event queue, with lookahead and without, give th
   }
 }
 
+TEST_CASE("a run that stops at its horizon has done the same with lookahead and without (INV-14)") {
+  for (const char* horizon : {"horizon: 3 s", "horizon: 3.7 s", "horizon: 11.3 s"}) {
+    const auto scenario = scenario_of(chat("[{name: gpu, preset: h100-sxm, count: 2}]", std::string(horizon) + "\n"));
+    CHECK(report::to_json(run_on_event_queue(*scenario)) == report::to_json(run_on_event_queue(*scenario, 0)));
+  }
+}
+
 TEST_CASE("equal devices may be written in any order and under any name (INV-13)") {
   const auto metrics = [](const std::string& devices, bool named = false) {
     run::RunResult result = run_on_event_queue(*scenario_of(chat(devices)));
