@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole scenarios with controllers and faults, against the same ones without.
+#include <doctest/doctest.h>
+
+#include "models/memory.hpp"
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+std::string chat(int count, const std::string& serving) {
+  return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpus, preset: h100-sxm, count: " +
+         std::to_string(count) + "}]}\n" + serving + "workload: {preset: chat-1k, requests: 200}\n";
+}
+
+// One call that is handed over from a node to another one of the same site.
+run::RunResult handed_over(const std::string& faults) {
+  return run_on_event_queue(*scenario_of(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware:
+  devices: [{name: prompts, preset: h200}, {name: tokens, preset: h200}]
+  fabric: {groups: {prompts: {node: hgx-h200}, tokens: {node: hgx-h200}}}
+serving: {kv_by_layer: false, pools: [{devices: [prompts], role: prefill}, {devices: [tokens], role: decode}]}
+workload:
+  requests: 1
+  arrivals: {kind: periodic, rate: 0.001 /s}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 1000}, output: {kind: fixed, value: 10}}
+)" + faults));
+}
+
+}  // namespace
+
+TEST_CASE("devices whose replicas are off draw nothing: a pool scaled down to one replica costs what one costs") {
+  const std::string scaled =
+      "serving: {cold_start: {boot: 1 s, bandwidth: 10 GB/s}, controllers: [{policy: autoscale, min: 1, up_at: 1000, "
+      "down_at: 0, interval: 1 s}]}\n";
+  const run::RunResult of_four = run_on_event_queue(*scenario_of(chat(4, scaled)));
+  const run::RunResult of_one = run_on_event_queue(*scenario_of(chat(1, "")));
+  CHECK(of_four.simulated_s == of_one.simulated_s);
+  CHECK(of_four.energy->total_joules == doctest::Approx(of_one.energy->total_joules).epsilon(1e-12));
+  CHECK(of_four.energy->joules == of_one.energy->joules);
+  REQUIRE(of_four.fleet);
+  CHECK(of_four.fleet->pools[0].replica_s == of_one.simulated_s);
+  CHECK(of_four.fleet->pools[0].available == 1);
+}
+
+TEST_CASE("a call at an empty pool waits for boot time and weights on top of what it takes anyway") {
+  const std::string one_call =
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpus, preset: h100-sxm, count: 2}]}\n"
+      "workload: {requests: 1, arrivals: {kind: periodic, rate: 0.001 /s}, stream: {kind: lengths, prompt: {kind: "
+      "fixed, value: 1000}, output: {kind: fixed, value: 2}}}\nserving: {tensor_parallel: 2";
+  const auto cold = scenario_of(one_call +
+                                ", cold_start: {boot: 7 s, bandwidth: 10 GB/s}, controllers: [{policy: autoscale, min: "
+                                "0, up_at: 8, down_at: 1, interval: 10 s}]}\n");
+  const double warm = run_on_event_queue(*scenario_of(one_call + "}\n")).ttft_s->mean;
+  const Bytes weights = models::memory_need(cold->model, cold->pools[0].plan(), 1, 1).weights;
+  CHECK(weights.si() == doctest::Approx(8.03e9).epsilon(0.01));  // 16.06 GB over two devices
+  CHECK(run_on_event_queue(*cold).ttft_s->mean == doctest::Approx(7 + weights.si() / 10e9 + warm).epsilon(1e-12));
+}
+
+TEST_CASE("entries that a node's link loses are computed again; a slow link takes their time") {
+  const run::RunResult whole = handed_over("");
+  CHECK(whole.tokens.computed == 1000);
+  CHECK_FALSE(whole.fleet);
+
+  const run::RunResult down = handed_over("faults: {schedule: [{at: 0 s, group: tokens, node: 0, uplink: 0 B/s}]}\n");
+  CHECK(down.requests.completed == 1);
+  CHECK(down.tokens.computed == 1000 + 1001);  // with the token that was answered
+  CHECK(down.tokens.recomputed == 1001);
+
+  const run::RunResult slow =
+      handed_over("faults: {schedule: [{at: 0 s, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
+  const double bits = 1000 * 131072 * 8.0;  // 32 layers x 2 x 8 heads x 128 x 2 bytes a token
+  CHECK(slow.tokens.computed == 1000);
+  CHECK(slow.e2e_s->mean - whole.e2e_s->mean == doctest::Approx(bits / 1e9 - bits / 3.2e12).epsilon(1e-6));
+
+  const run::RunResult mended =
+      handed_over("faults: {schedule: [{at: 0 s, lasts: 1 ms, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
+  CHECK(mended.e2e_s->mean == whole.e2e_s->mean);
+}
