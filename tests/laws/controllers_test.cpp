@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/controllers/autoscale.hpp"
 #include "sim/serving/controllers/balance.hpp"
 #include "sim/serving/controllers/convert.hpp"
 #include "sim/serving/controllers/drain.hpp"
 #include "sim/serving/controllers/fault_injector.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
-#include "tests/support/serving_bench.hpp"
+#include "tests/support/plain_engine.hpp"
 
 using namespace llmscape;
 using serving::Autoscale;
@@ -23,30 +22,17 @@ using serving::Outcome;
 using serving::Pool;
 using serving::Role;
 using testing::call;
+using testing::kPrefill;
+using testing::kStep;
+using testing::plain_policy;
+using testing::plain_seconds;
+using testing::prompt;
 using testing::System;
 using testing::SystemConfig;
 
 namespace {
 
-constexpr double kStep = 0.01;                               // of every step
-constexpr double kPerPromptToken = 1e-4;                     // on top
-constexpr double kPrefill = kStep + 1000 * kPerPromptToken;  // of a prompt of 1,000 tokens
 constexpr double kColdStart = 2.5;
-
-double seconds(const models::Batch& batch) {
-  return kStep + kPerPromptToken * static_cast<double>(batch.prefill_tokens());
-}
-
-serving::VllmV1 engine() {
-  serving::VllmV1 p;
-  p.max_num_batched_tokens = 8192;
-  p.max_num_seqs = 64;
-  p.async_scheduling = false;
-  p.enable_prefix_caching = false;
-  return p;
-}
-
-Prompt prompt(std::uint64_t id, std::int64_t tokens) { return {{id, tokens, 0}}; }
 
 // Pools by the roles of replicas, as System makes them; all replicas are of one group.
 FleetPlan plan_of(std::size_t replicas, const std::vector<Role>& roles = {}) {
@@ -111,7 +97,7 @@ TEST_CASE("a call that finds an empty pool is answered after a cold start and it
   Autoscale policy = by_calls(4, 0.5, 1);
   policy.min = 0;
   Controlled run(2, policy);
-  System system(run.config, engine(), serving::LeastTokens(), seconds);
+  System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(0.37, prompt(1, 1000), 1)});
   REQUIRE(system.answers.size() == 1);
   CHECK(system.answers[0].request.first_token == Seconds(0.37) + Seconds(kColdStart) + Seconds(kPrefill));
@@ -123,7 +109,7 @@ TEST_CASE("an empty pool that scales by calls empties again, and only what was s
   Autoscale policy = by_calls(4, 0.5, 1);
   policy.min = 0;
   Controlled run(1, policy);
-  System system(run.config, engine(), serving::LeastTokens(), seconds);
+  System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(0.5, prompt(1, 1000), 1), call(20.25, prompt(2, 1000), 1)});
   // The look at 4 s finds nothing to do; each call pays a cold start of its own.
   CHECK(system.answers[1].request.first_token.si() == doctest::Approx(20.25 + kColdStart + kPrefill));
@@ -141,7 +127,7 @@ TEST_CASE("an autoscaler follows a step of load up to its most and down to its f
   Controlled run(6, policy);
   std::vector<Probe::Seen> seen;
   run.config.more_controllers = {[&] { return std::make_unique<Probe>(0.25, seen); }};
-  System system(run.config, engine(), serving::LeastTokens(), seconds);
+  System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   std::vector<workloads::Program> programs;
   std::uint64_t id = 0;
   // A call takes 0.01 + 0.02 s and 99 steps: 20 a second keep some 20 to 30 open, 1 a second some 1.
@@ -173,7 +159,7 @@ TEST_CASE("an autoscaler by SLO starts replicas while calls miss it, and waits o
   policy.up_cooldown = Seconds(3);
   policy.down_cooldown = Seconds(100);
   Controlled run(4, policy);
-  System system(run.config, engine(), serving::LeastTokens(), seconds);
+  System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   std::vector<workloads::Program> programs;
   // 15 prompts of 0.11 s a second: one replica answers 9 of them, two answer them all.
   for (int i = 0; i < 600; ++i) programs.push_back(call(i / 15.0, prompt(static_cast<std::uint64_t>(i) + 1, 1000), 1));
@@ -205,7 +191,7 @@ TEST_CASE("replicas that were converted decode where the load has moved to, and 
     const serving::ControllerPolicy& policy = by_load ? static_cast<const serving::ControllerPolicy&>(balance)
                                                       : static_cast<const serving::ControllerPolicy&>(at_a_time);
     Controlled run(4, policy, roles);
-    System system(run.config, engine(), serving::LeastTokens(), seconds);
+    System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
     std::vector<workloads::Program> programs;
     for (int i = 0; i < 400; ++i)  // short prompts, long answers: 40 x 2 s of decoding at a time
       programs.push_back(call(i / 40.0, prompt(static_cast<std::uint64_t>(i) + 1, 50), 200));
@@ -233,7 +219,7 @@ TEST_CASE("a replica under maintenance answers what it has, is down, and serves 
   policy.lasts = Seconds(3);
   policy.group = "group";
   Controlled run(1, policy);
-  System system(run.config, engine(), serving::LeastTokens(), seconds);
+  System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(0, prompt(1, 1000), 10), call(1, prompt(2, 1000), 1)});
   CHECK(system.answers[0].request.last_token.si() == doctest::Approx(kPrefill + 9 * kStep));
   CHECK(system.answers[1].request.first_token.si() == doctest::Approx(0.05 + 3 + kColdStart + kPrefill));
@@ -249,7 +235,7 @@ TEST_CASE("an autoscaler starts no replica that is broken, and calls wait until 
     return std::make_unique<serving::FaultInjector>(std::vector<serving::Fault>{{Seconds(0.5), Seconds(10), {0}}},
                                                     std::vector<serving::FailingDevice>(), run.plan);
   }};
-  System system(run.config, engine(), serving::LeastTokens(), seconds);
+  System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(1, prompt(1, 1000), 1)});
   // Whole at 10.5 s, when the autoscaler had no reason to look before 11 s.
   CHECK(system.answers[0].request.first_token.si() == doctest::Approx(11 + kColdStart + kPrefill));
@@ -262,7 +248,7 @@ TEST_CASE("a fault that nobody mends fails the calls that wait, though a control
     return std::make_unique<serving::FaultInjector>(std::vector<serving::Fault>{{Seconds(0.05), serving::kNever, {0}}},
                                                     std::vector<serving::FailingDevice>(), run.plan);
   }};
-  System system(run.config, engine(), serving::LeastTokens(), seconds);
+  System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(0, prompt(1, 1000), 1), call(1, prompt(2, 1000), 1)});
   for (const auto& answer : system.answers) {
     CHECK(answer.outcome == Outcome::failed);
@@ -281,7 +267,7 @@ TEST_CASE("two faults at a time are two repairs; a replica serves when the last 
         std::vector<serving::Fault>{{Seconds(1), Seconds(5), {0}}, {Seconds(3), Seconds(1), {0}}},
         std::vector<serving::FailingDevice>(), run.plan);
   }};
-  System system(run.config, engine(), serving::LeastTokens(), seconds);
+  System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(4.5, prompt(1, 1000), 1)});
   CHECK(system.answers[0].request.first_token.si() == doctest::Approx(6 + kColdStart + kPrefill));
   CHECK(system.gateway().history(0, system.end).losses == 2);
@@ -302,7 +288,7 @@ TEST_CASE("devices that break at random do so as often as their MTBF says, and a
   config.controller = [&] {
     return std::make_unique<serving::FaultInjector>(std::vector<serving::Fault>(), devices, plan);
   };
-  System system(config, engine(), serving::LeastTokens(), seconds);
+  System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(kEnd, prompt(1, 10), 1)});
   const serving::PoolHistory history = system.gateway().history(0, system.end);
   // Renewals of a mean of mtbf + mttr: their number has a variance of n (mtbf^2 + mttr^2) / (mtbf + mttr)^2.

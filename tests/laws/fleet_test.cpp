@@ -3,10 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"
-#include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
 #include "sim/serving/routers/round_robin.hpp"
-#include "tests/support/serving_bench.hpp"
+#include "tests/support/plain_engine.hpp"
 
 using namespace llmscape;
 using serving::Availability;
@@ -16,30 +15,16 @@ using serving::Pool;
 using serving::Reason;
 using serving::Role;
 using testing::call;
+using testing::kPrefill;
+using testing::kStep;
+using testing::plain_policy;
+using testing::plain_seconds;
+using testing::prompt;
 using testing::Script;
 using testing::System;
 using testing::SystemConfig;
 
 namespace {
-
-constexpr double kStep = 0.01;            // of every step
-constexpr double kPerPromptToken = 1e-4;  // on top
-
-double seconds(const models::Batch& batch) {
-  return kStep + kPerPromptToken * static_cast<double>(batch.prefill_tokens());
-}
-
-serving::VllmV1 policy() {
-  serving::VllmV1 p;
-  p.max_num_batched_tokens = 8192;
-  p.max_num_seqs = 64;
-  p.async_scheduling = false;
-  p.enable_prefix_caching = false;
-  return p;
-}
-
-Prompt prompt(std::uint64_t id, std::int64_t tokens) { return {{id, tokens, 0}}; }
-constexpr double kPrefill = kStep + 1000 * kPerPromptToken;  // of a prompt of 1,000 tokens
 
 std::function<std::unique_ptr<serving::Controller>()> script(std::vector<Script::Act> acts) {
   return [acts] { return std::make_unique<Script>(acts); };
@@ -51,7 +36,7 @@ TEST_CASE("a call whose replica is lost begins anew on another one, from its pro
   SystemConfig config;
   config.replicas = 2;
   config.controller = script({{kPrefill + 2.5 * kStep, [](Fleet& fleet, Seconds now) { fleet.lose(0, true, now); }}});
-  System system(config, policy(), serving::RoundRobin(), seconds);
+  System system(config, plain_policy(), serving::RoundRobin(), plain_seconds);
   system.run({call(0, prompt(1, 1000), 10)});
   REQUIRE(system.answers.size() == 1);
   const serving::Request& request = system.answers[0].request;
@@ -69,7 +54,7 @@ TEST_CASE("what ends at the instant of a loss is answered") {
   SystemConfig config;
   config.replicas = 2;
   config.controller = script({{kPrefill + 2 * kStep, [](Fleet& fleet, Seconds now) { fleet.lose(0, true, now); }}});
-  System system(config, policy(), serving::RoundRobin(), seconds);
+  System system(config, plain_policy(), serving::RoundRobin(), plain_seconds);
   system.run({call(0, prompt(1, 1000), 3)});
   CHECK(system.answers[0].outcome == Outcome::completed);
   CHECK(system.answers[0].request.attempt == 0);
@@ -85,7 +70,7 @@ TEST_CASE("a call fails when its replicas are lost more often than it is sent ag
       if (!for_good) fleet.mend(0, Seconds(0.01), now);
     };
     config.controller = for_good ? script({{0.05, lose}}) : script({{0.05, lose}, {0.1, lose}});
-    System system(config, policy(), serving::LeastTokens(), seconds);
+    System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
     system.run({call(0, prompt(1, 1000), 10)});
     CHECK(system.answers[0].outcome == Outcome::failed);
     CHECK(system.answers[0].request.reason == (for_good ? Reason::no_replica : Reason::replica_lost));
@@ -98,7 +83,7 @@ TEST_CASE("calls wait for a replica that comes back, and are dropped where none 
   config.controller = script({{0.0, [](Fleet& fleet, Seconds now) { fleet.drain(0, now); }},
                               {1.0, [](Fleet& fleet, Seconds now) { fleet.start(0, now + Seconds(0.5), now); }}});
   config.shape_pools = [](std::vector<Pool>& pools) { pools[0].accepts.up_to = 2000; };
-  System system(config, policy(), serving::LeastTokens(), seconds);
+  System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(0.1, prompt(1, 1000), 1), call(0.2, prompt(2, 2001), 1)});
   CHECK(system.answers[0].outcome == Outcome::dropped);
   CHECK(system.answers[0].request.reason == Reason::not_accepted);
@@ -111,7 +96,7 @@ TEST_CASE("a replica that drains answers what it has and takes nothing new") {
   SystemConfig config;
   config.replicas = 2;
   config.controller = script({{0.05, [](Fleet& fleet, Seconds now) { fleet.drain(0, now); }}});
-  System system(config, policy(), serving::RoundRobin(), seconds);
+  System system(config, plain_policy(), serving::RoundRobin(), plain_seconds);
   system.run({call(0, prompt(1, 1000), 10), call(0.06, prompt(2, 10), 1), call(0.07, prompt(3, 10), 1)});
   for (const auto& answer : system.answers) {
     CHECK(answer.outcome == Outcome::completed);
@@ -136,7 +121,7 @@ TEST_CASE("calls go to a pool that serves their model and takes prompts of their
     pools[1].accepts.longer_than = 500;
     pools[2].model = 1;
   };
-  System system(config, policy(), serving::LeastTokens(), seconds);
+  System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
   auto of_other_model = call(0, prompt(4, 100), 1);
   of_other_model.stages[0].model = 1;
   auto of_no_model = call(0, prompt(5, 100), 1);
@@ -161,7 +146,7 @@ TEST_CASE("a decode replica that is lost while entries come to it is replaced by
     config.gateway.move_by_layer = false;
     config.link_bandwidth = 2e6;  // half a second for 1,000 tokens
     config.controller = script({{at, [](Fleet& fleet, Seconds now) { fleet.lose(1, true, now); }}});
-    System system(config, policy(), serving::LeastTokens(), seconds);
+    System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
     system.run({call(0, prompt(1, 1000), 5)});
     const auto& answer = system.answers[0];
     CHECK(answer.outcome == Outcome::completed);
@@ -180,7 +165,7 @@ TEST_CASE("a replica changes its role when it has answered what it has") {
   config.replicas = 3;
   config.roles = {Role::prefill, Role::prefill, Role::decode};
   config.controller = script({{0.05, [](Fleet& fleet, Seconds now) { fleet.convert(1, 1, Seconds(0.2), now); }}});
-  System system(config, policy(), serving::RoundRobin(), seconds);
+  System system(config, plain_policy(), serving::RoundRobin(), plain_seconds);
   std::vector<workloads::Program> programs;
   for (int i = 0; i < 40; ++i) programs.push_back(call(0.02 * i, prompt(static_cast<std::uint64_t>(i) + 1, 200), 20));
   system.run(programs);

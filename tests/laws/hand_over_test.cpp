@@ -5,35 +5,23 @@
 #include <algorithm>
 
 #include "base/random.hpp"
-#include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
-#include "tests/support/serving_bench.hpp"
+#include "tests/support/plain_engine.hpp"
 
 using namespace llmscape;
 using serving::Outcome;
 using serving::Role;
 using testing::Answer;
 using testing::call;
+using testing::kPrefill;
+using testing::kStep;
+using testing::plain_policy;
+using testing::plain_seconds;
+using testing::prompt;
 using testing::System;
 using testing::SystemConfig;
 
 namespace {
-
-constexpr double kStep = 0.01;            // of every step
-constexpr double kPerPromptToken = 1e-4;  // on top
-
-double seconds(const models::Batch& batch) {
-  return kStep + kPerPromptToken * static_cast<double>(batch.prefill_tokens());
-}
-
-serving::VllmV1 policy() {
-  serving::VllmV1 p;
-  p.max_num_batched_tokens = 8192;
-  p.max_num_seqs = 64;
-  p.async_scheduling = false;
-  p.enable_prefix_caching = false;
-  return p;
-}
 
 SystemConfig two_replicas(bool by_layer) {
   SystemConfig config;
@@ -43,16 +31,11 @@ SystemConfig two_replicas(bool by_layer) {
   return config;
 }
 
-Prompt prompt(std::uint64_t id, std::int64_t tokens) { return {{id, tokens, 0}}; }
-
 std::vector<Answer> answers(const SystemConfig& config, std::vector<workloads::Program> programs) {
-  System system(config, policy(), serving::LeastTokens(), seconds);
+  System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run(std::move(programs));
   return system.answers;
 }
-
-// Of one request of 1,000 prompt tokens: 1 MB to move.
-constexpr double kPrefill = kStep + 1000 * kPerPromptToken;
 
 }  // namespace
 
@@ -89,9 +72,9 @@ TEST_CASE("decodes are not held up by prompts that another replica computes") {
   std::vector<workloads::Program> programs = {call(0, prompt(1, 100), 200), call(0.5, prompt(2, 8000), 2)};
   SystemConfig apart = two_replicas(true);
   SystemConfig together;
-  System one(together, policy(), serving::LeastTokens(), seconds);
+  System one(together, plain_policy(), serving::LeastTokens(), plain_seconds);
   one.run(programs);
-  System two(apart, policy(), serving::LeastTokens(), seconds);
+  System two(apart, plain_policy(), serving::LeastTokens(), plain_seconds);
   two.run(programs);
   const auto longest_gap = [](const System& system) {
     double longest = 0;
@@ -109,7 +92,7 @@ TEST_CASE("room is taken before entries are sent: a full decoder makes them wait
   std::vector<workloads::Program> programs;
   for (std::uint64_t i = 0; i < 12; ++i)
     programs.push_back(call(0.001 * static_cast<double>(i), prompt(i + 1, 250), 50));
-  System system(config, policy(), serving::LeastTokens(), seconds);
+  System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run(std::move(programs));
   REQUIRE(system.answers.size() == 12);
   for (const Answer& answer : system.answers) CHECK(answer.outcome == Outcome::completed);
@@ -117,11 +100,11 @@ TEST_CASE("room is taken before entries are sent: a full decoder makes them wait
 }
 
 TEST_CASE("what the decoder's own prefix cache holds is not sent again") {
-  serving::VllmV1 caching = policy();
+  serving::VllmV1 caching = plain_policy();
   caching.enable_prefix_caching = true;
   SystemConfig config = two_replicas(false);
   config.link_bandwidth = 1e6;  // a microsecond for each byte: a millisecond a token
-  System system(config, caching, serving::LeastTokens(), seconds);
+  System system(config, caching, serving::LeastTokens(), plain_seconds);
   system.run({call(0, prompt(1, 1000), 2), call(10, prompt(1, 1000), 2)});
   const auto moving = [&](std::size_t i) {
     const auto& request = system.answers[i].request;
@@ -136,7 +119,7 @@ TEST_CASE("a request that is given up on its way leaves nothing behind on either
   config.link_bandwidth = 1e6;  // a second for each
   for (const double when : {0.005, 0.05, 0.2, 0.9, 1.05}) {
     CAPTURE(when);
-    System system(config, policy(), serving::LeastTokens(), seconds);
+    System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
     auto given_up = call(0, prompt(1, 1000), 50);
     given_up.stages[0].give_up = Seconds(when);
     system.run({given_up, call(5, prompt(2, 1000), 50)});
@@ -174,7 +157,7 @@ TEST_CASE("1,000 random requests over three prefill and two decode replicas: eve
     }
     // At the end each replica reads what it was told last.
     for (std::uint64_t i = 0; i < 30; ++i) programs.push_back(call(start + 100, prompt(2000 + i, 10), 2));
-    System system(config, policy(), serving::LeastTokens(), seconds);
+    System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
     system.run(std::move(programs));
     CHECK(system.answers.size() == 1030);
     std::int64_t completed = 0;

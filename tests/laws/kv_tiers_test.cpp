@@ -2,9 +2,8 @@
 // KV blocks that leave HBM, and prefixes that come back: closed forms.
 #include <doctest/doctest.h>
 
-#include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/round_robin.hpp"
-#include "tests/support/serving_bench.hpp"
+#include "tests/support/plain_engine.hpp"
 
 using namespace llmscape;
 using serving::KvFetch;
@@ -13,26 +12,22 @@ using serving::KvTier;
 using serving::KvTierConfig;
 using serving::KvWrite;
 using testing::call;
+using testing::kPerPromptToken;
+using testing::kStep;
+using testing::plain_policy;
+using testing::plain_seconds;
+using testing::prompt;
 using testing::System;
 using testing::SystemConfig;
 
 namespace {
 
-constexpr double kStep = 0.01;            // of every step
-constexpr double kPerPromptToken = 1e-4;  // on top
-constexpr double kBlockBytes = 16'000;    // 16 tokens of 1,000 bytes
-
-double seconds(const models::Batch& batch) {
-  return kStep + kPerPromptToken * static_cast<double>(batch.prefill_tokens());
-}
+constexpr double kBlockBytes = 16'000;  // 16 tokens of 1,000 bytes
 
 serving::VllmV1 policy() {
-  serving::VllmV1 p;
-  p.max_num_batched_tokens = 8192;
-  p.max_num_seqs = 64;
-  p.async_scheduling = false;
-  p.enable_prefix_caching = true;
-  return p;
+  serving::VllmV1 caching = plain_policy();
+  caching.enable_prefix_caching = true;
+  return caching;
 }
 
 KvTierConfig tier(double bandwidth, std::int64_t blocks = 1'000'000) {
@@ -59,8 +54,6 @@ double ttft(const System& system, std::uint64_t id) {
   return -1;
 }
 
-Prompt prompt(std::uint64_t id, std::int64_t tokens = 1000) { return {{id, tokens, 0}}; }
-
 // The first prompt comes back after the second has taken 25 of its 62 cached blocks: 63 of 100 each.
 const std::vector<workloads::Program> kThere = {call(0, prompt(1), 1), call(10, prompt(2), 1), call(20, prompt(1), 1)};
 constexpr double kGone = 25 * 16;         // tokens
@@ -76,7 +69,7 @@ TEST_CASE("a prefix is computed below the break-even bandwidth and fetched above
     const double bandwidth = share * break_even;
     const auto first_token = [&](KvFetch fetch) {
       KvTier host(tier(bandwidth), nullptr);
-      System system(over(host, 100, fetch), policy(), serving::RoundRobin(), seconds);
+      System system(over(host, 100, fetch), policy(), serving::RoundRobin(), plain_seconds);
       system.run(kThere);
       host.check_invariants();
       CHECK(host.totals().blocks_read ==
@@ -94,7 +87,7 @@ TEST_CASE("what is fetched counts as reused, and the latency and the queue of th
   KvTierConfig config = tier(1e9);
   config.latency = Seconds(0.002);
   KvTier host(config, nullptr);
-  System system(over(host, 100), policy(), serving::RoundRobin(), seconds);
+  System system(over(host, 100), policy(), serving::RoundRobin(), plain_seconds);
   system.run(kThere);
   CHECK(ttft(system, 2) == doctest::Approx(0.002 + kGoneBytes / 1e9 + kStep + kRest * kPerPromptToken));
   CHECK(system.replica().state().fetched_tokens == 400);
@@ -114,7 +107,7 @@ TEST_CASE("on_eviction writes what makes room and when it does, write_through wh
       KvTierConfig config = tier(bandwidth);
       config.read = BytesPerSecond(1e12);
       KvTier host(config, nullptr);
-      System system(over(host, 100, KvFetch::by_cost, write), policy(), serving::RoundRobin(), seconds);
+      System system(over(host, 100, KvFetch::by_cost, write), policy(), serving::RoundRobin(), plain_seconds);
       system.run({kThere[0], kThere[1], call(at, prompt(1), 1)});
       const bool found = write == KvWrite::write_through || at > 15;
       CHECK(host.totals().blocks_read == (found ? 25 : 0));
@@ -132,11 +125,11 @@ TEST_CASE("HBM over a tier of infinite bandwidth answers as soon as an HBM as la
           call(static_cast<double>(5 * turn) + 0.9 * static_cast<double>(chat), prompt(chat, 100 + 150 * turn), 30));
   SystemConfig large;
   large.kv_blocks = 10'000;
-  System in_hbm(large, policy(), serving::RoundRobin(), seconds);
+  System in_hbm(large, policy(), serving::RoundRobin(), plain_seconds);
   in_hbm.run(chats);
   for (const KvWrite write : {KvWrite::on_eviction, KvWrite::write_through}) {
     KvTier host(tier(1e30), nullptr);
-    System tiered(over(host, 100, KvFetch::by_cost, write), policy(), serving::RoundRobin(), seconds);
+    System tiered(over(host, 100, KvFetch::by_cost, write), policy(), serving::RoundRobin(), plain_seconds);
     tiered.run(chats);
     CHECK(host.totals().blocks_read > 1000);
     CHECK(tiered.replica().state().prefilled_tokens == in_hbm.replica().state().prefilled_tokens);
@@ -147,7 +140,7 @@ TEST_CASE("HBM over a tier of infinite bandwidth answers as soon as an HBM as la
 
 TEST_CASE("a request whose prefix is on its way is overtaken, and its blocks are kept for it") {
   KvTier host(tier(kGoneBytes / 0.03), nullptr);  // 30 ms, and 40 if it were computed
-  System system(over(host, 200), policy(), serving::RoundRobin(), seconds);
+  System system(over(host, 200), policy(), serving::RoundRobin(), plain_seconds);
   // The third prompt drives the first out; then that comes back, with another one 1 ms behind it.
   system.run({call(0, prompt(1, 1008), 1), call(10, prompt(2, 1600), 1), call(15, prompt(3, 1200), 1),
               call(20, prompt(1, 1008), 1), call(20.001, prompt(4, 100), 1)});
@@ -166,7 +159,7 @@ TEST_CASE("a call that is given up while its prefix is on its way leaves at once
   fast.write = BytesPerSecond(1e12);
   KvTier slow_reads(fast, nullptr);
   config.offload = [&](std::size_t) { return KvOffloadConfig{{&slow_reads}, KvWrite::on_eviction, KvFetch::always}; };
-  System system(config, policy(), serving::RoundRobin(), seconds);
+  System system(config, policy(), serving::RoundRobin(), plain_seconds);
   system.run({kThere[0], kThere[1], impatient});
   CHECK(slow_reads.totals().blocks_read == 25);
   CHECK(system.answers[2].outcome == serving::Outcome::cancelled);
