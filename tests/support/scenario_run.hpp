@@ -30,6 +30,16 @@ inline std::optional<run::Scenario> scenario_of(const std::string& yaml,
   return scenario;
 }
 
+// What is said of a scenario that cannot be run.
+inline std::string mistakes(const std::string& yaml) {
+  Diagnostics diagnostics;
+  const auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{"s.yaml", yaml}), diagnostics);
+  CHECK_FALSE(run::read_scenario(tree, ".", {}, std::nullopt, source_catalogs(), diagnostics));
+  return diagnostics.text(false);
+}
+
+inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 // What `text` returns in a child process; empty when it fails there.
 inline std::string in_child(const std::function<std::string()>& text) {
   int ends[2];

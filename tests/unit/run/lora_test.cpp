@@ -5,6 +5,8 @@
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::holds;
+using llmscape::testing::mistakes;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -29,16 +31,6 @@ std::string scenario(const std::string& lora, const std::string& device = "h100-
 std::string lora(const std::string& more) {
   return ", lora: {rank: 16, targets: [q, k, v, o], adapters: 100, popularity: 1, load_bandwidth: 25 GB/s" + more + "}";
 }
-
-std::string mistakes(const std::string& yaml) {
-  Diagnostics diagnostics;
-  const auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{"s.yaml", yaml}), diagnostics);
-  const auto read = run::read_scenario(tree, ".", {}, std::nullopt, testing::source_catalogs(), diagnostics);
-  CHECK_FALSE(read);
-  return diagnostics.text(false);
-}
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -7,7 +7,9 @@
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::holds;
 using llmscape::testing::json_on_simgrid;
+using llmscape::testing::mistakes;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -30,16 +32,6 @@ std::string apart(
          "fixed, "
          "value: 2000}, output: {kind: fixed, value: 50}}}\n";
 }
-
-std::string mistakes(const std::string& yaml) {
-  Diagnostics diagnostics;
-  const auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{"s.yaml", yaml}), diagnostics);
-  const auto scenario = run::read_scenario(tree, ".", {}, std::nullopt, testing::source_catalogs(), diagnostics);
-  CHECK_FALSE(scenario);
-  return diagnostics.text(false);
-}
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -8,6 +8,8 @@
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::holds;
+using llmscape::testing::mistakes;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -28,16 +30,6 @@ std::string scenario(const std::string& speculation, const std::string& more_mod
 std::string speculate(const std::string& draft = "") {
   return ", speculation: {tokens: 4, acceptance: 0.8" + draft + "}";
 }
-
-std::string mistakes(const std::string& yaml) {
-  Diagnostics diagnostics;
-  const auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{"s.yaml", yaml}), diagnostics);
-  const auto read = run::read_scenario(tree, ".", {}, std::nullopt, testing::source_catalogs(), diagnostics);
-  CHECK_FALSE(read);
-  return diagnostics.text(false);
-}
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
