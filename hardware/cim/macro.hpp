@@ -10,15 +10,15 @@ namespace llmscape::hardware {
 // An array of memory cells that multiplies a vector of inputs by the weights it holds. The inputs enter bit by bit. A
 // digital macro adds the products in a tree; an analogue one adds them on a wire and reads the sum through a converter.
 struct Macro {
-  Sourced<std::int64_t> rows;                // inputs
-  Sourced<std::int64_t> columns;             // cells across
-  Sourced<std::int64_t> cell_bits{1};        // weight bits that one cell holds
-  Sourced<std::int64_t> input_bits{8};       // width of an input
-  Sourced<std::int64_t> bits_per_cycle{1};   // input bits that enter at once
-  Sourced<std::int64_t> active_rows{0};      // rows that add at once; 0: all of them
-  Sourced<std::int64_t> columns_per_adc{1};  // columns that take turns at one converter
-  Sourced<std::int64_t> adc_bits{0};         // resolution of the converter; 0: digital
-  Sourced<std::int64_t> pipeline_cycles{0};  // from the last input bit to the result
+  Sourced<std::int64_t> rows;                 // inputs
+  Sourced<std::int64_t> columns;              // cells across
+  Sourced<std::int64_t> cell_bits{1};         // weight bits that one cell holds
+  Sourced<std::int64_t> input_bits{8};        // width of an input
+  Sourced<std::int64_t> bits_per_cycle{1};    // input bits that enter at once
+  Sourced<std::int64_t> active_rows{0};       // rows that add at once; 0: all of them
+  Sourced<std::int64_t> columns_per_adc{1};   // columns that take turns at one converter
+  Sourced<std::int64_t> adc_bits{0};          // resolution of the converter; 0: digital
+  Sourced<std::int64_t> pipeline_cycles{0};   // from the last input bit to the result
   Sourced<std::int64_t> row_write_cycles{1};  // to write one row
 };
 const Fields<Macro>& macro_fields();
