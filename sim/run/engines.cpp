@@ -56,7 +56,7 @@ hardware::Device::Settings settings_of(const EngineConfig& engine) {
   settings.max_batched_tokens = engine.batcher->max_tokens();
   settings.max_sequences = engine.batcher->max_sequences();
   settings.coverage.law = engine.expert_coverage;
-  if (engine.lora) settings.adapter = *engine.lora;
+  if (engine.lora) settings.adapter = {engine.lora->rank, engine.lora->targets};
   return settings;
 }
 

@@ -30,7 +30,7 @@ std::string engine_of(const YamlNode& pool, const YamlNode& devices, const PoolC
 serving::FleetPlan fleet_plan(const Scenario& scenario, const YamlNode& root) {
   serving::FleetPlan plan;
   for (const PoolConfig& pool : scenario.pools) {
-    plan.pools.push_back({name_of(pool), scenario.model_index(pool), pool.role, ""});
+    plan.pools.push_back({name_of(pool), scenario.model_index(pool), pool.role, "", !pool.models.empty()});
     for (const auto& device : scenario.config.hardware.devices) {
       if (std::ranges::find(pool.devices, device->name) == pool.devices.end()) continue;
       const std::int64_t devices = pool.plan().devices();

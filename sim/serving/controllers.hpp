@@ -17,7 +17,8 @@ struct FleetPlan {
     std::string name;
     int model = 0;  // index into the scenario's models
     Role role = Role::any;
-    std::string engine;  // equal where the replicas of two pools are set up alike
+    std::string engine;   // equal where the replicas of two pools are set up alike
+    bool shared = false;  // its replicas take turns at their devices with those of other pools
   };
   struct Replica {
     std::size_t pool = 0;

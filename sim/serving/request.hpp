@@ -48,17 +48,21 @@ struct Request {
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 1;
   ContentId output = 0;  // content id of the generated tokens
-  int priority = 0;      // smaller is served first
-  int slo_class = 0;
-  int model = 0;     // index into the scenario's models
-  int adapter = -1;  // index of its low-rank adapter at its replica; -1: none
   std::uint64_t session = 0;
-  int replica = -1;
-  Reason reason = Reason::none;  // once it was dropped or has failed
-  std::int32_t attempt = 0;      // how often its replica was lost and it began anew
-  std::int32_t asked = 0;        // how often a replica was asked for room to decode it
   std::size_t gateway_slot = 0;  // where the gateway keeps it
+  int priority = 0;              // smaller is served first
+  int slo_class = 0;
+  int model = 0;             // index into the scenario's models
+  int adapter = -1;          // index of its low-rank adapter at its replica; -1: none
+  int replica = -1;          // where it is
+  std::int32_t attempt = 0;  // how often its replica was lost and it began anew
+  std::int32_t asked = 0;    // how often a replica was asked for room to decode it
+  std::int32_t preemptions = 0;
+  std::int32_t slot = -1;  // in the decode set
+  State state = State::waiting;
+  Reason reason = Reason::none;  // once it was dropped or has failed
   bool hand_over = false;        // leaves its replica with the first token: another one decodes it
+  bool sought_below = false;     // its prefix was looked for in the tiers below HBM since it began to wait
 
   // INV-3: arrival <= enqueue <= schedule <= first_token <= last_token.
   Seconds arrival;            // at the gateway
@@ -69,22 +73,18 @@ struct Request {
   Seconds latest_token;  // emitted at the end of a chunk, or before a preemption; while decoding, later ones may have
                          // followed
 
-  State state = State::waiting;
-  std::int64_t computed = 0;     // KV entries that exist; while decoding, as of `joined_step`
-  std::int64_t emitted = 0;      // tokens answered; while decoding, as of `joined_step`
-  std::int64_t joined_step = 0;  // the decode step at which it joined the decode set
-  std::int64_t end_step = 0;     // the decode step by which it has answered all
-  std::int64_t room = 0;         // tokens that its KV blocks were taken for, when it has left the decode set
-  std::int32_t slot = -1;        // in the decode set
+  std::int64_t computed = 0;      // KV entries that exist; while decoding, as of `joined_step`
+  std::int64_t emitted = 0;       // tokens answered; while decoding, as of `joined_step`
+  std::int64_t joined_step = 0;   // the decode step at which it joined the decode set
+  std::int64_t end_step = 0;      // the decode step by which it has answered all
+  std::int64_t room = 0;          // tokens that its KV blocks were taken for, when it has left the decode set
+  std::int64_t fetched_from = 0;  // tokens from here on were fetched from a tier below HBM ...
+  std::int64_t fetched_to = 0;    // ... up to here
   Lease lease;
-  bool sought_below = false;      // its prefix was looked for in the tiers below HBM since it began to wait ...
-  std::int64_t fetched_from = 0;  // ... and tokens from here on were fetched from one
-  std::int64_t fetched_to = 0;
   // INV-5: of the work on its prompt (and on generated tokens after a preemption).
   std::int64_t prefilled = 0;  // tokens computed in chunks
   std::int64_t reused = 0;     // tokens found in the prefix cache
   std::int64_t lost = 0;       // tokens answered by replicas that were lost: answered again
-  std::int32_t preemptions = 0;
   // Running requests in order of admission, as a list through the requests themselves.
   Request* previous = nullptr;
   Request* next = nullptr;

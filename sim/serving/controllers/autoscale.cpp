@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <deque>
+#include <set>
+#include <string>
 
 namespace llmscape::serving {
 namespace {
@@ -133,6 +135,16 @@ std::vector<Problem> Autoscale::problems(const FleetPlan& plan) const {
     if (value && *value > most)
       problems.push_back({"'" + std::string(key) + "' is " + std::to_string(*value) + ", but the devices of '" +
                           plan.pools[*place].name + "' make " + std::to_string(most) + " replicas"});
+  // A call that only a replica of another size could hold would wait for one that nobody has a reason to start.
+  std::set<std::string> groups;
+  for (const FleetPlan::Replica& replica : plan.replicas)
+    if (replica.pool == *place) groups.insert(replica.group);
+  if (groups.size() > 1)
+    problems.push_back(
+        {"the pool '" + plan.pools[*place].name + "' has devices of several groups", "scale a pool for each group"});
+  if (plan.pools[*place].shared)
+    problems.push_back({"the models of '" + plan.pools[*place].name + "' take turns at its devices",
+                        "a pool of one model can be scaled"});
   for (Problem& problem : unknown_cold_starts(plan, [&](const auto& replica) { return replica.pool == *place; }))
     problems.push_back(std::move(problem));
   return problems;
