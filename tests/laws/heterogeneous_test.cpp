@@ -106,6 +106,17 @@ TEST_CASE("taking any kind away changes what its users see") {
   CHECK(no_hosts.retrieval.empty());
 }
 
+TEST_CASE("SimGrid and the event queue agree on all that the examples do, with lookahead and without (INV-14)") {
+  for (const std::string name : {"heterogeneous-cluster", "autoscaling-faults", "kv-tiers", "prefill-decode-pools"}) {
+    CAPTURE(name);
+    const auto scenario = scenario_of(text_of("examples/" + name + "/scenario.yaml"), {"workload.requests=1000"});
+    const std::string queue = report::to_json(run_on_event_queue(*scenario));
+    CHECK(queue == report::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(queue == testing::json_on_simgrid(*scenario));
+    CHECK(queue == testing::json_on_simgrid(*scenario, 0));
+  }
+}
+
 TEST_CASE("the timeline has a track for every replica that ran, steps that do not overlap, and counters") {
   const auto folder = std::filesystem::temp_directory_path() / ("llmscape-heterogeneous-" + std::to_string(getpid()));
   const auto ran = test::run_program(
