@@ -20,6 +20,13 @@ Availability at_rest(int holds, bool for_good) {
   return holds > 0 ? Availability::down : Availability::off;
 }
 
+// The replica of this member serves nobody until it is mended.
+void take_out(auto& member, bool for_good) {
+  ++member.holds;
+  member.for_good = member.for_good || for_good;
+  member.conversion = kNever;
+}
+
 void require(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
@@ -161,9 +168,7 @@ void Gateway::drained(Member& member, Seconds now) {
 void Gateway::hold(std::size_t replica, bool for_good, Seconds now) {
   Member& member = members_[replica];
   ++pools_[member.pool].history.drains;
-  ++member.holds;
-  member.for_good = member.for_good || for_good;
-  member.conversion = kNever;
+  take_out(member, for_good);
   if (member.availability == Availability::serving) {
     leave_when_drained(member, now);
   } else if (member.availability != Availability::draining) {
@@ -175,9 +180,7 @@ void Gateway::hold(std::size_t replica, bool for_good, Seconds now) {
 void Gateway::lose(std::size_t replica, bool for_good, Seconds now) {
   Member& member = members_[replica];
   ++pools_[member.pool].history.losses;
-  ++member.holds;
-  member.for_good = member.for_good || for_good;
-  member.conversion = kNever;
+  take_out(member, for_good);
   loading_.erase({member.ready, replica});
   set_availability(member, at_rest(member.holds, member.for_good), now);
   std::set<std::size_t> anew;
