@@ -26,8 +26,8 @@ double tokens_per_second(const Device& socket, const models::ModelSpec& model, i
 
 TEST_CASE("one efficiency and one cost of routed layers meet both speeds that were published without speculation") {
   const auto socket = catalogued<DataflowDevice>("sn40l");
-  CHECK(tokens_per_second(socket, llama_8b()) == Approx(1042).epsilon(0.1));
-  CHECK(tokens_per_second(socket, deepseek_r1()) == Approx(198).epsilon(0.1));
+  CHECK(tokens_per_second(socket, llama_8b()) == Approx(1042).epsilon(0.001));
+  CHECK(tokens_per_second(socket, deepseek_r1()) == Approx(198).epsilon(0.001));
 }
 
 TEST_CASE("70B at 457 tokens/s is beyond the memory roof and needs speculation: five drafts accepted at 0.8") {
