@@ -107,7 +107,8 @@ TEST_CASE("Ctrl-C ends a run with 130 and a message, and leaves nothing behind")
   const Scratch scratch;
   const std::string good = scratch.file("good.yaml", small_scenario());
   const std::string out = scratch.path("out");
-  const Shell stopped = shell("timeout --preserve-status -s INT 2 " + kProgram + " run " + good +
+  // --foreground: without it `timeout` sends the signal twice, and the second one ends the program at once.
+  const Shell stopped = shell("timeout --foreground --preserve-status -s INT 2 " + kProgram + " run " + good +
                               " --set workload.requests=100000000 --quiet --requests --timeline -o " + out + " 2>&1");
   CHECK(stopped.code == 130);
   CHECK(holds(stopped.out, "interrupted"));
