@@ -16,7 +16,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/run_folder.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/report/json.hpp"
+#include "sim/run/result_json.hpp"
 #include "sim/report/summary.hpp"
 #include "sim/report/vllm_json.hpp"
 #include "sim/run/intervals.hpp"
@@ -80,7 +80,7 @@ class Patience {
 };
 
 std::string text_of(const run::RunResult& result, const Arguments& arguments) {
-  if (arguments.format == "json") return report::to_json(result);
+  if (arguments.format == "json") return run::to_json(result);
   if (arguments.format == "vllm-json") return report::to_vllm_json(result);
   return report::summary(result, arguments.messages.colour(stdout));
 }

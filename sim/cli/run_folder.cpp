@@ -17,7 +17,7 @@
 #include "hardware/table/table_device.hpp"
 #include "sim/cli/version.hpp"
 #include "sim/kernel/kernel.hpp"
-#include "sim/report/json.hpp"
+#include "sim/run/result_json.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -124,7 +124,7 @@ void RunFolder::finish(const run::RunResult& result, const std::vector<std::stri
       folder_ / "scenario.resolved.yaml",
       "# Every value of the run in run.json, presets and defaults spelled out: what 'run --from' reads.\n" +
           write_yaml(resolved_for(scenario_, folder_)));
-  write_file_atomically(folder_ / "run.json", report::to_json(result));
+  write_file_atomically(folder_ / "run.json", run::to_json(result));
   if (timeline_) timeline_->finish();
   for (const auto& [file, name] :
        {std::pair(requests_file_.get(), "requests.jsonl"), std::pair(timeline_file_.get(), "timeline.json")}) {

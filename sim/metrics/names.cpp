@@ -85,4 +85,34 @@ constexpr std::array kMetrics = {
 
 std::span<const Metric> metrics() { return kMetrics; }
 
+const std::vector<Column>& columns() {
+  static const std::vector<Column> all = [] {
+    std::vector<Column> made;
+    for (const Metric& metric : kMetrics) {
+      const std::string key(metric.key);
+      const std::string pointer = (metric.section.empty() ? "" : "/" + std::string(metric.section)) + "/" + key;
+      if (!metric.distribution) {
+        made.push_back({key, &metric, "", pointer});
+        continue;
+      }
+      for (const std::string statistic : {"mean", "p50", "p90", "p95", "p99", "max"})
+        made.push_back({key + '.' + statistic, &metric, statistic, pointer + '/' + statistic});
+    }
+    return made;
+  }();
+  return all;
+}
+
+const Column* find_column(std::string_view name) {
+  const auto without_unit = [](const Column& column) {
+    std::string text = column.name;
+    const std::size_t unit = column.metric->key.size() - 2;
+    if (column.metric->unit == "s") text.erase(unit, 2);
+    return text;
+  };
+  for (const Column& column : columns())
+    if (column.name == name || without_unit(column) == name) return &column;
+  return nullptr;
+}
+
 }  // namespace llmscape::metrics

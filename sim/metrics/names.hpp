@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmscape::metrics {
 
@@ -21,5 +23,18 @@ struct Metric {
 
 // In the order in which they are printed.
 std::span<const Metric> metrics();
+
+// One number of a result: a metric, or a statistic of its distribution. What CSV files, SLOs, objectives and baselines
+// speak of.
+struct Column {
+  std::string name;         // "ttft_s.p99", "goodput_rps"
+  const Metric* metric;     // of metrics()
+  std::string statistic;    // "p99"; empty: the metric is one number
+  std::string json_pointer;  // where run.json has it: "/latency/ttft_s/p99"
+};
+// All of them, in the order of metrics().
+const std::vector<Column>& columns();
+// By its name, or without the unit of its key ("ttft.p99"), as expressions write it; nullptr if there is none.
+const Column* find_column(std::string_view name);
 
 }  // namespace llmscape::metrics

@@ -78,18 +78,10 @@ std::optional<std::string> compare(const std::filesystem::path& a, const std::fi
   const auto first = read_result(a, diagnostics), second = read_result(b, diagnostics);
   if (!first || !second) return std::nullopt;
   Table table({"metric", "A", "B", "B / A", "better"});
-  for (const Metric& metric : metrics::metrics()) {
-    const std::string key(metric.key);
-    const std::string pointer = (metric.section.empty() ? "/" : fmt::format("/{}/", metric.section)) + key;
-    if (!metric.distribution) {
-      add_row(table, key, metric, number_at(*first, pointer), number_at(*second, pointer));
-      continue;
-    }
-    for (const char* statistic : {"mean", "p50", "p99"}) {
-      const std::string place = fmt::format("{}/{}", pointer, statistic);
-      add_row(table, fmt::format("{}.{}", key, statistic), metric, number_at(*first, place), number_at(*second, place));
-    }
-  }
+  for (const metrics::Column& column : metrics::columns())
+    if (column.statistic != "p90" && column.statistic != "p95" && column.statistic != "max")
+      add_row(table, column.name, *column.metric, number_at(*first, column.json_pointer),
+              number_at(*second, column.json_pointer));
   return about("A", a, *first) + about("B", b, *second) + '\n' + table.text();
 }
 

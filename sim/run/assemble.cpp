@@ -15,8 +15,10 @@ namespace {
 
 std::optional<Percentiles> percentiles(const Distribution& d) {
   if (d.count() == 0) return std::nullopt;
-  return Percentiles{d.count(),        d.mean(),         d.quantile(0.5), d.quantile(0.9),
-                     d.quantile(0.95), d.quantile(0.99), d.maximum(),     d.exact()};
+  Percentiles p{d.count(),        d.mean(),         d.quantile(0.5), d.quantile(0.9),
+                d.quantile(0.95), d.quantile(0.99), d.maximum(),     d.exact()};
+  std::ranges::transform(kCurveLevels, p.curve.begin(), [&d](double level) { return d.quantile(level); });
+  return p;
 }
 
 Distribution merged(const std::vector<const Distribution*>& parts) {

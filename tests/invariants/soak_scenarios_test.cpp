@@ -111,7 +111,7 @@ TEST_CASE("random scenario files under faults: every call ends, the same bytes w
     const auto scenario = scenario_of(text);
     REQUIRE(scenario);
     const run::RunResult result = run_on_event_queue(*scenario);  // checks the invariants
-    CHECK(report::to_json(result) == report::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(run::to_json(result) == run::to_json(run_on_event_queue(*scenario, 0)));
     const serving::Counters& calls = result.requests;
     CHECK(calls.injected == 150);
     CHECK(calls.queued + calls.running + calls.waiting == 0);

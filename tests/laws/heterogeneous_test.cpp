@@ -110,8 +110,8 @@ TEST_CASE("SimGrid and the event queue agree on all that the examples do, with l
   for (const std::string name : {"heterogeneous-cluster", "autoscaling-faults", "kv-tiers", "prefill-decode-pools"}) {
     CAPTURE(name);
     const auto scenario = scenario_of(text_of("examples/" + name + "/scenario.yaml"), {"workload.requests=1000"});
-    const std::string queue = report::to_json(run_on_event_queue(*scenario));
-    CHECK(queue == report::to_json(run_on_event_queue(*scenario, 0)));
+    const std::string queue = run::to_json(run_on_event_queue(*scenario));
+    CHECK(queue == run::to_json(run_on_event_queue(*scenario, 0)));
     CHECK(queue == testing::json_on_simgrid(*scenario));
     CHECK(queue == testing::json_on_simgrid(*scenario, 0));
   }

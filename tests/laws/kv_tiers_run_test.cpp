@@ -27,11 +27,11 @@ std::string chats(const std::string& serving) {
 }  // namespace
 
 TEST_CASE("tiers without room change no byte") {
-  const std::string without = report::to_json(run_on_event_queue(*scenario_of(chats(""))));
-  CHECK(without == report::to_json(run_on_event_queue(*scenario_of(
+  const std::string without = run::to_json(run_on_event_queue(*scenario_of(chats(""))));
+  CHECK(without == run::to_json(run_on_event_queue(*scenario_of(
                        chats(", kv_tiers: [{preset: host-ddr5, capacity: 0 GB}, {preset: remote-store, capacity: 1 "
                              "MB}]")))));
-  CHECK(without != report::to_json(run_on_event_queue(*scenario_of(chats(", kv_tiers: [host-ddr5]")))));
+  CHECK(without != run::to_json(run_on_event_queue(*scenario_of(chats(", kv_tiers: [host-ddr5]")))));
 }
 
 TEST_CASE("with tiers SimGrid and the bare event queue, with lookahead and without, give the same bytes (INV-14)") {
@@ -40,8 +40,8 @@ TEST_CASE("with tiers SimGrid and the bare event queue, with lookahead and witho
         chats(std::string(", kv_write: ") + write + ", kv_tiers: [{preset: host-ddr5, capacity: 4 GB}, remote-store]"));
     const std::string simgrid = json_on_simgrid(*scenario);
     CHECK(simgrid == json_on_simgrid(*scenario, 0));
-    CHECK(simgrid == report::to_json(run_on_event_queue(*scenario)));
-    CHECK(simgrid == report::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario)));
+    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario, 0)));
   }
 }
 

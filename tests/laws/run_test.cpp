@@ -44,15 +44,15 @@ TEST_CASE("SimGrid and the bare event queue, with lookahead and without, give th
     const auto scenario = scenario_of(chat(devices), {"workload.arrivals.rate=40 /s"});
     const std::string simgrid = json_on_simgrid(*scenario);
     CHECK(simgrid == json_on_simgrid(*scenario, 0));
-    CHECK(simgrid == report::to_json(run_on_event_queue(*scenario)));
-    CHECK(simgrid == report::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario)));
+    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario, 0)));
   }
 }
 
 TEST_CASE("a run that stops at its horizon has done the same with lookahead and without (INV-14)") {
   for (const char* horizon : {"horizon: 3 s", "horizon: 3.7 s", "horizon: 11.3 s"}) {
     const auto scenario = scenario_of(chat("[{name: gpu, preset: h100-sxm, count: 2}]", std::string(horizon) + "\n"));
-    CHECK(report::to_json(run_on_event_queue(*scenario)) == report::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(run::to_json(run_on_event_queue(*scenario)) == run::to_json(run_on_event_queue(*scenario, 0)));
   }
 }
 
@@ -62,7 +62,7 @@ TEST_CASE("equal devices may be written in any order and under any name (INV-13)
     if (!named) result.hardware.clear();
     result.energy->by_group.clear();  // which of two equal groups did what follows their order
     result.utilisation.clear();
-    return report::to_json(result);
+    return run::to_json(result);
   };
   CHECK(metrics("[{name: a, preset: h100-sxm, count: 2}, {name: b, preset: h100-sxm, count: 2}]", true) ==
         metrics("[{name: b, preset: h100-sxm, count: 2}, {name: a, preset: h100-sxm, count: 2}]", true));
@@ -114,7 +114,7 @@ TEST_CASE("what a run resolved runs again to the same bytes (INV-11)") {
       scenario_of(chat("[{name: gpu, preset: h100-sxm, hbm_bandwidth: 4 TB/s}]"), {"serving.batcher.max_num_seqs=32"});
   const auto again = scenario_of(write_yaml(first->resolved));
   REQUIRE(again);
-  CHECK(report::to_json(run_on_event_queue(*first)) == report::to_json(run_on_event_queue(*again)));
+  CHECK(run::to_json(run_on_event_queue(*first)) == run::to_json(run_on_event_queue(*again)));
   CHECK(write_yaml(first->resolved) == write_yaml(again->resolved));
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("searches by hosts delay a call by their closed form, and their joules
   }
   CHECK(searches == *hosts.joules);
   CHECK(sum == doctest::Approx(result.energy->total_joules).epsilon(1e-12));
-  CHECK(report::to_json(result) == json_on_simgrid(*scenario));
+  CHECK(run::to_json(result) == json_on_simgrid(*scenario));
 }
 
 TEST_CASE("the time that a stream gives its searches is that of the station, hosts or not") {

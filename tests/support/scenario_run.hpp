@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "sim/report/json.hpp"
+#include "sim/run/result_json.hpp"
 #include "sim/run/world.hpp"
 
 // Whole scenarios in tests: written to a temporary file, run in a child process (SimGrid runs once in the life of a
@@ -82,7 +82,7 @@ inline std::string json_on_simgrid(const run::Scenario& scenario, std::int64_t l
     run::RunOptions options;
     options.lookahead = lookahead;
     Diagnostics diagnostics;
-    return report::to_json(run::run_scenario(scenario, options, diagnostics));
+    return run::to_json(run::run_scenario(scenario, options, diagnostics));
   });
 }
 

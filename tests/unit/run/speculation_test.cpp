@@ -51,7 +51,7 @@ TEST_CASE("a result tells how many tokens a pass answered, and they come faster 
 
 TEST_CASE("no drafts change no byte of a result, and looking ahead changes none of one with drafts") {
   const auto json = [](const std::string& yaml, std::int64_t lookahead) {
-    auto result = nlohmann::json::parse(report::to_json(run_on_event_queue(*scenario_of(yaml), lookahead)));
+    auto result = nlohmann::json::parse(run::to_json(run_on_event_queue(*scenario_of(yaml), lookahead)));
     return result;
   };
   auto none = json(scenario(", speculation: {tokens: 0, acceptance: 0.8}"), 64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/json.hpp"
+#include "sim/run/result_json.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace llmscape::report {
+namespace llmscape::run {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -18,8 +18,8 @@ TEST_CASE("a part that was not computed is absent, not zero") {
   const std::string empty = to_json({});
   for (const char* key : {"ttft_s", "throughput", "goodput_rps", "energy", "provenance"})
     CHECK_FALSE(holds(empty, key));
-  run::RunResult result;
-  result.ttft_s = run::Percentiles{1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, true};
+  RunResult result;
+  result.ttft_s = Percentiles{1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, true};
   result.window_s = 2;
   result.steps = 1;
   const std::string text = to_json(result);
@@ -30,17 +30,17 @@ TEST_CASE("a part that was not computed is absent, not zero") {
 }
 
 TEST_CASE("what each group of devices spent, did and cost stands under its name") {
-  run::RunResult result;
-  run::EnergyResult energy;
+  RunResult result;
+  EnergyResult energy;
   energy.by_group = {{"edge", {{"memory", 3}, {"static", 1}}}};
   result.energy = energy;
   result.utilisation = {{"edge", 0.5, {{"memory", 0.25, 0.5}}}};
-  run::CostResult cost;
+  CostResult cost;
   cost.currency = "EUR";
   cost.by_kind = {{"rent", 2}};
   cost.total = 2;
   result.cost = cost;
-  result.area = run::AreaResult{800, 0.5};
+  result.area = AreaResult{800, 0.5};
   const auto json = nlohmann::json::parse(to_json(result));
   CHECK(json["energy"]["by_group"]["edge"]["memory"] == 3);
   CHECK(json["utilisation"] ==
@@ -50,7 +50,7 @@ TEST_CASE("what each group of devices spent, did and cost stands under its name"
 }
 
 TEST_CASE("NaN and infinity never leave") {
-  run::RunResult result;
+  RunResult result;
   result.window_s = 1;
   result.throughput.goodput_rps = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_WITH_AS(to_json(result), "the result '/throughput/goodput_rps' is not a finite number",
@@ -60,4 +60,4 @@ TEST_CASE("NaN and infinity never leave") {
   CHECK_THROWS_AS(to_json(result), std::logic_error);
 }
 
-}  // namespace llmscape::report
+}  // namespace llmscape::run

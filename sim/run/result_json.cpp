@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/json.hpp"
+#include "sim/run/result_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace llmscape::report {
+namespace llmscape::run {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -18,14 +18,14 @@ Json counters(const serving::Counters& c) {
           {"timed_out", c.timed_out}, {"cancelled", c.cancelled}, {"failed", c.failed}};
 }
 
-Json tokens(const run::Tokens& t) {
+Json tokens(const Tokens& t) {
   return {{"prompt", t.prompt},         {"computed", t.computed},   {"reused", t.reused},
           {"recomputed", t.recomputed}, {"discarded", t.discarded}, {"emitted", t.emitted}};
 }
 
-Json latency(const run::RunResult& result) {
+Json latency(const RunResult& result) {
   Json json = Json::object();
-  const auto add = [&json](const char* key, const std::optional<run::Percentiles>& p) {
+  const auto add = [&json](const char* key, const std::optional<Percentiles>& p) {
     if (!p) return;
     json[key] = {{"mean", p->mean}, {"p50", p->p50}, {"p90", p->p90},     {"p95", p->p95},
                  {"p99", p->p99},   {"max", p->max}, {"count", p->count}, {"exact", p->exact}};
@@ -37,7 +37,7 @@ Json latency(const run::RunResult& result) {
   return json;
 }
 
-Json throughput(const run::Throughput& t) {
+Json throughput(const Throughput& t) {
   Json json = {{"requests_per_s", t.requests_per_s},
                {"output_tokens_per_s", t.output_tokens_per_s},
                {"total_tokens_per_s", t.total_tokens_per_s},
@@ -53,7 +53,7 @@ Json shares(const std::vector<std::pair<std::string, double>>& parts) {
   return json;
 }
 
-Json energy(const run::EnergyResult& e) {
+Json energy(const EnergyResult& e) {
   Json json = {{"joules", shares(e.joules)}, {"total_joules", e.total_joules}};
   if (e.joules_per_output_token) json["joules_per_output_token"] = *e.joules_per_output_token;
   if (e.output_tokens_per_joule) json["output_tokens_per_joule"] = *e.output_tokens_per_joule;
@@ -67,9 +67,9 @@ Json energy(const run::EnergyResult& e) {
 }
 
 // {"edge": {"busy": 0.9, "memory": 0.84, "of_busy": {"memory": 0.93}}}
-Json utilisation(const std::vector<run::GroupUse>& groups) {
+Json utilisation(const std::vector<GroupUse>& groups) {
   Json json = Json::object();
-  for (const run::GroupUse& use : groups) {
+  for (const GroupUse& use : groups) {
     json[use.group] = {{"busy", use.busy}};
     for (const auto& part : use.parts) json[use.group][part.name] = part.of_time;
     for (const auto& part : use.parts) json[use.group]["of_busy"][part.name] = part.of_busy;
@@ -77,9 +77,9 @@ Json utilisation(const std::vector<run::GroupUse>& groups) {
   return json;
 }
 
-Json pools(const std::vector<run::PoolResult>& all) {
+Json pools(const std::vector<PoolResult>& all) {
   Json json = Json::array();
-  for (const run::PoolResult& pool : all) {
+  for (const PoolResult& pool : all) {
     json.push_back({{"name", pool.name},
                     {"model", pool.model},
                     {"role", pool.role},
@@ -93,9 +93,9 @@ Json pools(const std::vector<run::PoolResult>& all) {
   return json;
 }
 
-Json tiers(const std::vector<run::TierResult>& all) {
+Json tiers(const std::vector<TierResult>& all) {
   Json json = Json::array();
-  for (const run::TierResult& tier : all)
+  for (const TierResult& tier : all)
     json.push_back({{"name", tier.name},
                     {"memories", tier.memories},
                     {"capacity_bytes", tier.capacity_bytes},
@@ -112,7 +112,7 @@ Json tiers(const std::vector<run::TierResult>& all) {
   return json;
 }
 
-Json cost(const run::CostResult& c) {
+Json cost(const CostResult& c) {
   Json json = Json::object();
   const auto add = [&json](const char* key, const std::optional<double>& value) {
     if (value) json[key] = *value;
@@ -127,9 +127,9 @@ Json cost(const run::CostResult& c) {
   return json;
 }
 
-Json fleet(const run::FleetResult& fleet) {
+Json fleet(const FleetResult& fleet) {
   Json pools = Json::array();
-  for (const run::PoolLife& pool : fleet.pools)
+  for (const PoolLife& pool : fleet.pools)
     pools.push_back({{"name", pool.name},
                      {"replica_s", pool.replica_s},
                      {"available", pool.available},
@@ -140,16 +140,16 @@ Json fleet(const run::FleetResult& fleet) {
   return {{"pools", pools}, {"begun_anew", fleet.begun_anew}, {"lost_tokens", fleet.lost_tokens}};
 }
 
-Json links(const std::vector<run::LinkResult>& all) {
+Json links(const std::vector<LinkResult>& all) {
   Json json = Json::array();
-  for (const run::LinkResult& link : all)
+  for (const LinkResult& link : all)
     json.push_back({{"name", link.name}, {"bytes", link.bytes}, {"use", link.use}});
   return json;
 }
 
-Json retrieval(const std::vector<run::RetrievalResult>& all) {
+Json retrieval(const std::vector<RetrievalResult>& all) {
   Json json = Json::array();
-  for (const run::RetrievalResult& r : all) {
+  for (const RetrievalResult& r : all) {
     Json& entry = json.emplace_back(Json{{"name", r.name}, {"queries", r.queries}, {"mean_wait_s", r.mean_wait_s}});
     if (r.utilisation) entry["utilisation"] = *r.utilisation;
     if (r.joules) entry["joules"] = *r.joules;
@@ -157,7 +157,7 @@ Json retrieval(const std::vector<run::RetrievalResult>& all) {
   return json;
 }
 
-Json provenance(const run::RunResult& result) {
+Json provenance(const RunResult& result) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kTagNames.size(); ++i) json[std::string(kTagNames[i])] = result.provenance[i];
   json["extrapolated"] = result.extrapolated;
@@ -165,9 +165,9 @@ Json provenance(const run::RunResult& result) {
 }
 
 // {"level": 0.9, "runs": 21, "ttft_s": {"mean": {"low": ..., "high": ...}, ...}, "mean_w": {"low": ..., "high": ...}}
-Json intervals(const run::Intervals& all) {
-  Json json = {{"level", 0.9}, {"runs", run::kIntervalRuns}};
-  for (const run::Interval& interval : all.metrics) {
+Json intervals(const Intervals& all) {
+  Json json = {{"level", 0.9}, {"runs", kIntervalRuns}};
+  for (const Interval& interval : all.metrics) {
     std::string pointer = '/' + interval.metric;
     std::ranges::replace(pointer, '.', '/');
     json[Json::json_pointer(pointer)] = {{"low", interval.low}, {"high", interval.high}};
@@ -185,7 +185,7 @@ void refuse_what_is_no_number(const Json& json, const std::string& path) {
 
 }  // namespace
 
-std::string to_json(const run::RunResult& r) {
+std::string to_json(const RunResult& r) {
   Json json;
   json["schema"] = "run/1";
   json["seed"] = r.seed;
@@ -233,4 +233,4 @@ std::string to_json(const run::RunResult& r) {
   return json.dump(2) + '\n';
 }
 
-}  // namespace llmscape::report
+}  // namespace llmscape::run

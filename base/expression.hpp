@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+
+namespace llmscape {
+
+// What a name or an expression stands for. Quantities are numbers in SI units.
+using Value = std::variant<double, bool, std::string>;
+
+// The value that a scalar of a configuration has: "200 ms" is 0.2, "32 /s" is 32, "8" is 8, "true" is true, and what is
+// none of these stays text.
+Value value_of(std::string_view text);
+
+// Arithmetic and comparisons over named values, for exclusions, SLOs, constraints and claims:
+//   ttft.p99 <= 200 ms and hardware.devices[edge].count * 2 > 8
+// Names are dotted paths with [items]; numbers may have a unit; text stands in quotes ('h100-sxm'), or bare on one side
+// of == and != when nothing has that name. Operators: or, and (also ','), not; == != < <= > >=; + - * /; brackets.
+class Expression {
+ public:
+  struct Name {
+    std::string name;
+    SourceRange where;
+  };
+  struct Node;
+
+  // Nothing after reporting. `where` is the place of the text in a file (its first character), or has no source: then
+  // messages show the text itself.
+  static std::optional<Expression> parse(std::string_view text, const SourceRange& where, Diagnostics& diagnostics);
+
+  using Lookup = std::function<std::optional<Value>(std::string_view name)>;
+  // Nothing where a name has no value, or an operator cannot take what it is given (text + 1, division by 0).
+  [[nodiscard]] std::optional<Value> evaluate(const Lookup& lookup) const;
+  // As a condition: false where it has no value, or another one than true.
+  [[nodiscard]] bool holds(const Lookup& lookup) const;
+  // All names in it, each once, in their order, so that unknown ones are reported before anything runs. Bare words that
+  // are compared with == or != are not among them when `lookup` knows them not: they are text.
+  [[nodiscard]] const std::vector<Name>& names() const { return names_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  std::shared_ptr<const Node> root_;
+  std::vector<Name> names_;
+};
+
+}  // namespace llmscape

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+#include "base/expression.hpp"
+
+namespace llmscape::explore {
+
+// A value with the interval in which it lies; low = high = value where none is known.
+struct Estimate {
+  double value = 0, low = 0, high = 0;
+  bool operator==(const Estimate&) const = default;
+};
+
+// One run of a sweep.
+struct ResultRow {
+  std::uint64_t point = 0;  // its number in the plan
+  std::string id;           // its file is points/<id>.json
+  std::vector<std::string> values;  // one for each axis, as the plan writes it: "8 /s"
+  std::int64_t repeat = 0, seed = 0;
+  std::string verdict;                           // "valid", "unsteady", "saturated", "truncated"
+  std::vector<std::optional<Estimate>> metrics;  // one for each of metrics::columns()
+};
+
+// The table in results.csv: columns `point`, `id`, one for each axis, `repeat`, `seed`, `verdict`, then those of
+// metrics::columns(), `<metric>.low` and `<metric>.high` behind a metric where the sweep asked for intervals. An empty
+// cell is a metric that the run does not have. Rows are in the order of the plan.
+struct ResultsTable {
+  std::filesystem::path folder;  // of results.csv and points/
+  std::vector<std::string> axes;
+  std::vector<ResultRow> rows;
+};
+
+// Reads the folder of a sweep (or its results.csv), or of one run (run.json; no axes, one row). Nothing after reporting.
+std::optional<ResultsTable> read_results(const std::filesystem::path& path, Diagnostics& diagnostics);
+
+// Rows that differ in nothing but repeat and seed: the mean of each metric with its 95 % interval (Student's t over the
+// repeats), or the one row's own interval.
+struct Configuration {
+  std::vector<std::size_t> rows;  // of ResultsTable::rows, at least one
+  std::vector<std::string> values;
+  std::string label;    // "rate=8 /s edge=4": axes by their shortest unambiguous name
+  std::string verdict;  // the first that is not valid, else "valid"
+  std::vector<std::optional<Estimate>> metrics;
+};
+// In the order of their first row.
+std::vector<Configuration> configurations(const ResultsTable& table);
+
+// The shortest ends of dotted names that tell them apart: "workload.arrivals.rate" -> "rate".
+std::vector<std::string> short_names(const std::vector<std::string>& names);
+
+// What an expression may name of a configuration: metrics ("ttft.p99", "ttft_s.p99"), axes (whole or by their short
+// name), `verdict`.
+Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& configuration);
+// Reports the names that lookup_in would not know, with the nearest one that it does.
+void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
+
+}  // namespace llmscape::explore
