@@ -21,13 +21,15 @@ Value value_of(std::string_view text);
 
 // Arithmetic and comparisons over named values, for exclusions, SLOs, constraints and claims:
 //   ttft.p99 <= 200 ms and hardware.devices[edge].count * 2 > 8
-// Names are dotted paths with [items]; numbers may have a unit; text stands in quotes ('h100-sxm'), or bare on one side
-// of == and != when nothing has that name. Operators: or, and (also ','), not; == != < <= > >=; + - * /; brackets.
+// Names are dotted paths with [items], hyphens inside them are theirs ("a - b" is a difference, "a-b" a name); numbers
+// may have a unit or '%'; text stands in quotes ('h100-sxm'), or bare beside == and != when nothing has that name.
+// Operators, the loosest first: or; and, also written ','; not; == != < <= > >=; + -; * /; - before a value; brackets.
 class Expression {
  public:
   struct Name {
     std::string name;
     SourceRange where;
+    bool may_be_text = false;  // stands alone beside == or !=
   };
   struct Node;
 
@@ -40,8 +42,7 @@ class Expression {
   [[nodiscard]] std::optional<Value> evaluate(const Lookup& lookup) const;
   // As a condition: false where it has no value, or another one than true.
   [[nodiscard]] bool holds(const Lookup& lookup) const;
-  // All names in it, each once, in their order, so that unknown ones are reported before anything runs. Bare words that
-  // are compared with == or != are not among them when `lookup` knows them not: they are text.
+  // All names in it, in their order, so that unknown ones can be reported before anything runs.
   [[nodiscard]] const std::vector<Name>& names() const { return names_; }
   [[nodiscard]] const std::string& text() const { return text_; }
 

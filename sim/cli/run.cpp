@@ -16,11 +16,11 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/run_folder.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/run/result_json.hpp"
 #include "sim/report/summary.hpp"
 #include "sim/report/vllm_json.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/pool.hpp"
+#include "sim/run/result_json.hpp"
 #include "sim/run/world.hpp"
 
 namespace llmscape::cli {

@@ -19,8 +19,8 @@ struct Estimate {
 
 // One run of a sweep.
 struct ResultRow {
-  std::uint64_t point = 0;  // its number in the plan
-  std::string id;           // its file is points/<id>.json
+  std::uint64_t point = 0;          // its number in the plan
+  std::string id;                   // its file is points/<id>.json
   std::vector<std::string> values;  // one for each axis, as the plan writes it: "8 /s"
   std::int64_t repeat = 0, seed = 0;
   std::string verdict;                           // "valid", "unsteady", "saturated", "truncated"
@@ -36,7 +36,8 @@ struct ResultsTable {
   std::vector<ResultRow> rows;
 };
 
-// Reads the folder of a sweep (or its results.csv), or of one run (run.json; no axes, one row). Nothing after reporting.
+// Reads the folder of a sweep (or its results.csv), or of one run (run.json; no axes, one row). Nothing after
+// reporting.
 std::optional<ResultsTable> read_results(const std::filesystem::path& path, Diagnostics& diagnostics);
 
 // Rows that differ in nothing but repeat and seed: the mean of each metric with its 95 % interval (Student's t over the

@@ -27,9 +27,9 @@ std::span<const Metric> metrics();
 // One number of a result: a metric, or a statistic of its distribution. What CSV files, SLOs, objectives and baselines
 // speak of.
 struct Column {
-  std::string name;         // "ttft_s.p99", "goodput_rps"
-  const Metric* metric;     // of metrics()
-  std::string statistic;    // "p99"; empty: the metric is one number
+  std::string name;          // "ttft_s.p99", "goodput_rps"
+  const Metric* metric;      // of metrics()
+  std::string statistic;     // "p99"; empty: the metric is one number
   std::string json_pointer;  // where run.json has it: "/latency/ttft_s/p99"
 };
 // All of them, in the order of metrics().

@@ -15,14 +15,15 @@
 namespace llmscape::run {
 
 // The levels of a distribution's curve.
-inline constexpr std::array kCurveLevels = {0.,  0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3,  0.35, 0.4,  0.45,  0.5, 0.55,
-                                            0.6, 0.65, 0.7,  0.75, 0.8, 0.85, 0.9,  0.925, 0.95, 0.975, 0.99, 0.999, 1.};
+inline constexpr std::array kCurveLevels = {0.,   0.01, 0.05,  0.1,  0.15,  0.2,  0.25,  0.3,  0.35,
+                                            0.4,  0.45, 0.5,   0.55, 0.6,   0.65, 0.7,   0.75, 0.8,
+                                            0.85, 0.9,  0.925, 0.95, 0.975, 0.99, 0.999, 1.};
 
 // The summary of one distribution, in seconds.
 struct Percentiles {
   std::int64_t count = 0;
   double mean = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
-  bool exact = true;  // else quantiles are within Distribution::kSketchError
+  bool exact = true;                                // else quantiles are within Distribution::kSketchError
   std::array<double, kCurveLevels.size()> curve{};  // quantiles at kCurveLevels; run.json does not have them
 };
 

@@ -142,8 +142,7 @@ Json fleet(const FleetResult& fleet) {
 
 Json links(const std::vector<LinkResult>& all) {
   Json json = Json::array();
-  for (const LinkResult& link : all)
-    json.push_back({{"name", link.name}, {"bytes", link.bytes}, {"use", link.use}});
+  for (const LinkResult& link : all) json.push_back({{"name", link.name}, {"bytes", link.bytes}, {"use", link.use}});
   return json;
 }
 

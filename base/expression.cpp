@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "base/quantity.hpp"
+
+namespace llmscape {
+
+struct Expression::Node {
+  enum class Kind { value, name, not_, minus, operation };
+  Kind kind = Kind::value;
+  Value value;         // of a value
+  std::string symbol;  // of a name, or the operator
+  std::shared_ptr<const Node> left, right;
+};
+
+namespace {
+
+using Node = Expression::Node;
+using NodePtr = std::shared_ptr<const Node>;
+
+constexpr int kMaxDepth = 200;             // brackets and signs in each other; more is an accident
+constexpr std::size_t kMaxLength = 10'000;  // of the text, for the same reason
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_unit_letter(char c) { return is_letter(c) || is_digit(c) || c == '/' || c == '%'; }
+
+std::optional<double> quantity(std::string_view text) {
+  for (const Dimension dimension : kDimensions) {
+    const auto read = parse_quantity(text, dimension);
+    if (const double* value = std::get_if<double>(&read)) return *value;
+  }
+  return std::nullopt;
+}
+
+// Descends by precedence; the first mistake ends it.
+class Parser {
+ public:
+  Parser(std::string_view text, const SourceRange& where, Diagnostics& diagnostics)
+      : text_(text), where_(where), diagnostics_(diagnostics) {
+    if (!where_.source) where_ = {std::make_shared<const SourceText>(SourceText{"expression", std::string(text)}), 1, 1, 1};
+  }
+
+  NodePtr parse() {
+    if (text_.size() > kMaxLength) return fail(fmt::format("an expression has at most {} characters", kMaxLength));
+    NodePtr root = either();
+    if (root && at_ < text_.size()) return fail(fmt::format("{} is not expected here", in_quotes(text_.substr(at_, 1))));
+    return root;
+  }
+  std::vector<Expression::Name> names;
+
+ private:
+  [[nodiscard]] SourceRange place(std::size_t start, std::size_t length) const {
+    SourceRange range = where_;
+    range.column += static_cast<int>(start);
+    range.length = static_cast<int>(std::max<std::size_t>(1, length));
+    return range;
+  }
+  NodePtr fail(std::string message, std::string suggestion = {}) {
+    if (!failed_)
+      diagnostics_.error(place(std::min(at_, text_.size()), 1), std::move(message), std::move(suggestion));
+    failed_ = true;
+    return nullptr;
+  }
+  void skip_spaces() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
+  }
+  bool take(std::string_view symbol) {
+    skip_spaces();
+    if (!text_.substr(at_).starts_with(symbol)) return false;
+    const std::size_t end = at_ + symbol.size();
+    const bool part_of_name = is_letter(symbol.front()) && end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]));
+    if (part_of_name) return false;
+    at_ = end;
+    skip_spaces();
+    return true;
+  }
+
+  static NodePtr operation(std::string symbol, NodePtr left, NodePtr right) {
+    if (!left || !right) return nullptr;
+    return std::make_shared<const Node>(
+        Node{Node::Kind::operation, {}, std::move(symbol), std::move(left), std::move(right)});
+  }
+
+  NodePtr either() {
+    NodePtr left = both();
+    while (left && take("or")) left = operation("or", std::move(left), both());
+    return left;
+  }
+  NodePtr both() {
+    NodePtr left = negation();
+    while (left && (take("and") || take(","))) left = operation("and", std::move(left), negation());
+    return left;
+  }
+  NodePtr negation() {
+    if (!take("not")) return comparison();
+    return within([this] { return negation(); }, Node::Kind::not_);
+  }
+  NodePtr comparison() {
+    const std::size_t first_name = names.size();
+    NodePtr left = sum();
+    for (const char* symbol : {"==", "!=", "<=", ">=", "<", ">"}) {
+      if (!left || !take(symbol)) continue;
+      NodePtr right = sum();
+      if (std::string_view(symbol) == "==" || std::string_view(symbol) == "!=") {
+        const auto alone = [](const NodePtr& node) { return node && node->kind == Node::Kind::name; };
+        if (alone(right)) names.back().may_be_text = true;
+        if (alone(left)) names[first_name].may_be_text = true;
+      }
+      return operation(symbol, std::move(left), std::move(right));
+    }
+    if (left && take("=")) return fail("'=' compares nothing", "use '=='");
+    return left;
+  }
+  NodePtr sum() {
+    NodePtr left = product();
+    for (const char* symbol = "+"; left;) {
+      if (take("+")) symbol = "+";
+      else if (take("-")) symbol = "-";
+      else break;
+      left = operation(symbol, std::move(left), product());
+    }
+    return left;
+  }
+  NodePtr product() {
+    NodePtr left = sign();
+    for (const char* symbol = "*"; left;) {
+      if (take("*")) symbol = "*";
+      else if (take("/")) symbol = "/";
+      else break;
+      left = operation(symbol, std::move(left), sign());
+    }
+    return left;
+  }
+  NodePtr sign() {
+    if (!take("-")) return single();
+    return within([this] { return sign(); }, Node::Kind::minus);
+  }
+  template <class Inner>
+  NodePtr within(const Inner& inner, Node::Kind kind) {
+    if (++depth_ > kMaxDepth) return fail("this is nested too deeply");
+    NodePtr node = inner();
+    --depth_;
+    if (!node) return nullptr;
+    return std::make_shared<const Node>(Node{kind, {}, "", std::move(node), nullptr});
+  }
+  NodePtr single() {
+    if (take("(")) {
+      if (++depth_ > kMaxDepth) return fail("this is nested too deeply");
+      NodePtr node = either();
+      --depth_;
+      if (node && !take(")")) return fail("')' is missing here");
+      return node;
+    }
+    skip_spaces();
+    if (at_ == text_.size()) return fail("a value is missing here");
+    const char c = text_[at_];
+    if (is_digit(c) || c == '.') return number();
+    if (c == '\'' || c == '"') return text(c);
+    if (is_letter(c)) return name();
+    return fail(fmt::format("{} is no value", in_quotes(text_.substr(at_, 1))));
+  }
+
+  static NodePtr leaf(Value value) {
+    return std::make_shared<const Node>(Node{Node::Kind::value, std::move(value), "", nullptr, nullptr});
+  }
+  NodePtr number() {
+    std::size_t end = at_;
+    while (end < text_.size() && (is_digit(text_[end]) || text_[end] == '.' || text_[end] == '_')) ++end;
+    if (end + 1 < text_.size() && (text_[end] == 'e' || text_[end] == 'E')) {
+      const std::size_t digits = end + 1 + static_cast<std::size_t>(text_[end + 1] == '-' || text_[end + 1] == '+');
+      if (digits < text_.size() && is_digit(text_[digits]))
+        for (end = digits; end < text_.size() && is_digit(text_[end]);) ++end;
+    }
+    const std::string_view digits = text_.substr(at_, end - at_);
+    const auto plain = quantity(digits);
+    if (!plain) return fail(fmt::format("{} is no number", in_quotes(digits)));
+    std::size_t unit = end;
+    while (unit < text_.size() && text_[unit] == ' ') ++unit;
+    std::size_t unit_end = unit;
+    while (unit_end < text_.size() && is_unit_letter(text_[unit_end])) ++unit_end;
+    const std::string_view symbol = text_.substr(unit, unit_end - unit);
+    const std::size_t start = std::exchange(at_, end);
+    if (symbol == "%") {
+      at_ = unit_end;
+      return leaf(*plain / 100);
+    }
+    if (symbol.empty()) return leaf(*plain);
+    if (const auto value = quantity(text_.substr(start, unit_end - start))) {
+      at_ = unit_end;
+      return leaf(*value);
+    }
+    return leaf(*plain);
+  }
+  NodePtr text(char quote) {
+    const std::size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string_view::npos) return fail(fmt::format("the text that begins with {} has no end", quote));
+    std::string inside(text_.substr(at_ + 1, end - at_ - 1));
+    at_ = end + 1;
+    return leaf(std::move(inside));
+  }
+  NodePtr name() {
+    const std::size_t start = at_;
+    const auto follows = [this] { return at_ + 1 < text_.size() && (is_letter(text_[at_ + 1]) || is_digit(text_[at_ + 1])); };
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '[') {
+        const std::size_t close = text_.find(']', at_);
+        if (close == std::string_view::npos) return fail("']' is missing after this");
+        at_ = close + 1;
+      } else if (is_letter(c) || is_digit(c) || ((c == '-' || c == '.') && follows())) {
+        ++at_;
+      } else {
+        break;
+      }
+    }
+    const std::string word(text_.substr(start, at_ - start));
+    if (word == "true" || word == "false") return leaf(word == "true");
+    if (word == "and" || word == "or" || word == "not") {
+      at_ = start;
+      return fail(fmt::format("a value is missing before '{}'", word));
+    }
+    names.push_back({word, place(start, word.size()), false});
+    return std::make_shared<const Node>(Node{Node::Kind::name, {}, word, nullptr, nullptr});
+  }
+
+  std::string_view text_;
+  SourceRange where_;
+  Diagnostics& diagnostics_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  bool failed_ = false;
+};
+
+std::optional<Value> computed(const Node& node, const Expression::Lookup& lookup);
+
+std::optional<bool> truth(const NodePtr& node, const Expression::Lookup& lookup) {
+  const auto value = computed(*node, lookup);
+  const bool* is = value ? std::get_if<bool>(&*value) : nullptr;
+  return is ? std::optional(*is) : std::nullopt;
+}
+
+// A condition that is decided by one side needs no value of the other.
+std::optional<Value> combined(const Node& node, const Expression::Lookup& lookup) {
+  const bool deciding = node.symbol == "or";
+  const auto left = truth(node.left, lookup), right = truth(node.right, lookup);
+  if (left == deciding || right == deciding) return Value(deciding);
+  if (!left || !right) return std::nullopt;
+  return Value(!deciding);
+}
+
+std::optional<Value> of_numbers(std::string_view symbol, double a, double b) {
+  if (symbol == "<") return Value(a < b);
+  if (symbol == "<=") return Value(a <= b);
+  if (symbol == ">") return Value(a > b);
+  if (symbol == ">=") return Value(a >= b);
+  const double result = symbol == "+" ? a + b : symbol == "-" ? a - b : symbol == "*" ? a * b : a / b;
+  return std::isfinite(result) ? std::optional<Value>(result) : std::nullopt;
+}
+
+std::optional<Value> computed(const Node& node, const Expression::Lookup& lookup) {
+  switch (node.kind) {
+    case Node::Kind::value: return node.value;
+    case Node::Kind::name: return lookup(node.symbol);
+    case Node::Kind::not_: {
+      const auto value = truth(node.left, lookup);
+      return value ? std::optional<Value>(!*value) : std::nullopt;
+    }
+    case Node::Kind::minus: {
+      const auto value = computed(*node.left, lookup);
+      const double* number = value ? std::get_if<double>(&*value) : nullptr;
+      return number ? std::optional<Value>(-*number) : std::nullopt;
+    }
+    case Node::Kind::operation: break;
+  }
+  if (node.symbol == "and" || node.symbol == "or") return combined(node, lookup);
+  auto left = computed(*node.left, lookup), right = computed(*node.right, lookup);
+  if (node.symbol == "==" || node.symbol == "!=") {
+    if (!left && node.left->kind == Node::Kind::name) left = node.left->symbol;
+    if (!right && node.right->kind == Node::Kind::name) right = node.right->symbol;
+    if (!left || !right) return std::nullopt;
+    return Value((*left == *right) == (node.symbol == "=="));
+  }
+  const double* a = left ? std::get_if<double>(&*left) : nullptr;
+  const double* b = right ? std::get_if<double>(&*right) : nullptr;
+  return a && b ? of_numbers(node.symbol, *a, *b) : std::nullopt;
+}
+
+}  // namespace
+
+Value value_of(std::string_view text) {
+  if (text == "true" || text == "false") return text == "true";
+  if (const auto number = quantity(text)) return *number;
+  return std::string(text);
+}
+
+std::optional<Expression> Expression::parse(std::string_view text, const SourceRange& where, Diagnostics& diagnostics) {
+  Parser parser(text, where, diagnostics);
+  Expression expression;
+  expression.root_ = parser.parse();
+  if (!expression.root_) return std::nullopt;
+  expression.text_ = text;
+  expression.names_ = std::move(parser.names);
+  return expression;
+}
+
+std::optional<Value> Expression::evaluate(const Lookup& lookup) const { return computed(*root_, lookup); }
+
+bool Expression::holds(const Lookup& lookup) const { return evaluate(lookup) == Value(true); }
+
+}  // namespace llmscape
