@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/run_row.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include "sim/metrics/names.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json* find(const Json& run, const std::string& pointer) {
+  const Json::json_pointer place(pointer);
+  return run.contains(place) ? &run.at(place) : nullptr;
+}
+
+std::optional<double> number(const Json& run, const std::string& pointer) {
+  const Json* value = find(run, pointer);
+  return value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+std::optional<Estimate> estimate(const Json& run, const metrics::Column& column) {
+  const auto value = number(run, column.json_pointer);
+  if (!value) return std::nullopt;
+  std::string interval = "/intervals/" + column.name;
+  std::ranges::replace(interval, '.', '/');
+  return Estimate{*value, number(run, interval + "/low").value_or(*value),
+                  number(run, interval + "/high").value_or(*value)};
+}
+
+}  // namespace
+
+ResultRow row_of(const Json& run) {
+  ResultRow row;
+  if (const Json* seed = find(run, "/seed"); seed && seed->is_number_integer()) row.seed = seed->get<std::int64_t>();
+  if (const Json* state = find(run, "/verdict/state"); state && state->is_string())
+    row.verdict = state->get<std::string>();
+  for (const metrics::Column& column : metrics::columns()) row.metrics.push_back(estimate(run, column));
+  return row;
+}
+
+}  // namespace llmscape::explore
