@@ -25,7 +25,7 @@ namespace {
 using Node = Expression::Node;
 using NodePtr = std::shared_ptr<const Node>;
 
-constexpr int kMaxDepth = 200;             // brackets and signs in each other; more is an accident
+constexpr int kMaxDepth = 200;              // brackets and signs in each other; more is an accident
 constexpr std::size_t kMaxLength = 10'000;  // of the text, for the same reason
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -45,13 +45,15 @@ class Parser {
  public:
   Parser(std::string_view text, const SourceRange& where, Diagnostics& diagnostics)
       : text_(text), where_(where), diagnostics_(diagnostics) {
-    if (!where_.source) where_ = {std::make_shared<const SourceText>(SourceText{"expression", std::string(text)}), 1, 1, 1};
+    if (!where_.source)
+      where_ = {std::make_shared<const SourceText>(SourceText{"expression", std::string(text)}), 1, 1, 1};
   }
 
   NodePtr parse() {
     if (text_.size() > kMaxLength) return fail(fmt::format("an expression has at most {} characters", kMaxLength));
     NodePtr root = either();
-    if (root && at_ < text_.size()) return fail(fmt::format("{} is not expected here", in_quotes(text_.substr(at_, 1))));
+    if (root && at_ < text_.size())
+      return fail(fmt::format("{} is not expected here", in_quotes(text_.substr(at_, 1))));
     return root;
   }
   std::vector<Expression::Name> names;
@@ -64,8 +66,7 @@ class Parser {
     return range;
   }
   NodePtr fail(std::string message, std::string suggestion = {}) {
-    if (!failed_)
-      diagnostics_.error(place(std::min(at_, text_.size()), 1), std::move(message), std::move(suggestion));
+    if (!failed_) diagnostics_.error(place(std::min(at_, text_.size()), 1), std::move(message), std::move(suggestion));
     failed_ = true;
     return nullptr;
   }
@@ -76,7 +77,8 @@ class Parser {
     skip_spaces();
     if (!text_.substr(at_).starts_with(symbol)) return false;
     const std::size_t end = at_ + symbol.size();
-    const bool part_of_name = is_letter(symbol.front()) && end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]));
+    const bool part_of_name =
+        is_letter(symbol.front()) && end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]));
     if (part_of_name) return false;
     at_ = end;
     skip_spaces();
@@ -208,7 +210,9 @@ class Parser {
   }
   NodePtr name() {
     const std::size_t start = at_;
-    const auto follows = [this] { return at_ + 1 < text_.size() && (is_letter(text_[at_ + 1]) || is_digit(text_[at_ + 1])); };
+    const auto follows = [this] {
+      return at_ + 1 < text_.size() && (is_letter(text_[at_ + 1]) || is_digit(text_[at_ + 1]));
+    };
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '[') {

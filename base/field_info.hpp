@@ -16,7 +16,7 @@ namespace llmscape {
 struct StructInfo;
 struct FamilyInfo;
 
-enum class ValueKind { boolean, integer, number, quantity, text, choice, group, family };
+enum class ValueKind { boolean, integer, number, quantity, text, choice, group, family, any };
 
 struct FieldInfo {
   std::string key;

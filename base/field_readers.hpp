@@ -80,6 +80,8 @@ std::optional<std::string> text_of(const T& value) {
     return format(value);
   } else if constexpr (IsSourced<T>::value) {
     return written(*text_of(value.value), value.tag, value.source);
+  } else if constexpr (std::is_same_v<T, YamlNode>) {
+    return std::nullopt;
   } else if constexpr (IsOptional<T>::value) {
     return value ? text_of(*value) : std::nullopt;
   } else if constexpr (IsVector<T>::value) {
@@ -95,6 +97,7 @@ std::optional<std::string> text_of(const T& value) {
 template <class T>
 void describe(FieldInfo& info) {
   if constexpr (std::is_same_v<T, bool>) info.kind = ValueKind::boolean;
+  else if constexpr (std::is_same_v<T, YamlNode>) info.kind = ValueKind::any;
   else if constexpr (std::is_same_v<T, std::string>) info.kind = ValueKind::text;
   else if constexpr (std::is_integral_v<T>) info.kind = ValueKind::integer;
   else if constexpr (std::is_same_v<T, double>) info.kind = ValueKind::number;
@@ -115,6 +118,8 @@ template <class T>
 std::optional<T> read_scalar(const YamlNode& node, const FieldInfo& info, Diagnostics& diagnostics) {
   if constexpr (std::is_same_v<T, bool>) {
     return read_boolean(node, info, diagnostics);
+  } else if constexpr (std::is_same_v<T, YamlNode>) {
+    return node;
   } else if constexpr (std::is_same_v<T, std::string>) {
     return read_text(node, info, diagnostics);
   } else if constexpr (std::is_integral_v<T>) {

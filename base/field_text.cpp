@@ -21,6 +21,7 @@ std::string one_value_of(const FieldInfo& field) {
     case ValueKind::text: return "text";
     case ValueKind::choice: return fmt::format("{}", fmt::join(field.choices, " | "));
     case ValueKind::group: return field.group->name;
+    case ValueKind::any: return field.map ? "mapping" : "any";
     case ValueKind::family: break;
   }
   std::string names;

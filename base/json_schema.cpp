@@ -118,6 +118,7 @@ class SchemaWriter {
                 {"pattern", pattern_of(field.dimension)},
                 {"examples", Json::array({std::string(example_of(field.dimension))})}};
       case ValueKind::choice: return one_of_names(field.choices);
+      case ValueKind::any: return Json::object();
       default: return {{"type", "string"}};
     }
   }

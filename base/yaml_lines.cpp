@@ -35,23 +35,6 @@ std::string in_double_quotes(std::string_view text) {
 
 bool is_container(const YamlNode& node) { return node.is_mapping() || node.is_sequence(); }
 
-std::string flow(const YamlNode& node) {
-  std::vector<std::string> parts;
-  switch (node.kind) {
-    case YamlNode::Kind::null:
-    case YamlNode::Kind::invalid: return "null";
-    case YamlNode::Kind::scalar: return yaml_scalar(node.text, node.quoted);
-    case YamlNode::Kind::sequence:
-      for (const YamlNode& item : node.items) parts.push_back(flow(item));
-      return fmt::format("[{}]", fmt::join(parts, ", "));
-    case YamlNode::Kind::mapping:
-      for (const auto& entry : node.entries)
-        parts.push_back(fmt::format("{}: {}", yaml_scalar(entry.key), flow(entry.value)));
-      return fmt::format("{{{}}}", fmt::join(parts, ", "));
-  }
-  return {};
-}
-
 class Writer {
  public:
   Writer(bool mappings_on_one_line, std::size_t width) : mappings_on_one_line_(mappings_on_one_line), width_(width) {}
@@ -63,7 +46,7 @@ class Writer {
     for (const auto& entry : node.entries) {
       const std::string head = next() + yaml_scalar(entry.key) + ':';
       if (one_line(entry.value, head.size() + 1)) {
-        lines.push_back({head + ' ' + flow(entry.value), &entry.value});
+        lines.push_back({head + ' ' + yaml_flow(entry.value), &entry.value});
       } else {
         lines.push_back({head, nullptr});
         block(entry.value, std::string(indent + 2, ' '), indent + 2);
@@ -71,7 +54,7 @@ class Writer {
     }
     for (const YamlNode& item : node.items) {
       const std::string head = next() + "- ";
-      if (one_line(item, head.size())) lines.push_back({head + flow(item), &item});
+      if (one_line(item, head.size())) lines.push_back({head + yaml_flow(item), &item});
       else block(item, head, indent + 2);
     }
   }
@@ -84,7 +67,7 @@ class Writer {
     if (node.is_mapping() && !mappings_on_one_line_) return false;
     return std::ranges::none_of(node.items, is_container) &&
            std::ranges::none_of(node.entries, is_container, &YamlNode::Entry::value) &&
-           column + flow(node).size() <= width_;
+           column + yaml_flow(node).size() <= width_;
   }
 
   bool mappings_on_one_line_;
@@ -93,12 +76,29 @@ class Writer {
 
 }  // namespace
 
+std::string yaml_flow(const YamlNode& node) {
+  std::vector<std::string> parts;
+  switch (node.kind) {
+    case YamlNode::Kind::null:
+    case YamlNode::Kind::invalid: return "null";
+    case YamlNode::Kind::scalar: return yaml_scalar(node.text, node.quoted);
+    case YamlNode::Kind::sequence:
+      for (const YamlNode& item : node.items) parts.push_back(yaml_flow(item));
+      return fmt::format("[{}]", fmt::join(parts, ", "));
+    case YamlNode::Kind::mapping:
+      for (const auto& entry : node.entries)
+        parts.push_back(fmt::format("{}: {}", yaml_scalar(entry.key), yaml_flow(entry.value)));
+      return fmt::format("{{{}}}", fmt::join(parts, ", "));
+  }
+  return {};
+}
+
 std::string yaml_scalar(std::string_view text, bool quoted) {
   return quoted || !is_plain(text) ? in_double_quotes(text) : std::string(text);
 }
 
 std::vector<YamlLine> yaml_lines(const YamlNode& node, bool mappings_on_one_line, std::size_t width) {
-  if (!is_container(node) || (node.items.empty() && node.entries.empty())) return {{flow(node), &node}};
+  if (!is_container(node) || (node.items.empty() && node.entries.empty())) return {{yaml_flow(node), &node}};
   Writer writer(mappings_on_one_line, width);
   writer.block(node, "", 0);
   return std::move(writer.lines);

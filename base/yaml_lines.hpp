@@ -11,6 +11,9 @@ namespace llmscape {
 // A scalar as it is written in YAML: quoted if it must be to stay the same text.
 std::string yaml_scalar(std::string_view text, bool quoted = false);
 
+// The tree on one line, in flow style: "[{preset: l4, count: 2}]".
+std::string yaml_flow(const YamlNode& node);
+
 // One line of a tree written as YAML, and the value that stands at its end; nullptr where a block opens.
 struct YamlLine {
   std::string text;

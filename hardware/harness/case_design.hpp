@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "hardware/harness/sobol.hpp"
+#include "base/sobol.hpp"
 #include "traces/kernel_record.hpp"
 
 #include <functional>

@@ -19,8 +19,10 @@ void catch_interrupts() {
   sigaction(SIGINT, &action, nullptr);
 }
 
+bool interrupted() { return pressed != 0; }
+
 void stop_if_interrupted() {
-  if (pressed) throw Interrupted();
+  if (interrupted()) throw Interrupted();
 }
 
 }  // namespace llmscape::cli

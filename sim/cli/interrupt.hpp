@@ -10,6 +10,8 @@ struct Interrupted : std::runtime_error {
 
 // From here on Ctrl-C is remembered instead of ending the program; a second one ends it.
 void catch_interrupts();
+// Whether it was pressed since.
+bool interrupted();
 // Throws Interrupted if Ctrl-C was pressed since.
 void stop_if_interrupted();
 

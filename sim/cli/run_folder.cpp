@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/run_folder.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -15,25 +11,12 @@
 
 #include "base/files.hpp"
 #include "hardware/table/table_device.hpp"
-#include "sim/cli/version.hpp"
-#include "sim/kernel/kernel.hpp"
 #include "sim/run/result_json.hpp"
 
 namespace llmscape::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-double seconds_of(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 std::string named_from(const fs::path& path, const fs::path& folder) {
   return fs::proximate(fs::absolute(path), fs::absolute(folder)).string();
@@ -57,26 +40,6 @@ void move_tables(YamlNode& root, const fs::path& to) {
       tables->text = named_from(hardware::tables_folder(*tables), to);
 }
 
-std::string manifest(const std::vector<std::string>& arguments, std::time_t started, double wall, double cpu) {
-  const Version& v = version();
-  const nlohmann::ordered_json json = {
-      {"schema", "manifest/1"},
-      {"tool",
-       {{"version", v.number},
-        {"revision", v.revision},
-        {"dirty", v.dirty},
-        {"compiler", v.compiler},
-        {"build_type", v.build_type},
-        {"simgrid", kernel::simgrid_version()}}},
-      {"arguments", arguments},
-      {"host", host_name()},
-      {"started", fmt::format("{:%FT%TZ}", fmt::gmtime(started))},
-      {"wall_s", wall},
-      {"cpu_s", cpu},
-  };
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
-}
-
 }  // namespace
 
 YamlNode resolved_for(const run::Scenario& scenario, const fs::path& folder) {
@@ -88,8 +51,7 @@ YamlNode resolved_for(const run::Scenario& scenario, const fs::path& folder) {
 }
 
 RunFolder::RunFolder(fs::path folder, const run::Scenario& scenario, Extras extras)
-    : folder_(std::move(folder)), scenario_(scenario), started_(std::time(nullptr)), wall_(seconds_of(CLOCK_MONOTONIC)),
-      cpu_(seconds_of(CLOCK_PROCESS_CPUTIME_ID)) {
+    : folder_(std::move(folder)), scenario_(scenario) {
   std::error_code problem;
   made_ = fs::create_directories(folder_, problem);
   if (problem || !fs::is_directory(folder_))
@@ -131,8 +93,7 @@ void RunFolder::finish(const run::RunResult& result, const std::vector<std::stri
     if (file) file->keep();
     else fs::remove(folder_ / name);  // an earlier run's, which is not this one's
   }
-  write_file_atomically(folder_ / "manifest.json", manifest(arguments, started_, seconds_of(CLOCK_MONOTONIC) - wall_,
-                                                            seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_));
+  manifest_.write(folder_, arguments);
   finished_ = true;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "sim/cli/manifest.hpp"
 #include "sim/report/output_file.hpp"
 #include "sim/report/request_rows.hpp"
 #include "sim/report/timeline.hpp"
@@ -35,8 +35,7 @@ class RunFolder {
   std::filesystem::path folder_;
   bool made_ = false, finished_ = false;
   const run::Scenario& scenario_;
-  std::time_t started_;
-  double wall_ = 0, cpu_ = 0;  // seconds of the clocks at the start
+  Manifest manifest_;
   std::unique_ptr<report::OutputFile> requests_file_, timeline_file_;
   std::unique_ptr<report::RequestRows> requests_;
   std::unique_ptr<report::Timeline> timeline_;

@@ -18,6 +18,7 @@
 #include <exception>
 #include <list>
 #include <new>
+#include <optional>
 #include <system_error>
 
 namespace llmscape::run {
@@ -126,15 +127,20 @@ struct Children {
 
 }  // namespace
 
-void run_forked(std::size_t tasks, const std::function<std::string(std::size_t)>& work, const PoolLimits& limits,
+void run_forked(const std::function<std::optional<std::size_t>()>& next,
+                const std::function<std::string(std::size_t)>& work, const PoolLimits& limits,
                 const std::function<bool(std::size_t, TaskOutcome)>& done) {
   constexpr int kLook = 100;  // ms between looks at the clock, where there is a time limit
   Children children;
   auto& running = children.running;
   std::vector<pollfd> waited;
-  for (std::size_t next = 0; next < tasks || !running.empty();) {
-    while (next < tasks && running.size() < static_cast<std::size_t>(std::max(1, limits.jobs)))
-      running.push_back(start(next++, work, limits));
+  for (;;) {
+    while (running.size() < static_cast<std::size_t>(std::max(1, limits.jobs))) {
+      const std::optional<std::size_t> task = next();
+      if (!task) break;
+      running.push_back(start(*task, work, limits));
+    }
+    if (running.empty()) return;
     waited.clear();
     for (const Child& child : running) waited.push_back({child.output, POLLIN, 0});
     if (poll(waited.data(), waited.size(), limits.time ? kLook : -1) < 0 && errno != EINTR) fail("poll");
@@ -149,6 +155,12 @@ void run_forked(std::size_t tasks, const std::function<std::string(std::size_t)>
       if (!done(task, std::move(outcome))) return;
     }
   }
+}
+
+void run_forked(std::size_t tasks, const std::function<std::string(std::size_t)>& work, const PoolLimits& limits,
+                const std::function<bool(std::size_t, TaskOutcome)>& done) {
+  std::size_t started = 0;
+  run_forked([&] { return started < tasks ? std::optional(started++) : std::nullopt; }, work, limits, done);
 }
 
 int default_jobs() {

@@ -21,10 +21,14 @@ struct PoolLimits {
   std::optional<Bytes> memory;  // address space of one child
 };
 
-// Runs `work` for each task from 0 to `tasks` - 1, each in a forked child of its own (a simulation leaves its engine
-// behind, and a crash must not take others with it). `done` is called here, in the order in which tasks end; once it
-// returns false the running children are killed and nothing more is started. A task that throws, dies, or exceeds a
-// limit has failed, with the reason. Throws std::system_error when no child can be made.
+// Runs `work` for each task that `next` names until it names none, each in a forked child of its own (a simulation
+// leaves its engine behind, and a crash must not take others with it). `done` is called here, in the order in which
+// tasks end; once it returns false the running children are killed and nothing more is started. A task that throws,
+// dies, or exceeds a limit has failed, with the reason. Throws std::system_error when no child can be made.
+void run_forked(const std::function<std::optional<std::size_t>()>& next,
+                const std::function<std::string(std::size_t task)>& work, const PoolLimits& limits,
+                const std::function<bool(std::size_t task, TaskOutcome outcome)>& done);
+// The same for the tasks from 0 to `tasks` - 1.
 void run_forked(std::size_t tasks, const std::function<std::string(std::size_t task)>& work, const PoolLimits& limits,
                 const std::function<bool(std::size_t task, TaskOutcome outcome)>& done);
 

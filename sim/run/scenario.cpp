@@ -38,15 +38,6 @@ void spell_out_model(YamlNode& model) {
   model = std::move(mapping);
 }
 
-// Writes bare names as the mappings that they stand for. Models are read by their own reader, so theirs is no preset of
-// the field table.
-void spell_out_scenario(YamlNode& root) {
-  if (YamlNode* model = root.find("model")) spell_out_model(*model);
-  if (YamlNode* models = root.find("models"); models && models->is_mapping())
-    for (YamlNode::Entry& entry : models->entries) spell_out_model(entry.value);
-  spell_out(root, scenario_fields().info());
-}
-
 // `node` is where the description stands.
 std::optional<models::ModelSpec> read_model(const ModelConfig& config, const YamlNode& node, const Catalogs& catalogs,
                                             const std::filesystem::path& folder, Diagnostics& diagnostics) {
@@ -115,6 +106,13 @@ void inherit_engine(YamlNode& root) {
 }
 
 }  // namespace
+
+void spell_out_scenario(YamlNode& root) {
+  if (YamlNode* model = root.find("model")) spell_out_model(*model);
+  if (YamlNode* models = root.find("models"); models && models->is_mapping())
+    for (YamlNode::Entry& entry : models->entries) spell_out_model(entry.value);
+  spell_out(root, scenario_fields().info());
+}
 
 workloads::WorkloadContext Scenario::workload_context() const {
   return {folder, slo_classes, models.size() > 1 ? model_names : std::vector<std::string>(), workload_where,

@@ -181,6 +181,10 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
                                       const std::vector<std::string>& overrides, std::optional<std::int64_t> seed,
                                       const Catalogs& catalogs, Diagnostics& diagnostics);
 
+// Writes bare names as the mappings that they stand for. Models are read by their own reader, so theirs is no preset of
+// the field table.
+void spell_out_scenario(YamlNode& root);
+
 // Loads a preset of a catalogue, "hardware", "nodes", "links", "hosts", "dram" or "workloads"; a name that ends in
 // .yaml is a description of the user's own, in `folder`.
 PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path& folder = {});

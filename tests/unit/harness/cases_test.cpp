@@ -8,7 +8,7 @@
 #include <bit>
 #include <vector>
 
-#include "hardware/harness/sobol.hpp"
+#include "base/sobol.hpp"
 #include "traces/kernel_case.hpp"
 
 namespace llmscape::hardware::harness {

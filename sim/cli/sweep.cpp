@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "base/table.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/interrupt.hpp"
+#include "sim/cli/manifest.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/shard.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/cli/version.hpp"
+#include "sim/explore/sweep.hpp"
+#include "sim/run/pool.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFooter =
+    R"(Every point runs in a process of its own and leaves points/<id>.json, whose name is a hash of all that
+its result comes from: a finished point never runs again. results.csv has one row for each. Parts of a
+plan (--shard) can run anywhere that sees the same folder; --merge then makes results.csv.
+
+Examples:
+  llmscape sweep plan.yaml -o out
+  llmscape sweep plan.yaml --dry-run
+  llmscape sweep plan.yaml -o out --resume
+  llmscape sweep scenario.yaml --axis workload.arrivals.rate='1 /s,2 /s,4 /s' -o out
+  llmscape sweep plan.yaml -o out --shard 3/16
+  llmscape sweep plan.yaml -o out --shard auto   # under Slurm, mpirun, or GNU parallel
+  llmscape sweep --merge out)";
+
+struct Arguments {
+  std::string plan, folder, merge, shard;
+  explore::PlanChanges changes;
+  bool dry_run = false, list = false, resume = false, quiet = false;
+  int jobs = run::default_jobs();
+  Messages messages;
+};
+
+std::string tool() {
+  const Version& v = version();
+  std::string text = fmt::format("llmscape {} {}", v.number, v.revision);
+  std::string error;  // two programs of changed sources have the same revision
+  if (v.dirty) text += content_hash(read_file("/proc/self/exe", error).value_or(""));
+  return text;
+}
+
+std::uint64_t count_points(const explore::Plan& plan) {
+  std::uint64_t points = 0;
+  for (std::uint64_t i = 0; i < plan.size(); ++i) points += plan.point(i) ? 1 : 0;
+  return points;
+}
+
+int list_points(const explore::Plan& plan, const explore::Shard& shard) {
+  explore::PointNames names(plan, tool(), catalogs());
+  for (std::uint64_t i = 0; i < plan.size(); ++i)
+    if (const auto point = shard.has(i) ? plan.point(i) : std::nullopt)
+      fmt::print("#{}  {}  {}\n", i, names.of(*point), plan.label(*point));
+  return kDone;
+}
+
+// How long one point takes: the first one is run, and forgotten.
+std::optional<double> seconds_of_a_point(const explore::Plan& plan) {
+  std::uint64_t first = 0;
+  while (first < plan.size() && !plan.point(first)) ++first;
+  const auto started = std::chrono::steady_clock::now();
+  bool ran = false;
+  run::run_forked(
+      1, [&](std::size_t) { return explore::run_point(plan, *plan.point(first), "", catalogs()).substr(0, 1); }, {},
+      [&](std::size_t, const run::TaskOutcome& outcome) { return ran = outcome.ok; });
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
+  return ran ? std::optional(took.count()) : std::nullopt;
+}
+
+int tell_plan(const explore::Plan& plan, const Arguments& arguments) {
+  Table table({"axis", "values", "first", "last"});
+  std::size_t column = 0;
+  for (const explore::Axis& axis : plan.axes())
+    for (std::size_t i = 0; i < axis.columns.size(); ++i, ++column) {
+      const bool any = axis.interval.has_value();
+      const explore::Choice first = axis.at(0), last = axis.at(std::nextafter(1., 0.));
+      table.row({axis.columns[i], any ? "any" : std::to_string(axis.choices.size()), first.values[i], last.values[i]});
+    }
+  const std::uint64_t points = count_points(plan);
+  if (!table.empty()) fmt::print("{}\n", table.text());
+  fmt::print("{} points{}", points, points < plan.size() ? fmt::format(" ({} excluded)", plan.size() - points) : "");
+  if (const auto seconds = seconds_of_a_point(plan))
+    fmt::print("; the first takes {:.2g} s, all of them perhaps {:.2g} s with -j {}", *seconds,
+               *seconds * static_cast<double>(points) / arguments.jobs, arguments.jobs);
+  fmt::print("\n");
+  return kDone;
+}
+
+int say(const explore::MergeCounts& merged, const explore::Store& store, const std::string& folder) {
+  fmt::print("{}: {} points", store.results().string(), merged.points);
+  if (merged.refused > 0) fmt::print(", {} left out because their scenario is refused", merged.refused);
+  if (merged.missing > 0) fmt::print(", {} not run yet", merged.missing);
+  if (merged.failed > 0) fmt::print(", {} failed: see {}/failed", merged.failed, folder);
+  fmt::print("\n");
+  return merged.failed > 0 ? kPartly : kDone;
+}
+
+int merge(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const explore::Store store(arguments.merge);
+  const auto plan = explore::load_plan(store.plan(), {}, diagnostics);
+  arguments.messages.show(diagnostics);
+  if (!plan) return kUsage;
+  explore::PointNames names(*plan, tool(), catalogs());
+  const explore::MergeCounts merged = explore::merge_results(*plan, names, store);
+  const int code = say(merged, store, arguments.merge);
+  return merged.missing > 0 ? kPartly : code;
+}
+
+// Makes the folder a home of this plan; false after saying why it cannot be.
+bool settle(const explore::Plan& plan, const explore::Store& store, bool shares, const Arguments& arguments) {
+  std::error_code problem;
+  fs::create_directories(store.folder(), problem);
+  if (problem || !fs::is_directory(store.folder()))
+    throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", store.folder().string(),
+                                         problem ? problem.message() : "there is a file of that name"));
+  const std::string text = explore::plan_text(plan, store.folder());
+  std::string error;
+  const auto before = read_file(store.plan(), error);
+  if (before && *before != text) {
+    fmt::print(stderr, "llmscape: {} holds the sweep of another plan; use another folder, or remove it\n",
+               arguments.folder);
+    return false;
+  }
+  if (before && !arguments.resume && !shares && store.has_points()) {
+    fmt::print(stderr, "llmscape: {} holds points of this plan; add --resume to go on, or remove it\n", arguments.folder);
+    return false;
+  }
+  if (!before) write_file_atomically(store.plan(), text);
+  return true;
+}
+
+int sweep(const explore::Plan& plan, const explore::Shard& shard, const Arguments& arguments,
+          const std::vector<std::string>& typed) {
+  const explore::Store store(arguments.folder);
+  if (!settle(plan, store, shard.count > 1, arguments)) return kUsage;
+  Manifest manifest;
+  catch_interrupts();
+  explore::PointNames names(plan, tool(), catalogs());
+  Progress progress("sweep", arguments.quiet);
+  explore::SweepOptions options;
+  options.jobs = arguments.jobs;
+  options.shard = shard;
+  options.catalogs = catalogs();
+  options.interrupted = interrupted;
+  options.progress = [&progress](std::uint64_t ended, std::uint64_t all) {
+    progress.update(static_cast<double>(ended) / static_cast<double>(all));
+  };
+  const explore::SweepCounts counts = explore::run_sweep(plan, names, store, options);
+  if (shard.count > 1) {
+    fmt::print("shard {}/{}: {} points, {} ran, {} known, {} refused, {} failed\n", shard.index, shard.count,
+               counts.points, counts.ran, counts.known, counts.refused, counts.failed);
+    return counts.interrupted ? kInterrupted : counts.failed > 0 ? kPartly : kDone;
+  }
+  const int code = say(explore::merge_results(plan, names, store), store, arguments.folder);
+  manifest.write(store.folder(), typed);
+  if (counts.interrupted)
+    fmt::print(stderr, "llmscape: interrupted; finished points are kept, --resume goes on\n");
+  return counts.interrupted ? kInterrupted : code;
+}
+
+int run_verb(const Arguments& arguments, const std::vector<std::string>& typed) {
+  if (!arguments.merge.empty()) return merge(arguments);
+  Diagnostics diagnostics;
+  const auto shard = read_shard(arguments.shard, diagnostics);
+  const std::string file = arguments.plan.empty() ? (fs::path(arguments.folder) / "plan.yaml").string() : arguments.plan;
+  const auto plan = explore::load_plan(file, arguments.changes, diagnostics);
+  if (plan) explore::check_plan(*plan, catalogs(), diagnostics);
+  arguments.messages.show(diagnostics, "See 'llmscape show fields sweep'.");
+  if (!plan || !shard || diagnostics.has_errors()) return kUsage;
+  if (arguments.list) return list_points(*plan, *shard);
+  if (arguments.dry_run) return tell_plan(*plan, arguments);
+  return sweep(*plan, *shard, arguments, typed);
+}
+
+}  // namespace
+
+void add_sweep(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("sweep", "Run many variants of a scenario");
+  verb->footer(kFooter);
+  CLI::Option* plan =
+      verb->add_option("plan", arguments->plan, "Plan of a sweep, or a scenario; with --resume that of the folder")
+          ->type_name("FILE");
+  verb->add_option("-o,--output", arguments->folder, "Folder of the results; it is made if missing")->type_name("DIR");
+  verb->add_option("--axis", arguments->changes.axes, "One more axis. Repeatable")
+      ->type_name("PATH=VALUES")
+      ->allow_extra_args(false);
+  verb->add_option("--set", arguments->changes.set, "Lay a value over the base scenario. Repeatable")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("--repeat", arguments->changes.repeat, "Runs of each point with other seeds, instead of the plan's")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""));
+  verb->add_flag("--intervals", arguments->changes.intervals,
+                 "Run each point 21 times more with kernel times drawn from the errors of their fits, for intervals");
+  verb->add_flag("--dry-run", arguments->dry_run, "Run one point only, and say how many there are and how long they take");
+  verb->add_flag("--list", arguments->list, "List the points with their names, and run nothing");
+  verb->add_flag("--resume", arguments->resume, "Go on with what the folder holds: only what is missing runs");
+  verb->add_option("--shard", arguments->shard,
+                   "Run a part: 3/16 is the third of sixteen; auto takes both numbers from Slurm's or MPI's environment")
+      ->type_name("I/N");
+  verb->add_option("--merge", arguments->merge, "Make results.csv from the points in this folder, and run nothing")
+      ->type_name("DIR")
+      ->excludes(plan);
+  verb->add_option("-j,--jobs", arguments->jobs, "Points at once; the results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->default_str("one for each processor");
+  verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] {
+    const bool runs = arguments->merge.empty() && !arguments->list && !arguments->dry_run;
+    if (runs && arguments->folder.empty()) throw CLI::RequiredError("--output DIR");
+    if (arguments->merge.empty() && arguments->plan.empty() && !(arguments->resume && !arguments->folder.empty()))
+      throw CLI::RequiredError("a plan (or --resume -o DIR, or --merge DIR)");
+    session.exit_code = run_verb(*arguments, session.arguments);
+  });
+}
+
+}  // namespace llmscape::cli

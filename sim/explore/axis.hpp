@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+#include "sim/explore/plan_config.hpp"
+
+namespace llmscape::explore {
+
+// One value of an axis: what the table calls it and what it lays over the scenario.
+struct Choice {
+  std::vector<std::string> values;     // one for each column of the axis
+  std::vector<std::string> overrides;  // "path=value"
+};
+
+// Any value between two ends, in one unit.
+struct Interval {
+  double low = 0, high = 0;
+  std::string unit;  // with the space before it: " /s"
+  bool log = false, whole = false;
+};
+
+// What varies on its own. A zip has several columns, the others one.
+struct Axis {
+  std::vector<std::string> columns;
+  std::vector<Choice> choices;       // at least one, or ...
+  std::optional<Interval> interval;  // ... a continuous axis
+
+  // The choice at `u` in [0, 1): of `choices`, evenly; or a value of the interval.
+  [[nodiscard]] Choice at(double u) const;
+};
+
+// Variants, zips and axes of the plan, in this order and each in that of the file. Reports names that stand twice or
+// that the table of results has for itself.
+std::vector<Axis> read_axes(const PlanConfig& config, Diagnostics& diagnostics);
+
+}  // namespace llmscape::explore

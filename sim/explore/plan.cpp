@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/random.hpp"
+#include "base/sobol.hpp"
+#include "base/yaml_lines.hpp"
+#include "sim/explore/results.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+constexpr std::int64_t kMostSamples = 1'000'000;
+
+// Each axis is cut into as many parts as there are points, and each part is hit once.
+std::vector<double> latin_hypercube(std::size_t points, RandomStream random) {
+  std::vector<double> places(points);
+  std::iota(places.begin(), places.end(), 0.);
+  for (std::size_t i = points; i > 1; --i) std::swap(places[i - 1], places[random.below(i)]);
+  for (double& place : places) place = (place + random.uniform()) / static_cast<double>(points);
+  return places;
+}
+
+std::vector<std::vector<double>> places_of(const SampleConfig& sample, std::size_t axes) {
+  const auto points = static_cast<std::size_t>(sample.points);
+  const RandomStreams streams(static_cast<std::uint64_t>(sample.seed));
+  std::vector<std::vector<double>> places(axes, std::vector<double>(points));
+  Sobol sobol(static_cast<std::uint64_t>(sample.seed));
+  for (std::size_t i = 0; sample.method == SampleMethod::sobol && i < points; ++i) {
+    const Sobol::Point point = sobol.next();
+    for (std::size_t axis = 0; axis < axes; ++axis) places[axis][i] = point[axis];
+  }
+  for (std::size_t axis = 0; sample.method != SampleMethod::sobol && axis < axes; ++axis) {
+    RandomStream random = streams.stream("sample", axis);
+    if (sample.method == SampleMethod::latin_hypercube) places[axis] = latin_hypercube(points, random);
+    else std::ranges::generate(places[axis], [&random] { return random.uniform(); });
+  }
+  return places;
+}
+
+// What exclusions may name: columns of the plan, whole or by their short name.
+class Names {
+ public:
+  explicit Names(const std::vector<std::string>& columns) : columns_(columns), short_(short_names(columns)) {}
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const {
+    for (const auto* names : {&columns_, &short_}) {
+      const auto found = std::ranges::find(*names, name);
+      if (found != names->end()) return static_cast<std::size_t>(found - names->begin());
+    }
+    return std::nullopt;
+  }
+  [[nodiscard]] std::vector<std::string> all() const {
+    std::vector<std::string> names = short_;
+    names.insert(names.end(), columns_.begin(), columns_.end());
+    return names;
+  }
+
+ private:
+  const std::vector<std::string>& columns_;
+  std::vector<std::string> short_;
+};
+
+std::vector<std::string> columns_of(const std::vector<Axis>& axes) {
+  std::vector<std::string> columns;
+  for (const Axis& axis : axes) columns.insert(columns.end(), axis.columns.begin(), axis.columns.end());
+  return columns;
+}
+
+std::vector<Expression> read_exclusions(const PlanConfig& config, const std::vector<Axis>& axes,
+                                        Diagnostics& diagnostics) {
+  const std::vector<std::string> columns = columns_of(axes);
+  const Names names(columns);
+  std::vector<Expression> all;
+  for (const YamlNode& node : config.exclude) {
+    SourceRange where = node.where;
+    if (node.quoted) ++where.column;
+    auto expression = Expression::parse(node.text, where, diagnostics);
+    if (!expression) continue;
+    for (const Expression::Name& name : expression->names())
+      if (!names.find(name.name) && !name.may_be_text)
+        diagnostics.error(name.where, fmt::format("'{}' is not varied in this plan", name.name),
+                          did_you_mean(name.name, names.all()));
+    all.push_back(std::move(*expression));
+  }
+  return all;
+}
+
+// The base as a tree and the folder that its paths start from; an invalid tree after reporting.
+std::pair<YamlNode, std::filesystem::path> read_base(const PlanConfig& config, const std::filesystem::path& folder,
+                                                     Diagnostics& diagnostics) {
+  if (config.base.is_mapping()) return {config.base, config.folder ? folder / *config.folder : folder};
+  const std::filesystem::path file = folder / config.base.text;
+  if (!config.base.is_scalar() || !std::filesystem::is_regular_file(file)) {
+    diagnostics.error(config.base.where, fmt::format("there is no scenario '{}'", file.string()));
+    return {};
+  }
+  return {read_yaml_file(file, diagnostics), config.folder ? folder / *config.folder : file.parent_path()};
+}
+
+void lay(YamlNode& base, const PlanConfig& config, const std::vector<std::string>& set, Diagnostics& diagnostics) {
+  run::spell_out_scenario(base);
+  for (const YamlNode::Entry& entry : config.set.entries) {
+    apply_override(base, entry.key + '=' + yaml_flow(entry.value), diagnostics);
+    run::spell_out_scenario(base);
+  }
+  for (const std::string& assignment : set) {
+    apply_override(base, assignment, diagnostics);
+    run::spell_out_scenario(base);
+  }
+}
+
+// A scenario is the plan of one point.
+YamlNode plan_of_scenario(const std::filesystem::path& file) {
+  YamlNode root = YamlNode::mapping({});
+  root.set("schema", YamlNode::scalar("sweep/1"));
+  root.set("base", YamlNode::scalar(file.filename().string()));
+  return root;
+}
+
+// "path=1,2,3" becomes an axis of the plan.
+void add_axis(YamlNode& root, const std::string& assignment, Diagnostics& diagnostics) {
+  const std::size_t equals = assignment.find('=');
+  const auto source = std::make_shared<const SourceText>(SourceText{"--axis " + assignment, assignment});
+  if (equals == 0 || equals == std::string::npos) {
+    diagnostics.error({source, 1, 1, 1}, "an axis is written PATH=VALUE,VALUE,...",
+                      "for example --axis workload.arrivals.rate='1 /s,2 /s'");
+    return;
+  }
+  std::string values = assignment.substr(equals + 1);
+  if (!values.starts_with('[') && !values.starts_with('{')) values = '[' + values + ']';
+  YamlNode node = read_yaml(std::make_shared<const SourceText>(SourceText{source->name, values}), diagnostics);
+  if (!root.find("axes")) root.set("axes", YamlNode::mapping({}));
+  root.find("axes")->set(assignment.substr(0, equals), std::move(node));
+}
+
+std::optional<PlanConfig> read_config(YamlNode root, Diagnostics& diagnostics) {
+  PlanConfig config;
+  const YamlNode* schema = root.find("schema");
+  if (!schema || schema->text != "sweep/1") {
+    diagnostics.error(schema ? schema->where : root.where, "this is no plan of a sweep, and no scenario",
+                      "begin with 'schema: sweep/1'");
+    return std::nullopt;
+  }
+  root.erase("schema");
+  if (!plan_fields().read(config, root, diagnostics)) return std::nullopt;
+  if (config.sample && config.sample->points > kMostSamples)
+    diagnostics.error(root.find("sample")->where, fmt::format("at most {} points are drawn", kMostSamples));
+  if (config.set.kind != YamlNode::Kind::null && !config.set.is_mapping())
+    diagnostics.error(config.set.where, "'set' is a mapping from paths to values");
+  return config;
+}
+
+std::int64_t seed_of(const YamlNode& base) {
+  const YamlNode* seed = base.find("seed");
+  const Value value = seed && seed->is_scalar() ? value_of(seed->text) : Value(1.);
+  const double* number = std::get_if<double>(&value);
+  return number ? static_cast<std::int64_t>(*number) : 1;  // the scenario's reader reports what is no number
+}
+
+}  // namespace
+
+Plan::Plan(YamlNode tree, PlanConfig config, YamlNode base, std::filesystem::path folder, std::vector<Axis> axes,
+           std::vector<Expression> exclude)
+    : tree_(std::move(tree)), config_(std::move(config)), base_(std::move(base)), folder_(std::move(folder)), axes_(std::move(axes)),
+      exclude_(std::move(exclude)), columns_(columns_of(axes_)), short_columns_(short_names(columns_)),
+      seed_(seed_of(base_)) {
+  if (config_.sample) {
+    sample_ = places_of(*config_.sample, axes_.size());
+    configurations_ = static_cast<std::uint64_t>(config_.sample->points);
+  } else {
+    for (const Axis& axis : axes_) configurations_ *= axis.choices.size();
+  }
+}
+
+std::optional<Point> Plan::point(std::uint64_t index) const {
+  Point point;
+  point.index = index;
+  point.repeat = static_cast<std::int64_t>(index % static_cast<std::uint64_t>(config_.repeat));
+  point.seed = seed_ + point.repeat;
+  const std::uint64_t configuration = index / static_cast<std::uint64_t>(config_.repeat);
+  std::uint64_t rest = configuration;
+  std::vector<Choice> chosen(axes_.size());
+  for (std::size_t i = axes_.size(); i-- > 0;) {
+    if (config_.sample) {
+      chosen[i] = axes_[i].at(sample_[i][configuration]);
+      continue;
+    }
+    const std::vector<Choice>& choices = axes_[i].choices;
+    chosen[i] = choices[rest % choices.size()];
+    rest /= choices.size();
+  }
+  for (Choice& choice : chosen) {
+    std::ranges::move(choice.values, std::back_inserter(point.values));
+    std::ranges::move(choice.overrides, std::back_inserter(point.overrides));
+  }
+  if (excluded(point)) return std::nullopt;
+  return point;
+}
+
+bool Plan::excluded(const Point& point) const {
+  if (exclude_.empty()) return false;
+  const Names names(columns_);
+  const auto lookup = [&](std::string_view name) -> std::optional<Value> {
+    const auto column = names.find(name);
+    return column ? std::optional(value_of(point.values[*column])) : std::nullopt;
+  };
+  return std::ranges::any_of(exclude_, [&](const Expression& e) { return e.holds(lookup); });
+}
+
+std::string Plan::label(const Point& point) const {
+  std::string text;
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", short_columns_[i], point.values[i]);
+  if (config_.repeat > 1) text += fmt::format("{}seed={}", text.empty() ? "" : " ", point.seed);
+  return text.empty() ? "the scenario itself" : text;
+}
+
+std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChanges& changes, Diagnostics& diagnostics) {
+  YamlNode root = read_yaml_file(file, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  if (const YamlNode* schema = root.find("schema"); schema && schema->text == "scenario/1")
+    root = plan_of_scenario(file);
+  for (const std::string& assignment : changes.axes) add_axis(root, assignment, diagnostics);
+  if (changes.repeat) root.set("repeat", YamlNode::scalar(std::to_string(*changes.repeat)));
+  if (changes.intervals) root.set("intervals", YamlNode::scalar("true"));
+  auto config = read_config(root, diagnostics);
+  if (!config) return std::nullopt;
+  auto [base, folder] = read_base(*config, file.parent_path(), diagnostics);
+  if (!diagnostics.has_errors()) lay(base, *config, changes.set, diagnostics);
+  std::vector<Axis> all = read_axes(*config, diagnostics);
+  if (config->sample && config->sample->method == SampleMethod::sobol && all.size() > Sobol::kDimensions)
+    diagnostics.error(config->axes.where,
+                      fmt::format("a Sobol sequence spreads over {} axes at most", Sobol::kDimensions),
+                      "use method: latin_hypercube");
+  auto exclude = read_exclusions(*config, all, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  return Plan(std::move(root), std::move(*config), std::move(base), std::move(folder), std::move(all),
+              std::move(exclude));
+}
+
+std::optional<run::Scenario> scenario_of(const Plan& plan, const Point& point, const run::Catalogs& catalogs,
+                                         Diagnostics& diagnostics) {
+  return run::read_scenario(plan.base(), plan.folder(), point.overrides, point.seed, catalogs, diagnostics);
+}
+
+}  // namespace llmscape::explore

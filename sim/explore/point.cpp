@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/point.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "sim/run/result_json.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string in_json(const std::string& text) { return Json(text).dump(); }
+
+// Six digits are enough for a picture.
+template <class Numbers>
+std::string line(const char* name, const Numbers& numbers) {
+  std::string out = fmt::format("\"{}\": [", name);
+  for (const char* separator = ""; const double number : numbers)
+    out += fmt::format("{}{:.6g}", std::exchange(separator, ", "), number);
+  return out + ']';
+}
+
+std::string curves(const run::RunResult& result) {
+  std::string out = '{' + line("levels", run::kCurveLevels);
+  const auto add = [&out](const char* name, const std::optional<run::Percentiles>& p) {
+    if (p) out += ", " + line(name, p->curve);
+  };
+  add("ttft_s", result.ttft_s);
+  add("tpot_s", result.tpot_s);
+  add("itl_s", result.itl_s);
+  add("e2e_s", result.e2e_s);
+  return out + '}';
+}
+
+std::string series(const TimeLines& lines) {
+  return fmt::format("{{\"window_s\": {}, {}, {}, {}, {}}}", lines.window_s, line("waiting", lines.waiting),
+                     line("batch", lines.batch), line("kv_blocks", lines.kv_blocks), line("power_w", lines.power_w));
+}
+
+// The result on one line.
+std::string on_one_line(const std::string& pretty) { return Json::parse(pretty).dump(); }
+
+}  // namespace
+
+std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
+                       const std::string& scenario, const run::RunResult& result, const TimeLines& lines) {
+  Json values = Json::object();
+  for (std::size_t i = 0; i < columns.size(); ++i) values[columns[i]] = point.values[i];
+  return fmt::format(
+      "{{\"schema\": \"point/1\",\n\"id\": \"{}\",\n\"repeat\": {},\n\"seed\": {},\n\"values\": {},\n\"scenario\": "
+      "{},\n\"result\": {},\n\"curves\": {},\n\"series\": {}}}\n",
+      id, point.repeat, point.seed, values.dump(), in_json(scenario), on_one_line(run::to_json(result)), curves(result),
+      series(lines));
+}
+
+}  // namespace llmscape::explore

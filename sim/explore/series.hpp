@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/run/world.hpp"
+
+namespace llmscape::explore {
+
+// Means over windows of equal width, over all replicas or devices.
+struct TimeLines {
+  double window_s = 0;
+  std::vector<double> waiting;    // requests in the queues of replicas that run a step
+  std::vector<double> batch;      // decoding sequences in steps
+  std::vector<double> kv_blocks;  // in use by replicas that run a step
+  std::vector<double> power_w;    // of all devices
+};
+
+// Time lines of a run for pictures: at most kMost windows, as wide as it takes.
+class Series : public run::Watcher {
+ public:
+  static constexpr std::size_t kMost = 96;
+  static constexpr double kNarrowest = 1.0 / 1024;  // s; widths are powers of two, so that windows join exactly
+
+  void on_request(const serving::Request&, serving::Outcome, Seconds) override {}
+  void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
+               std::int64_t waiting, std::int64_t kv_blocks_used) override;
+  void on_power(const std::string&, const metrics::PowerSeries& power) override { power_.add(power); }
+
+  [[nodiscard]] TimeLines lines() const;
+
+ private:
+  // The integral of a quantity in each window; pairs of neighbours are joined when there are too many.
+  class Integral {
+   public:
+    void add(double from, double to, double value);
+    [[nodiscard]] double width() const { return width_; }
+    // Means over windows of `width`, which is at least width().
+    [[nodiscard]] std::vector<double> means(double width, std::size_t count) const;
+
+   private:
+    double width_ = kNarrowest;
+    std::vector<double> windows_;
+  };
+
+  Integral waiting_, batch_, kv_blocks_;
+  metrics::PowerSeries power_;
+};
+
+}  // namespace llmscape::explore

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string hash_of_file(const fs::path& file) {
+  std::string error;
+  return content_hash(read_file(file, error).value_or(""));
+}
+
+// PointNames and contents of all files below the folder.
+std::string hash_of_folder(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  std::ranges::sort(files);
+  std::string all;
+  for (const fs::path& file : files) all += file.lexically_relative(folder).string() + hash_of_file(file);
+  return content_hash(all);
+}
+
+// Everything that is written in the tree, with what separates it.
+void append(std::string& out, const YamlNode& node) {
+  out += static_cast<char>('0' + static_cast<int>(node.kind));
+  out += node.quoted ? '"' : ' ';
+  out += node.text;
+  for (const YamlNode& item : node.items) append(out += '\n', item);
+  for (const YamlNode::Entry& entry : node.entries) append(out += '\n' + entry.key + '\t', entry.value);
+  out += '\0';
+}
+
+void visit_scalars(const YamlNode& node, const std::function<void(const std::string&)>& visit) {
+  if (node.is_scalar()) visit(node.text);
+  for (const YamlNode& item : node.items) visit_scalars(item, visit);
+  for (const YamlNode::Entry& entry : node.entries) visit_scalars(entry.value, visit);
+}
+
+}  // namespace
+
+PointNames::PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs) : folder_(plan.folder()) {
+  common_ = tool;
+  for (const fs::path& catalog : {catalogs.models, catalogs.hardware, catalogs.workloads})
+    common_ += '\n' + hash_of_folder(catalog);
+  common_ += plan.config().intervals ? "\nintervals\n" : "\n";
+  append(common_, plan.base());
+  visit_scalars(plan.base(), [this](const std::string& text) { common_ += files_in(text); });
+}
+
+const std::string& PointNames::files_in(const std::string& text) {
+  const auto known = files_.find(text);
+  if (known != files_.end()) return known->second;
+  std::error_code none;
+  const fs::path file = folder_ / text;
+  const bool there = !text.empty() && text.size() < 1000 && fs::is_regular_file(file, none);
+  return files_[text] = there ? hash_of_file(file) : "";
+}
+
+std::string PointNames::of(const Point& point) {
+  std::string all = fmt::format("{}\n{}", common_, point.seed);
+  for (const std::string& assignment : point.overrides) {
+    all += '\n' + assignment;
+    // Values that are whole files, and those inside of values: a path has no quotes, brackets or commas around it.
+    for (std::size_t at = assignment.find('=') + 1; at < assignment.size();) {
+      const std::size_t start = assignment.find_first_not_of(" \"'{}[],:", at);
+      if (start == std::string::npos) break;
+      const std::size_t end = std::min(assignment.find_first_of(" \"'{}[],:", start), assignment.size());
+      all += files_in(assignment.substr(start, end - start));
+      at = end;
+    }
+  }
+  return content_hash(all);
+}
+
+bool Store::has_points() const {
+  std::error_code none;
+  return fs::directory_iterator(folder_ / "points", none) != fs::directory_iterator();
+}
+
+void Store::keep(const fs::path& file, std::string_view text, const std::string& id) const {
+  write_file_atomically(file, text);
+  std::error_code none;
+  for (const fs::path& other : {point(id), failed(id), refused(id)})
+    if (other != file) fs::remove(other, none);
+}
+void Store::keep_point(const std::string& id, std::string_view json) const { keep(point(id), json, id); }
+void Store::keep_failed(const std::string& id, std::string_view log) const { keep(failed(id), log, id); }
+void Store::keep_refused(const std::string& id, std::string_view log) const { keep(refused(id), log, id); }
+
+std::string plan_text(const Plan& plan, const fs::path& folder) {
+  YamlNode root = plan.tree();
+  root.set("base", plan.base());
+  root.set("folder", YamlNode::scalar(fs::proximate(fs::absolute(plan.folder()), fs::absolute(folder)).string()));
+  root.erase("set");
+  return "# The plan of this sweep with the scenario that its points start from: what '--merge' and '--resume' read.\n" +
+         write_yaml(root);
+}
+
+}  // namespace llmscape::explore

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "sim/explore/plan.hpp"
+#include "sim/run/scenario.hpp"
+
+namespace llmscape::explore {
+
+// The names of points: a hash of everything that their results come from. These are the scenario with its values, the
+// seed, the program (`tool`: its version), all entries of the catalogues, and the files that the scenario names. The
+// same point has the same name in every folder, so that a finished one need never run again.
+class PointNames {
+ public:
+  PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs);
+  std::string of(const Point& point);
+
+ private:
+  // The content of the files that the text names, relative to the plan's folder.
+  const std::string& files_in(const std::string& text);
+
+  std::filesystem::path folder_;
+  std::string common_;
+  std::map<std::string, std::string, std::less<>> files_;  // what is known of texts
+};
+
+// The folder of a sweep. Every file appears under its name only when it is whole.
+class Store {
+ public:
+  explicit Store(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] std::filesystem::path point(const std::string& id) const { return folder_ / "points" / (id + ".json"); }
+  [[nodiscard]] std::filesystem::path failed(const std::string& id) const { return folder_ / "failed" / (id + ".log"); }
+  [[nodiscard]] std::filesystem::path refused(const std::string& id) const {
+    return folder_ / "refused" / (id + ".log");
+  }
+  [[nodiscard]] std::filesystem::path plan() const { return folder_ / "plan.yaml"; }
+  [[nodiscard]] std::filesystem::path results() const { return folder_ / "results.csv"; }
+  [[nodiscard]] bool has_points() const;
+  // Each of a point's three files excludes the others.
+  void keep_point(const std::string& id, std::string_view json) const;
+  void keep_failed(const std::string& id, std::string_view log) const;
+  void keep_refused(const std::string& id, std::string_view log) const;
+
+ private:
+  void keep(const std::filesystem::path& file, std::string_view text, const std::string& id) const;
+
+  std::filesystem::path folder_;
+};
+
+// The plan as one file that needs no other, but for files that its scenario names: what plan.yaml in the folder of a
+// sweep holds.
+std::string plan_text(const Plan& plan, const std::filesystem::path& folder);
+
+}  // namespace llmscape::explore

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/hash.hpp"
+#include "sim/explore/results_csv.hpp"
+#include "sim/explore/run_row.hpp"
+#include "sim/run/intervals.hpp"
+#include "sim/run/pool.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRefused = "refused";  // begins what a child returns of a scenario that cannot be read
+constexpr std::size_t kLookedAt = 64;        // values of an axis that are checked before anything runs
+constexpr std::uint64_t kPointsLookedAt = 20'000;
+
+// A point that is to run, until its child has ended.
+struct Waiting {
+  Point point;
+  std::string id;
+};
+
+// Keeps what became of a point; counts it.
+void keep(const Waiting& waiting, const run::TaskOutcome& outcome, const Plan& plan, const Store& store,
+          SweepCounts& counts) {
+  const bool refused = outcome.ok && outcome.text.starts_with(kRefused);
+  if (outcome.ok && !refused) {
+    ++counts.ran;
+    return;
+  }
+  const std::string why = refused ? outcome.text.substr(std::string_view(kRefused).size()) : outcome.text;
+  const std::string log = fmt::format("#{}: {}\n{}\n", waiting.point.index, plan.label(waiting.point), why);
+  if (refused && plan.config().skip_refused) {
+    ++counts.refused;
+    store.keep_refused(waiting.id, log);
+  } else {
+    ++counts.failed;
+    store.keep_failed(waiting.id, log);
+  }
+}
+
+std::string scenario_text(const Plan& plan, const Point& point) {
+  YamlNode tree = plan.base();
+  Diagnostics unheard;  // the scenario was read with the same overrides
+  for (const std::string& assignment : point.overrides) {
+    apply_override(tree, assignment, unheard);
+    run::spell_out_scenario(tree);
+  }
+  tree.set("seed", YamlNode::scalar(std::to_string(point.seed)));
+  return write_yaml(tree);
+}
+
+}  // namespace
+
+bool Shard::has(std::uint64_t point) const {
+  return count == 1 || hash64({reinterpret_cast<const char*>(&point), sizeof point}) % count == index;
+}
+
+std::string run_point(const Plan& plan, const Point& point, const std::string& id, const run::Catalogs& catalogs) {
+  Diagnostics diagnostics;
+  const auto scenario = scenario_of(plan, point, catalogs, diagnostics);
+  if (!scenario) throw std::invalid_argument(diagnostics.text(false));
+  std::optional<run::Intervals> intervals;
+  if (plan.config().intervals) intervals = run::predict_intervals(*scenario, 1, [] {});
+  Series series;
+  run::RunOptions options;
+  options.watcher = &series;
+  run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
+  result.intervals = std::move(intervals);
+  return point_json(point, id, plan.columns(), scenario_text(plan, point), result, series.lines());
+}
+
+SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options) {
+  SweepCounts counts;
+  for (std::uint64_t i = 0; i < plan.size(); ++i)
+    if (options.shard.has(i) && plan.point(i)) ++counts.points;
+
+  std::map<std::size_t, Waiting> running;
+  std::uint64_t at = 0, ended = 0;
+  const auto next = [&]() -> std::optional<std::size_t> {
+    for (; at < plan.size(); ++at) {
+      if (options.interrupted()) {
+        counts.interrupted = true;
+        return std::nullopt;
+      }
+      auto point = options.shard.has(at) ? plan.point(at) : std::nullopt;
+      if (!point) continue;
+      std::string id = names.of(*point);
+      if (fs::exists(store.point(id)) || (plan.config().skip_refused && fs::exists(store.refused(id)))) {
+        ++counts.known;
+        options.progress(++ended, counts.points);
+        continue;
+      }
+      running[at] = {std::move(*point), std::move(id)};
+      return at++;
+    }
+    return std::nullopt;
+  };
+  const auto work = [&](std::size_t task) -> std::string {
+    std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; they are to finish
+    const Waiting& waiting = running.at(task);
+    try {
+      store.keep_point(waiting.id, run_point(plan, waiting.point, waiting.id, options.catalogs));
+    } catch (const std::invalid_argument& refused) {
+      return kRefused + std::string(refused.what());
+    }
+    return "ran";
+  };
+  const run::PoolLimits limits{options.jobs, plan.config().limits.time, plan.config().limits.memory};
+  run::run_forked(next, work, limits, [&](std::size_t task, const run::TaskOutcome& outcome) {
+    keep(running.at(task), outcome, plan, store, counts);
+    running.erase(task);
+    options.progress(++ended, counts.points);
+    return true;
+  });
+  return counts;
+}
+
+MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& store) {
+  MergeCounts counts;
+  const fs::path temporary = store.folder() / fmt::format(".results.csv.{}.tmp", ::getpid());
+  std::ofstream out(temporary, std::ios::binary);
+  out << csv_header(plan.columns(), plan.config().intervals);
+  for (std::uint64_t i = 0; i < plan.size(); ++i) {
+    const auto point = plan.point(i);
+    if (!point) continue;
+    const std::string id = names.of(*point);
+    std::string error;
+    const auto text = read_file(store.point(id), error);
+    if (!text) {
+      ++(fs::exists(store.failed(id)) ? counts.failed : fs::exists(store.refused(id)) ? counts.refused : counts.missing);
+      continue;
+    }
+    ResultRow row = row_of(nlohmann::json::parse(*text).at("result"));
+    row.point = i;
+    row.id = id;
+    row.values = point->values;
+    row.repeat = point->repeat;
+    out << csv_row(row, plan.config().intervals);
+    ++counts.points;
+  }
+  out.close();
+  if (!out) throw std::runtime_error(fmt::format("cannot write {}", temporary.string()));
+  fs::rename(temporary, store.results());
+  return counts;
+}
+
+void check_plan(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+  std::set<std::pair<std::size_t, std::string>> looked_at;  // column and value
+  std::map<std::size_t, std::size_t> values;                // of a column, that were looked at
+  Diagnostics refused;
+  bool any = false, one_runs = false;
+  for (std::uint64_t i = 0; i < std::min(plan.size(), kPointsLookedAt); ++i) {
+    const auto point = plan.point(i);
+    if (!point) continue;
+    bool fresh = !any;
+    for (std::size_t column = 0; column < point->values.size(); ++column)
+      if (values[column] < kLookedAt && looked_at.emplace(column, point->values[column]).second) {
+        ++values[column];
+        fresh = true;
+      }
+    any = true;
+    if (!fresh) continue;
+    if (plan.config().skip_refused) {
+      Diagnostics of_point;
+      if (scenario_of(plan, *point, catalogs, one_runs ? of_point : refused)) one_runs = true;
+      if (one_runs) return;
+    } else {
+      scenario_of(plan, *point, catalogs, diagnostics);
+    }
+  }
+  if (!any) diagnostics.error({}, "the plan has no point: all are excluded");
+  else if (plan.config().skip_refused) diagnostics = std::move(refused);
+}
+
+}  // namespace llmscape::explore

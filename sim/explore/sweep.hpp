@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "sim/explore/plan.hpp"
+#include "sim/explore/store.hpp"
+
+namespace llmscape::explore {
+
+// A part of a plan's points, by a hash of their number: parts are about equally long and none is all of one device.
+struct Shard {
+  std::uint64_t index = 0, count = 1;  // index < count
+  [[nodiscard]] bool has(std::uint64_t point) const;
+};
+
+struct SweepOptions {
+  int jobs = 1;
+  Shard shard;
+  run::Catalogs catalogs;
+  std::function<bool()> interrupted;                                     // starts no more points once it says so
+  std::function<void(std::uint64_t ended, std::uint64_t all)> progress;  // counts points of the shard
+};
+
+struct SweepCounts {
+  std::uint64_t points = 0;   // of the shard, excluded ones aside
+  std::uint64_t known = 0;    // had run before
+  std::uint64_t ran = 0;      // to their end, now
+  std::uint64_t failed = 0;   // crashed, took too long, or their scenario was refused
+  std::uint64_t refused = 0;  // left out, where the plan says `skip_refused`
+  bool interrupted = false;
+};
+
+// Runs what the folder lacks of the plan, each point in a child process of its own. The files are the same whatever
+// `jobs`, the shard or the order.
+SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options);
+
+struct MergeCounts {
+  std::uint64_t points = 0, failed = 0, refused = 0, missing = 0;
+};
+// Writes results.csv from the points that are there.
+MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& store);
+
+// What results.csv and points/<id>.json say of one point, as the sweep makes them: reads its scenario, runs it, and
+// returns point_json. Throws std::invalid_argument with the messages when the scenario is refused. Uses up this process's
+// engine: call it in a forked child.
+std::string run_point(const Plan& plan, const Point& point, const std::string& id, const run::Catalogs& catalogs);
+
+// Reads one scenario for each value of each axis (of long axes the first and last ones), so that mistakes are found
+// before anything runs. With `skip_refused` only a plan of which nothing can run is a mistake.
+void check_plan(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& diagnostics);
+
+}  // namespace llmscape::explore
