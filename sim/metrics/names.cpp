@@ -2,6 +2,8 @@
 #include "sim/metrics/names.hpp"
 
 #include <array>
+#include <functional>
+#include <map>
 
 namespace llmscape::metrics {
 namespace {
@@ -103,16 +105,24 @@ const std::vector<Column>& columns() {
   return all;
 }
 
+std::string short_name(const Column& column) {
+  std::string text = column.name;
+  constexpr std::string_view kUnit = "_s";
+  if (column.metric->unit == "s") text.erase(column.metric->key.size() - kUnit.size(), kUnit.size());
+  return text;
+}
+
 const Column* find_column(std::string_view name) {
-  const auto without_unit = [](const Column& column) {
-    std::string text = column.name;
-    const std::size_t unit = column.metric->key.size() - 2;
-    if (column.metric->unit == "s") text.erase(unit, 2);
-    return text;
-  };
-  for (const Column& column : columns())
-    if (column.name == name || without_unit(column) == name) return &column;
-  return nullptr;
+  static const std::map<std::string, const Column*, std::less<>> by_name = [] {
+    std::map<std::string, const Column*, std::less<>> made;
+    for (const Column& column : columns()) {
+      made.emplace(column.name, &column);
+      made.emplace(short_name(column), &column);
+    }
+    return made;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 }  // namespace llmscape::metrics

@@ -34,7 +34,9 @@ struct Column {
 };
 // All of them, in the order of metrics().
 const std::vector<Column>& columns();
-// By its name, or without the unit of its key ("ttft.p99"), as expressions write it; nullptr if there is none.
+// Its name as expressions write it, without the unit of times: "ttft.p99".
+std::string short_name(const Column& column);
+// By its name, or its short one; nullptr if there is none.
 const Column* find_column(std::string_view name);
 
 }  // namespace llmscape::metrics

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/statistics.hpp"
+#include "sim/explore/results.hpp"
+#include "sim/metrics/names.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+// Whether `whole` is `end`, or ends with it behind a dot outside brackets.
+bool ends_with_name(std::string_view whole, std::string_view end) {
+  if (whole == end) return true;
+  if (end.empty() || whole.size() <= end.size() || !whole.ends_with(end)) return false;
+  const std::string_view before = whole.substr(0, whole.size() - end.size());
+  return before.ends_with('.') && std::ranges::count(before, '[') == std::ranges::count(before, ']');
+}
+
+std::size_t count_ending_with(const std::vector<std::string>& names, std::string_view end) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(names, [end](const std::string& name) { return ends_with_name(name, end); }));
+}
+
+// Its place among the axes by a name that fits no other; nothing if there is none.
+std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::string_view name) {
+  const auto exact = std::ranges::find(axes, name);
+  if (exact != axes.end()) return static_cast<std::size_t>(exact - axes.begin());
+  if (count_ending_with(axes, name) != 1) return std::nullopt;
+  const auto found = std::ranges::find_if(axes, [name](const auto& axis) { return ends_with_name(axis, name); });
+  return static_cast<std::size_t>(found - axes.begin());
+}
+
+std::optional<Estimate> over_repeats(const std::vector<const ResultRow*>& rows, std::size_t metric) {
+  if (rows.size() == 1) return rows.front()->metrics[metric];
+  std::vector<double> values;
+  double sum = 0;
+  for (const ResultRow* row : rows) {
+    if (!row->metrics[metric]) return std::nullopt;
+    values.push_back(row->metrics[metric]->value);
+    sum += values.back();
+  }
+  const double mean = sum / static_cast<double>(values.size());
+  const double half = confidence_half_width(values).value();
+  return Estimate{mean, mean - half, mean + half};
+}
+
+void summarise(const ResultsTable& table, const std::vector<std::string>& names, Configuration& configuration) {
+  std::vector<const ResultRow*> rows;
+  for (const std::size_t row : configuration.rows) rows.push_back(&table.rows[row]);
+  const auto broken = std::ranges::find_if(rows, [](const ResultRow* row) { return row->verdict != "valid"; });
+  configuration.verdict = broken == rows.end() ? "valid" : (*broken)->verdict;
+  for (std::size_t axis = 0; axis < names.size(); ++axis)
+    configuration.label += fmt::format("{}{}={}", axis == 0 ? "" : " ", names[axis], configuration.values[axis]);
+  if (names.empty()) configuration.label = rows.front()->id;
+  for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)
+    configuration.metrics.push_back(over_repeats(rows, metric));
+}
+
+}  // namespace
+
+std::vector<Configuration> configurations(const ResultsTable& table) {
+  std::vector<Configuration> all;
+  std::map<std::vector<std::string>, std::size_t> by_values;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const auto [known, is_new] = by_values.emplace(table.rows[row].values, all.size());
+    if (is_new) all.emplace_back().values = table.rows[row].values;
+    all[known->second].rows.push_back(row);
+  }
+  const std::vector<std::string> names = short_names(table.axes);
+  for (Configuration& configuration : all) summarise(table, names, configuration);
+  return all;
+}
+
+std::vector<std::string> short_names(const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) {
+    std::string shortest = name;
+    int depth = 0;  // of brackets
+    for (std::size_t at = name.size(); at-- > 0;) {
+      depth += (name[at] == ']') - (name[at] == '[');
+      if (name[at] != '.' || depth != 0 || count_ending_with(names, std::string_view(name).substr(at + 1)) != 1)
+        continue;
+      shortest = name.substr(at + 1);
+      break;
+    }
+    all.push_back(std::move(shortest));
+  }
+  return all;
+}
+
+Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& configuration) {
+  return [&table, &configuration](std::string_view name) -> std::optional<Value> {
+    if (const metrics::Column* column = metrics::find_column(name)) {
+      const auto& metric = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
+      return metric ? std::optional<Value>(metric->value) : std::nullopt;
+    }
+    if (name == "verdict") return configuration.verdict;
+    const auto axis = find_axis(table.axes, name);
+    return axis ? std::optional(value_of(configuration.values[*axis])) : std::nullopt;
+  };
+}
+
+void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
+  for (const Expression::Name& name : expression.names()) {
+    if (name.may_be_text || name.name == "verdict" || metrics::find_column(name.name)) continue;
+    if (find_axis(table.axes, name.name)) continue;
+    std::vector<std::string> known = short_names(table.axes);
+    known.insert(known.end(), table.axes.begin(), table.axes.end());
+    known.emplace_back("verdict");
+    for (const metrics::Column& column : metrics::columns()) known.push_back(metrics::short_name(column));
+    diagnostics.error(name.where,
+                      fmt::format("{} is neither a metric nor an axis of these results", in_quotes(name.name)),
+                      did_you_mean(name.name, known));
+  }
+}
+
+}  // namespace llmscape::explore

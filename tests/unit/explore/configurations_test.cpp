@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/unit/explore/scratch_results.hpp"
+
+using namespace llmscape;
+using namespace llmscape::explore;
+using namespace llmscape::explore::test;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+// What is said of the names in an expression.
+Names unknown_in(const std::string& text, const ResultsTable& table) {
+  Diagnostics diagnostics;
+  const auto expression = Expression::parse(text, {}, diagnostics);
+  REQUIRE(expression);
+  check_names(*expression, table, diagnostics);
+  Names said;
+  for (const Diagnostic& d : diagnostics.sorted()) said.push_back(d.message + " " + d.suggestion);
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("a short name is the shortest end that no other name has") {
+  CHECK(short_names({"workload.arrivals.rate", "seed"}) == Names{"rate", "seed"});
+  CHECK(short_names({"hardware.devices[edge].count", "hardware.devices[gpu].count"}) ==
+        Names{"devices[edge].count", "devices[gpu].count"});
+  CHECK(short_names({"hardware.devices[edge.1]", "a.b", "b"}) == Names{"devices[edge.1]", "a.b", "b"});
+}
+
+TEST_CASE(
+    "repeats become one configuration: the mean with its 95 % interval, and the first verdict that is not valid") {
+  ResultsTable table;
+  table.axes = {"workload.rate", "edge.count"};
+  for (const auto& [rate, ttft] : {std::pair("8 /s", 1.), {"16 /s", 5.}, {"8 /s", 2.}, {"8 /s", 6.}})
+    table.rows.push_back(row(table.rows.size(), {rate, "4"}, {{"ttft.p99", ttft}}));
+  table.rows[2].verdict = "unsteady";
+  table.rows[1].metrics[place_of("ttft.p99")]->high = 7;
+  table.rows[0].metrics[place_of("steps")] = Estimate{1, 1, 1};
+  const auto all = configurations(table);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].label == "rate=8 /s count=4");
+  CHECK(all[0].rows == std::vector<std::size_t>{0, 2, 3});
+  CHECK(all[0].verdict == "unsteady");
+  // Of 1, 2 and 6: mean 3, deviations -2, -1 and 3, variance 14 / 2, t of 2 degrees of freedom 4.302653.
+  const Estimate ttft = *all[0].metrics[place_of("ttft.p99")];
+  CHECK(ttft.value == doctest::Approx(3));
+  CHECK(ttft.high - 3 == doctest::Approx(4.302653 * std::sqrt(7. / 3)));
+  CHECK(3 - ttft.low == doctest::Approx(ttft.high - 3));
+  CHECK_FALSE(all[0].metrics[place_of("steps")]);  // two of its runs lack it
+  CHECK(all[1].verdict == "valid");
+  CHECK(*all[1].metrics[place_of("ttft.p99")] == Estimate{5, 5, 7});
+}
+
+TEST_CASE("expressions know metrics, axes by any end that is unambiguous, and the verdict") {
+  ResultsTable table;
+  table.axes = {"workload.rate", "hardware.devices[edge].count", "hardware.devices[gpu].count", "model.preset"};
+  table.rows = {row(0, {"8 /s", "4", "1", "l4"}, {{"ttft.p99", 0.2}})};
+  const auto all = configurations(table);
+  const auto holds = [&](const char* text) {
+    Diagnostics diagnostics;
+    const auto expression = Expression::parse(text, {}, diagnostics);
+    return expression && expression->holds(lookup_in(table, all[0]));
+  };
+  CHECK(holds("ttft.p99 <= 200 ms and ttft_s.p99 > 199 ms"));
+  CHECK(holds("rate == 8 /s and workload.rate * 2 == 16 /s"));
+  CHECK(holds("devices[edge].count == 4 and devices[gpu].count == 1"));
+  CHECK(holds("preset == l4 and verdict == valid"));
+  CHECK_FALSE(holds("count == 4"));          // which?
+  CHECK_FALSE(holds("tpot.p99 <= 1000 s"));  // the run has none
+}
+
+TEST_CASE("names that results do not have are reported with the nearest that they have") {
+  ResultsTable table;
+  table.axes = {"workload.rate"};
+  CHECK(unknown_in("ttft.p99 < 1 s and rate > 1 and preset == l4", table).empty());
+  CHECK(unknown_in("tfft.p99 < 1 s or workload.rat > 1", table) ==
+        Names{"'tfft.p99' is neither a metric nor an axis of these results did you mean 'ttft.p99'?",
+              "'workload.rat' is neither a metric nor an axis of these results did you mean 'workload.rate'?"});
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "sim/explore/results.hpp"
+#include "sim/explore/results_csv.hpp"
+#include "sim/metrics/names.hpp"
+
+namespace llmscape::explore::test {
+
+// A folder that is gone with the object.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& name)
+      : folder_(std::filesystem::temp_directory_path() / ("llmscape-" + name + '-' + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~Scratch() { std::filesystem::remove_all(folder_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return folder_ / name;
+  }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+inline std::size_t place_of(const std::string& metric) {
+  return static_cast<std::size_t>(metrics::find_column(metric) - metrics::columns().data());
+}
+
+// A run of a sweep with some metrics, valid.
+inline ResultRow row(std::uint64_t point, std::vector<std::string> values,
+                     const std::vector<std::pair<std::string, double>>& metrics) {
+  ResultRow row;
+  row.point = point;
+  row.id = "p" + std::to_string(point);
+  row.values = std::move(values);
+  row.verdict = "valid";
+  row.metrics.resize(metrics::columns().size());
+  for (const auto& [name, value] : metrics) row.metrics[place_of(name)] = Estimate{value, value, value};
+  return row;
+}
+
+}  // namespace llmscape::explore::test
