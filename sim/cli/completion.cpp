@@ -35,13 +35,16 @@ _llmscape() {
     return
   fi
   if ((COMP_CWORD == 1)); then
-    words='run lint show list schema trace import compare validate bench calibrate accuracy engine completion --help --version'
+    words='run sweep lint show list schema trace import compare validate bench calibrate accuracy engine completion --help --version'
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
     return
   fi
   local messages='--color --error-format --help'
   case ${COMP_WORDS[1]} in
     run) words="--set --seed --from --output --requests --timeline --intervals --jobs --format --quiet --verbose $messages" ;;
+    sweep)
+      words="--output --axis --set --repeat --intervals --dry-run --list --resume --shard --merge --jobs --quiet $messages"
+      ;;
     lint | compare) words=$messages ;;
     validate) words="--against --max-error --json --markdown $messages" ;;
     calibrate) words="--base --output --family --rows --report $messages" ;;

@@ -34,6 +34,7 @@ TEST_CASE("docs/cli.md holds what --help prints, for every verb") {
   std::string text;
   for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{{},
                                                                                     {"run"},
+                                                                                    {"sweep"},
                                                                                     {"lint"},
                                                                                     {"show"},
                                                                                     {"list"},
