@@ -35,7 +35,7 @@ _llmscape() {
     return
   fi
   if ((COMP_CWORD == 1)); then
-    words='run sweep lint show list schema trace import compare validate bench calibrate accuracy engine completion --help --version'
+    words='run sweep lint show list schema trace import compare validate bench calibrate accuracy engine report completion --help --version'
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
     return
   fi
@@ -49,6 +49,7 @@ _llmscape() {
     validate) words="--against --max-error --json --markdown $messages" ;;
     calibrate) words="--base --output --family --rows --report $messages" ;;
     accuracy) words="--data --output --summary --quiet $messages" ;;
+    report) words="--output --max --min --group --slo --quiet $messages" ;;
     engine)
       words="--backend --model --trace --trace-format --requests --rate --prompt --output --seed --max-num-seqs"
       words+=" --max-num-batched-tokens --kv-blocks --eager --graphs --wall --time-budget --quiet $messages"

@@ -40,6 +40,7 @@ void add_validate(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_accuracy(CLI::App& app, Session& session);
+void add_report(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 
 }  // namespace llmscape::cli

@@ -51,6 +51,7 @@ TEST_CASE("docs/cli.md holds what --help prints, for every verb") {
                                                                                     {"calibrate"},
                                                                                     {"accuracy"},
                                                                                     {"engine"},
+                                                                                    {"report"},
                                                                                     {"completion"}})
     text += section(verb);
   check_golden_part("docs/cli.md", "help", text);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axes, groups and limits: everything with which the reader asks.
+import {html} from './dom.js';
+import {grouped, parseValue, valueText} from './format.js';
+import {colourClass, legendMark} from './markers.js';
+import {columnName, extent, kStatistics, setAxis} from './view.js';
+
+const kSteps = 1000;  // of a slider; the last one is "no limit"
+
+const option = (value, text, chosen) => html('option', {value, selected: value === chosen}, text);
+const choice = (id, label, input) => html('label', {class: 'choice', for: id}, html('span', {}, label), input);
+
+export function drawAxes(root, app) {
+  const {data, view} = app;
+  const groups = data.axes.filter((axis) => axis.texts.length > 1);
+  root.replaceChildren(axisRow('y', 'Vertical', app), axisRow('x', 'Horizontal', app),
+                       html('div', {class: 'row'},
+                            choice('group', 'Groups', html('select', {id: 'group', onchange: ({target}) => app.change((v) => {
+                              v.group = target.value;
+                              v.hidden.clear();
+                            })}, option('', 'none', view.group), ...groups.map((axis) => option(axis.name, axis.label, view.group)))),
+                            ...invalidToggle(app)));
+}
+
+function axisRow(side, title, app) {
+  const {data, view} = app, axis = view[side];
+  const metrics = html('optgroup', {label: 'metrics'}), axes = html('optgroup', {label: 'axes of the plan'});
+  for (const column of data.numeric) (column.metric ? metrics : axes).append(option(column.name, column.label, axis.name));
+  return html('div', {class: 'row'},
+              choice(`${side}-axis`, title, html('select', {id: `${side}-axis`, onchange: ({target}) =>
+                  app.change((v) => setAxis(data, v, side, target.value))}, metrics, ...axes.children.length ? [axes] : [])),
+              choice(`${side}-better`, 'Better', html('select', {id: `${side}-better`, onchange: ({target}) =>
+                  app.change((v) => { v[side].better = target.value; })},
+                  option('higher', 'higher', axis.better), option('lower', 'lower', axis.better))),
+              toggle(`${side}-log`, 'log', axis.log, (on) => app.change((v) => { v[side].log = on; })));
+}
+
+const toggle = (id, text, checked, set) => html('label', {class: 'toggle', for: id},
+    html('input', {id, type: 'checkbox', checked, onchange: ({target}) => set(target.checked)}), text);
+
+function invalidToggle({data, view, change}) {
+  const count = data.valid.filter((valid) => !valid).length;
+  return count ? [toggle('show-invalid', `show ${grouped(count)} not valid`, view.showInvalid,
+                         (on) => change((v) => { v.showInvalid = on; }))] : [];
+}
+
+export function drawLegend(root, app) {
+  const {derived: {groups, members, frontiers}, view, change} = app;
+  root.replaceChildren(...groups.title ? groups.names.map((name, group) => html('button', {
+    type: 'button', class: `entry ${colourClass(group)}`, 'aria-pressed': String(!view.hidden.has(group)),
+    title: `${grouped(members[group].length)} qualify, ${frontiers[group].length} on the frontier of the group`,
+    onclick: () => change((v) => v.hidden.delete(group) || v.hidden.add(group))},
+    legendMark(group), name, html('span', {class: 'count'}, grouped(members[group].length)))) : []);
+}
+
+// One slider for each limit, from the least to the greatest value of the valid points. Made once: a slider that is
+// replaced while it is dragged would let go.
+export class Limits {
+  #app;
+  #rows;
+
+  constructor(root, app) {
+    this.#app = app;
+    this.#rows = app.view.limits.map((limit, index) => this.#row(limit, index));
+    root.append(...this.#rows.map(({element}) => element));
+    this.draw();
+  }
+
+  draw() {
+    this.#rows.forEach(({slider, shown}, index) => {
+      const limit = this.#app.view.limits[index], column = this.#column(limit);
+      const bounded = Number.isFinite(limit.bound);
+      slider.value = this.#position(limit);
+      slider.setAttribute('aria-valuetext', bounded ? valueText(limit.bound, column.unit) : 'no limit');
+      slider.classList.toggle('idle', !bounded);
+      if (document.activeElement !== shown) shown.value = bounded ? valueText(limit.bound, column.unit) : 'any';
+    });
+  }
+
+  #column(limit) { return this.#app.data.columns.get(columnName(limit)); }
+
+  #span(limit) {
+    const {data} = this.#app, {values} = this.#column(limit);
+    const rows = data.rows.filter((row) => data.valid[row] && values[row] > 0);
+    return extent(values, rows.length ? rows : data.rows);
+  }
+
+  #position(limit) {
+    const end = limit.below ? kSteps : 0;
+    if (!Number.isFinite(limit.bound)) return end;
+    const [low, high] = this.#span(limit);
+    const share = high > low ? Math.log(limit.bound / low) / Math.log(high / low) : 1;
+    return Math.round(Math.min(1, Math.max(0, share)) * (kSteps - 2)) + 1;
+  }
+
+  #bound(limit, position) {
+    if (position === (limit.below ? kSteps : 0)) return limit.below ? Infinity : -Infinity;
+    const [low, high] = this.#span(limit);
+    const value = low * (high / low) ** ((position - 1) / (kSteps - 2));
+    return Number(value.toPrecision(3)) || low;
+  }
+
+  #row(limit, index) {
+    const {data, change} = this.#app, id = `limit-${columnName(limit).replace('.', '-')}`;
+    const name = this.#column(limit).label.split(' ')[0];
+    const statistics = kStatistics.filter((statistic) => data.columns.has(`${limit.key}.${statistic}`));
+    const slider = html('input', {id, type: 'range', min: 0, max: kSteps, step: 1, 'data-limit': limit.key,
+                                  oninput: () => change((v) => {
+                                    v.limits[index].bound = this.#bound(v.limits[index], Number(slider.value));
+                                  }, 'limits')});
+    const shown = html('input', {type: 'text', class: 'bound', 'aria-label': `limit of ${name}`, spellcheck: 'false',
+                                 onchange: () => change((v) => {
+                                   const value = parseValue(shown.value);
+                                   v.limits[index].bound = value > 0 ? value : limit.below ? Infinity : -Infinity;
+                                   shown.blur();
+                                 }, 'limits')});
+    const statistic = limit.statistic ? html('select', {'aria-label': `percentile of ${name}`, onchange: ({target}) =>
+        change((v) => { v.limits[index].statistic = target.value; }, 'limits')},
+        ...statistics.map((one) => option(one, one, limit.statistic))) : null;
+    const element = html('div', {class: 'limit-row'}, html('label', {for: id}, name), statistic,
+                         html('span', {class: 'sign'}, limit.below ? '≤' : '≥'), shown, slider);
+    return {element, slider, shown};
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data of the page as columns: what sim/report/page.cpp wrote, with NaN where a run has no value.
+import {metricLabel, valueText} from './format.js';
+
+const numbers = (values) => Float64Array.from(values, (value) => value ?? NaN);
+
+function metricColumn(metric) {
+  const values = numbers(metric.values);
+  return {...metric, metric: true, label: metricLabel(metric.name, metric.unit), values,
+          low: metric.low ? numbers(metric.low) : values, high: metric.high ? numbers(metric.high) : values,
+          text: (row) => valueText(values[row], metric.unit)};
+}
+
+// An axis of the plan: its texts, and its numbers where all of its values are numbers.
+function axisColumn(axis) {
+  const values = axis.numbers ? numbers(axis.of.map((index) => axis.numbers[index])) : null;
+  return {...axis, metric: false, label: axis.short, unit: '', better: 'neither', definition: `axis ${axis.name}`,
+          values, low: values, high: values, text: (row) => axis.texts[axis.of[row]]};
+}
+
+export function readData(json) {
+  const axes = json.axes.map(axisColumn), metrics = json.metrics.map(metricColumn);
+  const columns = new Map([...axes, ...metrics].map((column) => [column.name, column]));
+  const count = json.verdicts.length;
+  const rows = Array.from({length: count}, (_, row) => row);
+  return {
+    ...json, axes, metrics, columns, count, rows,
+    numeric: [...metrics, ...axes.filter((axis) => axis.values)],
+    valid: json.verdicts.map((verdict) => verdict === 'valid'),
+    labels: rows.map((row) => axes.filter((axis) => axis.texts.length > 1)
+                                  .map((axis) => `${axis.label}=${axis.text(row)}`).join(' ') || json.name),
+  };
+}
+
+// The scenario of a row: runs of lines of the shared list, as [first, count, first, count, ...].
+export function scenarioText(data, row) {
+  const runs = data.scenarios.texts[row] ?? [], lines = [];
+  for (let i = 0; i < runs.length; i += 2) lines.push(...data.scenarios.lines.slice(runs[i], runs[i] + runs[i + 1]));
+  return lines.join('\n');
+}

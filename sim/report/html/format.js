@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and names as people read them; the data have SI units and the keys of `llmscape list metrics`.
+
+const kAcronyms = {ttft: 'TTFT', tpot: 'TPOT', itl: 'ITL', e2e: 'E2E', co2: 'CO₂', slo: 'SLO', mm2: 'mm²'};
+const kUnitEnds = {'s': /_s$/, 'W': /_w$/, 'g': /_g$/, '1/s': /_rps$/};
+
+// "ttft_s.p99" -> "TTFT p99", "output_tokens_per_joule" -> "output tokens/joule"
+export function metricLabel(name, unit) {
+  const [key, statistic] = name.split('.');
+  const words = key.replace(kUnitEnds[unit] ?? /$^/, '').replaceAll('_per_', '/').split(/(?=[_/])|(?<=[_/])/);
+  const text = words.map((word) => kAcronyms[word] ?? (word === '_' ? ' ' : word)).join('');
+  return statistic ? `${text} ${statistic}` : text;
+}
+
+// Three digits, or all of those before the point: "1,234", "12.3", "0.412".
+export function amount(value) {
+  const size = Math.abs(value);
+  if (size === 0) return '0';
+  if (size < 1e-3) return value.toExponential(2);
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(size) + 1e-12));
+  return value.toLocaleString('en', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+}
+
+const kTimes = [['s', 1], ['ms', 1e-3], ['µs', 1e-6]];
+// The unit in which a time of this size is read.
+export const timeUnit = (seconds) => kTimes.find(([, size]) => Math.abs(seconds) >= size * 0.9995) ?? kTimes[2];
+
+export function duration(seconds) {
+  if (seconds === 0) return '0 s';
+  const [unit, size] = timeUnit(seconds);
+  return `${amount(seconds / size)} ${unit}`;
+}
+
+export const percent = (share) => `${(100 * share).toFixed(1)} %`;
+export const grouped = (count) => count.toLocaleString('en');
+
+export function valueText(value, unit) {
+  if (!Number.isFinite(value)) return '–';
+  if (unit === 's') return duration(value);
+  if (unit === 'share') return percent(value);
+  const shown = unit === '' && Number.isInteger(value) ? grouped(value) : amount(value);
+  return unit === 'W' || unit === 'J' || unit === 'g' ? `${shown} ${unit}` : shown;
+}
+
+// "2.31×"; of nothing or zero there is no ratio.
+export function ratioText(ratio) {
+  return Number.isFinite(ratio) && ratio > 0 ? `${ratio >= 99.95 ? grouped(Math.round(ratio)) : ratio.toPrecision(3)}×` : '–';
+}
+
+// What a person types as a limit: "200 ms", "1.5s", "0.2", "90 %"; NaN where it is none.
+export function parseValue(text) {
+  const match = /^\s*([0-9.]+(?:e[+-]?\d+)?)\s*(s|ms|us|µs|%)?\s*$/i.exec(text);
+  if (!match) return NaN;
+  return Number(match[1]) * {s: 1, ms: 1e-3, us: 1e-6, 'µs': 1e-6, '%': 0.01}[(match[2] ?? 's').toLowerCase()];
+}
+
+// Ticks of an axis: 1 ms, 20k, 3M.
+export function tickText(value, unit) {
+  if (unit === 's') return value === 0 ? '0' : `${plain(value / timeUnit(value)[1])} ${timeUnit(value)[0]}`;
+  if (unit === 'share') return `${plain(100 * value)} %`;
+  for (const [size, letter] of [[1e9, 'G'], [1e6, 'M'], [1e4, 'k']])
+    if (Math.abs(value) >= size) return plain(value / (letter === 'k' ? 1e3 : size)) + letter;
+  return plain(value);
+}
+
+const plain = (value) => String(Number(value.toPrecision(3)));

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runs of the pinned points looked like: over time, as distributions, and what time and joules went to.
+import {stackedBars} from './bars.js';
+import {html} from './dom.js';
+import {shareBelow} from './frontier.js';
+import {amount, percent, valueText} from './format.js';
+import {lineChart} from './lines.js';
+import {kTags, provenanceOf} from './notes.js';
+
+const kSeries = [['waiting', 'Queue: requests waiting', ''], ['batch', 'Batch: sequences in running steps', ''],
+                 ['kv_blocks', 'KV blocks in use', ''], ['power_w', 'Power of all devices', 'W']];
+const kCurves = [['ttft_s', 'Time to first token'], ['tpot_s', 'Time per output token'],
+                 ['itl_s', 'Gap between tokens'], ['e2e_s', 'End to end']];
+
+export function runPictures({data, derived}) {
+  const runs = derived.pins.map((row, i) => ({letter: 'AB'[i], ...data.details[row]})).filter(({result}) => result);
+  if (runs.length < derived.pins.length && data.count > 1) {
+    const note = html('p', {class: 'note'}, `The page has the pictures of ${Object.keys(data.details).length} of ${data.count} points: `,
+                      'those of the frontier that it opens with, and an even sample. Files of the others are in points/.');
+    if (!runs.length) return [note];
+    return [note, ...sections(runs, data, derived)];
+  }
+  return sections(runs, data, derived);
+}
+
+function sections(runs, data, derived) {
+  return [panel('Over time', seriesCharts(runs)), panel('Latencies', latencyCharts(runs, data, derived)),
+          panel('Where time and energy went', breakdowns(runs))].filter(Boolean);
+}
+
+const panel = (title, figures) => figures.length ? html('section', {class: 'panel'}, html('h3', {}, title), html('div', {class: 'figures'}, ...figures)) : null;
+
+function seriesCharts(runs) {
+  const lined = runs.filter(({series}) => series);
+  const end = Math.max(...lined.map(({series}) => series.window_s * series.waiting.length));
+  return kSeries.map(([key, title, unit]) => [title, unit, lined.filter(({series}) => series[key]?.length).map(({letter, series}) => (
+      {letter, step: true, x: series[key].map((_, i) => i * series.window_s), y: series[key]}))])
+      .filter(([, , lines]) => lines.length)
+      .map(([title, unit, lines]) => lineChart({title, lines, x: {unit: 's', low: 0, high: end}, y: {unit, low: 0}}));
+}
+
+function latencyCharts(runs, data, derived) {
+  const levels = data.levels;
+  return kCurves.map(([key, title]) => {
+    const lines = runs.filter(({curves}) => curves?.[key]).map(({letter, curves}) => ({letter, x: curves[key], y: levels}));
+    if (!lines.length) return null;
+    const limits = derived.limits.filter((limit) => limit.key === key);
+    const within = limits.map(({bound}) => `within ${valueText(bound, 's')}: ` +
+        lines.map(({letter, x}) => `${letter} ${percent(shareBelow(levels, x, bound))}`).join(', '));
+    return lineChart({title, note: within.join('; '), lines, x: {unit: 's', log: true}, y: {unit: 'share', low: 0, high: 1},
+                      marks: limits.map(({bound}) => ({at: bound, text: `limit ${valueText(bound, 's')}`}))});
+  }).filter(Boolean);
+}
+
+// Joules are put to one scale by the tokens that they bought.
+function breakdowns(runs) {
+  const powered = runs.filter(({result}) => result.energy && result.tokens?.emitted > 0);
+  const figures = [];
+  if (powered.length)
+    figures.push(stackedBars({
+      title: 'Energy per output token, by component', text: (joules) => `${amount(1e3 * joules)} mJ`,
+      note: 'static: what devices draw whether they work or not',
+      bars: powered.map(({letter, result: {energy, tokens}}) => ({letter, parts: Object.fromEntries(
+          Object.entries(energy.joules).map(([name, joules]) => [name, joules / tokens.emitted]))}))}));
+  const share = (title, parts, note) => {
+    const bars = runs.filter(({result}) => parts(result)).map(({letter, result}) => ({letter, parts: parts(result)}));
+    if (bars.length) figures.push(stackedBars({title, bars, text: percent, whole: true, note}));
+  };
+  share('Step time, by operator', ({time_share: times}) => times);
+  share('Step time, by what its figures rest on', provenanceOf, kTags);
+  return figures;
+}
