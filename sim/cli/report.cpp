@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
+#include "sim/explore/plan.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/report/page.hpp"
 
@@ -65,11 +67,11 @@ std::string trimmed(const std::string& text) {
 }
 
 // "ttft.p99<=200ms,goodput_rps>=5": each a metric, a comparison and a value.
-void add_limits(report::PageView& view, const std::string& text, Diagnostics& diagnostics) {
+void add_limits(report::PageView& view, const char* option, const std::string& text, Diagnostics& diagnostics) {
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find(',', start), text.size());
     const std::string limit = text.substr(start, end - start);
-    const SourceRange where = place("--slo", text, start, limit.size());
+    const SourceRange where = place(option, text, start, limit.size());
     start = end + 1;
     const std::size_t sign = std::min(limit.find("<="), limit.find(">="));
     const Value value = sign == std::string::npos ? Value() : value_of(trimmed(limit.substr(sign + 2)));
@@ -92,13 +94,25 @@ std::string axis_named(const std::string& name, const explore::ResultsTable& tab
   return "";
 }
 
+// What was typed, else what the plan of the sweep aims at.
+report::PageView view_of(const Arguments& arguments, const fs::path& folder, Diagnostics& diagnostics) {
+  report::PageView view;
+  std::optional<explore::Plan> plan;
+  if (fs::exists(folder / "plan.yaml")) plan = explore::load_plan(folder / "plan.yaml", {}, diagnostics);
+  const bool typed = !arguments.maximize.empty() || !arguments.minimize.empty() || !plan;
+  const auto& maximize = typed ? arguments.maximize : plan->config().objectives.maximize;
+  const auto& minimize = typed ? arguments.minimize : plan->config().objectives.minimize;
+  add_objectives(view, typed ? "--max" : "objectives.maximize", maximize, metrics::Better::higher, diagnostics);
+  add_objectives(view, typed ? "--min" : "objectives.minimize", minimize, metrics::Better::lower, diagnostics);
+  if (!arguments.slo.empty()) add_limits(view, "--slo", arguments.slo, diagnostics);
+  else if (plan && plan->config().slo) add_limits(view, "slo", *plan->config().slo, diagnostics);
+  return view;
+}
+
 int report(const Arguments& arguments) {
   Diagnostics diagnostics;
-  report::PageView view;
-  add_objectives(view, "--max", arguments.maximize, metrics::Better::higher, diagnostics);
-  add_objectives(view, "--min", arguments.minimize, metrics::Better::lower, diagnostics);
-  add_limits(view, arguments.slo, diagnostics);
   const auto table = explore::read_results(arguments.folder, diagnostics);
+  report::PageView view = view_of(arguments, table ? table->folder : "", diagnostics);
   if (table && !arguments.group.empty()) view.group = axis_named(arguments.group, *table, diagnostics);
   if (!table || diagnostics.has_errors()) {
     arguments.messages.show(diagnostics);

@@ -9,6 +9,7 @@
 
 #include "base/expression.hpp"
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "sim/report/page_points.hpp"
 #include "sim/report/page_template.hpp"
 
@@ -156,7 +157,8 @@ Json origin_of(const ResultsTable& table, const std::string& tool) {
   if (const Json version = at("/tool/version"), revision = at("/tool/revision");
       version.is_string() && revision.is_string())
     json["runs made by"] = fmt::format("llmscape {} ({})", version.get<std::string>(), revision.get<std::string>());
-  if (const Json plan = at("/plan_hash"); plan.is_string()) json["plan"] = plan;
+  if (const auto plan = read_file(table.folder / "plan.yaml", error))
+    json["plan"] = fmt::format("plan.yaml, {}", content_hash(*plan));
   json["files"] = table.axes.empty() ? "run.json, scenario.resolved.yaml" : "results.csv, points/, manifest.json";
   return json;
 }

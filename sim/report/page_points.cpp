@@ -44,6 +44,16 @@ Json pictured(const Json& run) {
   return rounded(result, kPictureDigits);
 }
 
+std::optional<PointFile> read_run(const fs::path& folder, Diagnostics& diagnostics) {
+  const auto run = object_of(folder / "run.json", "run/1", diagnostics);
+  if (!run) return std::nullopt;
+  PointFile point;
+  if (fs::exists(folder / "scenario.resolved.yaml"))
+    point.scenario = text_of(folder / "scenario.resolved.yaml", diagnostics).value_or("");
+  point.detail["result"] = pictured(*run);
+  return point;
+}
+
 }  // namespace
 
 std::vector<std::size_t> SharedLines::add(std::string_view text) {
@@ -63,17 +73,11 @@ std::vector<std::size_t> SharedLines::add(std::string_view text) {
 }
 
 std::optional<PointFile> read_point(const fs::path& folder, const std::string& id, Diagnostics& diagnostics) {
-  PointFile point;
-  if (id.empty()) {
-    const auto run = object_of(folder / "run.json", "run/1", diagnostics);
-    if (!run) return std::nullopt;
-    if (fs::exists(folder / "scenario.resolved.yaml"))
-      point.scenario = text_of(folder / "scenario.resolved.yaml", diagnostics).value_or("");
-    point.detail["result"] = pictured(*run);
-    return point;
-  }
-  const auto json = object_of(folder / "points" / (id + ".json"), "point/1", diagnostics);
+  const fs::path file = folder / "points" / (id + ".json");
+  if (!fs::exists(file) && fs::exists(folder / "run.json")) return read_run(folder, diagnostics);
+  const auto json = object_of(file, "point/1", diagnostics);
   if (!json) return std::nullopt;
+  PointFile point;
   point.scenario = json->value("scenario", "");
   if (json->contains("result")) point.detail["result"] = pictured(json->at("result"));
   if (json->contains("curves")) {

@@ -30,8 +30,8 @@ struct PointFile {
   nlohmann::ordered_json detail;  // {"result": ..., "curves": ..., "series": ...}: what the page draws, rounded
 };
 
-// From points/<id>.json (schema point/1) of the folder; without an id from run.json and scenario.resolved.yaml of one
-// run. What cannot be read is a warning.
+// From points/<id>.json of a sweep, or from run.json and scenario.resolved.yaml of one run. What cannot be read is a
+// warning.
 std::optional<PointFile> read_point(const std::filesystem::path& folder, const std::string& id,
                                     Diagnostics& diagnostics);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a whole is made of, for one or two points: stacked bars to one scale, with a key that gives the figures.
-import {html, svg} from './dom.js';
+import {html, svg} from './dom.mjs';
 
-const kWidth = 340, kBar = 24;
+const kBarsWidth = 340, kBar = 24;
 
 // bars: [{letter: 'A', parts: {name: value}}]; text(value) is what the key says. With `whole` each bar is as long as the
 // chart, and parts are shares; else the longest is.
@@ -10,9 +10,9 @@ export function stackedBars({title, note, bars, text, whole = false}) {
   const names = [...new Set(bars.flatMap(({parts}) => Object.keys(parts)))].filter((name) => bars.some(({parts}) => parts[name] > 0));
   const totals = bars.map(({parts}) => names.reduce((sum, name) => sum + (parts[name] ?? 0), 0));
   const longest = Math.max(...totals);
-  const picture = svg('svg', {class: 'bars', viewBox: `0 0 ${kWidth} ${bars.length * (kBar + 8)}`, role: 'img', 'aria-label': title});
+  const picture = svg('svg', {class: 'bars', viewBox: `0 0 ${kBarsWidth} ${bars.length * (kBar + 8)}`, role: 'img', 'aria-label': title});
   bars.forEach(({letter, parts}, i) => {
-    const scale = (kWidth - 24) / (whole ? totals[i] || 1 : longest || 1), y = i * (kBar + 8);
+    const scale = (kBarsWidth - 24) / (whole ? totals[i] || 1 : longest || 1), y = i * (kBar + 8);
     picture.append(svg('text', {class: 'letter', x: 0, y: y + 17}, letter));
     let x = 24;
     names.forEach((name, place) => {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the runs of the pinned points looked like: over time, as distributions, and what time and joules went to.
-import {stackedBars} from './bars.js';
-import {html} from './dom.js';
-import {shareBelow} from './frontier.js';
-import {amount, percent, valueText} from './format.js';
-import {lineChart} from './lines.js';
-import {kTags, provenanceOf} from './notes.js';
+import {stackedBars} from './bars.mjs';
+import {html} from './dom.mjs';
+import {shareBelow} from './frontier.mjs';
+import {amount, percent, valueText} from './format.mjs';
+import {lineChart} from './lines.mjs';
+import {kTags, provenanceOf} from './notes.mjs';
 
 const kSeries = [['waiting', 'Queue: requests waiting', ''], ['batch', 'Batch: sequences in running steps', ''],
                  ['kv_blocks', 'KV blocks in use', ''], ['power_w', 'Power of all devices', 'W']];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: who wins under these limits, how many points say anything, and what is on the frontier.
-import {html} from './dom.js';
-import {grouped, ratioText, valueText} from './format.js';
-import {limitText} from './view.js';
+import {html} from './dom.mjs';
+import {grouped, ratioText, valueText} from './format.mjs';
+import {limitText} from './view.mjs';
 
 export const kVerdicts = {
   valid: 'the run says something about the steady state',
@@ -32,6 +32,8 @@ function headline({data, derived}) {
   const {column, better, row, group, rival} = winner;
   const lead = [nameOf(data, derived, row, group), ` has the ${highest(better)} ${column.label}`, ...under, ': ',
                 html('strong', {class: 'figure'}, valueText(column.values[row], column.unit))];
+  const other = column === derived.y ? derived.x : derived.y;
+  if (!limits.some((limit) => limit.column === other)) lead.push(` at ${other.label} ${other.text(row)}`);
   if (rival)
     lead.push(', ', html('strong', {class: 'figure'}, ratioText(rival.ratio)), ' that of ',
               nameOf(data, derived, rival.row, rival.group));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is under the pointer: the whole configuration, and the figures that people ask for first.
-import {html} from './dom.js';
-import {colourClass, legendMark} from './markers.js';
+import {html} from './dom.mjs';
+import {colourClass, legendMark} from './markers.mjs';
 
 const kMain = ['ttft_s.p50', 'ttft_s.p99', 'tpot_s.p50', 'tpot_s.p99', 'e2e_s.p99', 'goodput_rps', 'slo_attainment', 'requests_per_s',
                'output_tokens_per_s', 'output_tokens_per_s_per_device', 'output_tokens_per_joule', 'mean_w',

@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: reads the data, keeps the view, and draws what a change touches.
-import {drawComparison} from './comparison.js';
-import {drawAxes, drawLegend, Limits} from './controls.js';
-import {readData} from './data.js';
-import {byId} from './dom.js';
-import {drawNotes} from './notes.js';
-import {Scatter} from './scatter.js';
-import {drawSummary} from './summary.js';
-import {PointTable} from './table.js';
-import {Tooltip} from './tooltip.js';
-import {derive, firstView} from './view.js';
+import {drawComparison} from './comparison.mjs';
+import {drawAxes, drawLegend, Limits} from './controls.mjs';
+import {readData} from './data.mjs';
+import {byId} from './dom.mjs';
+import {drawNotes} from './notes.mjs';
+import {Scatter} from './scatter.mjs';
+import {drawSummary} from './summary.mjs';
+import {PointTable} from './table.mjs';
+import {Tooltip} from './tooltip.mjs';
+import {derive, firstView} from './view.mjs';
 
 const data = readData(JSON.parse(byId('data').textContent));
 const app = {data, view: firstView(data), derived: null, cursor: null, change, hover, pin};
 app.derived = derive(data, app.view);
 document.body.classList.toggle('single', data.count === 1);
 
+const kRest = 150;  // ms
+let rest;
+
 const scatter = new Scatter(byId('plot'), app), tooltip = new Tooltip(byId('tooltip'));
 const limits = new Limits(byId('limits'), app), table = new PointTable(byId('table'), app);
 
-// Changes the view by a function; `what` is 'limits' where the scales of the plot stay.
+// Changes the view by a function. While a limit is dragged, the scales of the plot stay, and what lies below it follows
+// when the hand rests.
 function change(edit, what = 'all') {
+  const focused = document.activeElement?.id;
   edit(app.view);
-  const pins = app.derived.pins;
   app.derived = derive(data, app.view);
   drawSummary(byId('answer'), app);
   drawLegend(byId('legend'), app);
@@ -32,8 +36,15 @@ function change(edit, what = 'all') {
     drawAxes(byId('axes'), app);
     scatter.draw();
   }
+  clearTimeout(rest);
+  if (what === 'limits') rest = setTimeout(drawBelow, kRest);
+  else drawBelow();
+  if (focused && document.activeElement?.id !== focused) byId(focused)?.focus();
+}
+
+function drawBelow() {
+  drawComparison(byId('comparison'), app);
   table.draw();
-  if (what !== 'limits' || String(pins) !== String(app.derived.pins)) drawComparison(byId('comparison'), app);
 }
 
 function hover(row, tip = true) {

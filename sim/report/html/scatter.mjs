@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plot of all points: axes, limits, points, the frontier of each group, intervals, and what is pinned.
-import {html, svg} from './dom.js';
-import {tickText} from './format.js';
-import {colourClass, crossPath, markerPath} from './markers.js';
-import {makeScale} from './scale.js';
-import {extent} from './view.js';
+import {html, svg} from './dom.mjs';
+import {tickText} from './format.mjs';
+import {colourClass, crossPath, markerPath} from './markers.mjs';
+import {makeScale, tenth} from './scale.mjs';
+import {extent} from './view.mjs';
 
 const kMargin = {left: 62, right: 20, top: 40, bottom: 48};
 const kReach = 28;  // pixels from which a point is still hit
-const round = (value) => Math.round(value * 10) / 10;
 
 export class Scatter {
   #app;
@@ -48,8 +47,8 @@ export class Scatter {
     if (!drawn.length) drawn.push(...data.rows.filter((row) => onScale(view, derived, row)));
     const scaleX = this.scaleX = makeScale(...spanOf(x, drawn), this.box.left, this.box.right, view.x.log);
     const scaleY = this.scaleY = makeScale(...spanOf(y, drawn), this.box.bottom, this.box.top, view.y.log);
-    this.#px = Float64Array.from(x.values, (value) => round(scaleX(value)));
-    this.#py = Float64Array.from(y.values, (value) => round(scaleY(value)));
+    this.#px = Float64Array.from(x.values, (value) => tenth(scaleX(value)));
+    this.#py = Float64Array.from(y.values, (value) => tenth(scaleY(value)));
     this.#frame.replaceChildren(...this.#axes(), ...this.#limits());
     this.drawPoints();
   }
@@ -99,7 +98,7 @@ export class Scatter {
   }
 
   #whiskers(rows) {
-    const {x, y} = this.#app.derived, held = (value, low, high) => round(Math.min(high, Math.max(low, value)));
+    const {x, y} = this.#app.derived, held = (value, low, high) => tenth(Math.min(high, Math.max(low, value)));
     const across = (value) => held(this.scaleX(value), this.box.left, this.box.right);
     const along = (value) => held(this.scaleY(value), this.box.top, this.box.bottom);
     let d = '';
@@ -119,12 +118,12 @@ export class Scatter {
   #axes() {
     const {view, derived: {x, y}} = this.#app, {left, right, top, bottom} = this.box, parts = [];
     for (const tick of this.scaleX.ticks(Math.round((right - left) / 110)))
-      parts.push(svg('path', {class: 'grid', d: `M${round(this.scaleX(tick))} ${top}V${bottom}`}),
-                 svg('text', {class: 'tick', x: round(this.scaleX(tick)), y: bottom + 18, 'text-anchor': 'middle'},
+      parts.push(svg('path', {class: 'grid', d: `M${tenth(this.scaleX(tick))} ${top}V${bottom}`}),
+                 svg('text', {class: 'tick', x: tenth(this.scaleX(tick)), y: bottom + 18, 'text-anchor': 'middle'},
                      tickText(tick, x.unit)));
     for (const tick of this.scaleY.ticks(6))
-      parts.push(svg('path', {class: 'grid', d: `M${left} ${round(this.scaleY(tick))}H${right}`}),
-                 svg('text', {class: 'tick', x: left - 8, y: round(this.scaleY(tick)) + 4, 'text-anchor': 'end'},
+      parts.push(svg('path', {class: 'grid', d: `M${left} ${tenth(this.scaleY(tick))}H${right}`}),
+                 svg('text', {class: 'tick', x: left - 8, y: tenth(this.scaleY(tick)) + 4, 'text-anchor': 'end'},
                      tickText(tick, y.unit)));
     parts.push(svg('path', {class: 'edge', d: `M${left} ${top}V${bottom}H${right}`}),
                svg('text', {class: 'title', x: right, y: bottom + 40, 'text-anchor': 'end'}, axisTitle(x, view.x, '← ', ' →')),

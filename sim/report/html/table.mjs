@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // All points as a table: sorted by a click on a heading, narrowed by a word or a comparison.
-import {html} from './dom.js';
-import {grouped, parseValue} from './format.js';
-import {colourClass, legendMark} from './markers.js';
-import {mainMetrics} from './tooltip.js';
+import {html} from './dom.mjs';
+import {grouped, parseValue} from './format.mjs';
+import {colourClass, legendMark} from './markers.mjs';
+import {mainMetrics} from './tooltip.mjs';
 
 const kPage = 50;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reader has chosen, and what follows from it. Nothing here knows of the page.
-import {bestRow, meets, paretoFrontier} from './frontier.js';
-import {valueText} from './format.js';
+import {bestRow, meets, paretoFrontier} from './frontier.mjs';
+import {valueText} from './format.mjs';
 
 const kLimited = ['ttft_s', 'tpot_s', 'e2e_s'];
 export const kStatistics = ['p50', 'p90', 'p95', 'p99'];

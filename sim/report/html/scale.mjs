@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From values to pixels and back.
 
+// Pixels to a tenth: more says nothing and makes paths long.
+export const tenth = (value) => Math.round(value * 10) / 10;
+
 export function makeScale(low, high, from, to, log) {
   const forward = log ? Math.log10 : (value) => value;
   const back = log ? (value) => 10 ** value : (value) => value;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the figures can be trusted, what the words mean, and where the page comes from.
-import {html} from './dom.js';
-import {grouped, percent} from './format.js';
-import {kVerdicts} from './summary.js';
+import {html} from './dom.mjs';
+import {grouped, percent} from './format.mjs';
+import {kVerdicts} from './summary.mjs';
 
 export const kTags = 'measured: timed kernels; fitted: a form fitted to them; datasheet: published peaks; assumed: an estimate';
 

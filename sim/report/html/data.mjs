@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data of the page as columns: what sim/report/page.cpp wrote, with NaN where a run has no value.
-import {metricLabel, valueText} from './format.js';
+import {metricLabel, valueText} from './format.mjs';
 
 const numbers = (values) => Float64Array.from(values, (value) => value ?? NaN);
 
@@ -36,5 +36,5 @@ export function readData(json) {
 export function scenarioText(data, row) {
   const runs = data.scenarios.texts[row] ?? [], lines = [];
   for (let i = 0; i < runs.length; i += 2) lines.push(...data.scenarios.lines.slice(runs[i], runs[i] + runs[i + 1]));
-  return lines.join('\n');
+  return lines.map((line) => `${line}\n`).join('');
 }

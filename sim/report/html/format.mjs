@@ -2,12 +2,12 @@
 // Numbers and names as people read them; the data have SI units and the keys of `llmscape list metrics`.
 
 const kAcronyms = {ttft: 'TTFT', tpot: 'TPOT', itl: 'ITL', e2e: 'E2E', co2: 'CO₂', slo: 'SLO', mm2: 'mm²'};
-const kUnitEnds = {'s': /_s$/, 'W': /_w$/, 'g': /_g$/, '1/s': /_rps$/};
+const kUnitEnds = {'s': [/_s$/, ''], 'W': [/_w$/, '_power'], 'g': [/_g$/, ''], '1/s': [/_rps$/, '']};
 
 // "ttft_s.p99" -> "TTFT p99", "output_tokens_per_joule" -> "output tokens/joule"
 export function metricLabel(name, unit) {
   const [key, statistic] = name.split('.');
-  const words = key.replace(kUnitEnds[unit] ?? /$^/, '').replaceAll('_per_', '/').split(/(?=[_/])|(?<=[_/])/);
+  const words = key.replace(...kUnitEnds[unit] ?? ['', '']).replaceAll('_per_', '/').split(/(?=[_/])|(?<=[_/])/);
   const text = words.map((word) => kAcronyms[word] ?? (word === '_' ? ' ' : word)).join('');
   return statistic ? `${text} ${statistic}` : text;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pinned points side by side: configuration, metrics with ratios, and the pictures of their runs.
-import {runPictures} from './pictures.js';
-import {scenarioText} from './data.js';
-import {html, svg} from './dom.js';
-import {ratioText} from './format.js';
-import {colourClass, legendMark} from './markers.js';
-import {mainMetrics} from './tooltip.js';
+import {runPictures} from './pictures.mjs';
+import {scenarioText} from './data.mjs';
+import {html, svg} from './dom.mjs';
+import {ratioText} from './format.mjs';
+import {colourClass, legendMark} from './markers.mjs';
+import {mainMetrics} from './tooltip.mjs';
 
 export function drawComparison(root, app) {
   const {data, derived: {pins}} = app;

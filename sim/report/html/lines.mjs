@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small chart of one to two lines, with a reading of all of them where the pointer is.
-import {html, svg} from './dom.js';
-import {makeScale} from './scale.js';
-import {tickText, valueText} from './format.js';
+import {html, svg} from './dom.mjs';
+import {makeScale, tenth} from './scale.mjs';
+import {tickText, valueText} from './format.mjs';
 
 const kWidth = 340, kHeight = 190, kBox = {left: 48, right: 10, top: 12, bottom: 26};
-const round = (value) => Math.round(value * 10) / 10;
 
 // lines: [{letter: 'A', x: [...], y: [...], step: bool}] by growing x; x and y: {unit, log, low, high}, the ends of an
 // axis where they are not those of the lines; marks: [{at, text}] upright lines.
@@ -15,13 +14,13 @@ export function lineChart({title, note, lines, x, y, marks = []}) {
   const along = makeScale(...ends(lines.flatMap((line) => line.y), y), bottom, kBox.top, false);
   const picture = svg('svg', {class: 'lines', viewBox: `0 0 ${kWidth} ${kHeight}`, role: 'img', 'aria-label': title});
   for (const tick of across.ticks(4))
-    picture.append(svg('path', {class: 'grid', d: `M${round(across(tick))} ${kBox.top}V${bottom}`}),
-                   svg('text', {class: 'tick', x: round(across(tick)), y: bottom + 16, 'text-anchor': 'middle'}, tickText(tick, x.unit)));
+    picture.append(svg('path', {class: 'grid', d: `M${tenth(across(tick))} ${kBox.top}V${bottom}`}),
+                   svg('text', {class: 'tick', x: tenth(across(tick)), y: bottom + 16, 'text-anchor': 'middle'}, tickText(tick, x.unit)));
   for (const tick of along.ticks(4))
-    picture.append(svg('path', {class: 'grid', d: `M${kBox.left} ${round(along(tick))}H${right}`}),
-                   svg('text', {class: 'tick', x: kBox.left - 6, y: round(along(tick)) + 4, 'text-anchor': 'end'}, tickText(tick, y.unit)));
+    picture.append(svg('path', {class: 'grid', d: `M${kBox.left} ${tenth(along(tick))}H${right}`}),
+                   svg('text', {class: 'tick', x: kBox.left - 6, y: tenth(along(tick)) + 4, 'text-anchor': 'end'}, tickText(tick, y.unit)));
   for (const {at, text} of marks) {
-    const place = round(Math.min(right, Math.max(kBox.left, across(at))));
+    const place = tenth(Math.min(right, Math.max(kBox.left, across(at))));
     picture.append(svg('path', {class: 'mark-line', d: `M${place} ${kBox.top}V${bottom}`}, svg('title', {}, text)));
   }
   for (const line of lines) picture.append(svg('path', {class: `line line-${line.letter}`, d: pathOf(line, across, along)}));
@@ -31,7 +30,7 @@ export function lineChart({title, note, lines, x, y, marks = []}) {
     const frame = picture.getBoundingClientRect(), pixel = (event.clientX - frame.left) * kWidth / frame.width;
     if (pixel < kBox.left || pixel > right) return;
     const at = across.invert(pixel);
-    cross.setAttribute('d', `M${round(pixel)} ${kBox.top}V${bottom}`);
+    cross.setAttribute('d', `M${tenth(pixel)} ${kBox.top}V${bottom}`);
     reading.textContent = `${valueText(at, x.unit)}: ` + lines.map((line) => `${line.letter} ${valueText(valueAt(line, at), y.unit)}`).join(', ');
   });
   picture.addEventListener('pointerleave', () => {
@@ -48,7 +47,7 @@ function ends(values, {low = Math.min(...values), high = Math.max(...values), lo
 function pathOf({x, y, step}, across, along) {
   let d = '';
   x.forEach((value, i) => {
-    const px = round(across(value)), py = round(along(y[i]));
+    const px = tenth(across(value)), py = tenth(along(y[i]));
     if (!Number.isFinite(px)) return;
     d += d === '' ? `M${px} ${py}` : step ? `H${px}V${py}` : `L${px} ${py}`;
   });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes, groups and limits: everything with which the reader asks.
-import {html} from './dom.js';
-import {grouped, parseValue, valueText} from './format.js';
-import {colourClass, legendMark} from './markers.js';
-import {columnName, extent, kStatistics, setAxis} from './view.js';
+import {html} from './dom.mjs';
+import {grouped, parseValue, valueText} from './format.mjs';
+import {colourClass, legendMark} from './markers.mjs';
+import {columnName, extent, kStatistics, setAxis} from './view.mjs';
 
 const kSteps = 1000;  // of a slider; the last one is "no limit"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups are told apart by colour and by shape. All points of a kind are one path, which keeps thousands of them quick.
-import {svg} from './dom.js';
+import {svg} from './dom.mjs';
 
 const kShapes = [
   (x, y, r) => `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,

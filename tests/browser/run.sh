@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# run.sh TEST.mjs: runs a test under node; says what is missing and answers 77 where it cannot.
+set -euo pipefail
+here=$(dirname "${BASH_SOURCE[0]}")
+
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+
+node=$(command -v node) || skip "no node here (Debian: nodejs)"
+if [[ $1 != modules_test.mjs ]]; then
+  LLMSCAPE_CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"
+  export LLMSCAPE_CHROMIUM
+  [[ -d $here/node_modules/playwright-core ]] || skip "no playwright-core here: npm ci --prefix tests/browser"
+fi
+exec "$node" --test "$here/$1"
