@@ -70,7 +70,8 @@ export function derive(data, view) {
   const derived = {x, y, limits, groups, state, qualifying, members, frontiers};
   derived.best = paretoFrontier(frontiers.flat(), x.values, y.values, view.x.better, view.y.better);
   derived.winner = findWinner(view, derived);
-  derived.pins = view.pins ?? [derived.winner?.row, derived.winner?.rival?.row].filter((row) => row !== undefined);
+  const rivals = data.count === 1 ? [0] : [derived.winner?.row, derived.winner?.rival?.row];
+  derived.pins = view.pins ?? rivals.filter((row) => row !== undefined);
   return derived;
 }
 
