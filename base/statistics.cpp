@@ -100,26 +100,38 @@ void Distribution::sort() const {
   sorted_ = true;
 }
 
-double Distribution::quantile(double q) const {
-  if (count_ == 0) return 0;
+std::int64_t Distribution::rank(double level) const {
   // A hair less than q n: 0.07 * 1000 is 70.00000000000001 in doubles, and still means rank 70.
-  const double position = q * static_cast<double>(count_) * (1 - 1e-15);
-  const auto rank = std::clamp(static_cast<std::int64_t>(std::ceil(position)), std::int64_t{1}, count_);
-  return sketching_ ? sketched_quantile(rank) : exact_quantile(rank);
+  const double position = level * static_cast<double>(count_) * (1 - 1e-15);
+  return std::clamp(static_cast<std::int64_t>(std::ceil(position)), std::int64_t{1}, count_);
 }
 
-double Distribution::exact_quantile(std::int64_t rank) const {
+double Distribution::quantile(double q) const { return quantiles({&q, 1}).front(); }
+
+std::vector<double> Distribution::quantiles(std::span<const double> levels) const {
+  std::vector<double> values(levels.size());
+  if (count_ == 0) return values;
+  if (sketching_) {
+    std::ranges::transform(levels, values.begin(), [this](double level) { return sketched_quantile(rank(level)); });
+    return values;
+  }
   sort();
   auto single = singles_.begin();
-  for (const Entry& entry : weighted_) {  // singles below the entry come before it
-    const auto up_to = std::upper_bound(single, singles_.end(), entry.value);
-    if (rank <= up_to - single) break;
-    rank -= up_to - single;
-    single = up_to;
-    if (rank <= entry.weight) return entry.value;
-    rank -= entry.weight;
+  auto weighted = weighted_.begin();
+  std::int64_t seen = 0;  // values before the two
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    for (const std::int64_t wanted = rank(levels[i]);;) {
+      const bool next_is_single =
+          weighted == weighted_.end() || (single != singles_.end() && *single <= weighted->value);
+      const std::int64_t count = next_is_single ? 1 : weighted->weight;
+      values[i] = next_is_single ? *single : weighted->value;
+      if (seen + count >= wanted) break;
+      seen += count;
+      if (next_is_single) ++single;
+      else ++weighted;
+    }
   }
-  return single[rank - 1];
+  return values;
 }
 
 double Distribution::sketched_quantile(std::int64_t rank) const {

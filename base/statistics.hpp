@@ -27,6 +27,8 @@ class Distribution {
   [[nodiscard]] double maximum() const { return maximum_; }
   // The value at rank ceil(q n) (nearest rank), q in [0, 1]; 0 when empty.
   [[nodiscard]] double quantile(double q) const;
+  // The same for several levels, in ascending order, in one pass.
+  [[nodiscard]] std::vector<double> quantiles(std::span<const double> levels) const;
   // Share of the values that are at most `limit`.
   [[nodiscard]] double share_at_most(double limit) const;
 
@@ -45,7 +47,7 @@ class Distribution {
   void into_bucket(double value, std::int64_t weight);
   std::int64_t& bucket(int index);
   void sort() const;
-  [[nodiscard]] double exact_quantile(std::int64_t rank) const;
+  [[nodiscard]] std::int64_t rank(double level) const;
   [[nodiscard]] double sketched_quantile(std::int64_t rank) const;
 
   // Deques, because they grow without a copy of everything: a million values cost 8 MB and never 24.

@@ -15,9 +15,15 @@ namespace {
 
 std::optional<Percentiles> percentiles(const Distribution& d) {
   if (d.count() == 0) return std::nullopt;
-  Percentiles p{d.count(),        d.mean(),         d.quantile(0.5), d.quantile(0.9),
-                d.quantile(0.95), d.quantile(0.99), d.maximum(),     d.exact()};
-  std::ranges::transform(kCurveLevels, p.curve.begin(), [&d](double level) { return d.quantile(level); });
+  Percentiles p{d.count(), d.mean(), 0, 0, 0, 0, d.maximum(), d.exact()};
+  std::ranges::copy(d.quantiles(kCurveLevels), p.curve.begin());
+  const auto at = [&p](double level) {
+    return p.curve[static_cast<std::size_t>(std::ranges::find(kCurveLevels, level) - kCurveLevels.begin())];
+  };
+  p.p50 = at(0.5);
+  p.p90 = at(0.9);
+  p.p95 = at(0.95);
+  p.p99 = at(0.99);
   return p;
 }
 
