@@ -60,6 +60,12 @@ std::string tool() {
   return text;
 }
 
+run::Catalogs remembering_catalogs() {
+  run::Catalogs all = catalogs();
+  all.remembered = std::make_shared<std::map<std::filesystem::path, YamlNode>>();
+  return all;
+}
+
 std::uint64_t count_points(const explore::Plan& plan) {
   std::uint64_t points = 0;
   for (std::uint64_t i = 0; i < plan.size(); ++i) points += plan.point(i) ? 1 : 0;
@@ -150,7 +156,7 @@ bool settle(const explore::Plan& plan, const explore::Store& store, bool shares,
   return true;
 }
 
-int sweep(const explore::Plan& plan, const explore::Shard& shard, const Arguments& arguments,
+int sweep(const explore::Plan& plan, const explore::Shard& shard, const run::Catalogs& known, const Arguments& arguments,
           const std::vector<std::string>& typed) {
   const explore::Store store(arguments.folder);
   if (!settle(plan, store, shard.count > 1, arguments)) return kUsage;
@@ -161,7 +167,7 @@ int sweep(const explore::Plan& plan, const explore::Shard& shard, const Argument
   explore::SweepOptions options;
   options.jobs = arguments.jobs;
   options.shard = shard;
-  options.catalogs = catalogs();
+  options.catalogs = known;
   options.interrupted = interrupted;
   options.progress = [&progress](std::uint64_t ended, std::uint64_t all) {
     progress.update(static_cast<double>(ended) / static_cast<double>(all));
@@ -185,12 +191,13 @@ int run_verb(const Arguments& arguments, const std::vector<std::string>& typed) 
   const auto shard = read_shard(arguments.shard, diagnostics);
   const std::string file = arguments.plan.empty() ? (fs::path(arguments.folder) / "plan.yaml").string() : arguments.plan;
   const auto plan = explore::load_plan(file, arguments.changes, diagnostics);
-  if (plan) explore::check_plan(*plan, catalogs(), diagnostics);
+  const run::Catalogs known = remembering_catalogs();
+  if (plan) explore::check_plan(*plan, known, diagnostics);
   arguments.messages.show(diagnostics, "See 'llmscape show fields sweep'.");
   if (!plan || !shard || diagnostics.has_errors()) return kUsage;
   if (arguments.list) return list_points(*plan, *shard);
   if (arguments.dry_run) return tell_plan(*plan, arguments);
-  return sweep(*plan, *shard, arguments, typed);
+  return sweep(*plan, *shard, known, arguments, typed);
 }
 
 }  // namespace

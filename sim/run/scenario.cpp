@@ -138,8 +138,15 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
   return [catalogs, folder](std::string_view catalog, std::string_view name, const SourceRange& where,
                             Diagnostics& diagnostics) -> std::optional<YamlNode> {
     const auto load = [&](const std::filesystem::path& entries, std::string_view kind) {
-      return name.ends_with(".yaml") ? description_file(folder / name, kind, diagnostics)
-                                     : catalog_entry(entries, kind, name, where, diagnostics);
+      const bool own = name.ends_with(".yaml");
+      const std::filesystem::path path = (own ? folder : entries) / name;
+      if (catalogs.remembered)
+        if (const auto known = catalogs.remembered->find(path); known != catalogs.remembered->end())
+          return std::optional(known->second);
+      auto tree = own ? description_file(path, kind, diagnostics)
+                      : catalog_entry(entries, kind, name, where, diagnostics);
+      if (tree && catalogs.remembered) catalogs.remembered->emplace(path, *tree);
+      return tree;
     };
     if (catalog == "nodes") return load(catalogs.hardware / "nodes", "node");
     if (catalog == "links") return load(catalogs.hardware / "links", "link");

@@ -27,6 +27,8 @@ namespace llmscape::run {
 // Folders of ready descriptions.
 struct Catalogs {
   std::filesystem::path models, hardware, workloads;
+  // Where there is one, descriptions are read once and remembered by their path: the points of a sweep name the same.
+  std::shared_ptr<std::map<std::filesystem::path, YamlNode>> remembered{};
 };
 
 struct ModelConfig {
