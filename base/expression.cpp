@@ -106,16 +106,13 @@ class Parser {
     return within([this] { return negation(); }, Node::Kind::not_);
   }
   NodePtr comparison() {
-    const std::size_t first_name = names.size();
     NodePtr left = sum();
     for (const char* symbol : {"==", "!=", "<=", ">=", "<", ">"}) {
       if (!left || !take(symbol)) continue;
       NodePtr right = sum();
-      if (std::string_view(symbol) == "==" || std::string_view(symbol) == "!=") {
-        const auto alone = [](const NodePtr& node) { return node && node->kind == Node::Kind::name; };
-        if (alone(right)) names.back().may_be_text = true;
-        if (alone(left)) names[first_name].may_be_text = true;
-      }
+      const auto is_name = [](const NodePtr& node) { return node && node->kind == Node::Kind::name; };
+      const bool equality = std::string_view(symbol) == "==" || std::string_view(symbol) == "!=";
+      if (equality && is_name(left) && is_name(right)) names.back().may_be_text = true;
       return operation(symbol, std::move(left), std::move(right));
     }
     if (left && take("=")) return fail("'=' compares nothing", "use '=='");

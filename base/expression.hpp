@@ -22,14 +22,14 @@ Value value_of(std::string_view text);
 // Arithmetic and comparisons over named values, for exclusions, SLOs, constraints and claims:
 //   ttft.p99 <= 200 ms and hardware.devices[edge].count * 2 > 8
 // Names are dotted paths with [items], hyphens inside them are theirs ("a - b" is a difference, "a-b" a name); numbers
-// may have a unit or '%'; text stands in quotes ('h100-sxm'), or bare beside == and != when nothing has that name.
+// may have a unit or '%'; text stands in quotes ('h100-sxm'), or bare behind a name and == or !=.
 // Operators, the loosest first: or; and, also written ','; not; == != < <= > >=; + -; * /; - before a value; brackets.
 class Expression {
  public:
   struct Name {
     std::string name;
     SourceRange where;
-    bool may_be_text = false;  // stands alone beside == or !=
+    bool may_be_text = false;  // stands alone behind == or !=, with a name before it
   };
   struct Node;
 

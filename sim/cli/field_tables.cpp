@@ -9,6 +9,7 @@
 
 #include "models/native.hpp"
 #include "sim/cli/description.hpp"
+#include "sim/explore/plan_config.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -30,6 +31,8 @@ class Walk {
  public:
   std::vector<Place> places() {
     visit(run::scenario_fields().info());
+    visit(explore::plan_fields().info());
+    visit(explore::range_fields().info());
     visit(models::native_model_fields().info());
     return std::move(places_);
   }

@@ -13,6 +13,7 @@
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/explore/sweep.hpp"
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"
 
@@ -51,9 +52,14 @@ void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
                   diagnostics);
 }
 
+void lint_sweep(const fs::path& file, Diagnostics& diagnostics) {
+  if (const auto plan = explore::load_plan(file, {}, diagnostics)) explore::check_plan(*plan, catalogs(), diagnostics);
+}
+
 void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {
   switch (kind) {
     case FileKind::scenario: return lint_scenario(file, diagnostics);
+    case FileKind::sweep: return lint_sweep(file, diagnostics);
     case FileKind::model: models::load_model_file(file, diagnostics); return;
     case FileKind::trace: {
       const SourceRange where{std::make_shared<const SourceText>(SourceText{file.string(), ""})};
@@ -96,8 +102,8 @@ int lint(const std::vector<std::string>& files, const Messages& messages) {
 void add_lint(CLI::App& app, Session& session) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
-  CLI::App* verb =
-      app.add_subcommand("lint", "Check scenarios, devices, models, workloads and traces: every mistake of each");
+  CLI::App* verb = app.add_subcommand(
+      "lint", "Check scenarios, sweeps, devices, models, workloads and traces: every mistake of each");
   verb->footer(kFooter);
   verb->add_option("files", *files, "Files to check")->type_name("FILE")->required();
   messages->add_options(*verb);

@@ -16,6 +16,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/run_folder.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/explore/point.hpp"
 #include "sim/report/summary.hpp"
 #include "sim/report/vllm_json.hpp"
 #include "sim/run/intervals.hpp"
@@ -85,9 +86,17 @@ std::string text_of(const run::RunResult& result, const Arguments& arguments) {
   return report::summary(result, arguments.messages.colour(stdout));
 }
 
-// Of the folder that a run left, or of the run.json in it.
-fs::path resolved_scenario(const fs::path& left) {
-  return (fs::is_directory(left) ? left : left.parent_path()) / "scenario.resolved.yaml";
+std::optional<run::Scenario> read_scenario(const Arguments& arguments, Diagnostics& diagnostics) {
+  if (arguments.from.empty())
+    return run::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
+  const fs::path from = arguments.from;
+  if (fs::is_directory(from) || from.filename() == "run.json") {  // of a run
+    const fs::path folder = fs::is_directory(from) ? from : from.parent_path();
+    return run::load_scenario(folder / "scenario.resolved.yaml", {}, std::nullopt, catalogs(), diagnostics);
+  }
+  auto point = explore::saved_scenario(from, diagnostics);
+  if (!point) return std::nullopt;
+  return run::read_scenario(std::move(point->tree), point->folder, {}, std::nullopt, catalogs(), diagnostics);
 }
 
 std::optional<run::Intervals> intervals(const run::Scenario& scenario, const Arguments& arguments) {
@@ -101,9 +110,8 @@ std::optional<run::Intervals> intervals(const run::Scenario& scenario, const Arg
 }
 
 int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
-  const fs::path file = arguments.from.empty() ? fs::path(arguments.scenario) : resolved_scenario(arguments.from);
   Diagnostics diagnostics;
-  const auto scenario = run::load_scenario(file, arguments.set, arguments.seed, catalogs(), diagnostics);
+  const auto scenario = read_scenario(arguments, diagnostics);
   if (!scenario) {
     arguments.messages.show(diagnostics, "See 'llmscape show fields scenario'.");
     return kUsage;
@@ -148,7 +156,8 @@ void add_run(CLI::App& app, Session& session) {
       verb->add_option("--seed", arguments->seed, "Seed of every random stream, instead of the scenario's")
           ->type_name("N");
   verb->add_option("--from", arguments->from,
-                   "Repeat the run that left this folder (or the run.json in it); takes no other value")
+                   "Repeat the run that left this folder (or the run.json in it), or this point of a sweep "
+                   "(points/ID.json); takes no other value")
       ->type_name("DIR")
       ->excludes(scenario)
       ->excludes(set)

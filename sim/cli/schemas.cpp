@@ -9,6 +9,7 @@
 
 #include "models/native.hpp"
 #include "sim/cli/description.hpp"
+#include "sim/explore/plan_config.hpp"
 #include "workloads/workload.hpp"
 
 namespace llmscape::cli {
@@ -68,10 +69,30 @@ Json described_schema(const StructInfo& info, std::string_view name) {
   return schema;
 }
 
+// What the field table leaves open: the shapes that axes, variants and zips may have.
+Json sweep_schema() {
+  Json schema = described_schema(explore::plan_fields().info(), "sweep");
+  Json& properties = schema["properties"];
+  const auto mapping_to = [](const Json& value) { return Json{{"type", "object"}, {"additionalProperties", value}}; };
+  const auto list_of = [](const Json& value) { return Json{{"type", "array"}, {"items", value}}; };
+  const auto either = [](Json a, Json b) { return Json{{"anyOf", Json::array({std::move(a), std::move(b)})}}; };
+  const Json any = Json::object(), path = {{"type", "string"}};
+  Json range = fields_schema(explore::range_fields().info(), "range");
+  for (const char* key : {"$schema", "$id"}) range.erase(key);
+  properties["base"].update(either(path, {{"type", "object"}}));
+  properties["set"].update(mapping_to(any));
+  properties["variants"].update(mapping_to(mapping_to(mapping_to(any))));
+  properties["axes"].update(mapping_to(either(list_of(any), std::move(range))));
+  properties["zip"].update(either(mapping_to(list_of(any)), list_of(mapping_to(list_of(any)))));
+  properties["exclude"]["items"] = path;
+  return schema;
+}
+
 }  // namespace
 
 std::string schema_of(std::string_view name) {
   if (name == "scenario") return scenario_schema().dump(2) + '\n';
+  if (name == "sweep") return sweep_schema().dump(2) + '\n';
   if (name == "device") return device_schema().dump(2) + '\n';
   if (name == "model") return described_schema(models::native_model_fields().info(), name).dump(2) + '\n';
   if (name == "workload") return described_schema(workloads::workload_fields().info(), name).dump(2) + '\n';

@@ -61,6 +61,9 @@ Text show_file(const fs::path& file, Diagnostics& diagnostics) {
     case FileKind::trace:
       diagnostics.error(typed(file.string()), "this is no description", "see 'llmscape trace describe'");
       return std::nullopt;
+    case FileKind::sweep:
+      diagnostics.error(typed(file.string()), "this is the plan of a sweep", "see 'llmscape sweep --list'");
+      return std::nullopt;
     default: break;
   }
   auto tree = read_description(file, kind, diagnostics);

@@ -149,15 +149,16 @@ bool settle(const explore::Plan& plan, const explore::Store& store, bool shares,
     return false;
   }
   if (before && !arguments.resume && !shares && store.has_points()) {
-    fmt::print(stderr, "llmscape: {} holds points of this plan; add --resume to go on, or remove it\n", arguments.folder);
+    fmt::print(stderr, "llmscape: {} holds points of this plan; add --resume to go on, or remove it\n",
+               arguments.folder);
     return false;
   }
   if (!before) write_file_atomically(store.plan(), text);
   return true;
 }
 
-int sweep(const explore::Plan& plan, const explore::Shard& shard, const run::Catalogs& known, const Arguments& arguments,
-          const std::vector<std::string>& typed) {
+int sweep(const explore::Plan& plan, const explore::Shard& shard, const run::Catalogs& known,
+          const Arguments& arguments, const std::vector<std::string>& typed) {
   const explore::Store store(arguments.folder);
   if (!settle(plan, store, shard.count > 1, arguments)) return kUsage;
   Manifest manifest;
@@ -180,8 +181,7 @@ int sweep(const explore::Plan& plan, const explore::Shard& shard, const run::Cat
   }
   const int code = say(explore::merge_results(plan, names, store), store, arguments.folder);
   manifest.write(store.folder(), typed);
-  if (counts.interrupted)
-    fmt::print(stderr, "llmscape: interrupted; finished points are kept, --resume goes on\n");
+  if (counts.interrupted) fmt::print(stderr, "llmscape: interrupted; finished points are kept, --resume goes on\n");
   return counts.interrupted ? kInterrupted : code;
 }
 
@@ -189,7 +189,8 @@ int run_verb(const Arguments& arguments, const std::vector<std::string>& typed) 
   if (!arguments.merge.empty()) return merge(arguments);
   Diagnostics diagnostics;
   const auto shard = read_shard(arguments.shard, diagnostics);
-  const std::string file = arguments.plan.empty() ? (fs::path(arguments.folder) / "plan.yaml").string() : arguments.plan;
+  const std::string file =
+      arguments.plan.empty() ? (fs::path(arguments.folder) / "plan.yaml").string() : arguments.plan;
   const auto plan = explore::load_plan(file, arguments.changes, diagnostics);
   const run::Catalogs known = remembering_catalogs();
   if (plan) explore::check_plan(*plan, known, diagnostics);
@@ -221,11 +222,13 @@ void add_sweep(CLI::App& app, Session& session) {
       ->check(CLI::PositiveNumber.description(""));
   verb->add_flag("--intervals", arguments->changes.intervals,
                  "Run each point 21 times more with kernel times drawn from the errors of their fits, for intervals");
-  verb->add_flag("--dry-run", arguments->dry_run, "Run one point only, and say how many there are and how long they take");
+  verb->add_flag("--dry-run", arguments->dry_run,
+                 "Run one point only, and say how many there are and how long they take");
   verb->add_flag("--list", arguments->list, "List the points with their names, and run nothing");
   verb->add_flag("--resume", arguments->resume, "Go on with what the folder holds: only what is missing runs");
-  verb->add_option("--shard", arguments->shard,
-                   "Run a part: 3/16 is the third of sixteen; auto takes both numbers from Slurm's or MPI's environment")
+  verb->add_option(
+          "--shard", arguments->shard,
+          "Run a part: 3/16 is the third of sixteen; auto takes both numbers from Slurm's or MPI's environment")
       ->type_name("I/N");
   verb->add_option("--merge", arguments->merge, "Make results.csv from the points in this folder, and run nothing")
       ->type_name("DIR")

@@ -47,7 +47,8 @@ std::optional<Interval> ends_of(const std::vector<YamlNode>& ends, const YamlNod
   const auto low = number_of(ends[0], diagnostics), high = number_of(ends[1], diagnostics);
   if (!low || !high) return std::nullopt;
   if (low->unit != high->unit) {
-    diagnostics.error(ends[1].where, fmt::format("{} and {} have different units", in_quotes(ends[0].text), in_quotes(ends[1].text)));
+    diagnostics.error(ends[1].where,
+                      fmt::format("{} and {} have different units", in_quotes(ends[0].text), in_quotes(ends[1].text)));
     return std::nullopt;
   }
   if (low->value >= high->value) {
@@ -134,8 +135,7 @@ class AxisReader {
     }
     if (static_cast<std::size_t>(*range_.points) > kMostValues) return too_many();
     const auto last = static_cast<double>(*range_.points - 1);
-    for (std::int64_t i = 0; i < *range_.points; ++i)
-      add(between(*interval, static_cast<double>(i) / last), *interval);
+    for (std::int64_t i = 0; i < *range_.points; ++i) add(between(*interval, static_cast<double>(i) / last), *interval);
   }
 
   void read_steps() {
@@ -157,9 +157,7 @@ class AxisReader {
     for (double i = 0; i <= steps; ++i) add(interval->low + i * step->value, *interval);
   }
 
-  void too_many() {
-    diagnostics_.error(node_.where, fmt::format("an axis has at most {} values", kMostValues));
-  }
+  void too_many() { diagnostics_.error(node_.where, fmt::format("an axis has at most {} values", kMostValues)); }
 
   const YamlNode& node_;
   Diagnostics& diagnostics_;
@@ -198,8 +196,9 @@ std::optional<Axis> read_zip(const YamlNode& zip, Diagnostics& diagnostics) {
     auto one = AxisReader(entry.key, entry.value, diagnostics).read();
     if (!one) return std::nullopt;
     if (!axis.columns.empty() && one->choices.size() != axis.choices.size()) {
-      diagnostics.error(entry.value.where, fmt::format("this has {} values and '{}' has {}: what is zipped varies together",
-                                                       one->choices.size(), axis.columns.front(), axis.choices.size()));
+      diagnostics.error(entry.value.where,
+                        fmt::format("this has {} values and '{}' has {}: what is zipped varies together",
+                                    one->choices.size(), axis.columns.front(), axis.choices.size()));
       return std::nullopt;
     }
     axis.columns.push_back(entry.key);
@@ -222,7 +221,8 @@ Choice Axis::at(double u) const {
   if (!interval) return choices[static_cast<std::size_t>(u * static_cast<double>(choices.size()))];
   // Whole numbers are equally likely, the ends too, unless they are spread in the log.
   const bool count = interval->whole && !interval->log;
-  const double value = count ? interval->low + std::floor(u * (interval->high - interval->low + 1)) : between(*interval, u);
+  const double value =
+      count ? interval->low + std::floor(u * (interval->high - interval->low + 1)) : between(*interval, u);
   const std::string text = written(value, *interval);
   return choice_of(columns.front(), text, yaml_scalar(text));
 }
@@ -234,26 +234,29 @@ std::vector<Axis> read_axes(const PlanConfig& config, Diagnostics& diagnostics) 
     if (!axis) return;
     for (const std::string& column : axis->columns)
       if (!taken.insert(column).second)
-        diagnostics.error(where, std::ranges::find(kReserved, column) != kReserved.end()
-                                     ? fmt::format("no axis can be called '{}': results have a column of that name", column)
-                                     : fmt::format("'{}' is varied twice", column));
+        diagnostics.error(where,
+                          std::ranges::find(kReserved, column) != kReserved.end()
+                              ? fmt::format("no axis can be called '{}': results have a column of that name", column)
+                              : fmt::format("'{}' is varied twice", column));
     axes.push_back(std::move(*axis));
   };
-  if (!report_no_mapping(config.variants, "'variants' is a mapping from the names of axes to their variants", diagnostics))
+  if (!report_no_mapping(config.variants, "'variants' is a mapping from the names of axes to their variants",
+                         diagnostics))
     for (const YamlNode::Entry& entry : config.variants.entries)
       keep(read_variants(entry.key, entry.value, diagnostics), entry.key_where);
   if (config.zip.is_sequence())
     for (const YamlNode& zip : config.zip.items) keep(read_zip(zip, diagnostics), zip.where);
-  else if (config.zip.kind != YamlNode::Kind::null)
-    keep(read_zip(config.zip, diagnostics), config.zip.where);
+  else if (config.zip.kind != YamlNode::Kind::null) keep(read_zip(config.zip, diagnostics), config.zip.where);
   if (!report_no_mapping(config.axes, "'axes' is a mapping from paths to values", diagnostics))
     for (const YamlNode::Entry& entry : config.axes.entries)
       keep(AxisReader(entry.key, entry.value, diagnostics).read(), entry.key_where);
   if (!config.sample)
     for (const Axis& axis : axes)
       if (axis.interval)
-        diagnostics.error(config.axes.where, fmt::format("'{}' takes any value between two ends: say how many points to "
-                                                         "draw", axis.columns.front()),
+        diagnostics.error(config.axes.where,
+                          fmt::format("'{}' takes any value between two ends: say how many points to "
+                                      "draw",
+                                      axis.columns.front()),
                           "add sample: {points: 200}");
   return axes;
 }

@@ -93,6 +93,7 @@ std::vector<Expression> read_exclusions(const PlanConfig& config, const std::vec
 // The base as a tree and the folder that its paths start from; an invalid tree after reporting.
 std::pair<YamlNode, std::filesystem::path> read_base(const PlanConfig& config, const std::filesystem::path& folder,
                                                      Diagnostics& diagnostics) {
+  if (config.base.kind == YamlNode::Kind::null) return {};
   if (config.base.is_mapping()) return {config.base, config.folder ? folder / *config.folder : folder};
   const std::filesystem::path file = folder / config.base.text;
   if (!config.base.is_scalar() || !std::filesystem::is_regular_file(file)) {
@@ -147,7 +148,7 @@ std::optional<PlanConfig> read_config(YamlNode root, Diagnostics& diagnostics) {
     return std::nullopt;
   }
   root.erase("schema");
-  if (!plan_fields().read(config, root, diagnostics)) return std::nullopt;
+  plan_fields().read(config, root, diagnostics);  // axes are read all the same: all mistakes at once
   if (config.sample && config.sample->points > kMostSamples)
     diagnostics.error(root.find("sample")->where, fmt::format("at most {} points are drawn", kMostSamples));
   if (config.set.kind != YamlNode::Kind::null && !config.set.is_mapping())
@@ -166,9 +167,9 @@ std::int64_t seed_of(const YamlNode& base) {
 
 Plan::Plan(YamlNode tree, PlanConfig config, YamlNode base, std::filesystem::path folder, std::vector<Axis> axes,
            std::vector<Expression> exclude)
-    : tree_(std::move(tree)), config_(std::move(config)), base_(std::move(base)), folder_(std::move(folder)), axes_(std::move(axes)),
-      exclude_(std::move(exclude)), columns_(columns_of(axes_)), short_columns_(short_names(columns_)),
-      seed_(seed_of(base_)) {
+    : tree_(std::move(tree)), config_(std::move(config)), base_(std::move(base)), folder_(std::move(folder)),
+      axes_(std::move(axes)), exclude_(std::move(exclude)), columns_(columns_of(axes_)),
+      short_columns_(short_names(columns_)), seed_(seed_of(base_)) {
   if (config_.sample) {
     sample_ = places_of(*config_.sample, axes_.size());
     configurations_ = static_cast<std::uint64_t>(config_.sample->points);

@@ -7,12 +7,13 @@ namespace {
 const Fields<SampleConfig>& sample_fields() {
   static const Fields<SampleConfig> fields = [] {
     Fields<SampleConfig> f("sample", "instead of all combinations: so many of them, spread over the axes");
-    f.add_enum("method", &SampleConfig::method,
-               {{"sobol", SampleMethod::sobol},
-                {"latin_hypercube", SampleMethod::latin_hypercube},
-                {"random", SampleMethod::random}},
-               "sobol: a scrambled Sobol sequence, of which every beginning is spread well; latin_hypercube: every axis "
-               "is covered evenly; random: independent");
+    f.add_enum(
+        "method", &SampleConfig::method,
+        {{"sobol", SampleMethod::sobol},
+         {"latin_hypercube", SampleMethod::latin_hypercube},
+         {"random", SampleMethod::random}},
+        "sobol: a scrambled Sobol sequence, of which every beginning is spread well; latin_hypercube: every axis "
+        "is covered evenly; random: independent");
     f.add("points", &SampleConfig::points, "how many").at_least(1).required();
     f.add("seed", &SampleConfig::seed, "of the scrambling, or of the draws").at_least(0);
     return f;
@@ -32,7 +33,8 @@ const Fields<LimitsConfig>& limits_fields() {
 
 const Fields<ObjectivesConfig>& objectives_fields() {
   static const Fields<ObjectivesConfig> fields = [] {
-    Fields<ObjectivesConfig> f("objectives", "what 'pareto', 'report' and 'optimize' look at when nothing else is said");
+    Fields<ObjectivesConfig> f("objectives",
+                               "what 'pareto', 'report' and 'optimize' look at when nothing else is said");
     f.add("maximize", &ObjectivesConfig::maximize, "metrics to have much of: [output_tokens_per_joule]");
     f.add("minimize", &ObjectivesConfig::minimize, "metrics to have little of: [ttft.p99]");
     return f;
@@ -65,8 +67,9 @@ const Fields<PlanConfig>& plan_fields() {
         .required();
     f.add("folder", &PlanConfig::folder, "where relative paths of the base start; absent: where the base stands");
     f.add("set", &PlanConfig::set, "values laid over the base first: {workload.requests: 500}");
-    f.add("variants", &PlanConfig::variants,
-          "axes whose values have a name and set several paths: {hardware: {edge: {hardware.devices: [...], ...}, ...}}");
+    f.add(
+        "variants", &PlanConfig::variants,
+        "axes whose values have a name and set several paths: {hardware: {edge: {hardware.devices: [...], ...}, ...}}");
     f.add("zip", &PlanConfig::zip,
           "paths that vary together, lists of equal length: {model.weights: [int8, int4], model.kv: [bf16, int8]}; or "
           "several such mappings");
@@ -76,7 +79,8 @@ const Fields<PlanConfig>& plan_fields() {
           "conditions on the values of a point, each enough to leave it out: [\"count == 1 and rate > 32 /s\"]");
     f.add_group("sample", &PlanConfig::sample, sample_fields(),
                 "instead of all combinations: so many of them, spread over the axes");
-    f.add("repeat", &PlanConfig::repeat, "runs of each point, with seeds that count up from the scenario's").at_least(1);
+    f.add("repeat", &PlanConfig::repeat, "runs of each point, with seeds that count up from the scenario's")
+        .at_least(1);
     f.add("intervals", &PlanConfig::intervals,
           "run each point 21 times more with kernel times drawn from the errors of their fits, for intervals");
     f.add("skip_refused", &PlanConfig::skip_refused,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/files.hpp"
 #include "sim/run/result_json.hpp"
 
 namespace llmscape::explore {
@@ -57,6 +58,27 @@ std::string point_json(const Point& point, const std::string& id, const std::vec
       "{},\n\"result\": {},\n\"curves\": {},\n\"series\": {}}}\n",
       id, point.repeat, point.seed, values.dump(), in_json(scenario), on_one_line(run::to_json(result)), curves(result),
       series(lines));
+}
+
+std::optional<SavedScenario> saved_scenario(const std::filesystem::path& point_file, Diagnostics& diagnostics) {
+  const SourceRange whole{std::make_shared<const SourceText>(SourceText{point_file.string(), ""})};
+  std::string error;
+  const auto text = read_file(point_file, error);
+  const nlohmann::json json = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  const bool is_point = json.is_object() && json.value("schema", "") == "point/1" && json.contains("scenario");
+  if (!text || !is_point) {
+    diagnostics.error(whole, text ? "this is no point of a sweep: no JSON with \"schema\": \"point/1\"" : error);
+    return std::nullopt;
+  }
+  SavedScenario saved;
+  const std::string yaml = json.at("scenario").get<std::string>();
+  saved.tree = read_yaml(std::make_shared<const SourceText>(SourceText{point_file.string(), yaml}), diagnostics);
+  saved.folder = point_file.parent_path();
+  Diagnostics unheard;  // a point without its sweep is no mistake
+  const std::filesystem::path sweep = saved.folder.parent_path();
+  const YamlNode plan = read_yaml_file(sweep / "plan.yaml", unheard);
+  if (const YamlNode* folder = plan.find("folder")) saved.folder = sweep / folder->text;
+  return diagnostics.has_errors() ? std::nullopt : std::optional(std::move(saved));
 }
 
 }  // namespace llmscape::explore

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/yaml_reader.hpp"
 #include "sim/explore/series.hpp"
 #include "sim/run/result.hpp"
 
@@ -29,5 +32,13 @@ struct Point {
 //   series     {"window_s": w, "waiting": [...], "batch": [...], "kv_blocks": [...], "power_w": [...]}
 std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
                        const std::string& scenario, const run::RunResult& result, const TimeLines& lines);
+
+// The scenario of a point that a sweep left behind, and the folder from which its relative paths start: the sweep's, as
+// its plan.yaml says it, else that of the file. Nothing after reporting.
+struct SavedScenario {
+  YamlNode tree;
+  std::filesystem::path folder;
+};
+std::optional<SavedScenario> saved_scenario(const std::filesystem::path& point_file, Diagnostics& diagnostics);
 
 }  // namespace llmscape::explore

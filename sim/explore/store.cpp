@@ -49,7 +49,8 @@ void visit_scalars(const YamlNode& node, const std::function<void(const std::str
 
 }  // namespace
 
-PointNames::PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs) : folder_(plan.folder()) {
+PointNames::PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs)
+    : folder_(plan.folder()) {
   common_ = tool;
   for (const fs::path& catalog : {catalogs.models, catalogs.hardware, catalogs.workloads})
     common_ += '\n' + hash_of_folder(catalog);
@@ -103,7 +104,8 @@ std::string plan_text(const Plan& plan, const fs::path& folder) {
   root.set("base", plan.base());
   root.set("folder", YamlNode::scalar(fs::proximate(fs::absolute(plan.folder()), fs::absolute(folder)).string()));
   root.erase("set");
-  return "# The plan of this sweep with the scenario that its points start from: what '--merge' and '--resume' read.\n" +
+  return "# The plan of this sweep with the scenario that its points start from: what '--merge' and '--resume' "
+         "read.\n" +
          write_yaml(root);
 }
 

@@ -146,7 +146,9 @@ MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& stor
     std::string error;
     const auto text = read_file(store.point(id), error);
     if (!text) {
-      ++(fs::exists(store.failed(id)) ? counts.failed : fs::exists(store.refused(id)) ? counts.refused : counts.missing);
+      ++(fs::exists(store.failed(id))    ? counts.failed
+         : fs::exists(store.refused(id)) ? counts.refused
+                                         : counts.missing);
       continue;
     }
     ResultRow row = row_of(nlohmann::json::parse(*text).at("result"));
@@ -187,7 +189,7 @@ void check_plan(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& di
       scenario_of(plan, *point, catalogs, diagnostics);
     }
   }
-  if (!any) diagnostics.error({}, "the plan has no point: all are excluded");
+  if (!any) diagnostics.error(plan.config().exclude.front().where, "the plan has no point: all are excluded");
   else if (plan.config().skip_refused) diagnostics = std::move(refused);
 }
 

@@ -143,8 +143,8 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
       if (catalogs.remembered)
         if (const auto known = catalogs.remembered->find(path); known != catalogs.remembered->end())
           return std::optional(known->second);
-      auto tree = own ? description_file(path, kind, diagnostics)
-                      : catalog_entry(entries, kind, name, where, diagnostics);
+      auto tree =
+          own ? description_file(path, kind, diagnostics) : catalog_entry(entries, kind, name, where, diagnostics);
       if (tree && catalogs.remembered) catalogs.remembered->emplace(path, *tree);
       return tree;
     };

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/cli/scratch.hpp"
+#include "tests/cli/shell.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace llmscape::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kProgram = LLMSCAPE_PROGRAM;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Twelve points, one of them excluded, in a folder of its own.
+class Sweep {
+ public:
+  explicit Sweep(const std::string& more = "exclude: [\"rate == 8 /s and max_num_seqs == 4\"]\n") {
+    scratch.file("scenario.yaml", small_scenario());
+    plan = scratch.file("plan.yaml",
+                        "schema: sweep/1\nbase: scenario.yaml\naxes:\n  workload.arrivals.rate: [2 /s, 4 /s, 8 /s]\n"
+                        "  serving.batcher.max_num_seqs: [4, 16, 64, 256]\n" +
+                            more);
+  }
+  Ran run(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> all = {"sweep", "-q"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return run_program(all);
+  }
+  [[nodiscard]] std::string results(const std::string& out) const { return scratch.content(out + "/results.csv"); }
+  [[nodiscard]] std::set<std::string> files(const std::string& folder) const {
+    std::set<std::string> names;
+    if (fs::exists(scratch.path(folder)))
+      for (const auto& entry : fs::directory_iterator(scratch.path(folder))) names.insert(entry.path().filename());
+    return names;
+  }
+
+  Scratch scratch;
+  std::string plan;
+};
+
+}  // namespace
+
+TEST_CASE("a sweep leaves a row and a file for each point, the same for any -j") {
+  const Sweep sweep;
+  const Ran one = sweep.run({sweep.plan, "-o", sweep.scratch.path("one"), "-j1"});
+  CAPTURE(one.err);
+  REQUIRE(one.code == 0);
+  CHECK(holds(one.out, "results.csv: 11 points\n"));
+  const Ran four = sweep.run({sweep.plan, "-o", sweep.scratch.path("four"), "-j4"});
+  REQUIRE(four.code == 0);
+  const std::string results = sweep.results("one");
+  CHECK(std::count(results.begin(), results.end(), '\n') == 12);
+  CHECK(results.starts_with("point,id,workload.arrivals.rate,serving.batcher.max_num_seqs,repeat,seed,verdict,ttft_s.mean,"));
+  CHECK(results == sweep.results("four"));
+  const auto points = sweep.files("one/points");
+  CHECK(points.size() == 11);
+  CHECK(points == sweep.files("four/points"));
+  for (const std::string& name : points)
+    CHECK(sweep.scratch.content("one/points/" + name) == sweep.scratch.content("four/points/" + name));
+  CHECK_FALSE(fs::exists(sweep.scratch.path("one/failed")));
+}
+
+TEST_CASE("shards share a folder and nothing else; merged they are the whole sweep") {
+  const Sweep sweep;
+  REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
+  for (const char* shard : {"3/3", "1/3", "2/3"}) {
+    const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("parts"), "--shard", shard});
+    CAPTURE(ran.err);
+    CHECK(ran.code == 0);
+    CHECK_FALSE(fs::exists(sweep.scratch.path("parts/results.csv")));
+  }
+  const Ran merged = run_program({"sweep", "--merge", sweep.scratch.path("parts")});
+  CHECK(merged.code == 0);
+  CHECK(sweep.results("parts") == sweep.results("whole"));
+}
+
+TEST_CASE("ranks come from the environment of Slurm and MPI") {
+  const Sweep sweep;
+  REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
+  const std::string command = " " + kProgram + " sweep -q " + sweep.plan + " --shard auto -o " + sweep.scratch.path("parts") + " 2>&1";
+  for (const char* environment :
+       {"SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=2",
+        "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=2",
+        "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"})
+    CHECK(shell(environment + command).code == 0);
+  // The second of two parts is the second and the fourth of four; the others are the first one, as a step of an array
+  // task, and the third one.
+  const Ran early = run_program({"sweep", "--merge", sweep.scratch.path("parts")});
+  CHECK(early.code == 0);
+  CHECK(sweep.results("parts") == sweep.results("whole"));
+  const Shell none = shell("env -u SLURM_ARRAY_TASK_ID -u OMPI_COMM_WORLD_RANK -u PMI_RANK -u SLURM_PROCID" + command);
+  CHECK(none.code == 2);
+  CHECK(holds(none.out, "no rank to take a part by"));
+}
+
+TEST_CASE("--resume runs what is missing and keeps the rest as it is") {
+  const Sweep sweep;
+  const std::string out = sweep.scratch.path("out");
+  REQUIRE(sweep.run({sweep.plan, "-o", out}).code == 0);
+  const std::string results = sweep.results("out");
+  const Ran again = sweep.run({sweep.plan, "-o", out});
+  CHECK(again.code == 2);
+  CHECK(holds(again.err, "add --resume to go on"));
+  const std::string lost = *sweep.files("out/points").begin();
+  fs::remove(out + "/points/" + lost);
+  const std::string kept = out + "/points/" + *sweep.files("out/points").begin();
+  const auto written = fs::last_write_time(kept);
+  CHECK(sweep.run({"-o", out, "--resume"}).code == 0);
+  CHECK(fs::exists(out + "/points/" + lost));
+  CHECK(fs::last_write_time(kept) == written);
+  CHECK(sweep.results("out") == results);
+}
+
+TEST_CASE("a folder is home to one plan") {
+  const Sweep sweep;
+  REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("out")}).code == 0);
+  const Ran other = sweep.run({sweep.plan, "--set", "seed=8", "-o", sweep.scratch.path("out"), "--resume"});
+  CHECK(other.code == 2);
+  CHECK(holds(other.err, "holds the sweep of another plan"));
+}
+
+TEST_CASE("the name of a point changes with all that its result comes from, and with nothing else") {
+  const Sweep sweep("");
+  const auto name = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {sweep.plan, "--list"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const std::string list = sweep.run(arguments).out;
+    return list.substr(0, list.find('\n'));
+  };
+  const std::string first = name({});
+  CHECK(first.starts_with("#0  "));
+  CHECK(first.ends_with("  rate=2 /s max_num_seqs=4"));
+  CHECK(name({}) == first);
+  CHECK(name({"--shard", "1/1"}) == first);
+  CHECK(name({"--set", "seed=8"}) != first);
+  CHECK(name({"--set", "hardware.devices[0].count=2"}) != first);
+}
+
+TEST_CASE("a failed point keeps its log, the others their results, and the answer is 3") {
+  const Sweep sweep("variants: {size: {small: {}, large: {model.preset: llama-3.1-70b}}}\n");
+  const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("out"), "--set", "workload.requests=10"});
+  CAPTURE(ran.out + ran.err);
+  CHECK(ran.code == 2);  // found before anything ran
+  CHECK_FALSE(fs::exists(sweep.scratch.path("out")));
+
+  const Sweep slow("limits: {time: 1 ms}\nrepeat: 1\n");
+  const Ran late = slow.run({slow.plan, "-o", slow.scratch.path("out"), "--set", "workload.requests=200000"});
+  CHECK(late.code == 3);
+  CHECK(slow.files("out/failed").size() == 12);
+  const std::string log = slow.scratch.content("out/failed/" + *slow.files("out/failed").begin());
+  CHECK(holds(log, "rate="));
+  CHECK(holds(log, "stopped after its time limit"));
+}
+
+TEST_CASE("refused points are left out where the plan says so") {
+  const Sweep sweep("variants: {size: {small: {}, large: {model.preset: llama-3.1-70b}}}\nskip_refused: true\n");
+  const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("out")});
+  CAPTURE(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.out, "12 points, 12 left out because their scenario is refused"));
+  CHECK(sweep.files("out/refused").size() == 12);
+}
+
+TEST_CASE("mistakes of a plan are found before anything runs, each once, with its place") {
+  const Sweep sweep("set: {workload.request: 5}\n");
+  const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("out"), "--axis", "serving.batcher.max_num_seqs=1",
+                             "--axis", "nonsense"});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "an axis is written PATH=VALUE,VALUE"));
+  const Ran unknown = sweep.run({sweep.plan, "-o", sweep.scratch.path("out")});
+  CHECK(unknown.code == 2);
+  CHECK(holds(unknown.err, "did you mean 'requests'?"));
+  CHECK_FALSE(fs::exists(sweep.scratch.path("out")));
+  for (const char* shard : {"0/3", "4/3", "3", "a/b", "1/0"}) CHECK(sweep.run({sweep.plan, "--list", "--shard", shard}).code == 2);
+}
+
+TEST_CASE("a dry run counts and estimates, and writes nothing") {
+  const Sweep sweep;
+  const Ran ran = sweep.run({sweep.plan, "--dry-run", "-o", sweep.scratch.path("out")});
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.out, "11 points (1 excluded); the first takes "));
+  CHECK(holds(ran.out, "workload.arrivals.rate             3   2 /s  8 /s"));
+  CHECK_FALSE(fs::exists(sweep.scratch.path("out")));
+}
+
+TEST_CASE("a point runs again from its file, to the same result") {
+  const Sweep sweep;
+  REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("out")}).code == 0);
+  const std::string point = "out/points/" + *sweep.files("out/points").begin();
+  const Ran again = run_program({"run", "--from", sweep.scratch.path(point), "--format", "json"});
+  CAPTURE(again.err);
+  CHECK(again.code == 0);
+  std::string on_one_line = again.out;
+  std::erase_if(on_one_line, [](char c) { return c == '\n' || c == ' '; });
+  std::string kept = sweep.scratch.content(point);
+  std::erase_if(kept, [](char c) { return c == '\n' || c == ' '; });
+  CHECK(holds(kept, on_one_line));
+}
+
+TEST_CASE("Ctrl-C lets the running points finish, keeps what is done, and --resume goes on to the same end") {
+  const Sweep sweep("set: {workload.requests: 3000}\n");
+  REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
+  const std::string out = sweep.scratch.path("out");
+  const Shell stopped = shell("timeout --foreground --preserve-status -s INT 0.3 " + kProgram + " sweep -q -j1 " + sweep.plan + " -o " + out + " 2>&1");
+  CHECK((stopped.code == 130 || stopped.code == 0));
+  if (stopped.code == 130) {
+    CHECK(holds(stopped.out, "interrupted; finished points are kept, --resume goes on"));
+    CHECK(fs::exists(out + "/results.csv"));
+    CHECK(sweep.files("out/points").size() < 12);
+  }
+  CHECK(sweep.run({sweep.plan, "-o", out, "--resume"}).code == 0);
+  CHECK(sweep.results("out") == sweep.results("whole"));
+}
+
+}  // namespace llmscape::test

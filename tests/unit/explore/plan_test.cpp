@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/plan.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/unit/explore/scratch_results.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+const std::string kBase = "schema: sweep/1\nbase: {schema: scenario/1, model: qwen2.5-1.5b, seed: 7}\n";
+
+std::optional<Plan> plan_of(const std::string& yaml, Diagnostics& diagnostics, const PlanChanges& changes = {}) {
+  const test::Scratch folder("plan");
+  return load_plan(folder.write("plan.yaml", kBase + yaml), changes, diagnostics);
+}
+
+Plan good_plan(const std::string& yaml, const PlanChanges& changes = {}) {
+  Diagnostics diagnostics;
+  auto plan = plan_of(yaml, diagnostics, changes);
+  CAPTURE(diagnostics.text(false));
+  REQUIRE(plan);
+  return std::move(*plan);
+}
+
+std::vector<std::string> labels(const Plan& plan) {
+  std::vector<std::string> all;
+  for (std::uint64_t i = 0; i < plan.size(); ++i)
+    if (const auto point = plan.point(i)) all.push_back(plan.label(*point));
+  return all;
+}
+
+std::vector<std::string> values_of_axis(const std::string& axis) {
+  std::vector<std::string> all;
+  const Plan plan = good_plan("axes: {a.x: " + axis + "}\n");
+  for (const Choice& choice : plan.axes().front().choices) all.push_back(choice.values.front());
+  return all;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("all combinations, the last axis fastest, repeats faster still") {
+  const Plan plan = good_plan("axes: {a.x: [1, 2], a.y: [u, v]}\nrepeat: 2\n");
+  CHECK(plan.size() == 8);
+  CHECK(labels(plan) == Words{"x=1 y=u seed=7", "x=1 y=u seed=8", "x=1 y=v seed=7", "x=1 y=v seed=8", "x=2 y=u seed=7",
+                              "x=2 y=u seed=8", "x=2 y=v seed=7", "x=2 y=v seed=8"});
+  CHECK(plan.point(5)->overrides == Words{"a.x=2", "a.y=u"});
+  CHECK(plan.point(5)->repeat == 1);
+}
+
+TEST_CASE("ranges: both ends, evenly or by a factor, in the unit of the ends") {
+  CHECK(values_of_axis("{linspace: [1 /s, 3 /s], points: 5}") == Words{"1 /s", "1.5 /s", "2 /s", "2.5 /s", "3 /s"});
+  CHECK(values_of_axis("{logspace: [1 /s, 64 /s], points: 7}") ==
+        Words{"1 /s", "2 /s", "4 /s", "8 /s", "16 /s", "32 /s", "64 /s"});
+  CHECK(values_of_axis("{range: [0.1, 0.65], step: 0.1}") == Words{"0.1", "0.2", "0.3", "0.4", "0.5", "0.6"});
+  CHECK(values_of_axis("{range: [0, 1], step: 0.1}").size() == 11);
+  CHECK(values_of_axis("{logspace: [1, 8], points: 13, whole: true}") == Words{"1", "2", "3", "4", "5", "6", "7", "8"});
+}
+
+TEST_CASE("a zip varies together, a variant sets several paths") {
+  const Plan plan = good_plan(
+      "variants: {hardware: {edge: {h.kind: cim, h.count: 4}, rack: {h.kind: gpu}}}\n"
+      "zip: {m.weights: [int8, int4], m.kv: [bf16, int8]}\n");
+  CHECK(plan.columns() == Words{"hardware", "m.weights", "m.kv"});
+  CHECK(labels(plan) == Words{"hardware=edge weights=int8 kv=bf16", "hardware=edge weights=int4 kv=int8",
+                              "hardware=rack weights=int8 kv=bf16", "hardware=rack weights=int4 kv=int8"});
+  CHECK(plan.point(1)->overrides == Words{"h.kind=cim", "h.count=4", "m.weights=int4", "m.kv=int8"});
+}
+
+TEST_CASE("what is excluded keeps its number, and others theirs") {
+  const Plan plan = good_plan("axes: {a.count: [1, 2, 4], a.rate: [8 /s, 64 /s]}\n"
+                              "exclude: [\"count == 1 and rate > 32 /s\", \"a.count == 4\"]\n");
+  std::vector<std::uint64_t> left;
+  for (std::uint64_t i = 0; i < plan.size(); ++i)
+    if (plan.point(i)) left.push_back(i);
+  CHECK(left == std::vector<std::uint64_t>{0, 2, 3});
+}
+
+TEST_CASE("a million points are named one by one") {
+  const Plan plan = good_plan("axes: {a.x: {range: [1, 1000], step: 1}, a.y: {range: [1, 1000], step: 1}}\n");
+  CHECK(plan.size() == 1'000'000);
+  CHECK(plan.label(*plan.point(999'999)) == "x=1000 y=1000");
+  CHECK(plan.label(*plan.point(1'234)) == "x=2 y=235");
+}
+
+TEST_CASE("samples of a Latin hypercube hit every part of every axis once") {
+  const Plan plan = good_plan("axes: {a.x: {between: [0, 1]}, a.y: {between: [10 /s, 1000 /s], log: true}}\n"
+                              "sample: {method: latin_hypercube, points: 50}\n");
+  std::set<int> x, y;
+  for (std::uint64_t i = 0; i < plan.size(); ++i) {
+    const Point point = *plan.point(i);
+    x.insert(static_cast<int>(std::get<double>(value_of(point.values[0])) * 50));
+    y.insert(static_cast<int>(std::log10(std::get<double>(value_of(point.values[1])) / 10) * 25));
+  }
+  CHECK(x.size() == 50);
+  CHECK(y.size() == 50);
+}
+
+TEST_CASE("any beginning of a Sobol sample covers lists and whole numbers evenly") {
+  const Plan plan = good_plan("axes: {a.x: [p, q, r, s], a.n: {between: [1, 8], whole: true}}\n"
+                              "sample: {points: 64, seed: 3}\n");
+  std::map<std::string, int> x, n;
+  for (std::uint64_t i = 0; i < 32; ++i) {
+    const Point point = *plan.point(i);
+    ++x[point.values[0]];
+    ++n[point.values[1]];
+  }
+  CHECK(x == std::map<std::string, int>{{"p", 8}, {"q", 8}, {"r", 8}, {"s", 8}});
+  CHECK(n.size() == 8);
+  CHECK(std::ranges::all_of(n, [](const auto& count) { return count.second == 4; }));
+}
+
+TEST_CASE("axes, values and repeats can be typed beside a plan, or beside a scenario") {
+  const Plan plan = good_plan("axes: {a.x: [1, 2]}\n", {{"a.y={logspace: [1, 4], points: 3}", "a.z=[[1, 2], [3]]"},
+                                                        {"b.c=5"}, 2, true});
+  CHECK(plan.columns() == Words{"a.x", "a.y", "a.z"});
+  CHECK(plan.size() == 24);
+  CHECK(plan.point(23)->overrides == Words{"a.x=2", "a.y=4", "a.z=[3]"});
+  CHECK(plan.base().find("b")->find("c")->text == "5");
+  CHECK(plan.config().intervals);
+  const test::Scratch folder("plan");
+  Diagnostics diagnostics;
+  const auto one = load_plan(folder.write("scenario.yaml", "schema: scenario/1\nmodel: qwen2.5-1.5b\n"), {}, diagnostics);
+  REQUIRE(one);
+  CHECK(one->size() == 1);
+  CHECK(one->label(*one->point(0)) == "the scenario itself");
+}
+
+TEST_CASE("a plan says everything that is wrong with it at once") {
+  Diagnostics diagnostics;
+  CHECK_FALSE(plan_of("axes:\n"
+                      "  a.rate: {linspace: [1 /s, 3 ms], points: 4}\n"
+                      "  a.none: []\n"
+                      "  seed: [1, 2]\n"
+                      "  a.free: {between: [1, 2]}\n"
+                      "zip: {a.p: [1, 2], a.q: [1, 2, 3]}\n"
+                      "exclude: [\"rat == 3\", \"rate >\"]\n",
+                      diagnostics));
+  const std::string text = diagnostics.text(false);
+  for (const char* part : {"plan.yaml:4:29: error: '1 /s' and '3 ms' have different units",
+                           "plan.yaml:5:11: error: an axis has at least one value",
+                           "plan.yaml:6:3: error: no axis can be called 'seed'", "takes any value between two ends",
+                           "this has 3 values and 'a.p' has 2", "'rat' is not varied in this plan",
+                           "plan.yaml:9:30: error: a value is missing here"}) {
+    CAPTURE(part);
+    CAPTURE(text);
+    CHECK(text.find(part) != std::string::npos);
+  }
+}
+
+}  // namespace llmscape::explore
