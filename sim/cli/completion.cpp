@@ -20,12 +20,14 @@ _llmscape() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} words=
   COMPREPLY=()
   case $prev in
+    --preset) words='interactivity cost power edge' ;;
     --color) words='auto always never' ;;
     --backend) words='cpu cuda' ;;
     --error-format) words='text json' ;;
     --format)
       case ${COMP_WORDS[1]} in
         run) words='table json vllm-json' ;;
+        pareto) words='table json csv' ;;
         list) words='table markdown' ;;
       esac
       ;;
@@ -35,7 +37,7 @@ _llmscape() {
     return
   fi
   if ((COMP_CWORD == 1)); then
-    words='run sweep lint show list schema trace import compare validate bench calibrate accuracy engine report completion --help --version'
+    words='run sweep pareto lint show list schema trace import compare validate bench calibrate accuracy engine report completion --help --version'
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
     return
   fi
@@ -44,6 +46,10 @@ _llmscape() {
     run) words="--set --seed --from --output --requests --timeline --intervals --jobs --format --quiet --verbose $messages" ;;
     sweep)
       words="--output --axis --set --repeat --intervals --dry-run --list --resume --shard --merge --jobs --quiet $messages"
+      ;;
+    pareto)
+      words="--max --min --objectives --preset --slo --where --group --epsilon --label --dominates --reference"
+      words+=" --include-invalid --format --output $messages"
       ;;
     lint | compare) words=$messages ;;
     validate) words="--against --max-error --json --markdown $messages" ;;

@@ -19,9 +19,9 @@
 namespace llmscape::cli {
 namespace {
 
-constexpr std::array kVerbs = {add_run,      add_sweep,  add_lint,    add_show,      add_list,  add_schema,
-                               add_trace,    add_import, add_compare, add_validate,  add_bench, add_calibrate,
-                               add_accuracy, add_engine, add_report,  add_completion};
+constexpr std::array kVerbs = {add_run,       add_sweep,    add_pareto, add_lint,    add_show,      add_list,
+                               add_schema,    add_trace,    add_import, add_compare, add_validate,  add_bench,
+                               add_calibrate, add_accuracy, add_engine, add_report,  add_completion};
 
 constexpr const char* kFooter = R"(Exit codes:
     0  done

@@ -28,6 +28,7 @@ struct Session {
 // Each adds one verb, in the file of its name; what it does when chosen sets `exit_code`. main.cpp has their table.
 void add_run(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
+void add_pareto(CLI::App& app, Session& session);
 void add_lint(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);

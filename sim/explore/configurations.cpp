@@ -24,15 +24,6 @@ std::size_t count_ending_with(const std::vector<std::string>& names, std::string
       std::ranges::count_if(names, [end](const std::string& name) { return ends_with_name(name, end); }));
 }
 
-// Its place among the axes by a name that fits no other; nothing if there is none.
-std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::string_view name) {
-  const auto exact = std::ranges::find(axes, name);
-  if (exact != axes.end()) return static_cast<std::size_t>(exact - axes.begin());
-  if (count_ending_with(axes, name) != 1) return std::nullopt;
-  const auto found = std::ranges::find_if(axes, [name](const auto& axis) { return ends_with_name(axis, name); });
-  return static_cast<std::size_t>(found - axes.begin());
-}
-
 std::optional<Estimate> over_repeats(const std::vector<const ResultRow*>& rows, std::size_t metric) {
   if (rows.size() == 1) return rows.front()->metrics[metric];
   std::vector<double> values;
@@ -89,6 +80,14 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
     all.push_back(std::move(shortest));
   }
   return all;
+}
+
+std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::string_view name) {
+  const auto exact = std::ranges::find(axes, name);
+  if (exact != axes.end()) return static_cast<std::size_t>(exact - axes.begin());
+  if (count_ending_with(axes, name) != 1) return std::nullopt;
+  const auto found = std::ranges::find_if(axes, [name](const auto& axis) { return ends_with_name(axis, name); });
+  return static_cast<std::size_t>(found - axes.begin());
 }
 
 Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& configuration) {

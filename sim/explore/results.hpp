@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/diagnostics.hpp"
@@ -54,6 +55,9 @@ std::vector<Configuration> configurations(const ResultsTable& table);
 
 // The shortest ends of dotted names that tell them apart: "workload.arrivals.rate" -> "rate".
 std::vector<std::string> short_names(const std::vector<std::string>& names);
+
+// The place among the axes of one by its name, or by an end of it that fits no other; nothing if there is none.
+std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::string_view name);
 
 // What an expression may name of a configuration: metrics ("ttft.p99", "ttft_s.p99"), axes (whole or by their short
 // name), `verdict`.

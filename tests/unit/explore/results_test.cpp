@@ -3,7 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/unit/explore/scratch_results.hpp"
+#include "tests/cli/scratch.hpp"
+#include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;
@@ -13,9 +14,9 @@ namespace {
 
 // What is said of a results.csv, without the lines that are shown.
 std::vector<std::string> refused(const std::string& csv) {
-  const Scratch scratch("results");
+  const llmscape::test::Scratch scratch;
   Diagnostics diagnostics;
-  CHECK_FALSE(read_results(scratch.write("results.csv", csv), diagnostics));
+  CHECK_FALSE(read_results(scratch.file("results.csv", csv), diagnostics));
   std::vector<std::string> lines;
   for (const Diagnostic& d : diagnostics.sorted())
     lines.push_back(std::to_string(d.where.line) + ':' + std::to_string(d.where.column) + ' ' + d.message +
@@ -36,14 +37,14 @@ TEST_CASE("what was written as results.csv is read back, bit by bit") {
   table.rows[1].seed = -4;
   table.rows[0].metrics[place_of("ttft.p99")]->low = 0.29;
   for (const bool intervals : {false, true}) {
-    const Scratch scratch("results");
+    const llmscape::test::Scratch scratch;
     std::string csv = csv_header(table.axes, intervals);
     for (const ResultRow& result : table.rows) csv += csv_row(result, intervals);
-    scratch.write("results.csv", csv);
+    scratch.file("results.csv", csv);
     Diagnostics diagnostics;
-    const auto read = read_results(scratch.folder(), diagnostics);
+    const auto read = read_results(scratch.path(""), diagnostics);
     REQUIRE(read);
-    CHECK(read->folder == scratch.folder());
+    CHECK(read->folder / "results.csv" == scratch.path("results.csv"));
     CHECK(read->axes == table.axes);
     REQUIRE(read->rows.size() == 2);
     CHECK(read->rows[1].point == 3);
@@ -57,23 +58,23 @@ TEST_CASE("what was written as results.csv is read back, bit by bit") {
 }
 
 TEST_CASE("the folder of a run is a table of one row") {
-  const Scratch scratch("run");
-  scratch.write("run.json", R"({"schema": "run/1", "seed": 3, "verdict": {"state": "valid"}, "steps": 5})");
+  const llmscape::test::Scratch scratch;
+  scratch.file("run.json", R"({"schema": "run/1", "seed": 3, "verdict": {"state": "valid"}, "steps": 5})");
   Diagnostics diagnostics;
-  const auto table = read_results(scratch.folder(), diagnostics);
+  const auto table = read_results(scratch.path(""), diagnostics);
   REQUIRE(table);
   REQUIRE(table->rows.size() == 1);
   CHECK(table->axes.empty());
   CHECK(table->rows[0].metrics[place_of("steps")]->value == 5);
-  CHECK(configurations(*table)[0].label == scratch.folder().filename());
+  CHECK(configurations(*table)[0].label == std::filesystem::path(scratch.path("x")).parent_path().filename());
 }
 
 TEST_CASE("a folder without results says so") {
-  const Scratch scratch("nothing");
+  const llmscape::test::Scratch scratch;
   Diagnostics diagnostics;
-  CHECK_FALSE(read_results(scratch.folder(), diagnostics));
+  CHECK_FALSE(read_results(scratch.path(""), diagnostics));
   CHECK(diagnostics.errors() == 1);
-  CHECK_FALSE(read_results(scratch.write("run.json", "{}"), diagnostics));
+  CHECK_FALSE(read_results(scratch.file("run.json", "{}"), diagnostics));
   CHECK(diagnostics.errors() == 2);
 }
 

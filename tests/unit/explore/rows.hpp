@@ -1,37 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/explore/results.hpp"
 #include "sim/explore/results_csv.hpp"
 #include "sim/metrics/names.hpp"
 
 namespace llmscape::explore::test {
-
-// A folder that is gone with the object.
-class Scratch {
- public:
-  explicit Scratch(const std::string& name)
-      : folder_(std::filesystem::temp_directory_path() / ("llmscape-" + name + '-' + std::to_string(::getpid()))) {
-    std::filesystem::create_directories(folder_);
-  }
-  ~Scratch() { std::filesystem::remove_all(folder_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::filesystem::path write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-    return folder_ / name;
-  }
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
-
- private:
-  std::filesystem::path folder_;
-};
 
 inline std::size_t place_of(const std::string& metric) {
   return static_cast<std::size_t>(metrics::find_column(metric) - metrics::columns().data());

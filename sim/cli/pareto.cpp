@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/pareto.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/yaml_reader.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/report/frontier.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+using explore::Direction;
+using explore::Objective;
+
+constexpr const char* kFooter =
+    R"(Objectives are metrics ('llmscape list metrics'), axes of the sweep, and arithmetic over them with a name:
+tokens_per_s_per_user=1/tpot.mean. The scatter draws the first objective over the second. Without any, those of
+the plan count, and its SLO. Repeats of a point are one configuration: the mean, with its 95 % interval.
+
+Presets:
+  interactivity  output tokens/s/device against tokens/s/user, which is 1 / tpot.mean
+  cost           cost of a million output tokens against tokens/s/user
+  power          output tokens/s per megawatt of the peak against tokens/s/user
+  edge           output tokens/joule against the mean end-to-end latency
+
+It answers 1 when no configuration qualifies.
+
+Examples:
+  llmscape pareto out --max output_tokens_per_joule --min ttft.p99
+  llmscape pareto out --preset interactivity --group hardware --slo 'ttft.p99 <= 200 ms'
+  llmscape pareto out --max goodput_rps --min mean_w --where 'rate >= 4 /s' --epsilon 1%
+  llmscape pareto out --dominates 17
+  llmscape pareto out --format csv -o pareto.csv)";
+
+struct Arguments {
+  std::string results, maximize, minimize, objectives, preset, where, group, labels, dominated, reference;
+  std::optional<std::string> slo;
+  std::string epsilon = "0", format = "table", output = "-";
+  bool include_invalid = false;
+  Messages messages;
+};
+
+SourceRange typed(const std::string& option, const std::string& text) {
+  return {std::make_shared<const SourceText>(SourceText{option, text}), 1, 1,
+          static_cast<int>(std::max<std::size_t>(1, text.size()))};
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text)
+    if (c == ',') parts.emplace_back();
+    else if (c != ' ' || !parts.back().empty()) parts.back() += c;
+  return parts;
+}
+
+// Makes the query out of what was typed and what the plan of the sweep says; reports all mistakes.
+class Reading {
+ public:
+  Reading(const Arguments& arguments, const explore::ResultsTable& table, Diagnostics& diagnostics)
+      : arguments_(arguments), table_(table), diagnostics_(diagnostics) {
+    const std::filesystem::path plan = table.folder / "plan.yaml";
+    if (std::filesystem::exists(plan)) plan_ = read_yaml_file(plan, diagnostics);
+  }
+
+  explore::ParetoQuery query() {
+    read_objectives();
+    query_.where = condition(arguments_.where, typed("--where", arguments_.where));
+    query_.group = condition(arguments_.group, typed("--group", arguments_.group));
+    const YamlNode* planned = plan_.find("slo");
+    if (arguments_.slo) query_.slo = condition(*arguments_.slo, typed("--slo", *arguments_.slo));
+    else if (planned) query_.slo = condition(planned->text, planned->where);
+    query_.include_invalid = arguments_.include_invalid;
+    read_epsilon();
+    if (!arguments_.reference.empty()) read_reference();
+    return std::move(query_);
+  }
+
+  std::vector<std::size_t> label_axes() {
+    std::vector<std::size_t> axes;
+    if (arguments_.labels.empty()) return axes;
+    for (const std::string& name : split(arguments_.labels)) {
+      const auto axis = explore::find_axis(table_.axes, name);
+      if (axis) axes.push_back(*axis);
+      else
+        diagnostics_.error(typed("--label", arguments_.labels), fmt::format("there is no axis {}", in_quotes(name)),
+                           did_you_mean(name, explore::short_names(table_.axes)));
+    }
+    return axes;
+  }
+
+ private:
+  void read_objectives() {
+    add(arguments_.objectives, Direction::of_metric, "--objectives");
+    const auto& presets = explore::objective_presets();
+    const auto preset = std::ranges::find(presets, arguments_.preset, &explore::ObjectivePreset::name);
+    if (preset != presets.end()) {
+      add(preset->maximize, Direction::maximize, "--preset");
+      add(preset->minimize, Direction::minimize, "--preset");
+    }
+    add(arguments_.maximize, Direction::maximize, "--max");
+    add(arguments_.minimize, Direction::minimize, "--min");
+    if (!said_) read_planned_objectives();
+    if (diagnostics_.has_errors()) return;
+    const auto& all = query_.objectives;
+    if (all.size() < 2)
+      diagnostics_.error({}, all.empty() ? "no objectives: say --max, --min, --objectives or --preset"
+                                         : "a frontier needs two objectives or more; got " + all.front().name);
+    for (auto objective = all.begin(); objective != all.end(); ++objective)
+      if (std::find_if(all.begin(), objective, [&](const Objective& o) { return o.name == objective->name; }) !=
+          objective)
+        diagnostics_.error({}, fmt::format("the objective {} stands twice", in_quotes(objective->name)));
+  }
+
+  void add(const std::string& list, Direction direction, const std::string& source) {
+    if (list.empty()) return;
+    said_ = true;
+    auto more = explore::read_objectives(list, direction, source, table_, diagnostics_);
+    std::ranges::move(more, std::back_inserter(query_.objectives));
+  }
+
+  void read_planned_objectives() {
+    const YamlNode* objectives = plan_.find("objectives");
+    if (!objectives) return;
+    for (const auto& [key, direction] : {std::pair("maximize", Direction::maximize), {"minimize", Direction::minimize}})
+      if (const YamlNode* list = objectives->find(key))
+        for (const YamlNode& item : list->items) add(item.text, direction, place_of(item.where));
+  }
+
+  std::optional<Expression> condition(const std::string& text, const SourceRange& where) {
+    if (text.empty()) return std::nullopt;
+    auto expression = Expression::parse(text, where, diagnostics_);
+    if (expression) check_names(*expression, table_, diagnostics_);
+    return expression;
+  }
+
+  void read_epsilon() {
+    const SourceRange where = typed("--epsilon", arguments_.epsilon);
+    const auto expression = Expression::parse(arguments_.epsilon, where, diagnostics_);
+    if (!expression) return;
+    const auto value = expression->evaluate([](std::string_view) { return std::nullopt; });
+    const double* number = value ? std::get_if<double>(&*value) : nullptr;
+    if (number && *number >= 0 && *number < 1) query_.epsilon = *number;
+    else diagnostics_.error(where, "an epsilon is a share from 0 to 1, without it: '1%' or '0.01'");
+  }
+
+  // "ttft.p99=1 s,goodput_rps=0"
+  void read_reference() {
+    query_.reference.resize(query_.objectives.size());
+    const SourceRange where = typed("--reference", arguments_.reference);
+    std::vector<std::string> names;
+    for (const Objective& objective : query_.objectives) names.push_back(objective.name);
+    for (const std::string& part : split(arguments_.reference)) {
+      const std::string name = part.substr(0, part.find('='));
+      const auto known = std::ranges::find(names, name);
+      const Value value = part.size() > name.size() ? value_of(part.substr(name.size() + 1)) : Value("");
+      const double* number = std::get_if<double>(&value);
+      if (known == names.end())
+        diagnostics_.error(where, fmt::format("{} is none of the objectives", in_quotes(name)),
+                           did_you_mean(name, names));
+      else if (!number) diagnostics_.error(where, fmt::format("the reference of '{0}' is written '{0}=NUMBER'", name));
+      else query_.reference[static_cast<std::size_t>(known - names.begin())] = *number;
+    }
+  }
+
+  const Arguments& arguments_;
+  const explore::ResultsTable& table_;
+  Diagnostics& diagnostics_;
+  YamlNode plan_;
+  explore::ParetoQuery query_;
+  bool said_ = false;  // whether there were objectives, right or wrong
+};
+
+// The configuration with a point's number, or a label; nothing after reporting.
+std::optional<std::size_t> named_configuration(const report::FrontierView& view, const std::string& name,
+                                               Diagnostics& diagnostics) {
+  const auto& all = view.answer.configurations;
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    labels.push_back(all[i].label);
+    const auto has_number = [&](std::size_t row) {
+      const std::string number = std::to_string(view.table.rows[row].point);
+      return name == number || name == '#' + number;
+    };
+    if (name == all[i].label || std::ranges::any_of(all[i].rows, has_number)) return i;
+  }
+  diagnostics.error(typed("--dominates", name), fmt::format("{} is neither a point nor a label", in_quotes(name)),
+                    did_you_mean(name, labels));
+  return std::nullopt;
+}
+
+std::string written(const report::FrontierView& view, const Arguments& arguments) {
+  if (arguments.format == "json") return report::frontier_json(view);
+  if (arguments.format == "csv") return report::frontier_csv(view);
+  return report::frontier_text(view, arguments.output == "-" && arguments.messages.colour(stdout));
+}
+
+int answer(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const auto refuse = [&] {
+    arguments.messages.show(diagnostics);
+    return kUsage;
+  };
+  const auto table = explore::read_results(arguments.results, diagnostics);
+  if (!table) return refuse();
+  Reading reading(arguments, *table, diagnostics);
+  const explore::ParetoQuery query = reading.query();
+  const std::vector<std::size_t> label_axes = reading.label_axes();
+  if (diagnostics.has_errors()) return refuse();
+  const explore::ParetoAnswer found = explore::pareto(*table, query);
+  const report::FrontierView view{*table, query, found, label_axes};
+  std::string text;
+  if (arguments.dominated.empty()) {
+    text = written(view, arguments);
+  } else {
+    const auto named = named_configuration(view, arguments.dominated, diagnostics);
+    if (!named) return refuse();
+    text = report::dominators_text(view, *named);
+  }
+  if (arguments.output == "-") std::fputs(text.c_str(), stdout);
+  else write_file_atomically(arguments.output, text);
+  return found.points.empty() ? kFailed : kDone;
+}
+
+}  // namespace
+
+void add_pareto(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("pareto", "Find the configurations of a sweep that no other is better than");
+  verb->footer(kFooter);
+  verb->add_option("results", arguments->results, "Folder of a sweep, or its results.csv")
+      ->type_name("DIR")
+      ->required();
+  verb->add_option("--max", arguments->maximize, "Objectives to have much of, with commas")->type_name("LIST");
+  verb->add_option("--min", arguments->minimize, "Objectives to have little of, with commas")->type_name("LIST");
+  verb->add_option("--objectives", arguments->objectives, "Metrics, each in the direction in which it is better")
+      ->type_name("LIST");
+  std::vector<std::string> presets;
+  for (const auto& preset : explore::objective_presets()) presets.push_back(preset.name);
+  verb->add_option("--preset", arguments->preset,
+                   "Objectives that others draw: " + fmt::format("{}", fmt::join(presets, ", ")))
+      ->type_name("NAME")
+      ->check(CLI::IsMember(presets).description(""));
+  verb->add_option("--slo", arguments->slo,
+                   "What a configuration must meet to qualify: 'ttft.p99<=200ms,e2e.p99<=2s'. Without it that of the "
+                   "plan counts; '' is none")
+      ->type_name("CONDITION");
+  verb->add_option("--where", arguments->where, "Look at these configurations only: 'rate <= 8 /s and hardware != l4'")
+      ->type_name("CONDITION");
+  verb->add_option("--group", arguments->group, "One frontier for each value of an axis or expression")
+      ->type_name("AXIS");
+  verb->add_option("--epsilon", arguments->epsilon,
+                   "Configurations so near to the frontier, relative in every objective, are ties")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  verb->add_option("--label", arguments->labels, "Axes that configurations are called by, with commas; else all")
+      ->type_name("AXES");
+  verb->add_option("--dominates", arguments->dominated,
+                   "Say instead who is better than this one everywhere, and by how much: the number of a point, or its "
+                   "label")
+      ->type_name("POINT");
+  verb->add_option("--reference", arguments->reference,
+                   "Where hypervolumes begin, by objective: 'ttft.p99=1 s'; else at the worst of all")
+      ->type_name("LIST");
+  verb->add_flag("--include-invalid", arguments->include_invalid,
+                 "Let unsteady, saturated and truncated runs qualify too");
+  auto* format = verb->add_option("--format", arguments->format, "table, json or csv")
+                     ->type_name("FORMAT")
+                     ->capture_default_str()
+                     ->check(CLI::IsMember({"table", "json", "csv"}).description(""));
+  verb->get_option("--dominates")->excludes(format);
+  verb->add_option("-o,--output", arguments->output, "Where to write it; - is stdout")
+      ->type_name("FILE")
+      ->capture_default_str();
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = answer(*arguments); });
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+#include "base/expression.hpp"
+#include "sim/explore/results.hpp"
+
+namespace llmscape::explore {
+
+enum class Direction { maximize, minimize, of_metric };  // of_metric: as the metric is better
+
+// A number of a configuration that is to be large or small: a metric, an axis, or arithmetic over them.
+struct Objective {
+  std::string name;  // "ttft.p99", or the one given to an expression
+  Expression expression;
+  bool maximize = false;
+  std::string unit;  // "s", "tokens/s/user"; empty where none is known
+
+  // The value as one that is better when smaller.
+  [[nodiscard]] double loss(double value) const { return maximize ? 0 - value : value; }
+};
+
+// Reads "ttft.p99,output_tokens_per_joule" or "tokens_per_s_per_user=1/tpot.mean". `source` is what messages call the
+// text: "--max". Reports names that the table does not have, and leaves their objectives out.
+std::vector<Objective> read_objectives(std::string_view text, Direction direction, const std::string& source,
+                                       const ResultsTable& table, Diagnostics& diagnostics);
+
+// The same objectives for everyone, after the charts of InferenceMAX and of papers on edge hardware.
+struct ObjectivePreset {
+  std::string name, text;
+  std::string maximize, minimize;  // as read_objectives takes them
+};
+const std::vector<ObjectivePreset>& objective_presets();
+
+// Its value of a configuration, with the interval that the intervals of its metrics leave (their ends in all
+// combinations: exact where the expression rises or falls in each). Nothing where it has no value.
+std::optional<Estimate> estimate_of(const Objective& objective, const ResultsTable& table,
+                                    const Configuration& configuration);
+
+}  // namespace llmscape::explore

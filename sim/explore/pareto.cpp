@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/pareto.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+#include "sim/explore/dominance.hpp"
+#include "sim/explore/hypervolume.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+// What a group is called: an axis as it is written, else the value of the expression.
+std::string group_of(const Expression& group, const ResultsTable& table, const Configuration& configuration) {
+  if (const auto axis = find_axis(table.axes, group.text())) return configuration.values[*axis];
+  const auto value = group.evaluate(lookup_in(table, configuration));
+  if (!value) return "(none)";
+  if (const double* number = std::get_if<double>(&*value)) return fmt::format("{}", *number);
+  if (const bool* truth = std::get_if<bool>(&*value)) return *truth ? "true" : "false";
+  return std::get<std::string>(*value);
+}
+
+// One for each objective, or the first objective that the configuration has no value of.
+std::variant<std::vector<Estimate>, std::size_t> values_of(const std::vector<Objective>& objectives,
+                                                           const ResultsTable& table,
+                                                           const Configuration& configuration) {
+  std::vector<Estimate> values;
+  for (const Objective& objective : objectives) {
+    const auto value = estimate_of(objective, table, configuration);
+    if (!value) return values.size();
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Losses losses_of(const std::vector<Objective>& objectives, const std::vector<Estimate>& values) {
+  Losses losses;
+  for (std::size_t k = 0; k < objectives.size(); ++k) losses.push_back(objectives[k].loss(values[k].value));
+  return losses;
+}
+
+class Study {
+ public:
+  Study(const ResultsTable& table, const ParetoQuery& query) : table_(table), query_(query) {
+    answer_.configurations = configurations(table);
+    answer_.left_out.lacking.resize(query.objectives.size());
+  }
+
+  ParetoAnswer answer() && {
+    for (std::size_t i = 0; i < answer_.configurations.size(); ++i) admit(i);
+    for (const ParetoPoint& point : answer_.points) losses_.push_back(losses_of(query_.objectives, point.values));
+    find_ends();
+    for (const std::size_t point : non_dominated(losses_)) answer_.points[point].best_of_all = true;
+    marks_neighbours_ = query_.epsilon > 0 || std::ranges::any_of(answer_.points, [](const ParetoPoint& point) {
+                          return std::ranges::any_of(point.values, is_uncertain);
+                        });
+    for (Frontier& group : answer_.groups) find_frontier(group);
+    return std::move(answer_);
+  }
+
+ private:
+  void admit(std::size_t index) {
+    const Configuration& configuration = answer_.configurations[index];
+    const Expression::Lookup lookup = lookup_in(table_, configuration);
+    auto& left_out = answer_.left_out;
+    if (query_.where && !query_.where->holds(lookup)) {
+      ++left_out.where;
+      return;
+    }
+    if (!query_.include_invalid && configuration.verdict != "valid") {
+      ++left_out.invalid;
+      return;
+    }
+    auto values = values_of(query_.objectives, table_, configuration);
+    if (const std::size_t* lacking = std::get_if<std::size_t>(&values)) {
+      ++left_out.lacking[*lacking];
+      return;
+    }
+    if (query_.slo && !query_.slo->holds(lookup)) {
+      ++left_out.slo;
+      return;
+    }
+    ParetoPoint& point = answer_.points.emplace_back();
+    point.configuration = index;
+    point.values = std::get<std::vector<Estimate>>(std::move(values));
+    point.group = group(query_.group ? group_of(*query_.group, table_, configuration) : "");
+    ++answer_.groups[point.group].qualified;
+  }
+
+  std::size_t group(const std::string& name) {
+    const auto [known, is_new] = group_places_.emplace(name, answer_.groups.size());
+    if (is_new) answer_.groups.emplace_back().name = name;
+    return known->second;
+  }
+
+  // The best and the worst of all points, by objective.
+  void find_ends() {
+    if (losses_.empty()) return;
+    for (std::size_t k = 0; k < query_.objectives.size(); ++k) {
+      const auto by_loss = [k](const Losses& losses) { return losses[k]; };
+      const double best = std::ranges::min(losses_, {}, by_loss)[k];
+      const double worst = std::ranges::max(losses_, {}, by_loss)[k];
+      const Objective& objective = query_.objectives[k];
+      answer_.best.push_back(objective.loss(best));
+      const auto given = k < query_.reference.size() ? query_.reference[k] : std::nullopt;
+      answer_.reference.push_back(given.value_or(objective.loss(worst)));
+    }
+  }
+
+  void find_frontier(Frontier& group) {
+    std::vector<std::size_t> members;
+    std::vector<Losses> member_losses;
+    const std::size_t place = static_cast<std::size_t>(&group - answer_.groups.data());
+    for (std::size_t point = 0; point < answer_.points.size(); ++point)
+      if (answer_.points[point].group == place) {
+        members.push_back(point);
+        member_losses.push_back(losses_[point]);
+      }
+    for (const std::size_t member : non_dominated(member_losses)) {
+      group.points.push_back(members[member]);
+      answer_.points[members[member]].on_frontier = true;
+    }
+    std::ranges::stable_sort(group.points, [this](std::size_t a, std::size_t b) { return losses_[a] < losses_[b]; });
+    if (marks_neighbours_) mark_neighbours(group, members);
+    measure(group);
+  }
+
+  void mark_neighbours(const Frontier& group, const std::vector<std::size_t>& members) {
+    for (const std::size_t member : members) {
+      ParetoPoint& point = answer_.points[member];
+      for (const std::size_t other : group.points) {
+        if (other == member) continue;
+        if (overlap(point.values, answer_.points[other].values)) point.alike.push_back(other);
+        if (query_.epsilon > 0 && !point.on_frontier && !point.tied)
+          point.tied = within(losses_[member], losses_[other], query_.epsilon);
+      }
+    }
+  }
+
+  static bool is_uncertain(const Estimate& value) { return value.low < value.high; }
+  // In every objective, where at least one of them has an interval.
+  static bool overlap(const std::vector<Estimate>& a, const std::vector<Estimate>& b) {
+    bool uncertain = false;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      if (a[k].high < b[k].low || b[k].high < a[k].low) return false;
+      uncertain = uncertain || is_uncertain(a[k]) || is_uncertain(b[k]);
+    }
+    return uncertain;
+  }
+
+  void measure(Frontier& group) {
+    std::vector<Losses> frontier;
+    for (const std::size_t point : group.points) frontier.push_back(losses_[point]);
+    if (const auto bend = knee(frontier)) group.knee = group.points[*bend];
+    Losses reference;
+    double box = 1;
+    for (std::size_t k = 0; k < query_.objectives.size(); ++k) {
+      reference.push_back(query_.objectives[k].loss(answer_.reference[k]));
+      box *= reference[k] - query_.objectives[k].loss(answer_.best[k]);
+    }
+    group.hypervolume = hypervolume(frontier, reference);
+    group.share = box > 0 ? group.hypervolume / box : 0;
+  }
+
+  const ResultsTable& table_;
+  const ParetoQuery& query_;
+  ParetoAnswer answer_;
+  std::vector<Losses> losses_;  // of answer_.points
+  bool marks_neighbours_ = false;
+  std::map<std::string, std::size_t> group_places_;
+};
+
+}  // namespace
+
+ParetoAnswer pareto(const ResultsTable& table, const ParetoQuery& query) { return Study(table, query).answer(); }
+
+std::optional<std::vector<Dominator>> dominators(const ParetoAnswer& answer, const ParetoQuery& query,
+                                                 const ResultsTable& table, std::size_t configuration) {
+  const auto values = values_of(query.objectives, table, answer.configurations[configuration]);
+  const auto* own = std::get_if<std::vector<Estimate>>(&values);
+  if (!own) return std::nullopt;
+  const Losses beaten = losses_of(query.objectives, *own);
+  std::vector<Dominator> all;
+  for (std::size_t i = 0; i < answer.points.size(); ++i) {
+    const std::vector<Estimate>& theirs = answer.points[i].values;
+    if (!dominates(losses_of(query.objectives, theirs), beaten)) continue;
+    Dominator& dominator = all.emplace_back();
+    dominator.point = i;
+    const auto ratio = [](double a, double b) { return b == 0 ? std::nullopt : std::optional(a / b); };
+    for (std::size_t k = 0; k < theirs.size(); ++k) dominator.ratios.push_back(ratio(theirs[k].value, (*own)[k].value));
+  }
+  std::ranges::stable_sort(all, {}, [&](const Dominator& dominator) {
+    return query.objectives[0].loss(answer.points[dominator.point].values[0].value);
+  });
+  return all;
+}
+
+}  // namespace llmscape::explore

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/frontier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/table.hpp"
+#include "sim/report/scatter.hpp"
+#include "sim/report/units.hpp"
+
+namespace llmscape::report {
+namespace {
+
+using explore::Direction;
+using explore::Frontier;
+using explore::Objective;
+using explore::ParetoPoint;
+
+constexpr int kWidth = 100;
+
+std::string axis_label(const Objective& objective) {
+  const bool derived = objective.expression.text() != objective.name;
+  return derived && objective.expression.names().size() <= 3
+             ? fmt::format("{} = {}", objective.name, objective.expression.text())
+             : objective.name;
+}
+
+std::string picture(const FrontierView& view, bool colour) {
+  const auto& objectives = view.query.objectives;
+  Scatter plot{
+      {axis_label(objectives[1]), objectives[1].unit}, {axis_label(objectives[0]), objectives[0].unit}, {}, {}};
+  for (const Frontier& group : view.answer.groups) plot.groups.push_back(group.name);
+  for (const ParetoPoint& point : view.answer.points)
+    plot.points.push_back({point.values[1].value, point.values[0].value, point.group, point.on_frontier});
+  return scatter(plot, colour);
+}
+
+std::string note_of(const ParetoPoint& point, bool is_knee) {
+  std::string note = point.on_frontier ? "" : point.tied ? "tied" : "";
+  if (is_knee) note = "knee";
+  if (!point.alike.empty()) note += fmt::format("{}~{}", note.empty() ? "" : " ", point.alike.size());
+  return note;
+}
+
+// The points of a frontier, and behind them those that are near to it.
+std::vector<std::size_t> listed(const FrontierView& view, std::size_t group) {
+  std::vector<std::size_t> points = view.answer.groups[group].points;
+  for (std::size_t i = 0; i < view.answer.points.size(); ++i) {
+    const ParetoPoint& point = view.answer.points[i];
+    if (point.group == group && !point.on_frontier && (point.tied || !point.alike.empty())) points.push_back(i);
+  }
+  return points;
+}
+
+std::string points_table(const FrontierView& view) {
+  const bool grouped = view.answer.groups.size() > 1, invalid = view.query.include_invalid;
+  std::vector<std::string> header = {"point", "configuration"};
+  if (grouped) header.insert(header.begin(), "group");
+  for (const Objective& objective : view.query.objectives)
+    header.push_back((objective.maximize ? "max " : "min ") + objective.name);
+  if (invalid) header.emplace_back("verdict");
+  header.emplace_back("");
+  Table table(header);
+  const std::size_t most = grouped ? 12 : 30;  // rows of a group
+  std::string left;
+  for (std::size_t group = 0; group < view.answer.groups.size(); ++group) {
+    const Frontier& frontier = view.answer.groups[group];
+    const auto points = listed(view, group);
+    for (std::size_t i = 0; i < std::min(most, points.size()); ++i) {
+      const ParetoPoint& point = view.answer.points[points[i]];
+      const auto& configuration = view.answer.configurations[point.configuration];
+      std::vector<std::string> cells;
+      if (grouped) cells.push_back((point.best_of_all ? "* " : "  ") + frontier.name);
+      cells.push_back(fmt::format("#{}", view.table.rows[configuration.rows.front()].point));
+      cells.push_back(label_of(view, point.configuration));
+      for (std::size_t k = 0; k < point.values.size(); ++k)
+        cells.push_back(in_unit(point.values[k].value, view.query.objectives[k].unit));
+      if (invalid) cells.push_back(configuration.verdict);
+      cells.push_back(note_of(point, frontier.knee == points[i]));
+      table.row(std::move(cells));
+    }
+    if (points.size() > most)
+      left += fmt::format("{}{} more{}", left.empty() ? "... " : ", ", points.size() - most,
+                          grouped ? " of " + shortened(frontier.name) : "");
+  }
+  return table.text(kWidth) + (left.empty() ? "" : wrapped(left, kWidth) + ": --format csv has all\n");
+}
+
+std::string legend(const FrontierView& view) {
+  std::string text;
+  const auto& points = view.answer.points;
+  if (view.answer.groups.size() > 1) text += "*   on the frontier of all groups together\n";
+  if (std::ranges::any_of(points, &ParetoPoint::tied))
+    text +=
+        fmt::format("tied: within {:.3g} % of a point of the frontier in every objective\n", 100 * view.query.epsilon);
+  if (std::ranges::any_of(points, [](const ParetoPoint& point) { return !point.alike.empty(); }))
+    text += "~n: not told apart from n points of the frontier: their intervals overlap in every objective\n";
+  return text;
+}
+
+std::string hypervolumes(const FrontierView& view) {
+  Table table({"group", "qualify", "on the frontier", "hypervolume"});
+  for (const Frontier& group : view.answer.groups)
+    table.row({group.name.empty() ? "all" : group.name, std::to_string(group.qualified),
+               std::to_string(group.points.size()), percent(group.share)});
+  std::string reference, best;
+  for (std::size_t k = 0; k < view.query.objectives.size(); ++k) {
+    const std::string& unit = view.query.objectives[k].unit;
+    const std::string gap = k == 0 ? "" : ", ";
+    reference += gap + in_unit(view.answer.reference[k], unit);
+    best += gap + in_unit(view.answer.best[k], unit);
+  }
+  return table.text(kWidth) +
+         wrapped(fmt::format("Hypervolume: of the box from ({}) to the best values of all, ({}).", reference, best),
+                 kWidth) +
+         '\n';
+}
+
+std::string left_out(const FrontierView& view) {
+  const auto& out = view.answer.left_out;
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::size_t count, const std::string& why) {
+    if (count > 0) parts.push_back(fmt::format("{} {}", grouped(static_cast<std::int64_t>(count)), why));
+  };
+  if (view.query.where) add(out.where, fmt::format("outside {}", view.query.where->text()));
+  add(out.invalid, "not valid (--include-invalid)");
+  for (std::size_t k = 0; k < out.lacking.size(); ++k) add(out.lacking[k], "without " + view.query.objectives[k].name);
+  if (view.query.slo) add(out.slo, fmt::format("that miss {}", view.query.slo->text()));
+  if (parts.empty()) return "";
+  return wrapped(
+             fmt::format("Left out of {} configurations: {}.",
+                         grouped(static_cast<std::int64_t>(view.answer.configurations.size())), fmt::join(parts, ", ")),
+             kWidth) +
+         '\n';
+}
+
+}  // namespace
+
+std::string label_of(const FrontierView& view, std::size_t configuration) {
+  const auto& chosen = view.answer.configurations[configuration];
+  if (view.label_axes.empty()) return chosen.label;
+  if (view.label_axes.size() == 1) return chosen.values[view.label_axes.front()];
+  const auto names = explore::short_names(view.table.axes);
+  std::string label;
+  for (const std::size_t axis : view.label_axes)
+    label += fmt::format("{}{}={}", label.empty() ? "" : " ", names[axis], chosen.values[axis]);
+  return label;
+}
+
+std::string frontier_text(const FrontierView& view, bool colour) {
+  if (view.answer.points.empty()) return "No configuration qualifies.\n" + left_out(view);
+  return wrapped(winner(view), kWidth) + ".\n\n" + picture(view, colour) + '\n' + points_table(view) + legend(view) +
+         '\n' + hypervolumes(view) + left_out(view);
+}
+
+std::string dominators_text(const FrontierView& view, std::size_t configuration) {
+  const std::string label = label_of(view, configuration);
+  const auto found = explore::dominators(view.answer, view.query, view.table, configuration);
+  if (!found) return label + " has no value of one of the objectives.\n";
+  if (found->empty()) return "Nothing dominates " + label + ".\n";
+  std::vector<std::string> header = {"point", "configuration"};
+  for (const Objective& objective : view.query.objectives) {
+    header.push_back(objective.name);
+    header.emplace_back("ratio");
+  }
+  Table table(header);
+  for (const explore::Dominator& dominator : *found) {
+    const ParetoPoint& point = view.answer.points[dominator.point];
+    const auto& row = view.table.rows[view.answer.configurations[point.configuration].rows.front()];
+    std::vector<std::string> cells = {fmt::format("#{}", row.point), label_of(view, point.configuration)};
+    for (std::size_t k = 0; k < point.values.size(); ++k) {
+      cells.push_back(in_unit(point.values[k].value, view.query.objectives[k].unit));
+      cells.push_back(dominator.ratios[k] ? fmt::format("{:.3f}x", *dominator.ratios[k]) : "-");
+    }
+    table.row(std::move(cells));
+  }
+  return fmt::format("{} dominate{} {}:\n", found->size(), found->size() == 1 ? "s" : "", label) + table.text(kWidth);
+}
+
+}  // namespace llmscape::report

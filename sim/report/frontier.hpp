@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sim/explore/pareto.hpp"
+
+namespace llmscape::report {
+
+// The frontiers of a sweep, and how their configurations are called.
+struct FrontierView {
+  const explore::ResultsTable& table;
+  const explore::ParetoQuery& query;
+  const explore::ParetoAnswer& answer;
+  std::vector<std::size_t> label_axes{};  // of the table; empty: all
+};
+
+// "edge=4 rate=8 /s", or the value alone where labels name one axis.
+std::string label_of(const FrontierView& view, std::size_t configuration);
+
+// In one sentence which configuration wins: the best in the first objective of those that meet the SLO, or the knee
+// where there is none; against the best of another group that is no worse in the other objectives. Empty without
+// points.
+std::string winner(const FrontierView& view);
+
+// For terminals: the sentence, the scatter of the first two objectives, the points of the frontiers, what was left out.
+std::string frontier_text(const FrontierView& view, bool colour);
+// The configurations that dominate one (by its place in the answer), for terminals.
+std::string dominators_text(const FrontierView& view, std::size_t configuration);
+
+// All points that are on a frontier, tied with one or not told apart from one. JSON: schema pareto/1.
+std::string frontier_json(const FrontierView& view);
+// The same as pareto.csv: columns `group`, `point`, `id`, one for each axis, `verdict`, `standing` ("frontier", "tied",
+// "alike"), `best_of_all`, `knee`, then for each objective its value and `.low` and `.high`.
+std::string frontier_csv(const FrontierView& view);
+
+}  // namespace llmscape::report

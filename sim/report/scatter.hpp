@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmscape::report {
+
+// A number as tables have it, by its unit: "45.2 ms", "97.8 %", "1,234".
+std::string in_unit(double value, std::string_view unit);
+
+struct ScatterPoint {
+  double x = 0, y = 0;
+  std::size_t group = 0;
+  bool stands_out = false;
+};
+
+struct ScatterAxis {
+  std::string label;  // "ttft.p99"
+  std::string unit;   // "s"; ticks have it where they can
+};
+
+struct Scatter {
+  ScatterAxis x, y;
+  std::vector<std::string> groups;
+  std::vector<ScatterPoint> points;
+};
+
+// Points on a plane of characters, at most 100 columns wide and 24 lines high with axes and legend. Each group has a
+// letter: large for points that stand out, small for others; a single group has dots. An axis that covers more than a
+// factor of 30 is logarithmic, and says so. Empty without points.
+std::string scatter(const Scatter& plot, bool colour);
+
+}  // namespace llmscape::report

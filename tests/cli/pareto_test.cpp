@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/scratch.hpp"
+#include "tests/support/run_program.hpp"
+#include "tests/unit/explore/rows.hpp"
+
+namespace llmscape::test {
+namespace {
+
+using explore::test::row;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The folder of a sweep over hardware and rate.
+std::string sweep(const Scratch& scratch) {
+  const std::vector<std::string> axes = {"hardware", "workload.rate"};
+  std::string csv = explore::csv_header(axes, false);
+  std::uint64_t point = 0;
+  for (const auto& [hardware, tokens, ttft] : {std::tuple("l4", 1., 0.1), {"l4", 2., 0.3}, {"cim", 4., 0.15}})
+    csv += csv_row(row(point++, {hardware, "4 /s"},
+                       {{"output_tokens_per_joule", tokens}, {"ttft.p99", ttft}, {"tpot.mean", ttft / 10}}),
+                   false);
+  // Three configurations need three values.
+  csv.replace(csv.find("p1,l4,4 /s"), 10, "p1,l4,8 /s");
+  scratch.file("results.csv", csv);
+  return scratch.path("");
+}
+
+}  // namespace
+
+TEST_CASE("pareto names a winner and draws the frontier") {
+  const Scratch scratch;
+  const Ran ran = run_program({"pareto", sweep(scratch), "--objectives", "output_tokens_per_joule,ttft.p99", "--group",
+                               "hardware", "--slo", "ttft.p99 <= 200 ms", "--label", "hardware"});
+  CHECK(ran.code == 0);
+  CHECK(ran.err.empty());
+  CHECK(ran.out.starts_with(
+      "cim meets ttft.p99 <= 200 ms at 4x the output tokens/joule of l4 (4.00 instead of 1.00).\n"));
+  CHECK(holds(ran.out, "A l4   B cim\n"));
+}
+
+TEST_CASE("the objectives and the SLO of the plan count when nothing is typed") {
+  const Scratch scratch;
+  const std::string folder = sweep(scratch);
+  const Ran none = run_program({"pareto", folder});
+  CHECK(none.code == 2);
+  CHECK(none.err == "error: no objectives: say --max, --min, --objectives or --preset\n1 error. Nothing was run.\n");
+  scratch.file("plan.yaml",
+               "objectives: {maximize: [output_tokens_per_joule], minimize: [ttft.p99]}\nslo: ttft.p99 < 120 ms\n");
+  const auto json = nlohmann::json::parse(run_program({"pareto", folder, "--format", "json"}).out);
+  CHECK(json["objectives"][1]["direction"] == "minimize");
+  CHECK(json["left_out"]["slo"] == 2);
+  const auto typed = nlohmann::json::parse(
+      run_program({"pareto", folder, "--format", "json", "--preset", "interactivity", "--slo", "", "--min", "ttft.p99"})
+          .out);
+  CHECK(typed["objectives"].size() == 3);
+  CHECK_FALSE(typed.contains("slo"));
+}
+
+TEST_CASE("pareto writes pareto.csv, and answers 1 when nothing qualifies") {
+  const Scratch scratch;
+  const std::string folder = sweep(scratch), file = scratch.path("pareto.csv");
+  CHECK(run_program(
+            {"pareto", folder, "--max", "output_tokens_per_joule", "--min", "ttft.p99", "--format", "csv", "-o", file})
+            .code == 0);
+  CHECK(scratch.content("pareto.csv").starts_with("group,point,id,hardware,workload.rate,"));
+  const Ran ran = run_program(
+      {"pareto", folder, "--max", "output_tokens_per_joule", "--min", "ttft.p99", "--slo", "ttft.p99 < 1 ms"});
+  CHECK(ran.code == 1);
+  CHECK(ran.out.starts_with("No configuration qualifies.\n"));
+}
+
+TEST_CASE("pareto says who dominates a point, by number or label") {
+  const Scratch scratch;
+  const std::string folder = sweep(scratch);
+  for (const char* name : {"1", "#1", "hardware=l4 rate=8 /s"}) {
+    const Ran ran =
+        run_program({"pareto", folder, "--objectives", "output_tokens_per_joule,ttft.p99", "--dominates", name});
+    CHECK(ran.code == 0);
+    CHECK(ran.out.starts_with("1 dominates hardware=l4 rate=8 /s:\n"));
+  }
+}
+
+TEST_CASE("every mistake on the line of pareto is reported at once") {
+  const Scratch scratch;
+  const Ran ran = run_program({"pareto", sweep(scratch), "--max", "output_token_per_joule", "--min", "ttft.p99",
+                               "--slo", "ttft.p9 <", "--where", "rat > 1", "--group", "hardwear", "--epsilon", "2",
+                               "--label", "rte", "--reference", "e2e.p99=1 s"});
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  for (const char* part :
+       {"--max:1:1: error: 'output_token_per_joule' is neither", "did you mean 'output_tokens_per_joule'?",
+        "--slo:1:10: error: a value is missing here", "--where:1:1: error: 'rat'", "did you mean 'rate'?",
+        "--group:1:1: error: 'hardwear'", "--epsilon:1:1: error: an epsilon is a share",
+        "--label:1:1: error: there is no", "--reference:1:1: error: 'e2e.p99' is none of the objectives"})
+    CHECK_MESSAGE(holds(ran.err, part), part << "\n" << ran.err);
+  const Ran unknown =
+      run_program({"pareto", scratch.path(""), "--objectives", "ttft.p99,goodput_rps", "--dominates", "9"});
+  CHECK(unknown.code == 2);
+  CHECK(holds(unknown.err, "'9' is neither a point nor a label"));
+  CHECK(run_program({"pareto", scratch.path(""), "--min", "ttft.p99"}).code == 2);
+  CHECK(run_program({"pareto", scratch.path("none"), "--min", "ttft.p99"}).code == 2);
+}
+
+}  // namespace llmscape::test

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/frontier.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include "tests/unit/explore/rows.hpp"
+
+using namespace llmscape;
+using namespace llmscape::explore;
+using namespace llmscape::explore::test;
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// Two kinds of hardware at two rates: tokens of a joule against the time to the first.
+ResultsTable sweep() {
+  ResultsTable table;
+  table.axes = {"hardware", "workload.rate"};
+  const auto add = [&table](const char* hardware, const char* rate, double tokens, double ttft) {
+    table.rows.push_back(
+        row(table.rows.size(), {hardware, rate}, {{"output_tokens_per_joule", tokens}, {"ttft.p99", ttft}}));
+  };
+  add("l4 x1", "1 /s", 1, 0.1);
+  add("l4 x1", "4 /s", 2, 0.3);
+  add("cim x4", "1 /s", 4.6, 0.15);
+  add("cim x4", "4 /s", 5, 0.5);
+  return table;
+}
+
+// One question to the sweep, and what it needs to live.
+struct Asked {
+  explicit Asked(const std::string& slo, const std::string& group, ResultsTable results = sweep())
+      : table(std::move(results)) {
+    Diagnostics diagnostics;
+    query.objectives =
+        read_objectives("output_tokens_per_joule,ttft.p99", Direction::of_metric, "", table, diagnostics);
+    if (!slo.empty()) query.slo = Expression::parse(slo, {}, diagnostics);
+    if (!group.empty()) query.group = Expression::parse(group, {}, diagnostics);
+    answer = pareto(table, query);
+  }
+  [[nodiscard]] report::FrontierView view() const { return {table, query, answer, labels}; }
+
+  ResultsTable table;
+  ParetoQuery query;
+  ParetoAnswer answer;
+  std::vector<std::size_t> labels;
+};
+
+}  // namespace
+
+TEST_CASE("with an SLO the winner is the best that meets it, against the best of another group that does") {
+  CHECK(report::winner(Asked("ttft.p99<=200ms", "hardware").view()) ==
+        "hardware=cim x4 rate=1 /s meets ttft.p99<=200ms at 4.6x the output tokens/joule of hardware=l4 x1 rate=1 /s "
+        "(4.60 instead of 1.00)");
+  CHECK(
+      report::winner(Asked("ttft.p99<=120ms", "hardware").view()) ==
+      "hardware=l4 x1 rate=1 /s meets ttft.p99<=120ms with output tokens/joule 1.00, ttft p99 100 ms, the best of the "
+      "sweep");
+}
+
+TEST_CASE("labels can name some axes only") {
+  Asked asked("ttft.p99<=200ms", "hardware");
+  asked.labels = {0};
+  CHECK(report::winner(asked.view()) ==
+        "cim x4 meets ttft.p99<=200ms at 4.6x the output tokens/joule of l4 x1 (4.60 instead of 1.00)");
+}
+
+TEST_CASE("without an SLO the winner is the knee, against what is no worse in the other objectives") {
+  // The frontier of all is l4 at 1 /s and cim at both rates: it bends at cim, 1 /s, which l4 at 1 /s keeps up with.
+  CHECK(report::winner(Asked("", "").view()) ==
+        "hardware=cim x4 rate=1 /s is where the frontier bends: output tokens/joule 4.60, ttft p99 150 ms");
+  Asked grouped("", "hardware");
+  grouped.labels = {0};
+  CHECK(report::winner(grouped.view()) ==
+        "cim x4 reaches ttft p99 500 ms at 2.5x the output tokens/joule of l4 x1 (5.00 instead of 2.00)");
+}
+
+TEST_CASE("a lead within the intervals says so") {
+  ResultsTable table = sweep();
+  table.rows[2].metrics[place_of("output_tokens_per_joule")]->low = 0.9;
+  CHECK(has(report::winner(Asked("ttft.p99<=200ms", "hardware", table).view()), ", but their intervals overlap"));
+}
+
+TEST_CASE("the terminal has the sentence, the picture, the frontier and what was left out") {
+  ResultsTable table = sweep();
+  table.rows[1].verdict = "saturated";
+  const std::string text = frontier_text(Asked("ttft.p99<=200ms", "hardware", table).view(), false);
+  CHECK(text.starts_with("hardware=cim x4 rate=1 /s meets"));
+  CHECK(has(text, "output_tokens_per_joule (tokens/J)\n"));
+  CHECK(has(text, "* cim x4  #2     hardware=cim x4 rate=1 /s"));
+  CHECK(has(text, "Left out of 4 configurations: 1 not valid (--include-invalid), 1 that miss ttft.p99<=200ms.\n"));
+  CHECK(frontier_text(Asked("ttft.p99<=1ms", "").view(), false) ==
+        "No configuration qualifies.\nLeft out of 4 configurations: 4 that miss ttft.p99<=1ms.\n");
+}
+
+TEST_CASE("JSON and CSV have the same points, those of the frontiers") {
+  const Asked asked("", "hardware");
+  const auto json = nlohmann::json::parse(frontier_json(asked.view()));
+  CHECK(json["schema"] == "pareto/1");
+  REQUIRE(json["groups"].size() == 2);
+  CHECK(json["groups"][1]["points"][0]["point"] == 3);
+  CHECK(json["groups"][1]["points"][0]["values"]["workload.rate"] == "4 /s");
+  CHECK(json["groups"][1]["points"][0]["objectives"]["output_tokens_per_joule"]["value"] == 5);
+  CHECK(json["groups"][1]["points"][0]["best_of_all"] == true);
+  std::size_t points = 0;
+  for (const auto& group : json["groups"]) points += group["points"].size();
+  const std::string csv = frontier_csv(asked.view());
+  CHECK(
+      csv.starts_with("group,point,id,hardware,workload.rate,verdict,standing,best_of_all,knee,"
+                      "output_tokens_per_joule,output_tokens_per_joule.low,output_tokens_per_joule.high,ttft.p99,"));
+  CHECK(std::ranges::count(csv, '\n') == static_cast<std::ptrdiff_t>(points + 1));
+  CHECK(has(csv, "\ncim x4,3,p3,cim x4,4 /s,valid,frontier,true,false,5,5,5,0.5,0.5,0.5\n"));
+}
+
+TEST_CASE("who dominates a configuration is told with ratios") {
+  const Asked asked("", "");
+  const std::string text = dominators_text(asked.view(), 1);
+  CHECK(text.starts_with("1 dominates hardware=l4 x1 rate=4 /s:\n"));
+  CHECK(has(text, "2.300x"));
+  CHECK(has(text, "0.500x"));
+  CHECK(dominators_text(asked.view(), 3) == "Nothing dominates hardware=cim x4 rate=4 /s.\n");
+}
