@@ -33,7 +33,16 @@ void Distribution::add(double value, std::int64_t weight) {
   maximum_ = std::max(maximum_, value);
   count_ += weight;
   sum_.add(value * static_cast<double>(weight));
+  spread(value, 0, weight);
   keep(value, weight);
+}
+
+// Adds `count` values, already counted, of this mean and sum of squared distances from it (Chan, Golub and LeVeque
+// 1983).
+void Distribution::spread(double mean, double squared_distances, std::int64_t count) {
+  const double share = static_cast<double>(count) / static_cast<double>(count_), distance = mean - running_mean_;
+  running_mean_ += distance * share;
+  squared_distances_ += squared_distances + distance * (mean - running_mean_) * static_cast<double>(count);
 }
 
 void Distribution::keep(double value, std::int64_t weight) {
@@ -82,6 +91,7 @@ void Distribution::merge(const Distribution& other) {
   count_ += other.count_;
   sum_.add(other.sum_.sum);
   sum_.add(other.sum_.lost);
+  spread(other.running_mean_, other.squared_distances_, other.count_);
   for (const double value : other.singles_) keep(value, 1);
   for (const Entry& entry : other.weighted_) keep(entry.value, entry.weight);
   if (!other.sketching_) return;
@@ -89,6 +99,10 @@ void Distribution::merge(const Distribution& other) {
   zeros_ += other.zeros_;
   for (std::size_t i = 0; i < other.buckets_.size(); ++i)
     if (other.buckets_[i] > 0) bucket(other.first_bucket_ + static_cast<int>(i)) += other.buckets_[i];
+}
+
+double Distribution::standard_deviation() const {
+  return count_ == 0 ? 0 : std::sqrt(squared_distances_ / static_cast<double>(count_));
 }
 
 double Distribution::mean() const { return count_ == 0 ? 0 : sum() / static_cast<double>(count_); }

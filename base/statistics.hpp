@@ -11,7 +11,7 @@ namespace llmscape {
 // Quantiles and mean of a stream of non-negative values with integer weights (a weight of n is n equal values). Exact
 // up to kExactEntries entries (a weighted value is one entry), after that a mergeable sketch of logarithmic buckets:
 // then a quantile's relative error is at most kSketchError. The mean, count, minimum and maximum are exact always (the
-// sum is compensated, in the order of the calls).
+// sum is compensated, in the order of the calls), and so is the standard deviation, but for rounding.
 class Distribution {
  public:
   static constexpr std::size_t kExactEntries = 1'000'000;
@@ -21,7 +21,8 @@ class Distribution {
   void merge(const Distribution& other);
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] bool exact() const { return !sketching_; }
-  [[nodiscard]] double mean() const;  // 0 when empty
+  [[nodiscard]] double mean() const;                // 0 when empty
+  [[nodiscard]] double standard_deviation() const;  // of the population; 0 when empty
   [[nodiscard]] double sum() const { return sum_.sum + sum_.lost; }
   [[nodiscard]] double minimum() const { return minimum_; }  // 0 when empty
   [[nodiscard]] double maximum() const { return maximum_; }
@@ -42,6 +43,7 @@ class Distribution {
     void add(double value);
   };
 
+  void spread(double mean, double squared_distances, std::int64_t count);
   void keep(double value, std::int64_t weight);
   void start_sketch();
   void into_bucket(double value, std::int64_t weight);
@@ -60,6 +62,7 @@ class Distribution {
   std::int64_t zeros_ = 0;
   std::int64_t count_ = 0;
   CompensatedSum sum_;
+  double running_mean_ = 0, squared_distances_ = 0;  // from the mean (Welford 1962)
   double minimum_ = 0, maximum_ = 0;
 };
 

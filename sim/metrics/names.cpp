@@ -97,7 +97,7 @@ const std::vector<Column>& columns() {
         made.push_back({key, &metric, "", pointer});
         continue;
       }
-      for (const std::string statistic : {"mean", "p50", "p90", "p95", "p99", "max"})
+      for (const std::string statistic : {"mean", "std", "p50", "p90", "p95", "p99", "max"})
         made.push_back({key + '.' + statistic, &metric, statistic, pointer + '/' + statistic});
     }
     return made;

@@ -16,7 +16,7 @@ struct Metric {
   std::string_view unit;     // in files; empty: a count
   std::string_view text;     // the definition, in a line
   Better better = Better::neither;
-  bool distribution = false;   // has mean, p50, p90, p95, p99 and max
+  bool distribution = false;   // has mean, std, p50, p90, p95, p99 and max
   std::string_view vllm = {};  // what vLLM's benchmark results call it, in ms and with its statistic where it is a time
   std::string_view aiperf = {};  // what AIPerf calls it
 };

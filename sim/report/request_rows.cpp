@@ -11,14 +11,17 @@
 namespace llmscape::report {
 namespace {
 
-// What AIPerf would say of a call without an answer.
-std::string_view error_of(serving::Outcome outcome) {
-  static constexpr std::array<std::string_view, 5> kErrors = {
-      "null", R"({"type":"cancelled"})", R"({"type":"timed_out"})", R"({"type":"dropped"})", R"({"type":"failed"})"};
-  return kErrors[static_cast<std::size_t>(outcome)];
+// What AIPerf says of a call without an answer; the code would be HTTP's, which nobody spoke.
+std::string error_of(serving::Outcome outcome, serving::Reason reason) {
+  static constexpr std::array<std::string_view, 5> kTypes = {"", "cancelled", "timed_out", "dropped", "failed"};
+  if (outcome == serving::Outcome::completed) return "null";
+  return fmt::format(R"({{"code":null,"type":"{}","message":"{}"}})", kTypes[static_cast<std::size_t>(outcome)],
+                     serving::kReasonNames[static_cast<std::size_t>(reason)]);
 }
 
 std::int64_t nanoseconds(Seconds time) { return std::llround(time.si() * 1e9); }
+
+std::string nanoseconds_or_null(Seconds time, bool known) { return known ? fmt::to_string(nanoseconds(time)) : "null"; }
 
 void add(std::string& metrics, std::string_view name, double value, std::string_view unit) {
   fmt::format_to(std::back_inserter(metrics), R"({}"{}":{{"value":{},"unit":"{}"}})", metrics.empty() ? "" : ",", name,
@@ -36,11 +39,14 @@ std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
   if (r.first_token != serving::kNever) add_time(metrics, "time_to_first_token", r.first_token - r.arrival);
   if (outcome == serving::Outcome::completed) {
     add_time(metrics, "request_latency", r.last_token - r.arrival);
-    if (r.output_tokens > 1)
-      add_time(metrics, "inter_token_latency",
-               (r.last_token - r.first_token) / static_cast<double>(r.output_tokens - 1));
+    if (r.output_tokens > 1) {
+      const Seconds apart = (r.last_token - r.first_token) / static_cast<double>(r.output_tokens - 1);
+      add_time(metrics, "inter_token_latency", apart);
+      if (apart > Seconds{}) add(metrics, "output_token_throughput_per_user", 1 / apart.si(), "tokens/sec/user");
+    }
   }
   add(metrics, "input_sequence_length", static_cast<double>(r.prompt_tokens), "tokens");
+  add(metrics, "output_token_count", static_cast<double>(r.emitted), "tokens");
   add(metrics, "output_sequence_length", static_cast<double>(r.emitted), "tokens");
   add(metrics, "prefix_hit_tokens", static_cast<double>(r.reused), "tokens");
   add(metrics, "preemptions", r.preemptions, "count");
@@ -55,15 +61,18 @@ RequestRows::RequestRows(OutputFile& file, const run::Scenario& scenario)
 }
 
 void RequestRows::on_request(const serving::Request& r, serving::Outcome outcome, Seconds at) {
-  file_.write(
-      fmt::format(R"({{"metadata":{{"request":{},"session":{},"slo_class":{},"priority":{},"replica":{},)"
-                  R"("attempt":{},"reason":"{}","benchmark_phase":"{}",)"
-                  R"("request_start_ns":{},"request_end_ns":{},"was_cancelled":{}}},"metrics":{{{}}},"error":{}}})"
-                  "\n",
-                  r.id, r.session, classes_[static_cast<std::size_t>(r.slo_class)], r.priority, r.replica, r.attempt,
-                  serving::kReasonNames[static_cast<std::size_t>(r.reason)],
-                  r.arrival < warmup_ ? "warmup" : "profiling", nanoseconds(r.arrival), nanoseconds(at),
-                  outcome == serving::Outcome::cancelled, metrics_of(r, outcome), error_of(outcome)));
+  const bool cancelled = outcome == serving::Outcome::cancelled;
+  file_.write(fmt::format(
+      R"({{"metadata":{{"session_num":{},"x_request_id":"{}","x_correlation_id":"{}","conversation_id":"{}",)"
+      R"("request_start_ns":{},"request_ack_ns":{},"request_end_ns":{},"worker_id":"gateway",)"
+      R"("record_processor_id":"gateway","benchmark_phase":"{}","was_cancelled":{},"cancellation_time_ns":{},)"
+      R"("slo_class":{},"priority":{},"replica":{},"attempt":{}}},"metrics":{{{}}},"error":{}}})"
+      "\n",
+      r.id, r.id, r.session, r.session, nanoseconds(r.arrival),
+      nanoseconds_or_null(r.enqueue, r.schedule != serving::kNever), nanoseconds(at),
+      r.arrival < warmup_ ? "warmup" : "profiling", cancelled, nanoseconds_or_null(at, cancelled),
+      classes_[static_cast<std::size_t>(r.slo_class)], r.priority, r.replica, r.attempt, metrics_of(r, outcome),
+      error_of(outcome, r.reason)));
 }
 
 }  // namespace llmscape::report

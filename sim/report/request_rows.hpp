@@ -9,9 +9,8 @@
 namespace llmscape::report {
 
 // requests.jsonl: one line for each model call when it ends, in the shape of AIPerf's profile_export.jsonl, {value,
-// unit} for each metric under AIPerf's names (its inter_token_latency is our tpot). `time_to_queue` (until the engine
-// had it), `queue_time` (until it was scheduled), `prefix_hit_tokens` and `preemptions` are ours. Times in `metadata`
-// are simulated, from the start of the run.
+// unit} for each metric under AIPerf's names (its inter_token_latency is our tpot). docs/metrics.md has the fields, and
+// which of them are ours. Times in `metadata` are simulated, from the start of the run.
 class RequestRows : public run::Watcher {
  public:
   RequestRows(OutputFile& file, const run::Scenario& scenario);

@@ -14,6 +14,7 @@ void add_times(Json& json, const std::string& name, const std::optional<run::Per
   if (!p) return;
   json["mean_" + name] = p->mean * 1e3;
   json["median_" + name] = p->p50 * 1e3;
+  json["std_" + name] = p->std * 1e3;
   json["p90_" + name] = p->p90 * 1e3;
   json["p95_" + name] = p->p95 * 1e3;
   json["p99_" + name] = p->p99 * 1e3;

@@ -15,7 +15,7 @@ namespace {
 
 std::optional<Percentiles> percentiles(const Distribution& d) {
   if (d.count() == 0) return std::nullopt;
-  Percentiles p{d.count(), d.mean(), 0, 0, 0, 0, d.maximum(), d.exact()};
+  Percentiles p{d.count(), d.mean(), d.standard_deviation(), 0, 0, 0, 0, d.maximum(), d.exact()};
   std::ranges::copy(d.quantiles(kCurveLevels), p.curve.begin());
   const auto at = [&p](double level) {
     return p.curve[static_cast<std::size_t>(std::ranges::find(kCurveLevels, level) - kCurveLevels.begin())];

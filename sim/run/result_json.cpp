@@ -27,7 +27,7 @@ Json latency(const RunResult& result) {
   Json json = Json::object();
   const auto add = [&json](const char* key, const std::optional<Percentiles>& p) {
     if (!p) return;
-    json[key] = {{"mean", p->mean}, {"p50", p->p50}, {"p90", p->p90},     {"p95", p->p95},
+    json[key] = {{"mean", p->mean}, {"std", p->std}, {"p50", p->p50},     {"p90", p->p90},    {"p95", p->p95},
                  {"p99", p->p99},   {"max", p->max}, {"count", p->count}, {"exact", p->exact}};
   };
   add("ttft_s", result.ttft_s);

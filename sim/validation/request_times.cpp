@@ -36,7 +36,7 @@ std::optional<RequestTimes> of_run(const Json& row) {
   const double arrival = metadata.at("request_start_ns").get<double>() * 1e-9;
   const auto after = [&](const char* name) { return arrival + metrics.at(name).at("value").get<double>() * 1e-3; };
   RequestTimes r;
-  r.id = fmt::format("{}", metadata.at("request").get<std::uint64_t>());
+  r.id = fmt::format("{}", metadata.at("session_num").get<std::uint64_t>());
   r.prompt_tokens = metrics.at("input_sequence_length").at("value").get<std::int64_t>();
   r.output_tokens = metrics.at("output_sequence_length").at("value").get<std::int64_t>();
   r.queued = after("time_to_queue");

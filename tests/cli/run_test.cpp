@@ -177,10 +177,40 @@ TEST_CASE("requests.jsonl has one line per call in AIPerf's shape") {
     CHECK(row["metrics"]["time_to_first_token"]["unit"] == "ms");
     CHECK(row["metrics"]["output_sequence_length"]["value"] == 32);
     CHECK(row["error"].is_null());
-    CHECK(row["metadata"]["request_start_ns"] < row["metadata"]["request_end_ns"]);
+    const Json& metadata = row["metadata"];
+    CHECK(metadata["request_start_ns"] <= metadata["request_ack_ns"]);
+    CHECK(metadata["request_ack_ns"] < metadata["request_end_ns"]);
+    CHECK(metadata["x_request_id"] == std::to_string(metadata["session_num"].get<int>()));
+    CHECK(metadata["benchmark_phase"] == "profiling");
+    CHECK(metadata["was_cancelled"] == false);
+    CHECK(metadata["cancellation_time_ns"].is_null());
+    const double tpot_s = row["metrics"]["inter_token_latency"]["value"].get<double>() * 1e-3;
+    CHECK(row["metrics"]["output_token_throughput_per_user"]["value"].get<double>() == doctest::Approx(1 / tpot_s));
   }
   CHECK(count == 40);
   CHECK(ttft_ms / 40 / 1e3 == doctest::Approx(result["latency"]["ttft_s"]["mean"].get<double>()));
+}
+
+TEST_CASE("requests.jsonl says why a call has no answer, and has no metric that it did not live to see") {
+  const Scratch scratch;
+  const std::string file = scratch.file("s.yaml", small_scenario());
+  REQUIRE(run_program({"run", file, "--requests", "-o", scratch.path("a"), "--set",
+                       "serving.admission.max_outstanding=1", "--set", "serving.admission.max_waiting=0"})
+              .code == 0);
+  const Json result = Json::parse(scratch.content("a/run.json"));
+  std::istringstream lines(scratch.content("a/requests.jsonl"));
+  std::int64_t dropped = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Json row = Json::parse(line);
+    if (row["error"].is_null()) continue;
+    ++dropped;
+    CHECK(row["error"] == Json{{"code", nullptr}, {"type", "dropped"}, {"message", "queue_full"}});
+    CHECK(row["metadata"]["request_ack_ns"].is_null());
+    CHECK_FALSE(row["metrics"].contains("time_to_first_token"));
+    CHECK(row["metrics"]["output_sequence_length"]["value"] == 0);
+  }
+  CHECK(dropped > 0);
+  CHECK(dropped == result["requests"]["dropped"]);
 }
 
 TEST_CASE("timeline.json is a Chrome trace: steps of a replica do not overlap, requests begin and end") {
@@ -214,6 +244,7 @@ TEST_CASE("vllm-json has vLLM's keys, in ms, with the numbers of our JSON") {
   CHECK(theirs["total_input_tokens"] == 40 * 256);
   CHECK(theirs["total_output_tokens"] == 40 * 32);
   CHECK(theirs["p99_e2el_ms"].get<double>() == ours["latency"]["e2e_s"]["p99"].get<double>() * 1e3);
+  CHECK(theirs["std_ttft_ms"].get<double>() == ours["latency"]["ttft_s"]["std"].get<double>() * 1e3);
   CHECK(theirs["median_tpot_ms"].get<double>() == ours["latency"]["tpot_s"]["p50"].get<double>() * 1e3);
   CHECK(theirs["output_throughput"] == ours["throughput"]["output_tokens_per_s"]);
 }

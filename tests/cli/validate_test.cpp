@@ -24,7 +24,7 @@ std::string vllm_log_of(const Scratch& scratch, const std::string& folder) {
     const auto after = [&](const char* metric) {
       return arrival + row["metrics"][metric]["value"].get<double>() * 1e-3;
     };
-    log += nlohmann::json({{"request_id", "bench-" + row["metadata"]["request"].dump()},
+    log += nlohmann::json({{"request_id", "bench-" + row["metadata"]["session_num"].dump()},
                            {"input_toks", row["metrics"]["input_sequence_length"]["value"].get<int>()},
                            {"output_toks", row["metrics"]["output_sequence_length"]["value"].get<int>()},
                            {"queued_ts", after("time_to_queue")},

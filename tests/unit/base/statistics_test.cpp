@@ -67,8 +67,22 @@ TEST_CASE("a weight counts as so many equal values") {
   }
   CHECK(weighted.count() == repeated.count());
   CHECK(weighted.sum() == repeated.sum());
+  CHECK(weighted.standard_deviation() == doctest::Approx(repeated.standard_deviation()).epsilon(1e-13));
   for (double q = 0; q <= 1; q += 1.0 / 64) CHECK(weighted.quantile(q) == repeated.quantile(q));
   for (double limit = 0; limit < 51; ++limit) CHECK(weighted.share_at_most(limit) == repeated.share_at_most(limit));
+}
+
+TEST_CASE("the standard deviation is the population's, and small ones survive beside a large mean") {
+  Distribution values;
+  for (const double value : {2, 4, 4, 4, 5, 5, 7, 9}) values.add(value);  // mean 5, squared distances 32
+  CHECK(values.standard_deviation() == doctest::Approx(2).epsilon(1e-15));
+  Distribution equal;
+  equal.add(0.1, 3);
+  equal.add(0.1);
+  CHECK(equal.standard_deviation() == 0);
+  Distribution far;
+  for (const double value : {1e9, 1e9 + 1, 1e9 + 2}) far.add(value);
+  CHECK(far.standard_deviation() == doctest::Approx(std::sqrt(2.0 / 3)).epsilon(1e-12));
 }
 
 TEST_CASE("the share at most a limit includes the limit") {
@@ -134,6 +148,7 @@ TEST_CASE("merging equals adding everything to one distribution, exact or sketch
     CHECK(even.exact() == all.exact());
     CHECK(even.count() == all.count());
     CHECK(even.sum() == doctest::Approx(all.sum()).epsilon(1e-15));
+    CHECK(even.standard_deviation() == doctest::Approx(all.standard_deviation()).epsilon(1e-12));
     CHECK(even.minimum() == all.minimum());
     CHECK(even.maximum() == all.maximum());
     for (const double q : {0.0, 0.1, 0.5, 0.99, 1.0}) CHECK(even.quantile(q) == all.quantile(q));

@@ -89,11 +89,11 @@ TEST_CASE("vLLM's log and the simulator's rows read as the same times") {
   // Arrived at 4 s: a second on the way to the queue.
   const std::string ours = scratch.file(
       "ours.jsonl",
-      R"({"metadata":{"request":7,"request_start_ns":4000000000},"metrics":{"time_to_queue":{"value":1000},)"
+      R"({"metadata":{"session_num":7,"request_start_ns":4000000000},"metrics":{"time_to_queue":{"value":1000},)"
       R"("queue_time":{"value":1500},"time_to_first_token":{"value":2000},"request_latency":{"value":3000},)"
       R"("input_sequence_length":{"value":10.0},"output_sequence_length":{"value":3.0}},"error":null})"
       "\n"
-      R"({"metadata":{"request":8,"request_start_ns":4000000000},"metrics":{},"error":{"type":"dropped"}})"
+      R"({"metadata":{"session_num":8,"request_start_ns":4000000000},"metrics":{},"error":{"type":"dropped"}})"
       "\n");
   Diagnostics diagnostics;
   const auto a = read_request_times(vllm, diagnostics), b = read_request_times(ours, diagnostics);
