@@ -6,6 +6,21 @@ llmscape_library(data_folder SOURCES sim/cli/data_folder.cpp)
 target_compile_definitions(llmscape_data_folder PRIVATE LLMSCAPE_SOURCE_FOLDER="${PROJECT_SOURCE_DIR}")
 
 install(TARGETS llmscape)
+
+# What the program prints about itself, as files: where man and the shells look for it.
+function(llmscape_prints file folder)
+  set(output ${PROJECT_BINARY_DIR}/share/${file})
+  add_custom_command(OUTPUT ${output} COMMAND llmscape ${ARGN} > ${output} DEPENDS llmscape VERBATIM)
+  set_property(GLOBAL APPEND PROPERTY llmscape_printed ${output})
+  install(FILES ${output} DESTINATION ${folder})
+endfunction()
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/bash ${PROJECT_BINARY_DIR}/share/zsh)
+llmscape_prints(llmscape.1 ${CMAKE_INSTALL_MANDIR}/man1 man)
+llmscape_prints(bash/llmscape ${CMAKE_INSTALL_DATADIR}/bash-completion/completions completion bash)
+llmscape_prints(zsh/_llmscape ${CMAKE_INSTALL_DATADIR}/zsh/site-functions completion zsh)
+get_property(printed GLOBAL PROPERTY llmscape_printed)
+add_custom_target(llmscape_printed ALL DEPENDS ${printed})
+
 foreach(folder traces/measured models/catalog hardware/catalog workloads/catalog schemas examples)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/llmscape/${folder})
 endforeach()

@@ -156,7 +156,7 @@ void add_bench(CLI::App& app, Session& session) {
   verb->add_option("--backend", arguments->backend,
                    "Where kernels run: cpu (one thread, its processor time) or cuda (the first GPU, events)")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   verb->add_flag("--list", arguments->list, "Print the names of the cases and time none");
   verb->add_option("--filter", arguments->filter, "Only cases whose name this regular expression finds something in")

@@ -105,10 +105,10 @@ void add_calibrate(CLI::App& app, Session& session) {
                    "Fit only these: gemm, expert_gemm, prefill_attention, decode_attention, elementwise, collectives")
       ->type_name("NAME,...")
       ->delimiter(',')
-      ->check(CLI::IsMember(hardware::kFittableFamilies).description(""));
+      ->check(CLI::IsMember(hardware::kFittableFamilies));
   verb->add_option("--rows", arguments->rows, "At most this many rows of a family, always the same ones")
       ->type_name("N")
-      ->check(CLI::Range(20, 1'000'000).description(""))
+      ->check(CLI::Range(20, 1'000'000))
       ->capture_default_str();
   verb->add_option("--report", arguments->report, "File for errors and parameters as JSON")->type_name("FILE");
   arguments->messages.add_options(*verb);

@@ -274,11 +274,11 @@ void add_engine(CLI::App& app, Session& session) {
   const auto count = [&](const char* name, auto& value, const char* text) {
     return verb->add_option(name, value, text)
         ->type_name("N")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30).description(""));
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 30));
   };
   verb->add_option("--backend", a->backend, "Where the model runs: cpu or cuda")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"cpu", "cuda"}).description(""))
+      ->check(CLI::IsMember({"cpu", "cuda"}))
       ->capture_default_str();
   verb->add_option("--model", a->model, "A size, a name or a file, see below")
       ->type_name("MODEL")

@@ -14,6 +14,7 @@
 #include "base/table.hpp"
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
+#include "sim/cli/command_tree.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/metrics/names.hpp"
@@ -125,12 +126,13 @@ void add_list(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("list", "List what there is: entries of the catalogues, policies, metrics, trace formats");
   verb->footer(kFooter);
-  verb->add_option("what", arguments->what, fmt::format("One of {}", fmt::join(names, ", ")))
-      ->type_name("WHAT")
-      ->required();
+  CLI::Option* what = verb->add_option("what", arguments->what, fmt::format("One of {}", fmt::join(names, ", ")))
+                          ->type_name("WHAT")
+                          ->required();
+  suggest(*what, names, false);
   verb->add_option("--format", arguments->format, "What to print: table (cut to the terminal) or markdown (whole)")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "markdown"}).description(""))
+      ->check(CLI::IsMember({"table", "markdown"}))
       ->capture_default_str();
   arguments->messages.add_options(*verb);
   verb->callback([arguments, names, &session] {

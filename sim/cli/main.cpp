@@ -19,9 +19,11 @@
 namespace llmscape::cli {
 namespace {
 
-constexpr std::array kVerbs = {add_run,       add_sweep,    add_pareto, add_lint,    add_show,      add_list,
-                               add_schema,    add_trace,    add_import, add_compare, add_validate,  add_bench,
-                               add_calibrate, add_accuracy, add_engine, add_report,  add_completion};
+constexpr std::array kVerbs = {
+    add_run,   add_sweep,     add_pareto,   add_report, add_compare,    add_lint,
+    add_show,  add_list,      add_schema,   add_trace,  add_import,     add_validate,
+    add_bench, add_calibrate, add_accuracy, add_engine, add_completion, add_man,
+};
 
 constexpr const char* kFooter = R"(Exit codes:
     0  done
@@ -48,7 +50,8 @@ std::string version_text() {
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
-    return option->get_type_size() > 0 ? ' ' + option->get_type_name() : "";
+    const std::string type = option->get_type_name();  // "FORMAT:{table,json}": the description has the choices
+    return option->get_type_size() > 0 ? ' ' + type.substr(0, type.find(':')) : "";
   }
   std::string make_option_desc(const CLI::Option* option) const override {
     const std::string& fallback = option->get_default_str();

@@ -10,11 +10,11 @@ namespace llmscape::cli {
 void Messages::add_options(CLI::App& verb) {
   verb.add_option("--color", colour_, "Colours: auto (on a terminal, without NO_COLOR), always or never")
       ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}).description(""))
+      ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   verb.add_option("--error-format", format_, "Mistakes on stderr as text or as a JSON array")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json"}).description(""))
+      ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
 }
 

@@ -183,7 +183,7 @@ void add_run(CLI::App& app, Session& session) {
   verb->add_option("--format", arguments->format,
                    "What to print: table, json (schema run/1) or vllm-json (vLLM's keys, in ms)")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json", "vllm-json"}).description(""))
+      ->check(CLI::IsMember({"table", "json", "vllm-json"}))
       ->capture_default_str();
   verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
   verb->add_flag("-v,--verbose", arguments->verbose, "Say more on stderr");

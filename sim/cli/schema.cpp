@@ -28,7 +28,7 @@ void add_schema(CLI::App& app, Session& session) {
   verb->add_option("kind", *name, "scenario, device, model or workload")
       ->type_name("KIND")
       ->required()
-      ->check(CLI::IsMember(std::vector<std::string>(kSchemas.begin(), kSchemas.end())).description(""));
+      ->check(CLI::IsMember(std::vector<std::string>(kSchemas.begin(), kSchemas.end())));
   verb->callback([name, &session] {
     std::fputs(schema_of(*name).c_str(), stdout);
     session.exit_code = kDone;

@@ -10,6 +10,7 @@
 #include "base/table.hpp"
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
+#include "sim/cli/command_tree.hpp"
 #include "sim/cli/description.hpp"
 #include "sim/cli/field_tables.hpp"
 #include "sim/cli/messages.hpp"
@@ -116,7 +117,8 @@ void add_show(CLI::App& app, Session& session) {
   CLI::App* verb =
       app.add_subcommand("show", "Show a device, model, workload or scenario with the origin of each value");
   verb->footer(kFooter);
-  verb->add_option("what", *what, "What to show")->type_name("WHAT")->required()->expected(1, 2);
+  CLI::Option* option = verb->add_option("what", *what, "What to show")->type_name("WHAT")->required()->expected(1, 2);
+  suggest(*option, {"fields", "hardware/", "model/", "workload/"}, true);
   messages->add_options(*verb);
   verb->callback([what, messages, &session] {
     const bool fields = what->front() == "fields";

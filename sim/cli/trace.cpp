@@ -114,7 +114,7 @@ void add_trace(CLI::App& app, Session& session) {
   described
       ->add_option("--block-tokens", arguments->block_tokens, "Tokens of a block when reuse of whole blocks is counted")
       ->type_name("N")
-      ->check(CLI::Range(1, 1 << 20).description(""))
+      ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
   described->callback([arguments, &session] { session.exit_code = describe(*arguments); });
 

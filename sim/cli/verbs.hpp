@@ -43,5 +43,6 @@ void add_calibrate(CLI::App& app, Session& session);
 void add_accuracy(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
+void add_man(CLI::App& app, Session& session);
 
 }  // namespace llmscape::cli

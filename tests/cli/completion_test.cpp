@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -13,55 +16,107 @@
 namespace llmscape::test {
 namespace {
 
-// What the script offers when `words` were typed, the last one perhaps in part.
-std::set<std::string> offered(const Scratch& scratch, const std::string& words, int count) {
-  const std::string script = scratch.file("completion.bash", run_program({"completion", "bash"}).out);
-  const Shell ran =
-      shell("cd " + scratch.path("") + " && bash -c 'source completion.bash; COMP_WORDS=(" + words +
-            "); COMP_CWORD=" + std::to_string(count - 1) + "; _llmscape; printf \"%s\\n\" \"${COMPREPLY[@]}\"'");
-  std::set<std::string> out;
-  std::istringstream lines(ran.out);
-  for (std::string line; std::getline(lines, line);) out.insert(line);
+using Words = std::set<std::string>;
+
+Words lines_of(const std::string& text) {
+  Words out;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (!line.empty()) out.insert(line);
   return out;
+}
+
+bool is_there(const std::string& program) { return shell("command -v " + program).code == 0; }
+
+// What bash offers when `words` were typed, the last one perhaps in part.
+Words offered(const Scratch& scratch, const std::string& words, int count) {
+  scratch.file("completion.bash", run_program({"completion", "bash"}).out);
+  return lines_of(shell("cd " + scratch.path("") + " && bash -c 'source completion.bash; COMP_WORDS=(" + words +
+                        "); COMP_CWORD=" + std::to_string(count - 1) +
+                        "; _llmscape; printf \"%s\\n\" \"${COMPREPLY[@]}\"'")
+                      .out);
 }
 
 }  // namespace
 
-TEST_CASE("both scripts are scripts") {
+TEST_CASE("both scripts are scripts of their shell") {
   const Scratch scratch;
-  for (const char* name : {"bash", "zsh"}) {
-    const std::string script = scratch.file(name, run_program({"completion", name}).out);
-    CHECK(shell("bash -n " + script + " 2>&1").out.empty());
-  }
-}
-
-TEST_CASE("bash completes verbs, options and their values") {
-  const Scratch scratch;
-  CHECK(offered(scratch, "llmscape co", 2) == std::set<std::string>{"compare", "completion"});
-  CHECK(offered(scratch, "llmscape run --re", 3) == std::set<std::string>{"--requests"});
-  CHECK(offered(scratch, "llmscape run --format v", 4) == std::set<std::string>{"vllm-json"});
-  CHECK(offered(scratch, "llmscape list b", 3) == std::set<std::string>{"batchers"});
-  CHECK(offered(scratch, "llmscape trace s", 3) == std::set<std::string>{"slice"});
-  CHECK(offered(scratch, "llmscape lint comp", 3) == std::set<std::string>{"completion.bash"});
-}
-
-TEST_CASE("the script knows every verb and every long option that --help knows") {
-  const std::string script = run_program({"completion", "bash"}).out;
-  const std::regex verb("\n  ([a-z]+) {10,}"), option("\n  (?:-[a-z],)?(--[a-z-]+)");
-  const auto check_all = [&script](const std::string& text, const std::regex& pattern, int group) {
-    for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it) {
-      const std::string word = (*it)[static_cast<std::size_t>(group)];
-      CHECK_MESSAGE(std::regex_search(script, std::regex(word + "\\b")), word);
+  for (const std::string name : {"bash", "zsh"}) {
+    if (!is_there(name)) {
+      MESSAGE("skipped: there is no " << name);
+      continue;
     }
-  };
-  check_all(run_program({"--help"}).out, verb, 1);
-  for (const char* name :
-       {"run", "lint", "show", "list", "schema", "trace", "import", "compare", "engine", "validate", "completion"}) {
-    check_all(run_program({name, "--help"}).out, option, 1);
+    const std::string script = scratch.file(name, run_program({"completion", name}).out);
+    CHECK(shell(name + " -n " + script + " 2>&1").out == "");
   }
-  for (const char* deed : {"describe", "convert", "slice"})
-    check_all(run_program({"trace", deed, "--help"}).out, option, 1);
-  check_all(run_program({"import", "vllm", "--help"}).out, option, 1);
+}
+
+TEST_CASE("bash completes verbs, options, their values and files") {
+  const Scratch scratch;
+  scratch.file("comparison.yaml", "");
+  scratch.file("complete results/run.json", "");
+  CHECK(offered(scratch, "llmscape co", 2) == Words{"compare", "completion"});
+  CHECK(offered(scratch, "llmscape --v", 2) == Words{"--version"});
+  CHECK(offered(scratch, "llmscape run --re", 3) == Words{"--requests"});
+  CHECK(offered(scratch, "llmscape run --format v", 4) == Words{"vllm-json"});
+  CHECK(offered(scratch, "llmscape run --seed \"\"", 4).empty());
+  CHECK(offered(scratch, "llmscape run -o c", 4) == Words{"complete results"});
+  CHECK(offered(scratch, "llmscape list b", 3) == Words{"batchers"});
+  CHECK(offered(scratch, "llmscape show h", 3) == Words{"hardware/"});
+  CHECK(offered(scratch, "llmscape trace s", 3) == Words{"slice"});
+  CHECK(offered(scratch, "llmscape trace slice --fr", 4) == Words{"--from"});
+  CHECK(offered(scratch, "llmscape lint compa", 3) == Words{"comparison.yaml"});
+}
+
+// Keys are typed into a terminal of its own; the marks say where the list of a completion begins and ends.
+TEST_CASE("zsh completes verbs, options and their values") {
+  if (!is_there("zsh")) {
+    MESSAGE("skipped: there is no zsh");
+    return;
+  }
+  const Scratch scratch;
+  scratch.file("site/_llmscape", run_program({"completion", "zsh"}).out);
+  scratch.file("typed.zsh", R"(
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1= RPS1=; unsetopt zle_bracketed_paste; fpath=($PWD/site \$fpath); autoload -U compinit; compinit -u -D"
+zpty -w shell "compadd() { [[ \${@[1,-2]} == *-O* || \${@[1,-2]} == *-D* ]] && { builtin compadd \"\$@\"; return }
+  local -a found; builtin compadd -A found \"\$@\"; print -rl -- \$found; return 1 }"
+zpty -w shell "bindkey '^I' complete-word; zle -C complete-word complete-word marked"
+zpty -w shell "marked() { print -r -- BEGIN; _main_complete; print -r -- END; exit }"
+zpty -w -n shell "$1"$'\t'
+while zpty -r -t shell line 2>/dev/null || { sleep 0.05; zpty -t shell } ; do print -rn -- "$line"; line=; done
+)");
+  const auto typed = [&scratch](const std::string& keys) {
+    const std::string text =
+        shell("cd " + scratch.path("") + " && timeout 20 zsh -f typed.zsh '" + keys + "' 2>&1 | tr -d '\\r'").out;
+    const std::size_t begin = text.rfind("BEGIN\n"), end = text.rfind("\nEND");
+    REQUIRE_MESSAGE(begin < end, text);
+    return lines_of(text.substr(begin + 6, end - begin - 6));
+  };
+  CHECK(typed("llmscape co") == Words{"compare", "completion"});
+  CHECK(typed("llmscape run --re") == Words{"--requests"});
+  CHECK(typed("llmscape run --format v") == Words{"vllm-json"});
+  CHECK(typed("llmscape trace s") == Words{"slice"});
+}
+
+TEST_CASE("both scripts know every verb and every long option that docs/cli.md knows") {
+  std::ifstream page("docs/cli.md");
+  const std::string help{std::istreambuf_iterator<char>(page), {}};
+  const std::regex names("\n(?:## llmscape |  |  -[a-z],)(--[a-z-]+|[a-z ]+)(?:\n| )");
+  for (const char* shell_name : {"bash", "zsh"}) {
+    const std::string script = run_program({"completion", shell_name}).out;
+    int count = 0;
+    for (std::sregex_iterator it(help.begin(), help.end(), names), end; it != end; ++it) {
+      const std::string name = (*it)[1];
+      if (!name.starts_with("--") && !help.substr(static_cast<std::size_t>(it->position())).starts_with("\n## "))
+        continue;
+      ++count;
+      const std::string last = name.substr(name.rfind(' ') + 1);
+      CHECK_MESSAGE(std::regex_search(script, std::regex(last + "\\b")), name);
+    }
+    CHECK(count > 50);
+  }
 }
 
 }  // namespace llmscape::test
