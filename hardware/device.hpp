@@ -57,13 +57,27 @@ inline constexpr int kResources = 5;
 inline constexpr std::array<std::string_view, kResources> kResourceNames = {"arithmetic", "vector", "memory", "write",
                                                                             "links"};
 
+// What an operator family's time waits for in a step: the part of the device that it keeps busy, or none: launches,
+// latencies, work too small to fill anything, the host.
+enum class Bound : std::uint8_t { overhead, arithmetic, vector, memory, write, links };
+inline constexpr int kBounds = kResources + 1;
+inline constexpr std::array<std::string_view, kBounds> kBoundNames = {"overhead", "arithmetic", "vector",
+                                                                      "memory",   "write",      "links"};
+
+// The part that works longest at its peak during `time`; overhead, where even that one works for less than a quarter of
+// it.
+inline constexpr double kFilled = 0.25;
+Bound bound_of(Seconds time, const std::array<Seconds, kResources>& busy);
+
 // What one step costs one replica (energy: all its devices together).
 struct StepCost {
   Seconds device;  // the device timeline (of one stage under pipeline parallelism)
   Seconds host;    // the host timeline of the same step (scheduling, launches)
   Seconds sync;    // the device waits for the host this long, even where their timelines overlap
-  std::array<Seconds, kOperatorFamilies> by_family{};  // sums to `device` + the host entry
-  std::array<Joules, kEnergyComponents> energy{};      // dynamic energy only
+  std::array<Seconds, kOperatorFamilies> by_family{};        // sums to `device` + the host entry
+  std::array<Bound, kOperatorFamilies> bound{};              // of each family's time
+  std::array<Joules, kEnergyComponents> energy{};            // dynamic energy only
+  std::array<Joules, kOperatorFamilies> energy_by_family{};  // sums to the same
   std::array<Seconds, kResources> busy{};  // of one device: how long each part works at its peak; at most the step
   Seconds extrapolated;                    // of the device's time, outside the range of its parameters
   Flops flops;                             // of one device

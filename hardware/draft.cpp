@@ -10,10 +10,16 @@ namespace {
 constexpr auto kHost = static_cast<std::size_t>(OperatorFamily::host);
 constexpr Bytes kTokenId{4};
 
+void add_energy(StepCost& sum, const StepCost& more, double times) {
+  for (std::size_t i = 0; i < sum.energy.size(); ++i) sum.energy[i] += times * more.energy[i];
+  for (std::size_t i = 0; i < sum.energy_by_family.size(); ++i)
+    sum.energy_by_family[i] += times * more.energy_by_family[i];
+}
+
 void add_work(StepCost& sum, const StepCost& more, double times) {
   sum.device += times * more.device;
   for (std::size_t i = 0; i < kHost; ++i) sum.by_family[i] += times * more.by_family[i];
-  for (std::size_t i = 0; i < sum.energy.size(); ++i) sum.energy[i] += times * more.energy[i];
+  add_energy(sum, more, times);
   for (std::size_t i = 0; i < sum.busy.size(); ++i) sum.busy[i] += times * more.busy[i];
   sum.extrapolated += times * more.extrapolated;
   sum.flops += times * more.flops;
@@ -87,8 +93,7 @@ class DraftDevice final : public StepModel {
     const StepCost draft = draft_->step(one);
     const auto steps = static_cast<double>(drafts);
     cost.sync += steps * (draft.device + draft.host + draft.sync) + link_.round_trip(drafts);
-    for (std::size_t i = 0; i < cost.energy.size(); ++i)
-      cost.energy[i] += steps * static_cast<double>(batch.decodes) * draft.energy[i];
+    add_energy(cost, draft, steps * static_cast<double>(batch.decodes));
     return cost;
   }
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }

@@ -4,19 +4,28 @@
 #include <algorithm>
 
 namespace llmscape::hardware {
+namespace {
+
+Bound bound_of(Seconds time, Seconds computing, Seconds streaming) {
+  if (std::max(computing, streaming) < kFilled * time || time == Seconds()) return Bound::overhead;
+  return computing > streaming ? Bound::arithmetic : Bound::memory;
+}
+
+}  // namespace
 
 void PartCost::add(OperatorFamily family, const KernelCost& cost, int count) {
-  by_family[static_cast<std::size_t>(family)] += count * cost.time;
+  const auto f = static_cast<std::size_t>(family);
+  by_family[f] += count * cost.time;
+  bf16_flops[f] += count * cost.bf16_flops;
+  bytes[f] += count * cost.bytes;
   flops += count * cost.flops;
-  bf16_flops += count * cost.bf16_flops;
-  bytes += count * cost.bytes;
 }
 
 PartCost& PartCost::operator+=(const PartCost& other) {
   for (std::size_t i = 0; i < by_family.size(); ++i) by_family[i] += other.by_family[i];
+  for (std::size_t i = 0; i < bf16_flops.size(); ++i) bf16_flops[i] += other.bf16_flops[i];
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += other.bytes[i];
   flops += other.flops;
-  bf16_flops += other.bf16_flops;
-  bytes += other.bytes;
   link_bytes += other.link_bytes;
   extrapolated += other.extrapolated;
   return *this;
@@ -29,11 +38,20 @@ StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const
   cost.host = host;
   cost.extrapolated = part.extrapolated;
   cost.flops = part.flops;
-  cost.bytes = part.bytes;
 
-  const Joules compute = part.bf16_flops * power.compute;
-  const Joules memory = part.bytes * power.memory;
+  constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
+  Flops bf16_flops;
+  for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
+    bf16_flops += part.bf16_flops[f];
+    cost.bytes += part.bytes[f];
+    cost.energy_by_family[f] = devices * (part.bf16_flops[f] * power.compute + part.bytes[f] * power.memory);
+    cost.bound[f] = bound_of(part.by_family[f], part.bf16_flops[f] / rates.bf16, part.bytes[f] / rates.memory);
+  }
+  const Joules compute = bf16_flops * power.compute;
+  const Joules memory = cost.bytes * power.memory;
   const Joules link = part.link_bytes * power.link;
+  cost.energy_by_family[kCollective] += devices * link;
+  cost.bound[kCollective] = Bound::links;
   const Seconds at_limit = (compute + memory + link) / (power.limit - power.idle);
   if (at_limit > cost.device) {
     for (Seconds& family : cost.by_family) family *= at_limit / cost.device;
@@ -47,8 +65,8 @@ StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const
   const auto keep_busy = [&cost](Resource resource, Seconds time) {
     cost.busy[static_cast<std::size_t>(resource)] = std::min(time, cost.device);
   };
-  keep_busy(Resource::arithmetic, part.bf16_flops / rates.bf16);
-  keep_busy(Resource::memory, part.bytes / rates.memory);
+  keep_busy(Resource::arithmetic, bf16_flops / rates.bf16);
+  keep_busy(Resource::memory, cost.bytes / rates.memory);
   keep_busy(Resource::links, part.of(OperatorFamily::collective));
   return cost;
 }

@@ -21,8 +21,10 @@ struct KernelCost {
 // What a part of a step costs one device, its kernels one after another.
 struct PartCost {
   std::array<Seconds, kOperatorFamilies> by_family{};
-  Flops flops, bf16_flops;
-  Bytes bytes, link_bytes;
+  std::array<Flops, kOperatorFamilies> bf16_flops{};
+  std::array<Bytes, kOperatorFamilies> bytes{};
+  Flops flops;
+  Bytes link_bytes;
   Seconds extrapolated;  // of the time, outside the range of the device's parameters
 
   void add(OperatorFamily family, const KernelCost& cost, int count);
@@ -45,7 +47,8 @@ struct Rates {
 };
 
 // The step of a replica of `devices` alike. At the power limit the clock falls: the device's time is stretched until
-// its mean power, dynamic and idle, is the limit. Collectives hold the links as long as they last.
+// its mean power, dynamic and idle, is the limit; the time that this adds counts as bound by what it was without.
+// Collectives hold the links as long as they last.
 StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const PowerModel& power, int devices);
 
 }  // namespace llmscape::hardware

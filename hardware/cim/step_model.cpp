@@ -11,6 +11,15 @@ namespace {
 
 constexpr std::size_t index(OperatorFamily family) { return static_cast<std::size_t>(family); }
 
+std::array<Seconds, kResources> busy(const CimTimes& t) {
+  std::array<Seconds, kResources> busy{};
+  busy[static_cast<std::size_t>(Resource::arithmetic)] = t.compute;
+  busy[static_cast<std::size_t>(Resource::write)] = t.write;
+  busy[static_cast<std::size_t>(Resource::vector)] = t.vector;
+  busy[static_cast<std::size_t>(Resource::memory)] = t.memory;
+  return busy;
+}
+
 // How much of the step a family's load accounts for: its share of whatever the step waits for.
 double share(const CimTimes& part, const CimTimes& whole, bool overlaps) {
   if (!overlaps) return (part.memory + part.macros + part.vector) / (whole.memory + whole.macros + whole.vector);
@@ -104,15 +113,16 @@ StepCost CimStepModel::step(const models::Batch& batch) {
   double sum = 0;
   for (std::size_t f = 0; f < shares.size(); ++f)
     sum += shares[f] = share(step_times(chip_, parts[f]), t, chip_.overlaps());
-  for (std::size_t f = 0; f < shares.size(); ++f) cost.by_family[f] = t.step * (shares[f] / sum);
-
   cost.device = t.step;
   cost.energy = step_energy(chip_, whole);
-  const auto busy = [&cost](Resource part) -> Seconds& { return cost.busy[static_cast<std::size_t>(part)]; };
-  busy(Resource::arithmetic) = t.compute;
-  busy(Resource::write) = t.write;
-  busy(Resource::vector) = t.vector;
-  busy(Resource::memory) = t.memory;
+  cost.busy = busy(t);
+  for (std::size_t f = 0; f < shares.size(); ++f) {
+    cost.by_family[f] = t.step * (shares[f] / sum);
+    for (const Joules joules : step_energy(chip_, parts[f])) cost.energy_by_family[f] += joules;
+    // Where the parts overlap, all families wait for what the step waits for.
+    cost.bound[f] =
+        chip_.overlaps() ? bound_of(t.step, cost.busy) : bound_of(cost.by_family[f], busy(step_times(chip_, parts[f])));
+  }
   cost.flops = Flops(2 * whole.multiply_adds) + whole.vector;
   cost.bytes = whole.traffic();
   return cost;

@@ -114,10 +114,23 @@ void DataflowStepModel::add(StepCost& cost, const Loads& loads, double count, st
   const SectionTimes t = section_times(socket_.fabric, socket_.tiers, whole, run);
   const Seconds time = count * (t.longest() + static_cast<double>(sections) * *socket_.fabric.fill);
 
-  for (std::size_t f = 0; f < loads.size(); ++f) cost.by_family[f] += time * share(loads[f], whole, t);
+  const Bound bound = count * t.longest() < kFilled * time ? Bound::overhead
+                      : t.memory == t.longest()            ? Bound::memory
+                      : t.compute == t.longest()           ? Bound::arithmetic
+                                                           : Bound::links;
+  const DataflowEnergy& e = socket_.energy;
+  const bool from_hbm = !run.resident && *socket_.tiers.hbm > Bytes();
+  for (std::size_t f = 0; f < loads.size(); ++f) {
+    const Seconds some = time * share(loads[f], whole, t);
+    if (some > cost.by_family[f]) cost.bound[f] = bound;
+    cost.by_family[f] += some;
+    const Bytes read = loads[f].weights + loads[f].kv;
+    cost.energy_by_family[f] +=
+        count * (loads[f].flops * *e.compute + read * *e.sram + sockets_ * loads[f].sent * *e.link);
+    if (from_hbm) cost.energy_by_family[f] += count * read * *e.hbm;
+  }
   cost.device += time;
 
-  const DataflowEnergy& e = socket_.energy;
   const Bytes read = whole.weights + whole.kv;
   const double layers = count / groups_;  // that one socket has a part of
   cost.flops += layers * whole.flops / sockets_;
@@ -126,7 +139,7 @@ void DataflowStepModel::add(StepCost& cost, const Loads& loads, double count, st
   cost.energy[index(EnergyComponent::compute)] += count * whole.flops * *e.compute;
   cost.energy[index(EnergyComponent::on_chip)] += count * read * *e.sram;
   cost.energy[index(EnergyComponent::interconnect)] += count * sockets_ * whole.sent * *e.link;
-  if (run.resident || *socket_.tiers.hbm == Bytes()) return;
+  if (!from_hbm) return;
   cost.bytes += layers * read / sockets_;
   cost.busy[index(Resource::memory)] += layers * read / sockets_ / *socket_.tiers.hbm_bandwidth;
   cost.energy[index(EnergyComponent::memory)] += count * read * *e.hbm;
@@ -144,7 +157,9 @@ void DataflowStepModel::finish(StepCost& cost, double tokens) const {
   cost.by_family[index(OperatorFamily::collective)] += hop;
   cost.device += hop;
   cost.busy[index(Resource::links)] += crossing / sockets_ / *socket_.fabric.link_bandwidth;
+  cost.bound[index(OperatorFamily::collective)] = Bound::links;
   cost.energy[index(EnergyComponent::interconnect)] += groups_ * crossing * *socket_.energy.link;
+  cost.energy_by_family[index(OperatorFamily::collective)] += groups_ * crossing * *socket_.energy.link;
 }
 
 StepCost DataflowStepModel::step(const models::Batch& batch) {

@@ -72,7 +72,7 @@ class OffloadStepModel final : public StepModel {
     Seconds taken;
     for (std::size_t f = 0; f < static_cast<std::size_t>(OperatorFamily::host); ++f) {
       if (is_attention(f) != attention) continue;
-      sum.by_family[f] += part.by_family[f];
+      add_time(sum, part, f);
       taken += part.by_family[f];
     }
     sum.device += taken;

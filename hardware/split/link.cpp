@@ -16,12 +16,15 @@ const Fields<SplitLink>& split_link_fields() {
 }
 
 void add_crossings(StepCost& cost, const SplitLink& link, int crossings, Bytes bytes) {
+  constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
   const Seconds sending = bytes / *link.bandwidth;
   const Seconds time = crossings * *link.latency + sending;
   cost.device += time;
-  cost.by_family[static_cast<std::size_t>(OperatorFamily::collective)] += time;
+  cost.by_family[kCollective] += time;
+  cost.bound[kCollective] = Bound::links;
   cost.busy[static_cast<std::size_t>(Resource::links)] += sending;
   cost.energy[static_cast<std::size_t>(EnergyComponent::interconnect)] += bytes * *link.energy;
+  cost.energy_by_family[kCollective] += bytes * *link.energy;
 }
 
 }  // namespace llmscape::hardware

@@ -30,12 +30,18 @@ std::vector<std::string> problems_of(const std::string& role, const Device& part
   return found;
 }
 
+void add_time(StepCost& sum, const StepCost& part, std::size_t family) {
+  if (part.by_family[family] > sum.by_family[family]) sum.bound[family] = part.bound[family];
+  sum.by_family[family] += part.by_family[family];
+}
+
 void add_work(StepCost& sum, const StepCost& part, const Device& device, double share) {
   constexpr auto kHost = static_cast<std::size_t>(OperatorFamily::host);
   sum.host = sum.by_family[kHost] = std::max(sum.host, part.host);
   sum.sync = std::max(sum.sync, part.sync);
   sum.extrapolated += share * part.extrapolated;
   for (std::size_t i = 0; i < part.energy.size(); ++i) sum.energy[i] += part.energy[i];
+  for (std::size_t i = 0; i < part.energy_by_family.size(); ++i) sum.energy_by_family[i] += part.energy_by_family[i];
   for (std::size_t i = 0; i < part.busy.size(); ++i) sum.busy[i] += part.busy[i];
   sum.flops += static_cast<double>(device.count) * part.flops;
   sum.bytes += static_cast<double>(device.count) * part.bytes;

@@ -21,6 +21,9 @@ std::int64_t kv_tokens_of(const Device& part, const models::ModelSpec&, double u
 // Why it cannot run its part of the model, in sentences that begin with `role`.
 std::vector<std::string> problems_of(const std::string& role, const Device& part, const models::ModelSpec&);
 
+// Adds one family's time of a part's step, which waits for what most of the sum waits for.
+void add_time(StepCost& sum, const StepCost& part, std::size_t family);
+
 // Adds what a part's step costs besides device time, which `share` of the part's is taken of: energy, busy parts, and
 // the work of all its devices. Hosts of parts work at the same time, so that the slowest counts.
 void add_work(StepCost& sum, const StepCost& part, const Device&, double share);

@@ -34,7 +34,7 @@ class PipelineStepModel final : public StepModel {
       const bool last = i + 1 == stages_.size();
       const StepCost cost = stages_[i].steps->step(of_stage(batch, stages_[i]));
       sum.device += cost.device;
-      for (std::size_t f = 0; f < cost.by_family.size(); ++f) sum.by_family[f] += cost.by_family[f];
+      for (std::size_t f = 0; f < cost.by_family.size(); ++f) add_time(sum, cost, f);
       add_work(sum, cost, *device_.stages[i].device, 1);
       if (!last && batch.tokens() > 0)
         add_crossings(sum, device_.link, 1, static_cast<double>(batch.tokens()) * hidden_state_);

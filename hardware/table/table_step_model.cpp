@@ -143,8 +143,9 @@ StepCost TableStepModel::step(const models::Batch& batch) {
         collectives_.logit_part(batch.logit_rows()).by_family[static_cast<std::size_t>(OperatorFamily::collective)];
   }
   cost.device = std::accumulate(cost.by_family.begin(), cost.by_family.end(), Seconds());
-  cost.energy[static_cast<std::size_t>(EnergyComponent::compute)] =
-      plan_.devices() * ((*device_.busy - *device_.idle) * cost.device);
+  const Watts dynamic = plan_.devices() * (*device_.busy - *device_.idle);
+  cost.energy[static_cast<std::size_t>(EnergyComponent::compute)] = dynamic * cost.device;
+  for (std::size_t f = 0; f < cost.by_family.size(); ++f) cost.energy_by_family[f] = dynamic * cost.by_family[f];
   add_work(cost, batch);
   cost.host = host_time(device_.host, settings_, batch, model_.layers());
   cost.sync = sync_time(device_.host, batch);
@@ -166,22 +167,42 @@ void TableStepModel::note(OperatorFamily family, std::string_view range) {
 // What the step would have to move and compute; the times know nothing of it.
 void TableStepModel::add_work(StepCost& cost, const models::Batch& batch) const {
   const double tokens = static_cast<double>(batch.tokens()), rows = static_cast<double>(batch.logit_rows());
-  double flops = 2 * rows * shape_.head.weights, bytes = shape_.head.bytes.si();
+  struct Work {
+    double flops = 0, bytes = 0;
+  };
+  std::array<Work, kOperatorFamilies> all{};
+  const auto add = [&all](OperatorFamily family, double flops, double bytes) {
+    Work& work = all[static_cast<std::size_t>(family)];
+    work.flops += flops;
+    work.bytes += bytes;
+  };
+  add(OperatorFamily::gemm, 2 * rows * shape_.head.weights, shape_.head.bytes.si());
   for (const LayerShape& layer : shape_.layers) {
     const LayerLoad load = shape_.load(layer, batch);
-    flops += layer.count * (2 * tokens * layer.common.weights + 2 * load.expert_rows * layer.expert.weights +
-                            load.prefill.flops + load.decode.flops);
-    bytes += layer.count * (layer.common.bytes.si() + load.experts_touched * layer.expert.bytes.si() +
-                            (load.prefill.keys + load.prefill.tokens + load.decode.keys) * layer.kv_bytes);
+    const double prefill_entries = load.prefill.keys + load.prefill.tokens;
+    add(OperatorFamily::gemm, layer.count * 2 * tokens * layer.common.weights, layer.count * layer.common.bytes.si());
+    add(OperatorFamily::grouped_gemm, layer.count * 2 * load.expert_rows * layer.expert.weights,
+        layer.count * load.experts_touched * layer.expert.bytes.si());
+    add(OperatorFamily::prefill_attention, layer.count * load.prefill.flops,
+        layer.count * prefill_entries * layer.kv_bytes);
+    add(OperatorFamily::decode_attention, layer.count * load.decode.flops,
+        layer.count * load.decode.keys * layer.kv_bytes);
   }
-  cost.flops = Flops(flops / plan_.tensor);
-  cost.bytes = Bytes(bytes / plan_.tensor);
-  const auto keep_busy = [&cost](Resource resource, Seconds time) {
-    cost.busy[static_cast<std::size_t>(resource)] = std::min(time, cost.device);
-  };
-  if (device_.peak_bf16) keep_busy(Resource::arithmetic, cost.flops / **device_.peak_bf16);
-  if (device_.memory_bandwidth) keep_busy(Resource::memory, cost.bytes / **device_.memory_bandwidth);
-  keep_busy(Resource::links, cost.by_family[static_cast<std::size_t>(OperatorFamily::collective)]);
+  for (std::size_t f = 0; f < all.size(); ++f) {
+    const Flops flops(all[f].flops / plan_.tensor);
+    const Bytes bytes(all[f].bytes / plan_.tensor);
+    std::array<Seconds, kResources> busy{};
+    if (device_.peak_bf16) busy[static_cast<std::size_t>(Resource::arithmetic)] = flops / **device_.peak_bf16;
+    if (device_.memory_bandwidth) busy[static_cast<std::size_t>(Resource::memory)] = bytes / **device_.memory_bandwidth;
+    cost.bound[f] = bound_of(cost.by_family[f], busy);
+    for (std::size_t part = 0; part < busy.size(); ++part) cost.busy[part] += busy[part];
+    cost.flops += flops;
+    cost.bytes += bytes;
+  }
+  constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
+  cost.bound[kCollective] = Bound::links;
+  cost.busy[static_cast<std::size_t>(Resource::links)] = cost.by_family[kCollective];
+  for (Seconds& busy : cost.busy) busy = std::min(busy, cost.device);
 }
 
 std::vector<std::string> TableStepModel::range_warnings() const {

@@ -36,6 +36,8 @@ void add_schema(CLI::App& app, Session& session);
 void add_trace(CLI::App& app, Session& session);
 void add_import(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);
+void add_explain(CLI::App& app, Session& session);
+void add_sensitivity(CLI::App& app, Session& session);
 void add_engine(CLI::App& app, Session& session);
 void add_validate(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);

@@ -80,6 +80,7 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   measured_prompt_tokens += request.prompt_tokens;
   measured_output_tokens += request.output_tokens;
   if (good(request)) ++measured_good;
+  for (std::size_t i = 0; i < request_phases.size(); ++i) request_phases[i] += request.clock.spent()[i];
   const double first = (request.first_token - request.arrival).si();
   ttft.add(first);
   ttft_batches.add(first);
@@ -88,6 +89,13 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
     tpot.add((request.last_token - request.first_token).si() / static_cast<double>(request.output_tokens - 1));
 }
 
-void Observer::on_task(const workloads::Program&, Outcome, Seconds at) { last_end = std::max(last_end, at); }
+void Observer::on_task(const workloads::Program& program, const serving::TaskClock& clock, Outcome outcome,
+                       Seconds at) {
+  last_end = std::max(last_end, at);
+  if (outcome != Outcome::completed || program.start < warmup_) return;
+  ++measured_tasks;
+  task_time += at - program.start;
+  for (std::size_t i = 0; i < task_phases.size(); ++i) task_phases[i] += clock.spent()[i];
+}
 
 }  // namespace llmscape::metrics

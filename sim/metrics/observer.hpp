@@ -40,7 +40,8 @@ class Observer : public serving::RequestListener {
 
   void on_arrival(const serving::Request& request, std::int64_t open) override;
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
-  void on_task(const workloads::Program& program, serving::Outcome outcome, Seconds at) override;
+  void on_task(const workloads::Program& program, const serving::TaskClock& clock, serving::Outcome outcome,
+               Seconds at) override;
 
   Distribution ttft, tpot, e2e;  // seconds
   BatchQuantiles ttft_batches;
@@ -50,6 +51,11 @@ class Observer : public serving::RequestListener {
   std::int64_t measured_ended = 0;  // completed, dropped, timed out and failed: what attainment is a share of
   std::int64_t measured_good = 0;
   std::int64_t measured_prompt_tokens = 0, measured_output_tokens = 0;  // of measured completed requests
+  // INV-17: summed over these, and over the tasks that were completed and started at `warmup` or later.
+  std::array<Seconds, serving::kRequestPhases> request_phases{};
+  std::array<Seconds, serving::kTaskPhases> task_phases{};
+  std::int64_t measured_tasks = 0;
+  Seconds task_time;
   // INV-5, over all requests.
   std::int64_t prompt_tokens = 0, recomputed_tokens = 0, discarded_tokens = 0, emitted_tokens = 0;
   Seconds last_end;

@@ -4,34 +4,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/files.hpp"
 #include "base/table.hpp"
 #include "sim/metrics/names.hpp"
+#include "sim/report/result_file.hpp"
 #include "sim/report/units.hpp"
 
 namespace llmscape::report {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using metrics::Better;
 using metrics::Metric;
-
-std::optional<Json> read_result(std::filesystem::path path, Diagnostics& diagnostics) {
-  if (std::filesystem::is_directory(path)) path /= "run.json";
-  const SourceRange file{std::make_shared<const SourceText>(SourceText{path.string(), ""})};
-  std::string error;
-  const auto text = read_file(path, error);
-  if (!text) {
-    diagnostics.error(file, error);
-    return std::nullopt;
-  }
-  Json json = Json::parse(*text, nullptr, false);
-  if (!json.is_object() || json.value("/schema"_json_pointer, Json()) != "run/1") {
-    diagnostics.error(file, "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"");
-    return std::nullopt;
-  }
-  return json;
-}
 
 std::string text_at(const Json& result, const char* pointer) {
   const Json value = result.value(Json::json_pointer(pointer), Json());
@@ -75,14 +58,14 @@ void add_row(Table& table, const std::string& name, const Metric& metric, std::o
 
 std::optional<std::string> compare(const std::filesystem::path& a, const std::filesystem::path& b,
                                    Diagnostics& diagnostics) {
-  const auto first = read_result(a, diagnostics), second = read_result(b, diagnostics);
-  if (!first || !second) return std::nullopt;
+  const Json first = read_result(a, diagnostics), second = read_result(b, diagnostics);
+  if (first.is_null() || second.is_null()) return std::nullopt;
   Table table({"metric", "A", "B", "B / A", "better"});
   for (const metrics::Column& column : metrics::columns())
     if (column.statistic != "p90" && column.statistic != "p95" && column.statistic != "max")
-      add_row(table, column.name, *column.metric, number_at(*first, column.json_pointer),
-              number_at(*second, column.json_pointer));
-  return about("A", a, *first) + about("B", b, *second) + '\n' + table.text();
+      add_row(table, column.name, *column.metric, number_at(first, column.json_pointer),
+              number_at(second, column.json_pointer));
+  return about("A", a, first) + about("B", b, second) + '\n' + table.text();
 }
 
 }  // namespace llmscape::report

@@ -8,7 +8,7 @@
 
 namespace llmscape::report {
 
-// Two results (run.json, or the folder it stands in) side by side: what both were, then each metric with the ratio of
+// Two results (as read_result() takes them) side by side: what both were, then each metric with the ratio of
 // the second to the first and which of them is better. Nothing after reporting a file that is no result.
 std::optional<std::string> compare(const std::filesystem::path& a, const std::filesystem::path& b,
                                    Diagnostics& diagnostics);

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 
+#include "sim/run/breakdown.hpp"
 #include "sim/run/energy.hpp"
 #include "sim/run/retrieval.hpp"
 #include "sim/run/utilisation.hpp"
@@ -120,7 +122,7 @@ void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotal
   for (std::size_t r = 0; r < totals.size(); ++r) {
     const auto tags = parts.devices[r]->provenance();
     for (std::size_t f = 0; f < seconds.size(); ++f) {
-      const double some = totals[r].time_by_family[f].si();
+      const double some = std::accumulate(totals[r].time[f].begin(), totals[r].time[f].end(), Seconds()).si();
       seconds[f] += some;
       result.provenance[static_cast<std::size_t>(tags[f])] += some;
       all += some;
@@ -270,6 +272,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.pools = pools(parts, gateway, totals, end);
   result.energy = energy_of(parts, gateway, result, end);
   result.utilisation = utilisation_of(parts, gateway, end);
+  result.breakdown = breakdown_of(parts);
   if (config.cost)
     result.cost = cost_of(*config.cost, group_times(parts, gateway, end), *result.energy, result.tokens.emitted);
   result.area = area(parts.scenario, result.throughput);

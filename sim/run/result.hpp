@@ -170,6 +170,32 @@ struct FleetResult {
   std::int64_t lost_tokens = 0;  // tokens that were answered by then, and are answered again
 };
 
+// Where a time went: `parts` sum to `whole_s` (INV-17).
+struct TimeParts {
+  std::int64_t count = 0;  // of what these are means of
+  double whole_s = 0;
+  std::vector<std::pair<std::string, double>> parts;  // seconds
+};
+
+// Where the steps of a group of devices went.
+struct GroupSteps {
+  std::string group;
+  double seconds = 0;  // of steps, summed over the replicas; families sum to it
+  double joules = 0;   // dynamic, of all devices; families sum to it
+  struct Family {
+    std::string name;  // of hardware::kOperatorFamilyNames
+    double seconds = 0, joules = 0;
+    std::vector<std::pair<std::string, double>> bound_by;  // seconds, by hardware::kBoundNames; sum to `seconds`
+  };
+  std::vector<Family> families;  // those that took any
+};
+
+struct Breakdown {
+  // Means over measured completed requests (end to end) and tasks (start to end): serving::RequestPhase, TaskPhase.
+  std::optional<TimeParts> requests, tasks;
+  std::vector<GroupSteps> steps;  // by the name of the group
+};
+
 struct RunResult {
   std::int64_t seed = 0;
   metrics::Verdict verdict;
@@ -183,6 +209,7 @@ struct RunResult {
   std::optional<SpeculationResult> speculation;
   std::optional<AdapterResult> adapters;
   std::optional<EnergyResult> energy;
+  Breakdown breakdown;
   std::vector<PoolResult> pools;
   std::vector<GroupUse> utilisation;       // of groups that ran a step
   std::optional<CostResult> cost;          // where the scenario has prices

@@ -156,6 +156,28 @@ Json retrieval(const std::vector<RetrievalResult>& all) {
   return json;
 }
 
+Json time_parts(const TimeParts& parts) {
+  Json json = {{"count", parts.count}, {"whole_s", parts.whole_s}};
+  for (const auto& [name, seconds] : parts.parts) json[name + "_s"] = seconds;
+  return json;
+}
+
+// {"requests": {"count": 9, "whole_s": 2, "queued_s": 0.5, ...}, "tasks": ..., "steps": {"h100-sxm": {"seconds": ...,
+// "joules": ..., "families": {"gemm": {"seconds": ..., "joules": ..., "bound_by": {"memory": ...}}, ...}}}}
+Json breakdown(const Breakdown& b) {
+  Json json = Json::object();
+  if (b.requests) json["requests"] = time_parts(*b.requests);
+  if (b.tasks) json["tasks"] = time_parts(*b.tasks);
+  for (const GroupSteps& group : b.steps) {
+    Json& steps = json["steps"][group.group];
+    steps = {{"seconds", group.seconds}, {"joules", group.joules}};
+    for (const auto& family : group.families)
+      steps["families"][family.name] = {
+          {"seconds", family.seconds}, {"joules", family.joules}, {"bound_by", shares(family.bound_by)}};
+  }
+  return json;
+}
+
 Json provenance(const RunResult& result) {
   Json json = Json::object();
   for (std::size_t i = 0; i < kTagNames.size(); ++i) json[std::string(kTagNames[i])] = result.provenance[i];
@@ -219,6 +241,7 @@ std::string to_json(const RunResult& r) {
   json["window_s"] = r.window_s;
   json["sequence_steps"] = r.sequence_steps;
   json["time_share"] = shares(r.time_share);
+  json["breakdown"] = breakdown(r.breakdown);
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
   if (r.cost) json["cost"] = cost(*r.cost);
   if (r.area)

@@ -64,8 +64,9 @@ class Ears : public serving::RequestListener {
   void on_availability(std::size_t replica, serving::Availability availability, Seconds at) override {
     if (options_.watcher) options_.watcher->on_availability(static_cast<int>(replica), availability, at);
   }
-  void on_task(const workloads::Program& program, serving::Outcome outcome, Seconds at) override {
-    observer_.on_task(program, outcome, at);
+  void on_task(const workloads::Program& program, const serving::TaskClock& clock, serving::Outcome outcome,
+               Seconds at) override {
+    observer_.on_task(program, clock, outcome, at);
     if (options_.progress && expected_)
       options_.progress(static_cast<double>(++tasks_) / static_cast<double>(*expected_));
   }

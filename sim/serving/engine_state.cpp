@@ -56,6 +56,7 @@ Request& EngineState::admit(std::int64_t hit_blocks, Seconds now) {
   link(request);
   request.state = Request::State::prefilling;
   if (request.schedule == kNever) request.schedule = now;
+  request.compute(now);
   kv.share(request.lease, content(request), hit_blocks);
   request.computed = hit_blocks * kv.block_tokens();
   request.reused += request.computed;
@@ -140,7 +141,7 @@ void EngineState::free_blocks(Request& request) {
   kv.release(request.lease);
 }
 
-Request* EngineState::preempt_last() {
+Request* EngineState::preempt_last(Seconds now) {
   Request* victim = nullptr;
   for (Request* r = last_; r; r = r->previous) {
     if (r->state == Request::State::finishing) continue;
@@ -153,6 +154,7 @@ Request* EngineState::preempt_last() {
   victim->computed = 0;
   victim->sought_below = false;
   victim->state = Request::State::waiting;
+  victim->wait(std::max(now, victim->latest_token));  // what is planned of it still runs
   ++victim->preemptions;
   ++preemptions;
   waiting.push(*victim);

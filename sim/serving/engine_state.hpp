@@ -105,7 +105,7 @@ class EngineState {
 
   // Takes a running request off the engine: of the worst priority, the one admitted last. Its blocks are freed and it
   // waits again, keeping what it has answered. Returns it; nullptr if nothing can be preempted.
-  Request* preempt_last();
+  Request* preempt_last(Seconds now);
   // Takes a request that waits or runs off the engine for good. False if its last step is already planned.
   bool cancel(Request& request);
   // Frees the slot and the blocks of a request whose last step has ended.

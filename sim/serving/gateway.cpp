@@ -104,8 +104,8 @@ void Gateway::on_outcome(Request& request, Outcome outcome, Seconds at) {
   report(Due::What::outcome, request, at, outcome);
 }
 
-void Gateway::on_program_end(const Program& program, Outcome outcome, Seconds now) {
-  listener_.on_task(program, outcome, now);
+void Gateway::on_program_end(const Program& program, const TaskClock& clock, Outcome outcome, Seconds now) {
+  listener_.on_task(program, clock, outcome, now);
   generator_.finished(program, now);
 }
 
@@ -136,6 +136,7 @@ void Gateway::on_call(std::size_t slot, int stage, Seconds now) {
   request.model = what.model;
   request.session = program.session;
   request.arrival = now;
+  request.clock.start(RequestPhase::front_end, now);
   last_arrival_ = now;
   ++requests_.injected;
   ++open_requests_;
@@ -163,6 +164,7 @@ void Gateway::admit(std::size_t place, Seconds now) {
     send(call, now);
   } else if (config_.max_waiting < 0 || static_cast<std::int64_t>(held_.size()) < config_.max_waiting) {
     call.held = true;
+    call.request.clock.enter(RequestPhase::held, now);
     held_.insert({call.request.priority, call.request.id, place});
   } else {
     reject(call, Outcome::dropped, Reason::queue_full, now);
@@ -182,6 +184,7 @@ void Gateway::wait_for_replica(Call& call, Seconds now) {
   if (!std::exchange(call.announced, true))
     for (Controller* controller : config_.controllers) controller->on_waiting(call.request, now);
   call.unplaced = true;
+  if (!call.request.answered()) call.request.clock.enter(RequestPhase::held, now);
   unplaced_.insert({call.request.priority, call.request.id, call.request.gateway_slot});
 }
 

@@ -29,8 +29,8 @@ class RequestListener {
   virtual void on_arrival(const Request& request, std::int64_t open) = 0;
   // A model call has left the system at `at` (then request.last_token, unless it ended early).
   virtual void on_request(const Request& request, Outcome outcome, Seconds at) = 0;
-  // A program has ended.
-  virtual void on_task(const workloads::Program& program, Outcome outcome, Seconds at) = 0;
+  // A program has ended, and `clock` with it.
+  virtual void on_task(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds at) = 0;
   // A replica serves, loads, drains or is off from `at` on.
   virtual void on_availability(std::size_t, Availability, Seconds) {}
 };
@@ -222,7 +222,7 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   };
 
   void on_call(std::size_t slot, int stage, Seconds now) override;
-  void on_program_end(const workloads::Program& program, Outcome outcome, Seconds now) override;
+  void on_program_end(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds now) override;
   void pass_front_end();
   void admit(std::size_t call, Seconds now);
   void admit_held(Seconds now);

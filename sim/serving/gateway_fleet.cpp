@@ -237,6 +237,7 @@ void Gateway::begin_anew(std::size_t place, Seconds now) {
   request.hand_over = false;
   request.state = Request::State::waiting;
   request.schedule = request.first_token = request.last_token = kNever;
+  request.clock.start_anew(RequestPhase::lost, request.arrival, now);
   request.computed = 0;
   request.sought_below = false;
   request.fetched_from = request.fetched_to = 0;

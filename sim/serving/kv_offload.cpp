@@ -74,6 +74,7 @@ void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
   Fetch fetch{&request, source.tier, {}, source.blocks, {}};
   fetch.read = source.tier->read(state.content(request), hit.blocks, source.blocks, now);
   state.waiting.erase(request);
+  if (!request.answered()) request.clock.enter(RequestPhase::fetching, now);
   state.kv.share(fetch.lease, state.content(request), hit.blocks);
   state.kv.take(fetch.lease, source.blocks - hit.blocks);
   request.fetched_from = hit.blocks * state.kv.block_tokens();
@@ -95,6 +96,7 @@ bool KvOffload::end_fetches(EngineState& state, Seconds now) {
            state.kv.publish(fetch.lease, state.content(request), request.fetched_to);
            state.kv.release(fetch.lease);
            state.waiting.push(request);
+           request.wait(now);
            return true;
          }) > 0;
 }

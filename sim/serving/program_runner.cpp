@@ -26,7 +26,9 @@ void ProgramRunner::start(Program program) {
   active.missing.clear();
   for (const Stage& stage : active.program.stages) active.missing.push_back(static_cast<int>(stage.after.size()));
   active.open_stages = static_cast<int>(active.program.stages.size());
-  active.open_calls = 0;
+  active.open_calls = active.open_retrievals = active.open_tools = 0;
+  active.clock = {};
+  active.clock.start(TaskPhase::pauses, active.program.start);
   active.called = false;
   active.open = true;
   active.outcome = Outcome::completed;
@@ -53,13 +55,27 @@ void ProgramRunner::begin_work(std::size_t slot, int stage, Seconds now) {
   if (what.kind == Stage::Kind::model_call) {
     ++active.open_calls;
     active.called = true;
-    host_.on_call(slot, stage, now);
-  } else if (what.query_tokens > 0) {
+    note_phase(active, now);
+    return host_.on_call(slot, stage, now);
+  }
+  if (what.kind == Stage::Kind::retrieval) ++active.open_retrievals;
+  if (what.kind == Stage::Kind::tool) ++active.open_tools;
+  note_phase(active, now);
+  if (what.query_tokens > 0) {
     search_->ask({slot, stage}, what.query_tokens, now);
   } else {
     const Seconds end = what.kind == Stage::Kind::retrieval ? station_.serve(now, what.service) : now + what.service;
     timers_.push({end, next_timer_++, slot, stage, true});
   }
+}
+
+// What the task waits for from now on.
+void ProgramRunner::note_phase(Active& active, Seconds now) {
+  active.clock.enter(active.open_calls > 0        ? TaskPhase::model_calls
+                     : active.open_retrievals > 0 ? TaskPhase::retrieval
+                     : active.open_tools > 0      ? TaskPhase::tools
+                                                  : TaskPhase::pauses,
+                     now);
 }
 
 void ProgramRunner::run_next() {
@@ -78,7 +94,6 @@ void ProgramRunner::run_next() {
 
 void ProgramRunner::answered(std::size_t slot, int stage, Outcome outcome, Seconds now) {
   Active& active = programs_[slot];
-  --active.open_calls;
   // An abandoned suggestion is part of the plan; whatever else ends a call early is how its task ends.
   if (outcome != Outcome::cancelled && active.outcome == Outcome::completed) active.outcome = outcome;
   end_stage(slot, stage, now);
@@ -86,8 +101,13 @@ void ProgramRunner::answered(std::size_t slot, int stage, Outcome outcome, Secon
 
 void ProgramRunner::end_stage(std::size_t slot, int stage, Seconds now) {
   Active& active = programs_[slot];
-  if (--active.open_stages == 0) return end_program(slot, now);
   const std::vector<Stage>& stages = active.program.stages;
+  const Stage::Kind kind = stages[static_cast<std::size_t>(stage)].kind;
+  if (kind == Stage::Kind::model_call) --active.open_calls;
+  if (kind == Stage::Kind::retrieval) --active.open_retrievals;
+  if (kind == Stage::Kind::tool) --active.open_tools;
+  note_phase(active, now);
+  if (--active.open_stages == 0) return end_program(slot, now);
   for (std::size_t later = static_cast<std::size_t>(stage) + 1; later < stages.size(); ++later)
     for (const int before : stages[later].after)
       if (before == stage && --active.missing[later] == 0) start_stage(slot, static_cast<int>(later), now);
@@ -98,7 +118,7 @@ void ProgramRunner::end_program(std::size_t slot, Seconds now) {
   counters_.count(active.outcome);
   --open_;
   active.open = false;
-  host_.on_program_end(active.program, active.outcome, now);
+  host_.on_program_end(active.program, active.clock, active.outcome, now);
   spare_.push_back(slot);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/serving/counters.hpp"
+#include "sim/serving/phases.hpp"
 #include "sim/serving/request.hpp"
 #include "sim/serving/search_hosts.hpp"
 #include "sim/serving/station.hpp"
@@ -22,8 +23,9 @@ class ProgramHost {
   // Stage `stage` of the program in `slot` is a model call that starts at `now`; the host reports its end by
   // answered().
   virtual void on_call(std::size_t slot, int stage, Seconds now) = 0;
-  // All stages have ended; `outcome` is that of the call that went wrong first, if any.
-  virtual void on_program_end(const workloads::Program& program, Outcome outcome, Seconds now) = 0;
+  // All stages have ended, and `clock` with them; `outcome` is that of the call that went wrong first, if any.
+  virtual void on_program_end(const workloads::Program& program, const TaskClock& clock, Outcome outcome,
+                              Seconds now) = 0;
 };
 
 // Executes request programs: starts each stage when those before it have ended, waits for tools, people, the retrieval
@@ -55,7 +57,8 @@ class ProgramRunner {
     workloads::Program program;
     std::vector<int> missing;  // per stage: stages before it that have not ended
     int open_stages = 0;
-    int open_calls = 0;
+    int open_calls = 0, open_retrievals = 0, open_tools = 0;
+    TaskClock clock;
     bool called = false;  // a model call was made
     bool open = false;
     Outcome outcome = Outcome::completed;
@@ -74,6 +77,7 @@ class ProgramRunner {
   void start_stage(std::size_t slot, int stage, Seconds now);
   void begin_work(std::size_t slot, int stage, Seconds now);
   void end_stage(std::size_t slot, int stage, Seconds now);
+  static void note_phase(Active& active, Seconds now);
   void end_program(std::size_t slot, Seconds now);
 
   ProgramHost& host_;

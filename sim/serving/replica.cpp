@@ -36,6 +36,7 @@ bool Replica::quiet() const {
 }
 
 void Replica::submit(Request& request, Seconds at) {
+  request.wait(at);
   post({Message::Kind::submit, &request, request.id, Outcome::completed, at});
 }
 
@@ -66,7 +67,8 @@ std::vector<Request*> Replica::crash(Seconds at) {
   if (last_end_ > at) {  // what runs does not run to its end; its energy is charged all the same
     const Seconds busy = totals_.busy - (last_end_ - at);
     const double share = busy / totals_.busy;
-    for (Seconds& family : totals_.time_by_family) family *= share;
+    for (auto& family : totals_.time)
+      for (Seconds& some : family) some *= share;
     for (Seconds& part : totals_.busy_by_resource) part *= share;
     totals_.extrapolated *= share;
     totals_.busy = busy;
@@ -144,6 +146,7 @@ void Replica::end_steps(Seconds now) {
       } else {
         state_.retire(*request);
         request->last_token = steps_.front().end;
+        request->clock.enter(RequestPhase::decode, request->last_token);
       }
       outcomes_.on_outcome(*request, Outcome::completed, steps_.front().end);
     }
@@ -196,6 +199,7 @@ void Replica::read(const Message& message, Seconds now) {
       expected_.push_back({message.request, message.id, adapter_of(*message.request), 0, {}});
       break;
     case Message::Kind::join:
+      message.request->clock.enter(RequestPhase::decode, now);
       state_.join(reserved_.at(message.id));
       reserved_.erase(message.id);
       break;

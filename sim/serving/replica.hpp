@@ -22,12 +22,13 @@ struct ReplicaTotals {
   std::int64_t decode_tokens = 0;  // answered by decodes; accepted drafts count when their request ends
   std::int64_t passes = 0;         // of decoding sequences: each answers a token, and the drafts that it accepts
   Seconds busy;                    // INV-8: at most the elapsed time
-  std::array<Seconds, hardware::kOperatorFamilies>
-      time_by_family{};     // sums to `busy`; host: what the device does not hide
+  // Sums to `busy`: by operator family and what its time waits for; host: what the device does not hide.
+  std::array<std::array<Seconds, hardware::kBounds>, hardware::kOperatorFamilies> time{};
   Seconds adapter_loading;  // of it, waiting for adapters
   Seconds extrapolated;     // of it, outside the range of the device's parameters
   std::array<Joules, hardware::kEnergyComponents> energy{};
-  std::array<Seconds, hardware::kResources> busy_by_resource{};  // of one device: each at most `busy`
+  std::array<Joules, hardware::kOperatorFamilies> energy_by_family{};  // sums to the same
+  std::array<Seconds, hardware::kResources> busy_by_resource{};        // of one device: each at most `busy`
   Flops flops;
   Bytes bytes;
   std::int64_t peak_kv_blocks = 0;

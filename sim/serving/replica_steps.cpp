@@ -78,15 +78,19 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.busy += end - start;
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
   const double stages = config_.pipeline_stages;
-  for (std::size_t i = 0; i < kHost; ++i) totals_.time_by_family[i] += cost.by_family[i] * stages;
+  for (std::size_t i = 0; i < kHost; ++i)
+    totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * stages;
   // What of the host's time the device did not hide.
-  totals_.time_by_family[kHost] += std::max(Seconds(), duration(cost) - cost.device * stages);
+  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
+      std::max(Seconds(), duration(cost) - cost.device * stages);
   totals_.extrapolated += cost.extrapolated * stages;
   Joules energy;
   for (std::size_t i = 0; i < cost.energy.size(); ++i) {
     totals_.energy[i] += cost.energy[i];
     energy += cost.energy[i];
   }
+  for (std::size_t i = 0; i < cost.energy_by_family.size(); ++i)
+    totals_.energy_by_family[i] += cost.energy_by_family[i];
   for (std::size_t i = 0; i < cost.busy.size(); ++i) totals_.busy_by_resource[i] += cost.busy[i];
   totals_.flops += cost.flops;
   totals_.bytes += cost.bytes;
@@ -111,6 +115,7 @@ void Replica::stamp_tokens(Seconds end) {
       record(end - request.latest_token, 1);  // went on after a preemption
     }
     request.latest_token = end;
+    request.clock.enter(request.hand_over ? RequestPhase::transfer : RequestPhase::decode, end);
     if (request.state == Request::State::decoding) state_.gaps.join(end);
   }
 }

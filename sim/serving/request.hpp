@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/quantity.hpp"
+#include "sim/serving/phases.hpp"
 #include "traces/content.hpp"
 
 namespace llmscape::serving {
@@ -85,12 +86,17 @@ struct Request {
   std::int64_t prefilled = 0;  // tokens computed in chunks
   std::int64_t reused = 0;     // tokens found in the prefix cache
   std::int64_t lost = 0;       // tokens answered by replicas that were lost: answered again
+  RequestClock clock;          // INV-17: its phases sum to last_token - arrival
   // Running requests in order of admission, as a list through the requests themselves.
   Request* previous = nullptr;
   Request* next = nullptr;
 
   // Tokens that must be in the cache before the next one can be generated.
   [[nodiscard]] std::int64_t tokens_to_compute() const { return prompt_tokens + emitted; }
+  // It waits to be scheduled, or to be scheduled again, from `at` on; is scheduled, or scheduled again.
+  void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
+  void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }
+  [[nodiscard]] bool answered() const { return first_token < kNever; }
 };
 
 }  // namespace llmscape::serving

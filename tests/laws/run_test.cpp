@@ -62,6 +62,7 @@ TEST_CASE("equal devices may be written in any order and under any name (INV-13)
     if (!named) result.hardware.clear();
     result.energy->by_group.clear();  // which of two equal groups did what follows their order
     result.utilisation.clear();
+    result.breakdown.steps.clear();
     return run::to_json(result);
   };
   CHECK(metrics("[{name: a, preset: h100-sxm, count: 2}, {name: b, preset: h100-sxm, count: 2}]", true) ==

@@ -3,6 +3,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "sim/kernel/kernel.hpp"
@@ -49,6 +51,19 @@ inline workloads::Program call(double start, Prompt prompt, std::int64_t output,
   program.stages[0].prompt = std::move(prompt);
   program.stages[0].output_tokens = output;
   return program;
+}
+
+// INV-17: the phases of a completed call sum to its time, those of its first token to the time to that.
+inline void check_phases(const serving::Request& request) {
+  Seconds first, all;
+  for (std::size_t phase = 0; phase < serving::kRequestPhases; ++phase) {
+    all += request.clock.spent()[phase];
+    if (phase < serving::kPhasesOfFirstToken) first = all;
+  }
+  const Seconds small = 1e-12 * request.last_token;
+  const auto differ = [small](Seconds a, Seconds b) { return a > b + small || b > a + small; };
+  if (differ(first, request.first_token - request.arrival) || differ(all, request.last_token - request.arrival))
+    throw std::logic_error("INV-17: the phases of request " + std::to_string(request.id) + " do not add up");
 }
 
 struct Answer {
@@ -142,7 +157,8 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   [[nodiscard]] const serving::Replica& replica(std::size_t i = 0) const { return replicas_[i]; }
   [[nodiscard]] const serving::Gateway& gateway() const { return *gateway_; }
 
-  std::vector<Answer> answers;  // in the order in which they came
+  std::vector<Answer> answers;            // in the order in which they came
+  std::vector<serving::TaskClock> tasks;  // in the order in which they ended
   std::vector<Step> steps;
   std::vector<std::pair<double, std::int64_t>> gaps;
   Seconds end;
@@ -226,13 +242,16 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
 
   void on_arrival(const serving::Request&, std::int64_t) override {}
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override {
+    if (outcome == serving::Outcome::completed) check_phases(request);
     if (on_answer) {
       on_answer(request, outcome);
     } else {
       answers.push_back({request, outcome, at});
     }
   }
-  void on_task(const workloads::Program&, serving::Outcome, Seconds) override {}
+  void on_task(const workloads::Program&, const serving::TaskClock& clock, serving::Outcome, Seconds) override {
+    if (keep_steps) tasks.push_back(clock);
+  }
   void on_wake(Seconds now) override { gateway_->on_wake(now); }
   void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
     gateway_->on_outcome(request, outcome, at);

@@ -22,7 +22,7 @@ class SgLangBatcher : public Batcher {
     if (!plan.chunks.empty()) return;
     const std::int64_t preempted = state.preemptions;
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
-      if (!state.preempt_last()) return;
+      if (!state.preempt_last(now)) return;
     if (state.preemptions > preempted) fresh_since_ = state.decoding.step();
     state.schedule_decodes(plan);
     // With prompts waiting, the falling ratio may let one in at any step.

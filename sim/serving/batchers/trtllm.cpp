@@ -12,7 +12,7 @@ class TrtLlmBatcher : public Batcher {
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     const std::int64_t preempted = state.preemptions;
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
-      if (!state.preempt_last()) return;
+      if (!state.preempt_last(now)) return;
     state.schedule_decodes(plan);
     const std::int64_t decode_tokens = plan.decodes * state.decoding.tokens_per_decode();
     const Candidates candidates = fitting(state, decode_tokens);

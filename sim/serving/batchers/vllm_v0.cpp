@@ -16,7 +16,7 @@ class VllmV0Batcher : public Batcher {
     if (!plan.chunks.empty()) return;
     const std::int64_t preempted = state.preemptions;
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
-      if (!state.preempt_last()) return;
+      if (!state.preempt_last(now)) return;
     state.schedule_decodes(plan);
     plan.steady = state.preemptions == preempted;
   }

@@ -16,8 +16,8 @@ class VllmV1Batcher : public Batcher {
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     std::int64_t budget = policy_.max_num_batched_tokens;
     const std::int64_t preempted_before = state.preemptions;
-    plan_decodes(state, budget, plan);
-    const bool room_in_prompts = continue_prompts(state, budget, plan);
+    plan_decodes(state, now, budget, plan);
+    const bool room_in_prompts = continue_prompts(state, now, budget, plan);
     const bool preempted = state.preemptions > preempted_before;
     if (!preempted && room_in_prompts) admit(state, now, budget, plan);
     plan.steady = plan.chunks.empty() && !preempted && state.prefilling.empty();
@@ -25,9 +25,9 @@ class VllmV1Batcher : public Batcher {
 
  private:
   // Step 1 of the scheduler for sequences that decode. The pool is short of blocks: the last admitted make room.
-  static void plan_decodes(EngineState& state, std::int64_t& budget, StepPlan& plan) {
+  static void plan_decodes(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) {
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
-      if (!state.preempt_last()) return;
+      if (!state.preempt_last(now)) return;
     state.schedule_decodes(plan);
     budget -= plan.decodes * state.decoding.tokens_per_decode();
   }
@@ -38,12 +38,12 @@ class VllmV1Batcher : public Batcher {
   }
 
   // Step 1 for prompts that are under way. False when one of them had to give way itself.
-  bool continue_prompts(EngineState& state, std::int64_t& budget, StepPlan& plan) const {
+  bool continue_prompts(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) const {
     for (std::size_t i = 0; i < state.prefilling.size() && budget > 0;) {
       Request& request = *state.prefilling[i];
       const std::int64_t tokens = limit(request.tokens_to_compute() - request.computed, budget);
       while (state.kv.available() < state.blocks_for_chunk(request, tokens)) {
-        const Request* victim = state.preempt_last();
+        const Request* victim = state.preempt_last(now);
         if (!victim || victim == &request) return false;
       }
       const std::size_t before = state.prefilling.size();

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/sensitivity.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/table.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/interrupt.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/metrics/names.hpp"
+#include "sim/run/pool.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+constexpr const char* kFooter =
+    R"(Each figure of the hardware that the scenario states, itself or by a preset, is changed alone; whole
+numbers (devices, banks, rows) are not: sweep them. docs/explaining.md says how to read the table.
+
+Examples:
+  llmscape sensitivity scenario.yaml
+  llmscape sensitivity scenario.yaml --change 100% --metrics tpot.mean   # what if it were twice as fast
+  llmscape sensitivity scenario.yaml --only bandwidth --only peak --format csv -o effects.csv)";
+
+struct Arguments {
+  std::string scenario, output = "-";
+  std::string change = "10%", format = "table";
+  std::vector<std::string> set, only;
+  std::vector<std::string> metrics = {"ttft.mean", "tpot.mean", "output_tokens_per_s", "joules_per_output_token"};
+  std::optional<std::int64_t> seed;
+  bool quiet = false;
+  int jobs = run::default_jobs();
+  Messages messages;
+};
+
+const SourceRange kCommandLine{};
+
+// "10%", "10 %", "0.1": a share above 0.
+double share_of(std::string text, Diagnostics& diagnostics) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.pop_back();
+  text.erase(text.find_last_not_of(' ') + 1);
+  const auto value = parse_quantity(text, Dimension::number);
+  const double* number = std::get_if<double>(&value);
+  if (number && *number > 0) return percent ? *number / 100 : *number;
+  diagnostics.error(kCommandLine,
+                    fmt::format("--change must be a share above 0, as 10% or 0.1; got {}", in_quotes(text)));
+  return 0;
+}
+
+std::vector<const metrics::Column*> columns_of(const std::vector<std::string>& names, Diagnostics& diagnostics) {
+  std::vector<std::string> known;
+  for (const metrics::Column& column : metrics::columns()) known.push_back(column.name);
+  std::vector<const metrics::Column*> columns;
+  for (const std::string& name : names) {
+    columns.push_back(metrics::find_column(name));
+    if (!columns.back())
+      diagnostics.error(kCommandLine,
+                        fmt::format("there is no metric {}: see 'llmscape list metrics'", in_quotes(name)),
+                        did_you_mean(name, known));
+  }
+  return columns;
+}
+
+std::string text_of(const explore::Sensitivity& sensitivity, std::string_view format) {
+  if (format == "json") return report::to_json(sensitivity);
+  return format == "csv" ? report::to_csv(sensitivity) : report::to_text(sensitivity);
+}
+
+int run_verb(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  explore::SensitivityOptions options;
+  options.change = share_of(arguments.change, diagnostics);
+  options.metrics = columns_of(arguments.metrics, diagnostics);
+  const auto scenario = run::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
+  arguments.messages.show(diagnostics, "See 'llmscape show fields scenario'.");
+  if (diagnostics.has_errors()) return kUsage;
+  options.only = arguments.only;
+  options.catalogs = catalogs();
+  options.jobs = arguments.jobs;
+  catch_interrupts();
+  Progress progress("sensitivity", arguments.quiet);
+  options.after_each = [&progress](double share) {
+    stop_if_interrupted();
+    progress.update(share);
+  };
+  const std::string text = text_of(explore::sensitivity(*scenario, options), arguments.format);
+  if (arguments.output == "-") std::fputs(text.c_str(), stdout);
+  else write_file_atomically(arguments.output, text);
+  return kDone;
+}
+
+}  // namespace
+
+void add_sensitivity(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb =
+      app.add_subcommand("sensitivity", "Change each figure of the hardware a little, and say what it does to metrics");
+  verb->footer(kFooter);
+  verb->add_option("scenario", arguments->scenario, "Scenario file")->type_name("FILE")->required();
+  verb->add_option("--set", arguments->set, "Lay a value over the scenario's, as 'run' does. Repeatable")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("--seed", arguments->seed, "Seed of every random stream, instead of the scenario's")->type_name("N");
+  verb->add_option("--change", arguments->change,
+                   "By how much figures are changed, more and less; from 100% on only more")
+      ->type_name("SHARE")
+      ->capture_default_str();
+  verb->add_option("--metrics", arguments->metrics, "Metrics to look at, with commas between; see 'list metrics'")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb->add_option("--only", arguments->only, "Change only figures whose path has this text in it. Repeatable")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  verb->add_option("-j,--jobs", arguments->jobs, "Runs at once; the result does not depend on it")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->default_str("one for each processor");
+  verb->add_option("--format", arguments->format, "What to print: table, json (schema sensitivity/1) or csv")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "json", "csv"}).description(""))
+      ->capture_default_str();
+  verb->add_option("-o,--output", arguments->output, "File to write, - for stdout")
+      ->type_name("FILE")
+      ->capture_default_str();
+  verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = run_verb(*arguments); });
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/result_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+
+namespace llmscape::report {
+
+using Json = nlohmann::ordered_json;
+
+Json read_result(std::filesystem::path path, Diagnostics& diagnostics) {
+  if (std::filesystem::is_directory(path)) path /= "run.json";
+  const SourceRange file{std::make_shared<const SourceText>(SourceText{path.string(), ""})};
+  std::string error;
+  const auto text = read_file(path, error);
+  if (!text) {
+    diagnostics.error(file, error);
+    return nullptr;
+  }
+  Json json = Json::parse(*text, nullptr, false);
+  const auto schema_of = [](const Json& value) { return value.is_object() ? value.value("schema", Json()) : Json(); };
+  if (schema_of(json) == "point/1" && json.contains("result")) json = Json(json["result"]);
+  if (schema_of(json) != "run/1") {
+    diagnostics.error(file, "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"");
+    return nullptr;
+  }
+  return json;
+}
+
+}  // namespace llmscape::report

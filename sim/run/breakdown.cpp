@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/breakdown.hpp"
+
+#include <cmath>
+#include <map>
+#include <span>
+#include <stdexcept>
+
+namespace llmscape::run {
+namespace {
+
+using hardware::kBoundNames;
+using hardware::kOperatorFamilyNames;
+
+double sum_of(std::span<const Seconds> parts) {
+  double sum = 0;
+  for (const Seconds part : parts) sum += part.si();
+  return sum;
+}
+
+// Times are differences of moments, and moments that are far from 0 are coarse.
+void check_sum(const char* what, double parts, double whole, double count, Seconds last) {
+  constexpr double kMomentError = 1e-15;  // about four units in the last place
+  if (std::abs(parts - whole) > 1e-9 * whole + kMomentError * last.si() * count)
+    throw std::logic_error("INV-17: the parts of " + std::string(what) + " sum to " + std::to_string(parts) +
+                           " s, which took " + std::to_string(whole) + " s");
+}
+
+std::optional<TimeParts> means(std::int64_t count, double whole, std::span<const Seconds> phases,
+                               std::span<const std::string_view> names) {
+  if (count == 0) return std::nullopt;
+  const auto all = static_cast<double>(count);
+  TimeParts parts{count, whole / all, {}};
+  for (std::size_t i = 0; i < phases.size(); ++i) parts.parts.emplace_back(names[i], phases[i].si() / all);
+  return parts;
+}
+
+std::optional<TimeParts> request_parts(const metrics::Observer& seen) {
+  const std::span<const Seconds> phases = seen.request_phases;
+  const auto count = static_cast<double>(seen.e2e.count());
+  const double whole = seen.e2e.mean() * count;
+  check_sum("the times to first tokens", sum_of(phases.first(serving::kPhasesOfFirstToken)), seen.ttft.mean() * count,
+            count, seen.last_end);
+  check_sum("the times of requests", sum_of(phases), whole, count, seen.last_end);
+  return means(seen.e2e.count(), whole, phases, serving::kRequestPhaseNames);
+}
+
+std::optional<TimeParts> task_parts(const metrics::Observer& seen) {
+  check_sum("the times of tasks", sum_of(seen.task_phases), seen.task_time.si(),
+            static_cast<double>(seen.measured_tasks), seen.last_end);
+  return means(seen.measured_tasks, seen.task_time.si(), seen.task_phases, serving::kTaskPhaseNames);
+}
+
+// What the replicas of one group did together.
+struct Sums {
+  decltype(serving::ReplicaTotals::time) time{};
+  decltype(serving::ReplicaTotals::energy_by_family) energy{};
+  Joules all_energy;
+};
+
+GroupSteps steps_of(const std::string& group, const Sums& sums) {
+  GroupSteps steps{group, 0, 0, {}};
+  for (std::size_t f = 0; f < sums.time.size(); ++f) {
+    GroupSteps::Family family{std::string(kOperatorFamilyNames[f]), 0, sums.energy[f].si(), {}};
+    for (std::size_t b = 0; b < sums.time[f].size(); ++b) {
+      const double seconds = sums.time[f][b].si();
+      family.seconds += seconds;
+      if (seconds > 0) family.bound_by.emplace_back(kBoundNames[b], seconds);
+    }
+    steps.seconds += family.seconds;
+    steps.joules += family.joules;
+    if (family.seconds > 0 || family.joules > 0) steps.families.push_back(std::move(family));
+  }
+  if (std::abs(steps.joules - sums.all_energy.si()) > 1e-9 * steps.joules)
+    throw std::logic_error("INV-6: the joules of the operators of '" + group + "' are not those of its parts");
+  return steps;
+}
+
+}  // namespace
+
+Breakdown breakdown_of(const Parts& parts) {
+  Breakdown breakdown;
+  if (parts.observer.e2e.count() > 0) breakdown.requests = request_parts(parts.observer);
+  breakdown.tasks = task_parts(parts.observer);
+  std::map<std::string, Sums> groups;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    const serving::ReplicaTotals& totals = parts.replicas[r]->totals();
+    Sums& sums = groups[parts.devices[r]->name];
+    for (std::size_t f = 0; f < sums.time.size(); ++f) {
+      for (std::size_t b = 0; b < sums.time[f].size(); ++b) sums.time[f][b] += totals.time[f][b];
+      sums.energy[f] += totals.energy_by_family[f];
+    }
+    for (const Joules component : totals.energy) sums.all_energy += component;
+  }
+  for (const auto& [group, sums] : groups)
+    if (GroupSteps steps = steps_of(group, sums); steps.seconds > 0) breakdown.steps.push_back(std::move(steps));
+  return breakdown;
+}
+
+}  // namespace llmscape::run
