@@ -25,7 +25,7 @@ void add_schema(CLI::App& app, Session& session) {
   auto name = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("schema", "Print the JSON Schema (draft-07) of a kind of file");
   verb->footer(kFooter);
-  verb->add_option("kind", *name, "scenario, device, model or workload")
+  verb->add_option("kind", *name, "scenario, device, model, workload or baseline")
       ->type_name("KIND")
       ->required()
       ->check(CLI::IsMember(std::vector<std::string>(kSchemas.begin(), kSchemas.end())));

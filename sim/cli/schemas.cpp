@@ -9,6 +9,7 @@
 
 #include "models/native.hpp"
 #include "sim/cli/description.hpp"
+#include "sim/explore/baseline.hpp"
 #include "sim/explore/plan_config.hpp"
 #include "workloads/workload.hpp"
 
@@ -96,6 +97,7 @@ std::string schema_of(std::string_view name) {
   if (name == "device") return device_schema().dump(2) + '\n';
   if (name == "model") return described_schema(models::native_model_fields().info(), name).dump(2) + '\n';
   if (name == "workload") return described_schema(workloads::workload_fields().info(), name).dump(2) + '\n';
+  if (name == "baseline") return described_schema(explore::baseline_info(), name).dump(2) + '\n';
   throw std::logic_error(fmt::format("no schema of '{}'", name));
 }
 

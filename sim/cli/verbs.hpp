@@ -29,6 +29,7 @@ struct Session {
 void add_run(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_pareto(CLI::App& app, Session& session);
+void add_check(CLI::App& app, Session& session);
 void add_lint(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);

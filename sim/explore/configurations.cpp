@@ -43,9 +43,7 @@ void summarise(const ResultsTable& table, const std::vector<std::string>& names,
   for (const std::size_t row : configuration.rows) rows.push_back(&table.rows[row]);
   const auto broken = std::ranges::find_if(rows, [](const ResultRow* row) { return row->verdict != "valid"; });
   configuration.verdict = broken == rows.end() ? "valid" : (*broken)->verdict;
-  for (std::size_t axis = 0; axis < names.size(); ++axis)
-    configuration.label += fmt::format("{}{}={}", axis == 0 ? "" : " ", names[axis], configuration.values[axis]);
-  if (names.empty()) configuration.label = rows.front()->id;
+  configuration.label = names.empty() ? rows.front()->id : label_of(names, configuration.values);
   for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)
     configuration.metrics.push_back(over_repeats(rows, metric));
 }
@@ -88,6 +86,12 @@ std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::
   if (count_ending_with(axes, name) != 1) return std::nullopt;
   const auto found = std::ranges::find_if(axes, [name](const auto& axis) { return ends_with_name(axis, name); });
   return static_cast<std::size_t>(found - axes.begin());
+}
+
+std::string label_of(const std::vector<std::string>& names, const std::vector<std::string>& values) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) text += fmt::format("{}{}={}", i == 0 ? "" : " ", names[i], values[i]);
+  return text;
 }
 
 Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& configuration) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/metrics/names.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <functional>
 #include <map>
@@ -142,6 +144,16 @@ const Column* find_column(std::string_view name) {
   }();
   const auto found = by_name.find(name);
   return found == by_name.end() ? nullptr : found->second;
+}
+
+std::vector<const Column*> find_columns(std::string_view name) {
+  if (const Column* column = find_column(name)) return {column};
+  std::vector<const Column*> all;
+  for (const Column& column : columns())
+    if (!column.statistic.empty() &&
+        (name == column.metric->key || fmt::format("{}.{}", name, column.statistic) == short_name(column)))
+      all.push_back(&column);
+  return all;
 }
 
 }  // namespace llmscape::metrics

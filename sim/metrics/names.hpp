@@ -38,5 +38,7 @@ const std::vector<Column>& columns();
 std::string short_name(const Column& column);
 // By its name, or its short one; nullptr if there is none.
 const Column* find_column(std::string_view name);
+// That one, or all statistics of a metric ("ttft"); empty if there is none.
+std::vector<const Column*> find_columns(std::string_view name);
 
 }  // namespace llmscape::metrics

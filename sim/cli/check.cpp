@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/check.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/cli/version.hpp"
+#include "sim/explore/baseline.hpp"
+#include "sim/report/check_report.hpp"
+#include "sim/report/junit.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+constexpr const char* kFooter =
+    R"(A metric is SAME within its tolerance; beyond it BETTER or WORSE where the intervals of both values are
+apart, AMBIGUOUS where they overlap. A metric or configuration that only one side has is WORSE, as is a
+result whose verdict is not 'valid'. Exits with 1 when anything is WORSE. The baseline is a JSON file
+(schemas/baseline.schema.json) in which tolerances may be edited; --update keeps them.
+
+Examples:
+  llmscape check out --baseline baseline.json --update
+  llmscape check out --baseline baseline.json
+  llmscape check out --baseline baseline.json --metrics ttft.p99,output_tokens_per_joule
+  llmscape check out --baseline baseline.json --junit check.xml --markdown check.md)";
+
+struct Arguments {
+  std::string results, baseline, junit, markdown, format = "table";
+  std::vector<std::string> metrics;
+  bool update = false, quiet = false;
+  Messages messages;
+};
+
+explore::MetricColumns columns_of(const std::vector<std::string>& names, Diagnostics& diagnostics) {
+  explore::MetricColumns all;
+  for (const std::string& name : names) {
+    const explore::MetricColumns columns = metrics::find_columns(name);
+    if (columns.empty())
+      diagnostics.error({}, fmt::format("--metrics: unknown metric {}", in_quotes(name)),
+                        "see 'llmscape list metrics'");
+    all.insert(all.end(), columns.begin(), columns.end());
+  }
+  return all;
+}
+
+int update(const explore::ResultsTable& table, const std::optional<explore::Baseline>& before,
+           const Arguments& arguments) {
+  explore::Baseline start = before.value_or(explore::Baseline{});
+  start.tool = fmt::format("llmscape {} {}", version().number, version().revision);
+  if (!arguments.metrics.empty()) start.metrics = arguments.metrics;
+  Diagnostics diagnostics;
+  const explore::Baseline baseline = explore::baseline_of(table, start, diagnostics);
+  arguments.messages.show(diagnostics);
+  if (diagnostics.has_errors()) return kFailed;
+  write_file_atomically(arguments.baseline, explore::baseline_json(baseline));
+  std::size_t metrics = 0;
+  for (const auto& configuration : baseline.configurations) metrics += configuration.metrics.size();
+  fmt::print("{}: {} metrics of {} configurations\n", arguments.baseline, metrics, baseline.configurations.size());
+  return kDone;
+}
+
+int run_verb(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const auto table = explore::read_results(arguments.results, diagnostics);
+  const explore::MetricColumns only = columns_of(arguments.metrics, diagnostics);
+  std::optional<explore::Baseline> baseline;
+  if (!arguments.update || std::filesystem::exists(arguments.baseline))
+    baseline = explore::read_baseline(arguments.baseline, diagnostics);
+  std::optional<explore::Check> check;
+  if (!diagnostics.has_errors() && !arguments.update) check = explore::check(*table, *baseline, only, diagnostics);
+  arguments.messages.show(diagnostics);
+  if (diagnostics.has_errors()) return kUsage;
+  if (arguments.update) return update(*table, baseline, arguments);
+
+  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, report::junit_xml(*check));
+  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, report::check_markdown(*check));
+  const std::string text = arguments.format == "json" ? report::check_json(*check)
+                           : arguments.quiet          ? report::check_headline(*check) + '\n'
+                                                      : report::check_text(*check);
+  std::fputs(text.c_str(), stdout);
+  return check->passed() ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("check", "Hold results against a baseline, and fail when one is worse");
+  verb->footer(kFooter);
+  verb->add_option("results", arguments->results, "Folder of a sweep or of one run ('run -o')")
+      ->type_name("DIR")
+      ->required();
+  verb->add_option("--baseline", arguments->baseline, "What to hold them against")->type_name("FILE")->required();
+  CLI::Option* refresh = verb->add_flag("--update", arguments->update,
+                                        "Write the baseline from the results, with the tolerances that it has");
+  verb->add_option("--metrics", arguments->metrics,
+                   "Only these, with --update those that the baseline is for; 'ttft' is all statistics of it")
+      ->type_name("METRIC,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->default_str("every metric of which more or less is better");
+  verb->add_option("--junit", arguments->junit, "Write JUnit XML for a CI server")
+      ->type_name("FILE")
+      ->excludes(refresh);
+  verb->add_option("--markdown", arguments->markdown, "Write the report as Markdown, for the summary of a job")
+      ->type_name("FILE")
+      ->excludes(refresh);
+  verb->add_option("--format", arguments->format, "table or json")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "json"}).description(""))
+      ->capture_default_str();
+  verb->add_flag("-q,--quiet", arguments->quiet, "Only the first sentence of the report");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = run_verb(*arguments); });
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/baseline.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "base/fields.hpp"
+#include "base/quantity.hpp"
+#include "base/yaml_reader.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+// The file as it is written.
+struct ValueConfig {
+  double value = 0;
+  std::optional<double> low, high;
+};
+struct ConfigurationConfig {
+  std::vector<std::string> values;
+  std::int64_t runs = 1;
+  std::map<std::string, ValueConfig> metrics;
+};
+struct BaselineConfig {
+  std::string tool;
+  YamlNode tolerance, tolerances;
+  std::vector<YamlNode> metrics;
+  std::vector<std::string> axes;
+  std::vector<ConfigurationConfig> configurations;
+};
+
+const Fields<ValueConfig>& value_fields() {
+  static const Fields<ValueConfig> fields = [] {
+    Fields<ValueConfig> f("value", "a metric, in the unit that 'llmscape list metrics' states");
+    f.add("value", &ValueConfig::value, "of one run, or the mean over repeats").required();
+    f.add("low", &ValueConfig::low, "lower end of its 95 % interval; absent: not known");
+    f.add("high", &ValueConfig::high, "upper end of its 95 % interval; absent: not known");
+    f.check([](const ValueConfig& v, const YamlNode& node, Diagnostics& diagnostics) {
+      if (v.low.has_value() != v.high.has_value() || v.low.value_or(0) > v.high.value_or(0))
+        diagnostics.error(node.where, "an interval has both ends, 'low' no higher than 'high'");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<ConfigurationConfig>& configuration_fields() {
+  static const Fields<ConfigurationConfig> fields = [] {
+    Fields<ConfigurationConfig> f("configuration", "points of a sweep that differ in nothing but their seed");
+    f.add("values", &ConfigurationConfig::values, "one for each axis, as results.csv has them").required();
+    f.add("runs", &ConfigurationConfig::runs, "repeats that the metrics are taken over").at_least(1);
+    f.add_group("metrics", &ConfigurationConfig::metrics, value_fields(), "by the names that results.csv has")
+        .required();
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<BaselineConfig>& baseline_fields() {
+  static const Fields<BaselineConfig> fields = [] {
+    Fields<BaselineConfig> f("baseline", "results that later ones are held against");
+    f.add("tool", &BaselineConfig::tool, "that made it; nothing depends on it");
+    f.add("tolerance", &BaselineConfig::tolerance, "how far a metric may move from its value here: 1%");
+    f.add("tolerances", &BaselineConfig::tolerances,
+          "the same of single metrics, a share or an amount: {ttft.p99: 2 ms, itl: 5%}");
+    f.add("metrics", &BaselineConfig::metrics,
+          "what is compared: [ttft.p99, goodput_rps]; absent: every metric of which more or less is better");
+    f.add("axes", &BaselineConfig::axes, "of the sweep").required();
+    f.add_group("configurations", &BaselineConfig::configurations, configuration_fields(), "in the order of the plan")
+        .required();
+    return f;
+  }();
+  return fields;
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const metrics::Column& column : metrics::columns()) names.push_back(metrics::short_name(column));
+  for (const metrics::Metric& metric : metrics::metrics()) names.emplace_back(metric.key);
+  return names;
+}
+
+MetricColumns named(const std::string& name, const SourceRange& where, Diagnostics& diagnostics) {
+  MetricColumns columns = metrics::find_columns(name);
+  if (columns.empty())
+    diagnostics.error(where, fmt::format("unknown metric {}", in_quotes(name)), did_you_mean(name, known_names()));
+  return columns;
+}
+
+// In which a metric is an amount; its unit in files is that of SI.
+Dimension dimension_of(const metrics::Metric& metric) {
+  if (metric.unit == "s") return Dimension::time;
+  if (metric.unit == "1/s") return Dimension::rate;
+  if (metric.unit == "J") return Dimension::energy;
+  if (metric.unit == "W") return Dimension::power;
+  return Dimension::number;
+}
+
+// An amount needs a metric, whose unit it has.
+std::optional<Tolerance> read_tolerance(const YamlNode& node, const metrics::Metric* metric, Diagnostics& diagnostics) {
+  std::string text = node.text;
+  const bool relative = text.ends_with('%');
+  if (relative) text.erase(text.find_last_not_of(" %") + 1);
+  QuantityError problem{"is a share: 1%", ""};
+  if (node.is_scalar() && (relative || metric)) {
+    const auto read = parse_quantity(text, relative ? Dimension::number : dimension_of(*metric));
+    const double* amount = std::get_if<double>(&read);
+    if (amount && *amount >= 0) return Tolerance{relative ? *amount / 100 : *amount, relative, node.text};
+    problem = amount ? QuantityError{"is not negative", ""} : std::get<QuantityError>(read);
+  }
+  diagnostics.error(node.where, fmt::format("a tolerance {}; got {}", problem.message, in_quotes(node.text)),
+                    problem.suggestion);
+  return std::nullopt;
+}
+
+void read_rules(const YamlNode& tolerances, Baseline& baseline, Diagnostics& diagnostics) {
+  if (!tolerances.is_mapping() && tolerances.kind != YamlNode::Kind::null)
+    diagnostics.error(tolerances.where, "'tolerances' is a mapping from metrics to tolerances");
+  for (const YamlNode::Entry& entry : tolerances.entries) {
+    MetricColumns columns = named(entry.key, entry.key_where, diagnostics);
+    if (columns.empty()) continue;
+    auto tolerance = read_tolerance(entry.value, columns.front()->metric, diagnostics);
+    if (tolerance) baseline.rules.push_back({entry.key, std::move(columns), std::move(*tolerance)});
+  }
+}
+
+// Configurations, whose places are those of `nodes`.
+void read_configurations(std::vector<ConfigurationConfig> configs, const YamlNode& nodes, Baseline& baseline,
+                         Diagnostics& diagnostics) {
+  std::set<std::vector<std::string>> seen;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    const YamlNode& node = nodes.items[i];
+    ConfigurationConfig& config = configs[i];
+    if (config.values.size() != baseline.axes.size())
+      diagnostics.error(node.find("values")->where,
+                        fmt::format("{} values of {} axes", config.values.size(), baseline.axes.size()));
+    else if (!seen.insert(config.values).second)
+      diagnostics.error(node.find("values")->where, "this configuration stands twice");
+    Baseline::Configuration& out = baseline.configurations.emplace_back();
+    for (const YamlNode::Entry& entry : node.find("metrics")->entries) {
+      const ValueConfig& v = config.metrics.at(entry.key);
+      const MetricColumns columns = named(entry.key, entry.key_where, diagnostics);
+      if (columns.size() == 1)
+        out.metrics[columns.front()->name] = {v.value, v.low.value_or(v.value), v.high.value_or(v.value)};
+      else if (!columns.empty())
+        diagnostics.error(entry.key_where, fmt::format("which statistic of {}?", in_quotes(entry.key)));
+    }
+    out.values = std::move(config.values);
+    out.runs = config.runs;
+  }
+}
+
+std::string in_json(const std::string& text) { return nlohmann::json(text).dump(); }
+
+std::string in_json(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : ", ") + in_json(text);
+  return '[' + out + ']';
+}
+
+std::string in_json(const Estimate& e) {
+  return e.low < e.high ? fmt::format(R"({{"value": {}, "low": {}, "high": {}}})", e.value, e.low, e.high)
+                        : fmt::format(R"({{"value": {}}})", e.value);
+}
+
+std::string in_json(const Baseline::Configuration& configuration) {
+  std::string metrics;
+  for (const metrics::Column& column : metrics::columns())
+    if (const auto found = configuration.metrics.find(column.name); found != configuration.metrics.end())
+      metrics +=
+          fmt::format("{}\n      {}: {}", metrics.empty() ? "" : ",", in_json(column.name), in_json(found->second));
+  return fmt::format("    {{\"values\": {}, \"runs\": {}, \"metrics\": {{{}}}}}", in_json(configuration.values),
+                     configuration.runs, metrics);
+}
+
+}  // namespace
+
+double Tolerance::around(double value) const { return relative ? amount * std::abs(value) : amount; }
+
+const Tolerance& Baseline::tolerance_of(const metrics::Column& column) const {
+  const Rule* best = nullptr;
+  for (const Rule& rule : rules)
+    if (std::ranges::find(rule.columns, &column) != rule.columns.end() &&
+        (!best || rule.columns.size() < best->columns.size()))
+      best = &rule;
+  return best ? best->tolerance : tolerance;
+}
+
+MetricColumns Baseline::columns() const {
+  MetricColumns chosen;
+  for (const std::string& name : metrics) std::ranges::copy(metrics::find_columns(name), std::back_inserter(chosen));
+  MetricColumns all;
+  for (const metrics::Column& column : metrics::columns())
+    if (metrics.empty() ? column.metric->better != metrics::Better::neither
+                        : std::ranges::find(chosen, &column) != chosen.end())
+      all.push_back(&column);
+  return all;
+}
+
+std::optional<Baseline> read_baseline(const std::filesystem::path& file, Diagnostics& diagnostics) {
+  const int errors_before = diagnostics.errors();
+  YamlNode root = read_yaml_file(file, diagnostics);
+  if (diagnostics.errors() != errors_before) return std::nullopt;
+  if (const YamlNode* schema = root.find("schema"); !schema || schema->text != "baseline/1") {
+    diagnostics.error(schema ? schema->where : root.where,
+                      "this is not a baseline: it must begin with \"schema\": \"baseline/1\"");
+    return std::nullopt;
+  }
+  root.erase("schema");
+  BaselineConfig config;
+  if (!baseline_fields().read(config, root, diagnostics)) return std::nullopt;
+  Baseline baseline;
+  baseline.tool = config.tool;
+  baseline.axes = config.axes;
+  if (config.tolerance.kind != YamlNode::Kind::null)
+    if (const auto tolerance = read_tolerance(config.tolerance, nullptr, diagnostics)) baseline.tolerance = *tolerance;
+  read_rules(config.tolerances, baseline, diagnostics);
+  for (const YamlNode& name : config.metrics)
+    if (!named(name.text, name.where, diagnostics).empty()) baseline.metrics.push_back(name.text);
+  read_configurations(std::move(config.configurations), *root.find("configurations"), baseline, diagnostics);
+  return diagnostics.errors() == errors_before ? std::optional(std::move(baseline)) : std::nullopt;
+}
+
+std::string baseline_json(const Baseline& baseline) {
+  std::string rules, configurations;
+  for (const Baseline::Rule& rule : baseline.rules)
+    rules += fmt::format("{}{}: {}", rules.empty() ? "" : ", ", in_json(rule.name), in_json(rule.tolerance.text));
+  for (const Baseline::Configuration& configuration : baseline.configurations)
+    configurations += (configurations.empty() ? "\n" : ",\n") + in_json(configuration);
+  std::string text = fmt::format("{{\n  \"schema\": \"baseline/1\",\n  \"tool\": {},\n  \"tolerance\": {},\n",
+                                 in_json(baseline.tool), in_json(baseline.tolerance.text));
+  text += fmt::format("  \"tolerances\": {{{}}},\n", rules);
+  if (!baseline.metrics.empty()) text += fmt::format("  \"metrics\": {},\n", in_json(baseline.metrics));
+  text += fmt::format("  \"axes\": {},\n  \"configurations\": [{}\n  ]\n}}\n", in_json(baseline.axes), configurations);
+  return text;
+}
+
+Baseline baseline_of(const ResultsTable& table, const Baseline& before, Diagnostics& diagnostics) {
+  Baseline baseline = before;
+  baseline.axes = table.axes;
+  baseline.configurations.clear();
+  const MetricColumns columns = before.columns();
+  for (const Configuration& configuration : configurations(table)) {
+    if (configuration.verdict != "valid")
+      diagnostics.error(
+          {}, fmt::format("{} is {}: a baseline holds valid results only", configuration.label, configuration.verdict));
+    Baseline::Configuration& out = baseline.configurations.emplace_back();
+    out.values = configuration.values;
+    out.runs = static_cast<std::int64_t>(configuration.rows.size());
+    for (const metrics::Column* column : columns)
+      if (const auto& metric = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())])
+        out.metrics[column->name] = *metric;
+  }
+  return baseline;
+}
+
+const StructInfo& baseline_info() { return baseline_fields().info(); }
+
+}  // namespace llmscape::explore

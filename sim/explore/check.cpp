@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/check.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace llmscape::explore {
+namespace {
+
+using Values = std::vector<std::string>;
+
+Standing standing_of(const Estimate& before, const Estimate& now, const Tolerance& tolerance,
+                     const metrics::Metric& metric) {
+  if (std::abs(now.value - before.value) <= tolerance.around(before.value)) return Standing::same;
+  if (now.low <= before.high && before.low <= now.high) return Standing::ambiguous;
+  const bool rose = now.value > before.value;
+  const bool better = metric.better == (rose ? metrics::Better::higher : metrics::Better::lower);
+  return better ? Standing::better : Standing::worse;
+}
+
+MetricCheck check_metric(const metrics::Column& column, std::optional<Estimate> before, std::optional<Estimate> now,
+                         const Tolerance& tolerance) {
+  MetricCheck check{&column, Standing::worse, before, now, tolerance, ""};
+  if (!now) check.reason = "the results lack it";
+  else if (!before) check.reason = "the baseline lacks it";
+  else check.standing = standing_of(*before, *now, tolerance, *column.metric);
+  const bool moved = before && now && check.standing == Standing::worse;
+  if (moved && column.metric->better == metrics::Better::neither) check.reason = "it must not move";
+  return check;
+}
+
+// Configurations of the baseline by their values in the order of the axes of the results.
+std::map<Values, const Baseline::Configuration*> by_values(const Baseline& baseline, const Values& axes) {
+  std::map<Values, const Baseline::Configuration*> found;
+  for (const Baseline::Configuration& configuration : baseline.configurations) {
+    Values values;
+    for (const std::string& axis : axes)
+      values.push_back(
+          configuration
+              .values[static_cast<std::size_t>(std::ranges::find(baseline.axes, axis) - baseline.axes.begin())]);
+    found.emplace(std::move(values), &configuration);
+  }
+  return found;
+}
+
+// What is compared of one configuration: what was asked for, or what the baseline is for and holds.
+MetricColumns columns_of(const Baseline& baseline, const Baseline::Configuration& configuration,
+                         const MetricColumns& only) {
+  if (!only.empty()) return only;
+  const MetricColumns chosen = baseline.columns();
+  MetricColumns all;
+  for (const metrics::Column& column : metrics::columns())
+    if (configuration.metrics.contains(column.name) || std::ranges::find(chosen, &column) != chosen.end())
+      all.push_back(&column);
+  return all;
+}
+
+ConfigurationCheck compare(const Configuration& now, const Baseline::Configuration* before, const Baseline& baseline,
+                           const MetricColumns& only) {
+  ConfigurationCheck check{now.label, "", {}};
+  if (!before) check.problem = "the baseline lacks it; --update takes it in";
+  else if (now.verdict != "valid") check.problem = fmt::format("the result is {}, not valid", now.verdict);
+  else if (static_cast<std::int64_t>(now.rows.size()) < before->runs)
+    check.problem = fmt::format("{} runs, where the baseline has {}", now.rows.size(), before->runs);
+  if (!check.problem.empty()) return check;
+  for (const metrics::Column* column : columns_of(baseline, *before, only)) {
+    const auto known = before->metrics.find(column->name);
+    const auto& value = now.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
+    if (known == before->metrics.end() && !value) continue;
+    check.metrics.push_back(check_metric(*column,
+                                         known == before->metrics.end() ? std::nullopt : std::optional(known->second),
+                                         value, baseline.tolerance_of(*column)));
+  }
+  return check;
+}
+
+}  // namespace
+
+std::string_view name_of(Standing standing) {
+  static constexpr std::array<std::string_view, 4> kNames = {"SAME", "BETTER", "AMBIGUOUS", "WORSE"};
+  return kNames[static_cast<std::size_t>(standing)];
+}
+
+std::optional<double> MetricCheck::change() const {
+  if (!before || !now || before->value == 0) return std::nullopt;
+  return (now->value - before->value) / std::abs(before->value);
+}
+
+std::size_t Check::count(Standing standing) const {
+  std::ptrdiff_t all = 0;
+  for (const ConfigurationCheck& c : configurations)
+    all += std::ranges::count(c.metrics, standing, &MetricCheck::standing);
+  return static_cast<std::size_t>(all);
+}
+
+std::size_t Check::metrics() const {
+  std::size_t all = 0;
+  for (const ConfigurationCheck& configuration : configurations) all += configuration.metrics.size();
+  return all;
+}
+
+std::size_t Check::problems() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(configurations, [](const ConfigurationCheck& c) { return !c.problem.empty(); }));
+}
+
+std::optional<Check> check(const ResultsTable& table, const Baseline& baseline, const MetricColumns& only,
+                           Diagnostics& diagnostics) {
+  if (std::set(table.axes.begin(), table.axes.end()) != std::set(baseline.axes.begin(), baseline.axes.end())) {
+    diagnostics.error({}, fmt::format("the baseline has the axes {}, the results have {}", baseline.axes, table.axes),
+                      "--update makes it anew");
+    return std::nullopt;
+  }
+  auto missing = by_values(baseline, table.axes);
+  Check result;
+  for (const Configuration& configuration : configurations(table)) {
+    const auto known = missing.find(configuration.values);
+    result.configurations.push_back(
+        compare(configuration, known == missing.end() ? nullptr : known->second, baseline, only));
+    if (known != missing.end()) missing.erase(known);
+  }
+  const std::vector<std::string> names = short_names(table.axes);
+  for (const Baseline::Configuration& configuration : baseline.configurations)
+    for (const auto& [values, lost] : missing)
+      if (lost == &configuration) result.configurations.push_back({label_of(names, values), "the results lack it", {}});
+  if (result.metrics() == 0 && result.problems() == 0) {
+    diagnostics.error({}, "nothing is compared: neither the baseline nor the results have such a metric");
+    return std::nullopt;
+  }
+  return result;
+}
+
+}  // namespace llmscape::explore

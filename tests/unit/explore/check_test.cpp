@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/check.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/explore/scratch_results.hpp"
+
+using namespace llmscape;
+using namespace llmscape::explore;
+using namespace llmscape::explore::test;
+
+namespace {
+
+ResultsTable one_run(const std::string& metric, Estimate estimate) {
+  ResultsTable table;
+  table.axes = {"rate"};
+  table.rows = {row(0, {"8 /s"}, {{metric, 0}})};
+  table.rows[0].metrics[place_of(metric)] = estimate;
+  return table;
+}
+
+Baseline baseline_from(const ResultsTable& table, const Baseline& before = {}) {
+  Diagnostics diagnostics;
+  return baseline_of(table, before, diagnostics);
+}
+
+Check checked(const ResultsTable& table, const Baseline& baseline, const MetricColumns& only = {}) {
+  Diagnostics diagnostics;
+  auto found = check(table, baseline, only, diagnostics);
+  REQUIRE_MESSAGE(found, diagnostics.text(false));
+  return *found;
+}
+
+// How a metric stands that was `before` and is `now`, with a tolerance of 10 %.
+Standing standing(const std::string& metric, Estimate before, Estimate now) {
+  Baseline start;
+  start.tolerance = {0.1, true, "10%"};
+  start.metrics = {metric};
+  return checked(one_run(metric, now), baseline_from(one_run(metric, before), start))
+      .configurations[0]
+      .metrics[0]
+      .standing;
+}
+
+Estimate exactly(double value) { return {value, value, value}; }
+
+}  // namespace
+
+TEST_CASE("within the tolerance is SAME, beyond it the direction of the metric decides") {
+  CHECK(standing("ttft.p99", exactly(10), exactly(11)) == Standing::same);
+  CHECK(standing("ttft.p99", exactly(10), exactly(11.01)) == Standing::worse);
+  CHECK(standing("ttft.p99", exactly(10), exactly(8.9)) == Standing::better);
+  CHECK(standing("goodput_rps", exactly(10), exactly(11.01)) == Standing::better);
+  CHECK(standing("goodput_rps", exactly(10), exactly(8.9)) == Standing::worse);
+}
+
+TEST_CASE("beyond the tolerance is AMBIGUOUS as long as the intervals touch") {
+  CHECK(standing("ttft.p99", {10, 9, 11}, {12, 11, 13}) == Standing::ambiguous);
+  CHECK(standing("ttft.p99", {10, 9, 11}, {12, 11.1, 13}) == Standing::worse);
+  CHECK(standing("ttft.p99", exactly(10), {12, 9, 15}) == Standing::ambiguous);
+  CHECK(standing("ttft.p99", {10, 9, 11}, {8, 7, 8.9}) == Standing::better);
+}
+
+TEST_CASE("a share of nothing is nothing: a metric that was 0 must stay so") {
+  CHECK(standing("preemptions", exactly(0), exactly(0)) == Standing::same);
+  CHECK(standing("preemptions", exactly(0), exactly(1)) == Standing::worse);
+}
+
+TEST_CASE("a metric without a better direction must not move") {
+  CHECK(standing("steps", exactly(100), exactly(109)) == Standing::same);
+  CHECK(standing("steps", exactly(100), exactly(80)) == Standing::worse);
+  CHECK(standing("steps", exactly(100), exactly(120)) == Standing::worse);
+}
+
+TEST_CASE("a metric that one side lacks is WORSE, one that both lack is not compared") {
+  const Baseline before = baseline_from(one_run("ttft.p99", exactly(1)));
+  const Check found = checked(one_run("itl.p99", exactly(1)), before);
+  REQUIRE(found.metrics() == 2);
+  CHECK(found.count(Standing::worse) == 2);
+  CHECK(found.configurations[0].metrics[0].reason == "the results lack it");
+  CHECK(found.configurations[0].metrics[1].reason == "the baseline lacks it");
+  CHECK(checked(one_run("itl.p99", exactly(1)), before, metrics::find_columns("itl.p99")).metrics() == 1);
+}
+
+TEST_CASE("configurations that cannot be compared fail as a whole") {
+  ResultsTable table;
+  table.axes = {"rate"};
+  for (const char* rate : {"1 /s", "1 /s", "2 /s", "3 /s"})
+    table.rows.push_back(row(table.rows.size(), {rate}, {{"ttft.p99", 1}}));
+  const Baseline baseline = baseline_from(table);
+  table.rows[1].values = {"4 /s"};  // one repeat of 1 /s is gone, and there is another configuration
+  table.rows[2].verdict = "truncated";
+  table.rows.pop_back();
+  const Check found = checked(table, baseline);
+  REQUIRE(found.configurations.size() == 4);
+  CHECK(found.configurations[0].problem == "1 runs, where the baseline has 2");
+  CHECK(found.configurations[1].problem == "the baseline lacks it; --update takes it in");
+  CHECK(found.configurations[2].problem == "the result is truncated, not valid");
+  CHECK(found.configurations[3].label == "rate=3 /s");
+  CHECK(found.configurations[3].problem == "the results lack it");
+  CHECK(found.metrics() == 0);
+  CHECK_FALSE(found.passed());
+}
+
+TEST_CASE("configurations are known by the values of their axes, whatever their order") {
+  ResultsTable table;
+  table.axes = {"rate", "count"};
+  table.rows = {row(0, {"8 /s", "1"}, {{"ttft.p99", 1}}), row(1, {"8 /s", "2"}, {{"ttft.p99", 2}})};
+  const Baseline baseline = baseline_from(table);
+  ResultsTable turned;
+  turned.axes = {"count", "rate"};
+  turned.rows = {row(5, {"2", "8 /s"}, {{"ttft.p99", 2}}), row(9, {"1", "8 /s"}, {{"ttft.p99", 1}})};
+  const Check found = checked(turned, baseline);
+  CHECK(found.passed());
+  CHECK(found.count(Standing::same) == 2);
+}
+
+TEST_CASE("results with other axes, and a check of nothing, are refused") {
+  const Baseline baseline = baseline_from(one_run("ttft.p99", exactly(1)));
+  ResultsTable other = one_run("ttft.p99", exactly(1));
+  Diagnostics diagnostics;
+  CHECK_FALSE(check(other, baseline, metrics::find_columns("hit_rate"), diagnostics));
+  other.axes = {"count"};
+  CHECK_FALSE(check(other, baseline, {}, diagnostics));
+  CHECK(diagnostics.errors() == 2);
+}
