@@ -7,7 +7,7 @@
 namespace llmscape::cli {
 
 // The files that have a JSON Schema.
-inline constexpr std::array<std::string_view, 6> kSchemas = {"scenario", "sweep", "device",
+inline constexpr std::array<std::string_view, 6> kSchemas = {"scenario", "sweep",    "device",
                                                              "model",    "workload", "baseline"};
 
 // JSON Schema (draft-07) of one of them: what schemas/NAME.schema.json holds, for editors and validators. Throws

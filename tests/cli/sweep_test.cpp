@@ -59,7 +59,8 @@ TEST_CASE("a sweep leaves a row and a file for each point, the same for any -j")
   REQUIRE(four.code == 0);
   const std::string results = sweep.results("one");
   CHECK(std::count(results.begin(), results.end(), '\n') == 12);
-  CHECK(results.starts_with("point,id,workload.arrivals.rate,serving.batcher.max_num_seqs,repeat,seed,verdict,ttft_s.mean,"));
+  CHECK(results.starts_with(
+      "point,id,workload.arrivals.rate,serving.batcher.max_num_seqs,repeat,seed,verdict,ttft_s.mean,"));
   CHECK(results == sweep.results("four"));
   const auto points = sweep.files("one/points");
   CHECK(points.size() == 11);
@@ -86,10 +87,12 @@ TEST_CASE("shards share a folder and nothing else; merged they are the whole swe
 TEST_CASE("ranks come from the environment of Slurm and MPI") {
   const Sweep sweep;
   REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
-  const std::string command = " " + kProgram + " sweep -q " + sweep.plan + " --shard auto -o " + sweep.scratch.path("parts") + " 2>&1";
+  const std::string command =
+      " " + kProgram + " sweep -q " + sweep.plan + " --shard auto -o " + sweep.scratch.path("parts") + " 2>&1";
   for (const char* environment :
        {"SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=2",
-        "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=2",
+        "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 SLURM_STEP_ID=0 SLURM_PROCID=0 "
+        "SLURM_NTASKS=2",
         "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"})
     CHECK(shell(environment + command).code == 0);
   // The second of two parts is the second and the fourth of four; the others are the first one, as a step of an array
@@ -172,15 +175,16 @@ TEST_CASE("refused points are left out where the plan says so") {
 
 TEST_CASE("mistakes of a plan are found before anything runs, each once, with its place") {
   const Sweep sweep("set: {workload.request: 5}\n");
-  const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("out"), "--axis", "serving.batcher.max_num_seqs=1",
-                             "--axis", "nonsense"});
+  const Ran ran = sweep.run(
+      {sweep.plan, "-o", sweep.scratch.path("out"), "--axis", "serving.batcher.max_num_seqs=1", "--axis", "nonsense"});
   CHECK(ran.code == 2);
   CHECK(holds(ran.err, "an axis is written PATH=VALUE,VALUE"));
   const Ran unknown = sweep.run({sweep.plan, "-o", sweep.scratch.path("out")});
   CHECK(unknown.code == 2);
   CHECK(holds(unknown.err, "did you mean 'requests'?"));
   CHECK_FALSE(fs::exists(sweep.scratch.path("out")));
-  for (const char* shard : {"0/3", "4/3", "3", "a/b", "1/0"}) CHECK(sweep.run({sweep.plan, "--list", "--shard", shard}).code == 2);
+  for (const char* shard : {"0/3", "4/3", "3", "a/b", "1/0"})
+    CHECK(sweep.run({sweep.plan, "--list", "--shard", shard}).code == 2);
 }
 
 TEST_CASE("a dry run counts and estimates, and writes nothing") {
@@ -210,7 +214,8 @@ TEST_CASE("Ctrl-C lets the running points finish, keeps what is done, and --resu
   const Sweep sweep("set: {workload.requests: 3000}\n");
   REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
   const std::string out = sweep.scratch.path("out");
-  const Shell stopped = shell("timeout --foreground --preserve-status -s INT 0.3 " + kProgram + " sweep -q -j1 " + sweep.plan + " -o " + out + " 2>&1");
+  const Shell stopped = shell("timeout --foreground --preserve-status -s INT 0.3 " + kProgram + " sweep -q -j1 " +
+                              sweep.plan + " -o " + out + " 2>&1");
   CHECK((stopped.code == 130 || stopped.code == 0));
   if (stopped.code == 130) {
     CHECK(holds(stopped.out, "interrupted; finished points are kept, --resume goes on"));

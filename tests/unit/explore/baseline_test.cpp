@@ -5,7 +5,8 @@
 
 #include <sstream>
 
-#include "tests/unit/explore/scratch_results.hpp"
+#include "tests/cli/scratch.hpp"
+#include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;
@@ -31,9 +32,9 @@ Baseline baseline_of_two_rates(const Baseline& before = {}) {
 
 // "line:column: message suggestion" of all that is wrong with the text.
 std::vector<std::string> mistakes(const std::string& text) {
-  const Scratch scratch("baseline");
+  const llmscape::test::Scratch scratch;
   Diagnostics diagnostics;
-  CHECK_FALSE(read_baseline(scratch.write("baseline.json", text), diagnostics));
+  CHECK_FALSE(read_baseline(scratch.file("baseline.json", text), diagnostics));
   std::vector<std::string> all;
   for (const Diagnostic& d : diagnostics.sorted())
     all.push_back(std::to_string(d.where.line) + ':' + std::to_string(d.where.column) + ": " + d.message +
@@ -46,10 +47,10 @@ std::vector<std::string> mistakes(const std::string& text) {
 TEST_CASE("a baseline that is written and read again holds the same bits, and is written as the same bytes") {
   Baseline baseline = baseline_of_two_rates();
   baseline.tool = "llmscape \"1\"";
-  const Scratch scratch("baseline");
+  const llmscape::test::Scratch scratch;
   const std::string text = baseline_json(baseline);
   Diagnostics diagnostics;
-  const auto read = read_baseline(scratch.write("baseline.json", text), diagnostics);
+  const auto read = read_baseline(scratch.file("baseline.json", text), diagnostics);
   REQUIRE_MESSAGE(read, diagnostics.text(false));
   CHECK(baseline_json(*read) == text);
   CHECK(read->axes == std::vector<std::string>{"hardware", "workload.arrivals.rate"});
@@ -92,10 +93,10 @@ TEST_CASE("a result that is not valid makes no baseline") {
 }
 
 TEST_CASE("a tolerance of one statistic goes before that of its metric, and that before the common one") {
-  const Scratch scratch("baseline");
+  const llmscape::test::Scratch scratch;
   Diagnostics diagnostics;
   const auto read = read_baseline(
-      scratch.write("b.json", R"({"schema": "baseline/1", "tolerance": "3 %", "axes": [], "configurations": [],
+      scratch.file("b.json", R"({"schema": "baseline/1", "tolerance": "3 %", "axes": [], "configurations": [],
                                   "tolerances": {"ttft.p99": "2 ms", "ttft": "5%", "goodput_rps": "0.5 /s",
                                                  "hit_rate": "0.01", "total_joules": "2 kJ"}})"),
       diagnostics);

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/unit/explore/scratch_results.hpp"
+#include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;

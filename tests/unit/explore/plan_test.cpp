@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/explore/scratch_results.hpp"
+#include "tests/cli/scratch.hpp"
+#include "tests/unit/explore/rows.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -19,8 +20,8 @@ namespace {
 const std::string kBase = "schema: sweep/1\nbase: {schema: scenario/1, model: qwen2.5-1.5b, seed: 7}\n";
 
 std::optional<Plan> plan_of(const std::string& yaml, Diagnostics& diagnostics, const PlanChanges& changes = {}) {
-  const test::Scratch folder("plan");
-  return load_plan(folder.write("plan.yaml", kBase + yaml), changes, diagnostics);
+  const llmscape::test::Scratch folder;
+  return load_plan(folder.file("plan.yaml", kBase + yaml), changes, diagnostics);
 }
 
 Plan good_plan(const std::string& yaml, const PlanChanges& changes = {}) {
@@ -78,8 +79,9 @@ TEST_CASE("a zip varies together, a variant sets several paths") {
 }
 
 TEST_CASE("what is excluded keeps its number, and others theirs") {
-  const Plan plan = good_plan("axes: {a.count: [1, 2, 4], a.rate: [8 /s, 64 /s]}\n"
-                              "exclude: [\"count == 1 and rate > 32 /s\", \"a.count == 4\"]\n");
+  const Plan plan = good_plan(
+      "axes: {a.count: [1, 2, 4], a.rate: [8 /s, 64 /s]}\n"
+      "exclude: [\"count == 1 and rate > 32 /s\", \"a.count == 4\"]\n");
   std::vector<std::uint64_t> left;
   for (std::uint64_t i = 0; i < plan.size(); ++i)
     if (plan.point(i)) left.push_back(i);
@@ -94,8 +96,9 @@ TEST_CASE("a million points are named one by one") {
 }
 
 TEST_CASE("samples of a Latin hypercube hit every part of every axis once") {
-  const Plan plan = good_plan("axes: {a.x: {between: [0, 1]}, a.y: {between: [10 /s, 1000 /s], log: true}}\n"
-                              "sample: {method: latin_hypercube, points: 50}\n");
+  const Plan plan = good_plan(
+      "axes: {a.x: {between: [0, 1]}, a.y: {between: [10 /s, 1000 /s], log: true}}\n"
+      "sample: {method: latin_hypercube, points: 50}\n");
   std::set<int> x, y;
   for (std::uint64_t i = 0; i < plan.size(); ++i) {
     const Point point = *plan.point(i);
@@ -107,8 +110,9 @@ TEST_CASE("samples of a Latin hypercube hit every part of every axis once") {
 }
 
 TEST_CASE("any beginning of a Sobol sample covers lists and whole numbers evenly") {
-  const Plan plan = good_plan("axes: {a.x: [p, q, r, s], a.n: {between: [1, 8], whole: true}}\n"
-                              "sample: {points: 64, seed: 3}\n");
+  const Plan plan = good_plan(
+      "axes: {a.x: [p, q, r, s], a.n: {between: [1, 8], whole: true}}\n"
+      "sample: {points: 64, seed: 3}\n");
   std::map<std::string, int> x, n;
   for (std::uint64_t i = 0; i < 32; ++i) {
     const Point point = *plan.point(i);
@@ -121,16 +125,17 @@ TEST_CASE("any beginning of a Sobol sample covers lists and whole numbers evenly
 }
 
 TEST_CASE("axes, values and repeats can be typed beside a plan, or beside a scenario") {
-  const Plan plan = good_plan("axes: {a.x: [1, 2]}\n", {{"a.y={logspace: [1, 4], points: 3}", "a.z=[[1, 2], [3]]"},
-                                                        {"b.c=5"}, 2, true});
+  const Plan plan = good_plan("axes: {a.x: [1, 2]}\n",
+                              {{"a.y={logspace: [1, 4], points: 3}", "a.z=[[1, 2], [3]]"}, {"b.c=5"}, 2, true});
   CHECK(plan.columns() == Words{"a.x", "a.y", "a.z"});
   CHECK(plan.size() == 24);
   CHECK(plan.point(23)->overrides == Words{"a.x=2", "a.y=4", "a.z=[3]"});
   CHECK(plan.base().find("b")->find("c")->text == "5");
   CHECK(plan.config().intervals);
-  const test::Scratch folder("plan");
+  const llmscape::test::Scratch folder;
   Diagnostics diagnostics;
-  const auto one = load_plan(folder.write("scenario.yaml", "schema: scenario/1\nmodel: qwen2.5-1.5b\n"), {}, diagnostics);
+  const auto one =
+      load_plan(folder.file("scenario.yaml", "schema: scenario/1\nmodel: qwen2.5-1.5b\n"), {}, diagnostics);
   REQUIRE(one);
   CHECK(one->size() == 1);
   CHECK(one->label(*one->point(0)) == "the scenario itself");
@@ -138,20 +143,21 @@ TEST_CASE("axes, values and repeats can be typed beside a plan, or beside a scen
 
 TEST_CASE("a plan says everything that is wrong with it at once") {
   Diagnostics diagnostics;
-  CHECK_FALSE(plan_of("axes:\n"
-                      "  a.rate: {linspace: [1 /s, 3 ms], points: 4}\n"
-                      "  a.none: []\n"
-                      "  seed: [1, 2]\n"
-                      "  a.free: {between: [1, 2]}\n"
-                      "zip: {a.p: [1, 2], a.q: [1, 2, 3]}\n"
-                      "exclude: [\"rat == 3\", \"rate >\"]\n",
-                      diagnostics));
+  CHECK_FALSE(
+      plan_of("axes:\n"
+              "  a.rate: {linspace: [1 /s, 3 ms], points: 4}\n"
+              "  a.none: []\n"
+              "  seed: [1, 2]\n"
+              "  a.free: {between: [1, 2]}\n"
+              "zip: {a.p: [1, 2], a.q: [1, 2, 3]}\n"
+              "exclude: [\"rat == 3\", \"rate >\"]\n",
+              diagnostics));
   const std::string text = diagnostics.text(false);
-  for (const char* part : {"plan.yaml:4:29: error: '1 /s' and '3 ms' have different units",
-                           "plan.yaml:5:11: error: an axis has at least one value",
-                           "plan.yaml:6:3: error: no axis can be called 'seed'", "takes any value between two ends",
-                           "this has 3 values and 'a.p' has 2", "'rat' is not varied in this plan",
-                           "plan.yaml:9:30: error: a value is missing here"}) {
+  for (const char* part :
+       {"plan.yaml:4:29: error: '1 /s' and '3 ms' have different units",
+        "plan.yaml:5:11: error: an axis has at least one value", "plan.yaml:6:3: error: no axis can be called 'seed'",
+        "takes any value between two ends", "this has 3 values and 'a.p' has 2", "'rat' is not varied in this plan",
+        "plan.yaml:9:30: error: a value is missing here"}) {
     CAPTURE(part);
     CAPTURE(text);
     CHECK(text.find(part) != std::string::npos);

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/slo.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sim/explore/tried_value.hpp"
+#include "tests/unit/explore/rows.hpp"
+
+using namespace llmscape;
+using namespace llmscape::explore;
+using namespace llmscape::explore::test;
+
+namespace {
+
+std::vector<Limit> limits(const std::string& text) {
+  Diagnostics diagnostics;
+  auto read = read_slo(text, "--slo", {}, diagnostics);
+  CHECK_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
+  return read;
+}
+
+std::string mistakes(const std::string& text) {
+  Diagnostics diagnostics;
+  CHECK(read_slo(text, "--slo", {}, diagnostics).empty());
+  return diagnostics.text(false);
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::vector<SearchRun> runs_with_ttft(const std::vector<double>& seconds) {
+  std::vector<SearchRun> runs;
+  for (const double ttft : seconds) runs.push_back({row(0, {}, {{"ttft.p99", ttft}}), ""});
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("an SLO is comparisons between commas, and its margins are in the unit of their sides") {
+  const auto read = limits("ttft.p99<=200ms, 2 * tpot.p99 < 0.1 s,goodput_rps >= 5 /s");
+  REQUIRE(read.size() == 3);
+  CHECK(read[0].text == "ttft.p99 <= 200ms");
+  CHECK(read[1].strict);
+  CHECK_FALSE(read[2].at_most);
+  CHECK(margin(read[0], {0.15, 0.2}) == doctest::Approx(0.05));
+  CHECK(margin(read[2], {7, 5}) == 2);
+  CHECK(keeps(read[0], 0));
+  CHECK_FALSE(keeps(read[1], 0));
+}
+
+TEST_CASE("what is no comparison and names that no run has are reported, all of them, where they stand") {
+  const std::string said = mistakes("ttft.p98<=200ms, tpot.p99, e2e.p99 <= 1 s <= 2 s");
+  CHECK(holds(said, "--slo:1:1: error: 'ttft.p98' is neither a metric nor an axis"));
+  CHECK(holds(said, "did you mean 'ttft.p9"));
+  CHECK(holds(said, "'tpot.p99' is no limit"));
+  CHECK(holds(said, "'e2e.p99 <= 1 s <= 2 s' is no limit"));
+}
+
+TEST_CASE("one run decides far from a limit; near it the interval of the mean over seeds must be clear of the limit") {
+  const Question question{limits("ttft.p99 <= 100 ms"), 4, false};
+  const auto standing = [&](const std::vector<double>& ttft) -> std::string {
+    const auto judged = judge(question, {}, runs_with_ttft(ttft));
+    if (!judged) return "more";
+    return std::string(judged->standing == Standing::met ? "met" : "failed") + (judged->clear ? "" : "?") + " in " +
+           std::to_string(judged->runs.size());
+  };
+  CHECK(standing({0.08}) == "met in 1");
+  CHECK(standing({0.12}) == "failed in 1");
+  CHECK(standing({0.095}) == "more");
+  CHECK(standing({0.095, 0.0951}) == "met in 2");  // 95.05 ms, half-width 12.7 * 0.05 ms = 0.6 ms
+  CHECK(standing({0.105, 0.1051, 0.01}) == "failed in 2");
+  CHECK(standing({0.095, 0.103}) == "more");  // half-width 12.7 * 4 ms
+  CHECK(standing({0.095, 0.103, 0.095, 0.103}) == "met? in 4");
+  CHECK(standing({0.099, 0.105, 0.099, 0.105}) == "failed? in 4");
+}
+
+TEST_CASE("a run whose verdict is not valid does not meet an SLO, unless invalid runs count") {
+  Question question{limits("ttft.p99 <= 100 ms"), 4, false};
+  auto runs = runs_with_ttft({0.01});
+  runs[0].row.verdict = "saturated";
+  runs[0].reason = "the queue grew";
+  CHECK(judge(question, {}, runs)->standing == Standing::failed);
+  CHECK(judge(question, {}, runs)->why == "saturated: the queue grew");
+  question.include_invalid = true;
+  CHECK(judge(question, {}, runs)->standing == Standing::met);
+}
+
+TEST_CASE("a value fails for the limit that it surely misses, also where another is near") {
+  const Question question{limits("ttft.p99 <= 100 ms, e2e.p99 <= 1 s"), 4, false};
+  std::vector<SearchRun> runs = {{row(0, {}, {{"ttft.p99", 0.101}, {"e2e.p99", 3}}), ""}};
+  const auto judged = judge(question, {}, runs);
+  REQUIRE(judged);
+  CHECK(judged->why == "e2e.p99 <= 1 s");
+  CHECK(judged->clear);
+}
