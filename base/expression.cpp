@@ -299,6 +299,8 @@ std::optional<Value> computed(const Node& node, const Expression::Lookup& lookup
 Value value_of(std::string_view text) {
   if (text == "true" || text == "false") return text == "true";
   if (const auto number = quantity(text)) return *number;
+  if (text.ends_with('%'))
+    if (const auto percents = quantity(text.substr(0, text.size() - 1))) return *percents / 100;
   return std::string(text);
 }
 

@@ -15,8 +15,8 @@ namespace llmscape {
 // What a name or an expression stands for. Quantities are numbers in SI units.
 using Value = std::variant<double, bool, std::string>;
 
-// The value that a scalar of a configuration has: "200 ms" is 0.2, "32 /s" is 32, "8" is 8, "true" is true, and what is
-// none of these stays text.
+// The value that a scalar of a configuration has: "200 ms" is 0.2, "32 /s" is 32, "8" is 8, "2%" is 0.02, "true" is
+// true, and what is none of these stays text.
 Value value_of(std::string_view text);
 
 // Arithmetic and comparisons over named values, for exclusions, SLOs, constraints and claims:

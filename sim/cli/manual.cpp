@@ -96,9 +96,9 @@ void add_verbs(const Command& command, std::string& out) {
 }  // namespace
 
 std::string manual(const Command& program, std::string_view version) {
-  std::string out =
-      fmt::format(".\\\" SPDX-License-Identifier: Apache-2.0\n.TH LLMSCAPE 1 \"\" \"llmscape {}\" \"User Commands\"\n",
-                  plain(version));
+  std::string out = fmt::format(
+      ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH LLMSCAPE 1 \"\" \"llmscape {}\" \"User Commands\"\n.ad l\n",
+      plain(version));
   std::string text = program.text;
   text.pop_back();  // its full stop
   text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));

@@ -56,7 +56,7 @@ TEST_CASE("wrong usage is answered with 2, a message and nothing on stdout") {
       {"show", "no-such-device"},
       {"show", "hardware/no-such-device"},
       {"show", "fields", "nothing"},
-      {"schema", "sweep"},
+      {"schema", "sweeps"},
       {"completion", "fish"},
       {"compare", good, good},
       {"compare", good},

@@ -15,13 +15,14 @@ TEST_CASE("the schemas that editors read are what the field tables say") {
     llmscape::test::check_golden("schemas/" + std::string(name) + ".schema.json", llmscape::cli::schema_of(name));
 }
 
-TEST_CASE("the first line of every example names its schema by a path that exists") {
-  for (const auto& entry : fs::directory_iterator("examples")) {
+TEST_CASE("the first line of every YAML file of the examples names its schema by a path that exists") {
+  for (const auto& entry : fs::recursive_directory_iterator("examples")) {
+    if (entry.path().extension() != ".yaml") continue;
     CAPTURE(entry.path().string());
     std::string line;
-    std::getline(std::ifstream(entry.path() / "scenario.yaml") >> std::ws, line);
+    std::getline(std::ifstream(entry.path()) >> std::ws, line);
     const std::string marker = "# yaml-language-server: $schema=";
     REQUIRE(line.starts_with(marker));
-    CHECK(fs::exists(entry.path() / line.substr(marker.size())));
+    CHECK(fs::exists(entry.path().parent_path() / line.substr(marker.size())));
   }
 }

@@ -110,6 +110,7 @@ TEST_CASE("a mistake is shown where it is") {
 TEST_CASE("values of a configuration are read with their unit") {
   CHECK(value_of("200 ms") == Value(0.2));
   CHECK(value_of("8") == Value(8.));
+  CHECK(value_of("2%") == Value(0.02));
   CHECK(value_of("true") == Value(true));
   CHECK(value_of("h100-sxm") == Value(std::string("h100-sxm")));
 }

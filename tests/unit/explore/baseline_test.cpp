@@ -115,7 +115,7 @@ TEST_CASE("every mistake of a baseline is reported where it stands") {
         std::vector<std::string>{"1:12: this is not a baseline: it must begin with \"schema\": \"baseline/1\""});
   const auto all = mistakes(R"({"schema": "baseline/1",
   "tolerance": "2 ms",
-  "tolerances": {"ttft.p98": "1%", "ttft.p99": "2 GB", "itl": "-1%"},
+  "tolerances": {"ttft_p99": "1%", "ttft.p99": "2 GB", "itl": "-1%"},
   "metrics": ["e2e.p5"],
   "axes": ["rate"],
   "configurations": [
@@ -126,7 +126,7 @@ TEST_CASE("every mistake of a baseline is reported where it stands") {
 })");
   REQUIRE(all.size() == 9);
   CHECK(all[0].starts_with("2:16: a tolerance is a share: 1%; got '2 ms'"));
-  CHECK(all[1] == "3:18: unknown metric 'ttft.p98'; did you mean 'ttft.p99'?");
+  CHECK(all[1] == "3:18: unknown metric 'ttft_p99'; did you mean 'ttft.p99'?");
   CHECK(all[2].starts_with("3:48: a tolerance "));
   CHECK(all[3] == "3:63: a tolerance is not negative; got '-1%'");
   CHECK(all[4].starts_with("4:15: unknown metric 'e2e.p5'"));
