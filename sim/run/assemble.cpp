@@ -275,6 +275,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.breakdown = breakdown_of(parts);
   if (config.cost)
     result.cost = cost_of(*config.cost, group_times(parts, gateway, end), *result.energy, result.tokens.emitted);
+  if (result.tpot_s) result.throughput.output_tokens_per_s_per_user = 1 / result.tpot_s->mean;
   result.area = area(parts.scenario, result.throughput);
   result.fleet = fleet(parts, gateway, end);
   add_time_shares(parts, totals, result);

@@ -39,7 +39,8 @@ struct Tokens {                 // INV-5: computed + reused = prompt + recompute
 
 struct Throughput {  // over the measured window
   double requests_per_s = 0, output_tokens_per_s = 0, total_tokens_per_s = 0, output_tokens_per_s_per_device = 0;
-  std::optional<double> goodput_rps, slo_attainment;  // where the scenario states an SLO
+  std::optional<double> output_tokens_per_s_per_user;  // 1 / mean TPOT, where an answer has two tokens
+  std::optional<double> goodput_rps, slo_attainment;   // where the scenario states an SLO
 };
 
 struct KvResult {

@@ -42,6 +42,7 @@ Json throughput(const Throughput& t) {
                {"output_tokens_per_s", t.output_tokens_per_s},
                {"total_tokens_per_s", t.total_tokens_per_s},
                {"output_tokens_per_s_per_device", t.output_tokens_per_s_per_device}};
+  if (t.output_tokens_per_s_per_user) json["output_tokens_per_s_per_user"] = *t.output_tokens_per_s_per_user;
   if (t.goodput_rps) json["goodput_rps"] = *t.goodput_rps;
   if (t.slo_attainment) json["slo_attainment"] = *t.slo_attainment;
   return json;
