@@ -24,18 +24,13 @@ using explore::Direction;
 using explore::Objective;
 
 constexpr const char* kFooter =
-    R"(Objectives are metrics ('llmscape list metrics'), axes of the sweep, and arithmetic over them with a name:
-tokens_per_s_per_user=1/tpot.mean. The scatter draws the first objective over the second. Without any, those of
-the plan count, and its SLO. Repeats of a point are one configuration: the mean, with its 95 % interval.
-
-Presets:
-  interactivity  output tokens/s/device against tokens/s/user, which is 1 / tpot.mean
-  cost           cost of a million output tokens against tokens/s/user
-  power          output tokens/s per megawatt of the peak against tokens/s/user
-  edge           output tokens/joule against the mean end-to-end latency
-
+    R"(Objectives are metrics ('llmscape list metrics'), axes of the sweep, and arithmetic over them with a
+name: tokens_per_s_per_user=1/tpot.mean. The scatter draws the first objective over the second. Without
+any, those of the plan count. Repeats of a point are one configuration: the mean, with its 95 % interval.
 It answers 1 when no configuration qualifies.
 
+Presets:
+{}
 Examples:
   llmscape pareto out --max output_tokens_per_joule --min ttft.p99
   llmscape pareto out --preset interactivity --group hardware --slo 'ttft.p99 <= 200 ms'
@@ -45,7 +40,8 @@ Examples:
 
 struct Arguments {
   std::string results, maximize, minimize, objectives, preset, where, group, labels, dominated, reference;
-  std::optional<std::string> slo;
+  std::string slo;
+  const CLI::Option* slo_option = nullptr;  // an empty SLO that was typed is none
   std::string epsilon = "0", format = "table", output = "-";
   bool include_invalid = false;
   Messages messages;
@@ -78,7 +74,7 @@ class Reading {
     query_.where = condition(arguments_.where, typed("--where", arguments_.where));
     query_.group = condition(arguments_.group, typed("--group", arguments_.group));
     const YamlNode* planned = plan_.find("slo");
-    if (arguments_.slo) query_.slo = condition(*arguments_.slo, typed("--slo", *arguments_.slo));
+    if (arguments_.slo_option->count() > 0) query_.slo = condition(arguments_.slo, typed("--slo", arguments_.slo));
     else if (planned) query_.slo = condition(planned->text, planned->where);
     query_.include_invalid = arguments_.include_invalid;
     read_epsilon();
@@ -237,7 +233,13 @@ int answer(const Arguments& arguments) {
 void add_pareto(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("pareto", "Find the configurations of a sweep that no other is better than");
-  verb->footer(kFooter);
+  std::vector<std::string> presets;
+  std::string explained;
+  for (const auto& preset : explore::objective_presets()) {
+    presets.push_back(preset.name);
+    explained += fmt::format("  {:15}{}\n", preset.name, preset.text);
+  }
+  verb->footer(fmt::format(kFooter, explained));
   verb->add_option("results", arguments->results, "Folder of a sweep, or its results.csv")
       ->type_name("DIR")
       ->required();
@@ -245,16 +247,16 @@ void add_pareto(CLI::App& app, Session& session) {
   verb->add_option("--min", arguments->minimize, "Objectives to have little of, with commas")->type_name("LIST");
   verb->add_option("--objectives", arguments->objectives, "Metrics, each in the direction in which it is better")
       ->type_name("LIST");
-  std::vector<std::string> presets;
-  for (const auto& preset : explore::objective_presets()) presets.push_back(preset.name);
   verb->add_option("--preset", arguments->preset,
                    "Objectives that others draw: " + fmt::format("{}", fmt::join(presets, ", ")))
       ->type_name("NAME")
       ->check(CLI::IsMember(presets).description(""));
-  verb->add_option("--slo", arguments->slo,
-                   "What a configuration must meet to qualify: 'ttft.p99<=200ms,e2e.p99<=2s'. Without it that of the "
-                   "plan counts; '' is none")
-      ->type_name("CONDITION");
+  arguments->slo_option =
+      verb->add_option(
+              "--slo", arguments->slo,
+              "What a configuration must meet to qualify: 'ttft.p99<=200ms,e2e.p99<=2s'. Without it that of the "
+              "plan counts; '' is none")
+          ->type_name("CONDITION");
   verb->add_option("--where", arguments->where, "Look at these configurations only: 'rate <= 8 /s and hardware != l4'")
       ->type_name("CONDITION");
   verb->add_option("--group", arguments->group, "One frontier for each value of an axis or expression")

@@ -119,12 +119,12 @@ std::vector<Objective> read_objectives(std::string_view text, Direction directio
 const std::vector<ObjectivePreset>& objective_presets() {
   static const std::string kPerUser = "tokens_per_s_per_user=1/tpot.mean";
   static const std::vector<ObjectivePreset> presets = {
-      {"interactivity", "tokens/s of a device against tokens/s of a user", "output_tokens_per_s_per_device," + kPerUser,
-       ""},
-      {"cost", "cost of a million tokens against tokens/s of a user", kPerUser, "cost_per_million_output_tokens"},
-      {"power", "tokens/s of a megawatt at the peak against tokens/s of a user",
+      {"interactivity", "output tokens/s/device against tokens/s/user, which is 1 / tpot.mean",
+       "output_tokens_per_s_per_device," + kPerUser, ""},
+      {"cost", "cost of a million output tokens against tokens/s/user", kPerUser, "cost_per_million_output_tokens"},
+      {"power", "output tokens/s per megawatt of the peak against tokens/s/user",
        "tokens_per_s_per_peak_mw=output_tokens_per_s/(peak_w/1e6)," + kPerUser, ""},
-      {"edge", "tokens of a joule against end-to-end latency", "output_tokens_per_joule", "e2e.mean"},
+      {"edge", "output tokens/joule against the mean end-to-end latency", "output_tokens_per_joule", "e2e.mean"},
   };
   return presets;
 }

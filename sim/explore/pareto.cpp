@@ -53,7 +53,7 @@ class Study {
     for (std::size_t i = 0; i < answer_.configurations.size(); ++i) admit(i);
     for (const ParetoPoint& point : answer_.points) losses_.push_back(losses_of(query_.objectives, point.values));
     find_ends();
-    for (const std::size_t point : non_dominated(losses_)) answer_.points[point].best_of_all = true;
+    find_best_of_all();
     marks_neighbours_ = query_.epsilon > 0 || std::ranges::any_of(answer_.points, [](const ParetoPoint& point) {
                           return std::ranges::any_of(point.values, is_uncertain);
                         });
@@ -110,6 +110,19 @@ class Study {
     }
   }
 
+  void find_best_of_all() {
+    const std::vector<std::size_t> frontier = non_dominated(losses_);
+    for (const std::size_t point : frontier) answer_.points[point].best_of_all = true;
+    answer_.knee = knee_of(frontier);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> knee_of(const std::vector<std::size_t>& points) const {
+    std::vector<Losses> frontier;
+    for (const std::size_t point : points) frontier.push_back(losses_[point]);
+    const auto bend = knee(frontier);
+    return bend ? std::optional(points[*bend]) : std::nullopt;
+  }
+
   void find_frontier(Frontier& group) {
     std::vector<std::size_t> members;
     std::vector<Losses> member_losses;
@@ -154,7 +167,7 @@ class Study {
   void measure(Frontier& group) {
     std::vector<Losses> frontier;
     for (const std::size_t point : group.points) frontier.push_back(losses_[point]);
-    if (const auto bend = knee(frontier)) group.knee = group.points[*bend];
+    group.knee = knee_of(group.points);
     Losses reference;
     double box = 1;
     for (std::size_t k = 0; k < query_.objectives.size(); ++k) {

@@ -47,6 +47,7 @@ struct ParetoAnswer {
   std::vector<Configuration> configurations;
   std::vector<ParetoPoint> points;      // those that qualify, in the order of the plan
   std::vector<Frontier> groups;         // in the order of their first point
+  std::optional<std::size_t> knee;      // of the frontier of all groups together
   std::vector<double> reference, best;  // by objective
   struct {
     std::size_t where = 0;             // not asked for

@@ -26,6 +26,12 @@ std::string axis_label(const Objective& objective) {
              : objective.name;
 }
 
+// What heads its column: the unit where it says enough, as that is shorter.
+std::string heading(const Objective& objective) {
+  const bool tells = objective.unit.find("token") != std::string::npos;
+  return (objective.maximize ? "max " : "min ") + (tells ? objective.unit : objective.name);
+}
+
 std::string picture(const FrontierView& view, bool colour) {
   const auto& objectives = view.query.objectives;
   Scatter plot{
@@ -57,8 +63,7 @@ std::string points_table(const FrontierView& view) {
   const bool grouped = view.answer.groups.size() > 1, invalid = view.query.include_invalid;
   std::vector<std::string> header = {"point", "configuration"};
   if (grouped) header.insert(header.begin(), "group");
-  for (const Objective& objective : view.query.objectives)
-    header.push_back((objective.maximize ? "max " : "min ") + objective.name);
+  for (const Objective& objective : view.query.objectives) header.push_back(heading(objective));
   if (invalid) header.emplace_back("verdict");
   header.emplace_back("");
   Table table(header);
@@ -161,7 +166,7 @@ std::string dominators_text(const FrontierView& view, std::size_t configuration)
   if (found->empty()) return "Nothing dominates " + label + ".\n";
   std::vector<std::string> header = {"point", "configuration"};
   for (const Objective& objective : view.query.objectives) {
-    header.push_back(objective.name);
+    header.push_back(heading(objective));
     header.emplace_back("ratio");
   }
   Table table(header);

@@ -141,13 +141,24 @@ std::string tick_text(double value, const std::string& unit) {
   return text.erase(keep, end - keep);
 }
 
+// With more digits where three do not tell ticks apart.
+std::vector<std::string> tick_texts(const std::vector<double>& ticks, const std::string& unit) {
+  std::vector<std::string> texts;
+  for (const double tick : ticks) texts.push_back(tick_text(tick, unit));
+  if (std::ranges::adjacent_find(texts) == texts.end()) return texts;
+  for (std::size_t i = 0; i < ticks.size(); ++i) texts[i] = fmt::format("{:.6g}{}", ticks[i], unit == "s" ? " s" : "");
+  return texts;
+}
+
 // Ticks below the plane, those that find room.
 std::string tick_line(const Scale& scale, const std::string& unit, std::size_t indent, std::size_t columns) {
   std::string line(indent + columns, ' ');
   std::size_t free = 0;
-  for (const double tick : scale.ticks()) {
-    const std::string text = tick_text(tick, unit);
-    const std::size_t middle = indent + static_cast<std::size_t>(scale.share(tick) * static_cast<double>(columns - 1));
+  const std::vector<double> ticks = scale.ticks();
+  const std::vector<std::string> texts = tick_texts(ticks, unit);
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const std::string& text = texts[i];
+    const auto middle = indent + static_cast<std::size_t>(scale.share(ticks[i]) * static_cast<double>(columns - 1));
     const std::size_t begin = std::min(middle - std::min(middle, text.size() / 2), line.size() - text.size());
     if (begin < free) continue;
     line.replace(begin, text.size(), text);
@@ -167,20 +178,18 @@ std::string in_unit(double value, std::string_view unit) {
 std::string scatter(const Scatter& plot, bool colour) {
   if (plot.points.empty()) return "";
   const Scale x = scale_of(plot.points, &ScatterPoint::x), y = scale_of(plot.points, &ScatterPoint::y);
-  std::vector<std::pair<double, std::string>> ticks;
+  const std::vector<double> ticks = y.ticks();
+  const std::vector<std::string> texts = tick_texts(ticks, plot.y.unit);
   std::size_t indent = 0;
-  for (const double tick : y.ticks()) {
-    ticks.emplace_back(tick, tick_text(tick, plot.y.unit));
-    indent = std::max(indent, ticks.back().second.size());
-  }
+  for (const std::string& text : texts) indent = std::max(indent, text.size());
   const std::size_t columns = kColumns - indent - 2;  // for " |"
   const std::vector<std::string> names = legend(plot.groups, indent + 2, colour);
   const std::size_t lines = kLines - 4 - names.size();  // for the title, the axis, its ticks and its title
 
   std::vector<std::string> margin(lines, std::string(indent, ' '));
-  for (const auto& [tick, text] : ticks) {
-    const auto from_below = std::min(lines - 1, static_cast<std::size_t>(y.share(tick) * static_cast<double>(lines)));
-    margin[lines - 1 - from_below] = fmt::format("{:>{}}", text, indent);
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const auto below = std::min(lines - 1, static_cast<std::size_t>(y.share(ticks[i]) * static_cast<double>(lines)));
+    margin[lines - 1 - below] = fmt::format("{:>{}}", texts[i], indent);
   }
   std::string out = titled(plot.y, y) + '\n';
   const auto points = plane(plot, x, y, columns, lines, colour);

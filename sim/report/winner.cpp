@@ -56,31 +56,35 @@ std::string values(const FrontierView& view, const ParetoPoint& point, std::size
   return text;
 }
 
-const ParetoPoint& knee_or_best(const FrontierView& view) {
-  const auto& answer = view.answer;
-  const ParetoPoint* best = best_of(view, [](const ParetoPoint& point) { return point.best_of_all; });
-  const auto& knee = answer.groups[best->group].knee;
-  return knee && answer.points[*knee].best_of_all ? answer.points[*knee] : *best;
-}
-
 bool overlap(const explore::Estimate& a, const explore::Estimate& b) { return a.low <= b.high && b.low <= a.high; }
 
 // How the winner stands against the others, behind "... meets the SLO".
 std::string against(const FrontierView& view, const ParetoPoint& winner, const ParetoPoint* rival) {
   const Objective& first = view.query.objectives[0];
-  if (!rival || rival->values[0].value == 0)
-    return fmt::format("with {}{}", values(view, winner, 0),
-                       view.answer.groups.size() > 1 ? "; no other group does" : ", the best of the sweep");
   const auto& own = winner.values[0];
+  const std::string value = in_unit(own.value, first.unit);
+  if (!rival)
+    return fmt::format("with {} {}{}", spoken(first), value,
+                       view.query.group ? "; no other group does" : ", the best of the sweep");
   const auto& other = rival->values[0];
-  return fmt::format("at {:.3g}x the {} of {} ({} instead of {}){}", own.value / other.value, spoken(first),
-                     label_of(view, rival->configuration), in_unit(own.value, first.unit),
-                     in_unit(other.value, first.unit), overlap(own, other) ? ", but their intervals overlap" : "");
+  const std::string label = label_of(view, rival->configuration), other_value = in_unit(other.value, first.unit);
+  if (other.value == 0) return fmt::format("with {} {} instead of {} of {}", spoken(first), value, other_value, label);
+  return fmt::format("at {:.3g}x the {} of {} ({} instead of {}){}", own.value / other.value, spoken(first), label,
+                     value, other_value, overlap(own, other) ? ", but their intervals overlap" : "");
+}
+
+// Labels that name the group too.
+FrontierView with_group(FrontierView view) {
+  const auto axis = view.query.group ? explore::find_axis(view.table.axes, view.query.group->text()) : std::nullopt;
+  auto& axes = view.label_axes;
+  if (axis && !axes.empty() && std::ranges::find(axes, *axis) == axes.end()) axes.insert(axes.begin(), *axis);
+  return view;
 }
 
 }  // namespace
 
-std::string winner(const FrontierView& view) {
+std::string winner(const FrontierView& asked) {
+  const FrontierView view = with_group(asked);
   if (view.answer.points.empty()) return "";
   const auto all = [](const ParetoPoint&) { return true; };
   if (view.query.slo) {
@@ -89,7 +93,7 @@ std::string winner(const FrontierView& view) {
     return fmt::format("{} meets {} {}", label_of(view, winner.configuration), view.query.slo->text(),
                        against(view, winner, best_of(view, others)));
   }
-  const ParetoPoint& winner = knee_or_best(view);
+  const ParetoPoint& winner = view.answer.knee ? view.answer.points[*view.answer.knee] : *best_of(view, all);
   const auto others = [&](const ParetoPoint& point) {
     return point.group != winner.group && keeps_up(view, point, winner);
   };
@@ -97,7 +101,7 @@ std::string winner(const FrontierView& view) {
     return fmt::format("{} reaches {} {}", label_of(view, winner.configuration), values(view, winner, 1),
                        against(view, winner, best_of(view, others)));
   return fmt::format("{} is {}: {}", label_of(view, winner.configuration),
-                     view.answer.groups[0].knee ? "where the frontier bends" : "the best in the first objective",
+                     view.answer.knee ? "where the frontier bends" : "the best in the first objective",
                      values(view, winner, 0));
 }
 

@@ -68,6 +68,12 @@ TEST_CASE("a scatter of one group has dots, and what stands out is never covered
   CHECK(text.find(" |  ●\n") != std::string::npos);
 }
 
+TEST_CASE("ticks have as many digits as tell them apart") {
+  const Scatter plot{{"x", ""}, {"y", "s"}, {""}, {{127.4, 1, 0, true}, {127.9, 2, 0, true}}};
+  CHECK(scatter(plot, false).find("127.4              ") != std::string::npos);
+  CHECK(scatter(plot, false).find("127.6") != std::string::npos);
+}
+
 TEST_CASE("no scatter is wider than 100 columns or higher than 24 lines") {
   for (const std::size_t groups : {1, 3, 40}) {
     Scatter plot{{std::string(30, 'x'), "s"}, {"y", ""}, {}, {}};
