@@ -90,10 +90,14 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   std::error_code failure;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failure);
   if (failure) fail(failure.message());
-  const std::filesystem::path temporary =
-      path.parent_path() / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (!file) fail(std::generic_category().message(errno));
+  // Exclusively: machines that share the folder may have processes of the same number.
+  std::filesystem::path temporary;
+  std::FILE* file = nullptr;
+  for (int attempt = 0; !file; ++attempt) {
+    temporary = path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), attempt);
+    file = std::fopen(temporary.c_str(), "wbx");
+    if (!file && errno != EEXIST) fail(std::generic_category().message(errno));
+  }
   const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
   const bool closed = std::fclose(file) == 0;
   if (!written || !closed) failure = std::error_code(errno, std::generic_category());

@@ -35,12 +35,19 @@ std::optional<explore::Shard> array_task() {
   return explore::Shard{(*id - first) / step, *count};
 }
 
+// A task of a step. The script of a job is none, and runs once, though it has SLURM_PROCID and SLURM_NTASKS as well;
+// submitted from inside a step it even inherits SLURM_STEP_ID.
+std::optional<explore::Shard> slurm_task() {
+  if (const auto task = rank("SLURM_PROCID", "SLURM_STEP_NUM_TASKS")) return task;
+  return std::getenv("SLURM_JOB_ID") ? std::optional(explore::Shard{}) : std::nullopt;
+}
+
 std::optional<explore::Shard> from_launcher() {
-  auto shard = array_task();
-  // Slurm sets SLURM_PROCID for the script of a job, too, which runs once: only a step has SLURM_STEP_ID.
-  auto part = from_environment("SLURM_STEP_ID") ? rank("SLURM_PROCID", "SLURM_NTASKS") : std::nullopt;
-  if (!part) part = rank("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
+  const auto shard = array_task();
+  // MPI before Slurm, because mpirun in a job starts its daemons, whose environment it passes on, by srun.
+  auto part = rank("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE");
   if (!part) part = rank("PMI_RANK", "PMI_SIZE");
+  if (!part) part = slurm_task();
   if (shard && part) return explore::Shard{shard->index * part->count + part->index, shard->count * part->count};
   return shard ? shard : part;
 }

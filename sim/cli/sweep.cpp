@@ -175,7 +175,7 @@ int sweep(const explore::Plan& plan, const explore::Shard& shard, const run::Cat
   };
   const explore::SweepCounts counts = explore::run_sweep(plan, names, store, options);
   if (shard.count > 1) {
-    fmt::print("shard {}/{}: {} points, {} ran, {} known, {} refused, {} failed\n", shard.index, shard.count,
+    fmt::print("shard {}/{}: {} points, {} ran, {} known, {} refused, {} failed\n", shard.index + 1, shard.count,
                counts.points, counts.ran, counts.known, counts.refused, counts.failed);
     return counts.interrupted ? kInterrupted : counts.failed > 0 ? kPartly : kDone;
   }

@@ -102,7 +102,7 @@ void Store::keep_refused(const std::string& id, std::string_view log) const { ke
 std::string plan_text(const Plan& plan, const fs::path& folder) {
   YamlNode root = plan.tree();
   root.set("base", plan.base());
-  root.set("folder", YamlNode::scalar(fs::proximate(fs::absolute(plan.folder()), fs::absolute(folder)).string()));
+  root.set("folder", YamlNode::scalar(fs::proximate(fs::absolute("." / plan.folder()), fs::absolute(folder)).string()));
   root.erase("set");
   return "# The plan of this sweep with the scenario that its points start from: what '--merge' and '--resume' "
          "read.\n" +

@@ -92,17 +92,37 @@ TEST_CASE("ranks come from the environment of Slurm and MPI") {
   for (const char* environment :
        {"SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=2",
         "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 SLURM_STEP_ID=0 SLURM_PROCID=0 "
-        "SLURM_NTASKS=2",
-        "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4"})
+        "SLURM_STEP_NUM_TASKS=2",
+        "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1"})
     CHECK(shell(environment + command).code == 0);
   // The second of two parts is the second and the fourth of four; the others are the first one, as a step of an array
   // task, and the third one.
   const Ran early = run_program({"sweep", "--merge", sweep.scratch.path("parts")});
   CHECK(early.code == 0);
   CHECK(sweep.results("parts") == sweep.results("whole"));
-  const Shell none = shell("env -u SLURM_ARRAY_TASK_ID -u OMPI_COMM_WORLD_RANK -u PMI_RANK -u SLURM_PROCID" + command);
+  const Shell none =
+      shell("env -u SLURM_ARRAY_TASK_ID -u OMPI_COMM_WORLD_RANK -u PMI_RANK -u SLURM_PROCID -u SLURM_JOB_ID" + command);
   CHECK(none.code == 2);
   CHECK(holds(none.out, "no rank to take a part by"));
+}
+
+TEST_CASE("the script of a plain Slurm job runs once, and runs everything") {
+  const Sweep sweep;
+  REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
+  const std::string script = "env SLURM_JOB_ID=7 SLURM_PROCID=0 SLURM_NTASKS=4 ";
+  const std::string command = kProgram + " sweep -q " + sweep.plan + " --shard auto -o " + sweep.scratch.path("script");
+  for (const std::string from : {"", "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1 "}) {  // submitted from inside a step
+    CHECK(shell(script + from + command).code == 0);
+    CHECK(sweep.results("script") == sweep.results("whole"));
+    fs::remove_all(sweep.scratch.path("script"));
+  }
+}
+
+TEST_CASE("a plan may stand where the program is called") {
+  const Sweep sweep;
+  const Shell ran = shell("cd " + sweep.scratch.path("") + " && " + kProgram + " sweep -q plan.yaml -o out 2>&1");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+  CHECK(run_program({"sweep", "--merge", sweep.scratch.path("out")}).code == 0);
 }
 
 TEST_CASE("--resume runs what is missing and keeps the rest as it is") {

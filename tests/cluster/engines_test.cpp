@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "base/random.hpp"
+#include "tests/cli/shell.hpp"
+#include "tests/cluster/background.hpp"
+#include "tests/cluster/small_sweep.hpp"
+
+namespace llmscape::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where `llmscape` is found by its name, and mpirun may start more ranks than there are cores, also as root.
+std::string in_environment(const std::string& command) {
+  return "env PATH=" + fs::path(LLMSCAPE_PROGRAM).parent_path().string() +
+         ":\"$PATH\" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 " +
+         command;
+}
+
+bool is_here(const std::string& engine) {
+  if (shell("command -v " + engine).code == 0) return true;
+  MESSAGE("skipped: there is no " << engine << " here");
+  return false;
+}
+
+std::string call(const Scratch& scratch, const std::string& script, const std::string& plan) {
+  return in_environment("docs/cluster/" + script + ' ' + plan + ' ' + scratch.path("out") + " 3");
+}
+
+void check_engine(const std::string& engine, const std::string& script) {
+  if (!is_here(engine)) return;
+  const Scratch scratch;
+  const std::string plan = small_plan(scratch, 12), whole = undisturbed(scratch, plan);
+  const Shell ran = shell(call(scratch, script, plan) + " 2>&1");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+  CHECK(scratch.content("out/results.csv") == whole);
+}
+
+// Ends workers at random moments, then the engine; every point that was finished stays as it was.
+void check_engine_with_losses(const std::string& engine, const std::string& script, std::uint64_t seed) {
+  if (!is_here(engine)) return;
+  const Scratch scratch;
+  const std::string plan = small_plan(scratch, 60), whole = undisturbed(scratch, plan);
+  RandomStream random = RandomStreams(seed).stream("losses");
+  std::size_t killed = 0;
+  for (int round = 0; round < 4; ++round) {
+    const auto before = finished_points(scratch, "out");
+    Background running({"bash", "-c", call(scratch, script, plan)});
+    for (int loss = 0; loss < 2 && !running.ended(); ++loss) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(random.uniform()));
+      const auto workers = workers_in(scratch.path("out"));
+      if (!workers.empty() && kill(workers[random.below(workers.size())], SIGKILL) == 0) ++killed;
+    }
+    running.wait();
+    const auto after = finished_points(scratch, "out");
+    for (const auto& [name, content] : before) {
+      REQUIRE(after.contains(name));
+      CHECK(after.at(name) == content);
+    }
+  }
+  CHECK(killed > 0);
+  CHECK(shell(call(scratch, script, plan) + " 2>&1").code == 0);
+  CHECK(scratch.content("out/results.csv") == whole);
+}
+
+}  // namespace
+
+TEST_CASE("three parts under GNU parallel make the bytes of a sweep in one piece") {
+  check_engine("parallel", "parallel.sh");
+}
+TEST_CASE("three ranks under mpirun make the bytes of a sweep in one piece") { check_engine("mpirun", "mpirun.sh"); }
+
+TEST_CASE("workers that are killed under GNU parallel lose no finished point") {
+  check_engine_with_losses("parallel", "parallel.sh", 1);
+}
+TEST_CASE("ranks that are killed under mpirun lose no finished point") {
+  check_engine_with_losses("mpirun", "mpirun.sh", 2);
+}
+
+}  // namespace llmscape::test
