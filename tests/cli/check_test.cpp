@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/yaml_reader.hpp"
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
@@ -81,6 +84,30 @@ TEST_CASE("a broken baseline, unknown metrics and missing results are answered w
   CHECK(run_program({"check", scratch.path("out"), "--baseline", scratch.path("none.json")}).code == 2);
   CHECK(run_program({"check", scratch.path("out"), "--baseline", broken, "--update"}).code == 2);  // not overwritten
   CHECK(holds(scratch.content("b.json"), "\"axis\""));
+}
+
+TEST_CASE("the snippets for CI servers are YAML") {
+  std::ifstream page("docs/check.md");
+  std::string block;
+  int snippets = 0;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("```")) {
+      if (inside) block += line + '\n';
+      continue;
+    }
+    if (inside) {
+      Diagnostics diagnostics;
+      const YamlNode tree =
+          read_yaml(std::make_shared<const SourceText>(SourceText{"docs/check.md", block}), diagnostics);
+      CHECK_MESSAGE(tree.is_mapping(), block);
+      CHECK_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
+      ++snippets;
+    }
+    inside = line == "```yaml";
+    block.clear();
+  }
+  CHECK(snippets == 3);
 }
 
 }  // namespace llmscape::test

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -65,7 +64,8 @@ inline std::vector<pid_t> workers_in(const std::string& folder) {
     pid_t pid = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), pid).ec != std::errc()) continue;
     std::ifstream file(entry.path() / "cmdline", std::ios::binary);
-    const std::string words{std::istreambuf_iterator<char>(file), {}};  // each ends with a zero byte
+    std::string words;  // each ends with a zero byte
+    std::getline(file, words);
     const std::string program(words.c_str());
     if (program.ends_with("llmscape") && words.find('\0' + folder + '\0') != std::string::npos) found.push_back(pid);
   }
