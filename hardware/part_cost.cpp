@@ -6,9 +6,12 @@
 namespace llmscape::hardware {
 namespace {
 
-Bound bound_of(Seconds time, Seconds computing, Seconds streaming) {
-  if (std::max(computing, streaming) < kFilled * time || time == Seconds()) return Bound::overhead;
-  return computing > streaming ? Bound::arithmetic : Bound::memory;
+// bound_of() where only arithmetic and memory can be waited for, without a division: this is done in every step.
+Bound bound_of(Seconds time, Flops flops, Bytes bytes, const Rates& rates) {
+  const double arithmetic = flops.si() * rates.memory.si(), memory = bytes.si() * rates.bf16.si();
+  const double filled = kFilled * time.si() * rates.bf16.si() * rates.memory.si();
+  if (std::max(arithmetic, memory) < filled) return Bound::overhead;
+  return arithmetic > memory ? Bound::arithmetic : Bound::memory;
 }
 
 }  // namespace
@@ -42,10 +45,11 @@ StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const
   constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
   Flops bf16_flops;
   for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
+    if (part.by_family[f] == Seconds()) continue;
     bf16_flops += part.bf16_flops[f];
     cost.bytes += part.bytes[f];
     cost.energy_by_family[f] = devices * (part.bf16_flops[f] * power.compute + part.bytes[f] * power.memory);
-    cost.bound[f] = bound_of(part.by_family[f], part.bf16_flops[f] / rates.bf16, part.bytes[f] / rates.memory);
+    cost.bound[f] = bound_of(part.by_family[f], part.bf16_flops[f], part.bytes[f], rates);
   }
   const Joules compute = bf16_flops * power.compute;
   const Joules memory = cost.bytes * power.memory;

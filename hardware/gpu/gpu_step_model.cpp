@@ -43,7 +43,7 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
   const std::int64_t decode_tokens = batch.decodes * batch.tokens_per_decode;
   if (chunk_tokens + decode_tokens > 0) {
     const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_);
-    part += tables_.token_part(chunk_tokens, decoded);
+    part = tables_.token_part(chunk_tokens, decoded);
     if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
     part += tables_.logit_part(batch.logit_rows());
     add_attention(part, batch);
@@ -63,11 +63,11 @@ void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
     layers.decode.sequences = batch.decodes;
     layers.decode.tokens_per_sequence = batch.tokens_per_decode;
     layers.decode.attended = batch.decodes > 0 ? batch.attended[layers.law] : models::Attended();
-    PartCost attention;
-    add_attention(attention, layers, chunks);
-    if (!chunks_inside) attention.extrapolated += attention.of(OperatorFamily::prefill_attention);
-    if (!range_.check(layers.decode)) attention.extrapolated += attention.of(OperatorFamily::decode_attention);
-    part += attention;
+    const Seconds prefill = part.of(OperatorFamily::prefill_attention);
+    const Seconds decode = part.of(OperatorFamily::decode_attention);
+    add_attention(part, layers, chunks);
+    if (!chunks_inside) part.extrapolated += part.of(OperatorFamily::prefill_attention) - prefill;
+    if (!range_.check(layers.decode)) part.extrapolated += part.of(OperatorFamily::decode_attention) - decode;
   }
 }
 

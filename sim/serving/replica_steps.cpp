@@ -164,11 +164,10 @@ void Replica::commit_ahead(Seconds until, bool inclusive) {
       const Seconds planned = steps_[steps_.size() - static_cast<std::size_t>(depth_)].end;
       if (inclusive ? planned > until : planned >= until) return;
     }
-    const Ahead step = ahead_.front();
-    ahead_.pop_front();
     plan_.clear();
     state_.schedule_decodes(plan_);
-    commit(step.cost, last_end_, step.end);
+    commit(ahead_.front().cost, last_end_, ahead_.front().end);
+    ahead_.pop_front();
     while (steps_.size() > static_cast<std::size_t>(depth_) && steps_.front().finished.empty()) steps_.pop_front();
   }
 }

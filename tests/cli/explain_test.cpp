@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// `explain` and `sensitivity` as they are called.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/scratch.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace llmscape::test {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a run is explained from its folder, from its run.json and from a point of a sweep that holds it") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("s.yaml", small_scenario());
+  REQUIRE(run_program({"run", scenario, "-o", scratch.path("out"), "-q"}).code == 0);
+  const Ran folder = run_program({"explain", scratch.path("out")});
+  CAPTURE(folder.err);
+  CHECK(folder.code == 0);
+  CHECK(holds(folder.out, "TTFT is "));
+  CHECK(holds(folder.out, "Where a request's time went"));
+  CHECK(run_program({"explain", scratch.path("out/run.json")}).out == folder.out);
+  const std::string point =
+      scratch.file("p.json", R"({"schema": "point/1", "result": )" + scratch.content("out/run.json") + "}");
+  CHECK(run_program({"explain", point}).out == folder.out);
+
+  const auto json = nlohmann::json::parse(run_program({"explain", scratch.path("out"), "--format", "json"}).out);
+  const auto run = nlohmann::json::parse(scratch.content("out/run.json"));
+  double seconds = 0;
+  for (const auto& part : json["requests"]) seconds += part["seconds"].get<double>();
+  CHECK(seconds == doctest::Approx(run["latency"]["e2e_s"]["mean"].get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("what is no result is refused") {
+  const Scratch scratch;
+  const Ran none = run_program({"explain", scratch.path("nowhere")});
+  CHECK(none.code == 2);
+  CHECK(holds(none.err, "nowhere"));
+  const Ran other = run_program({"explain", scratch.file("x.json", R"({"schema": "manifest/1"})")});
+  CHECK(other.code == 2);
+  CHECK(holds(other.err, "this is not a result of 'llmscape run'"));
+}
+
+TEST_CASE("sensitivity prints the same bytes for any number of jobs, ranks, draws and writes CSV") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("s.yaml", small_scenario());
+  const auto call = [&](const std::string& jobs, const std::string& format) {
+    return run_program({"sensitivity", scenario, "--only", "hbm_bandwidth", "--only", "idle_power", "--metrics",
+                        "tpot.mean,joules_per_output_token", "-j", jobs, "--format", format, "-q"});
+  };
+  const Ran table = call("1", "table");
+  CAPTURE(table.err);
+  CHECK(table.code == 0);
+  CHECK(holds(table.out, "hbm_bandwidth"));
+  CHECK(holds(table.out, "█"));
+  CHECK(call("2", "table").out == table.out);
+  const auto json = nlohmann::json::parse(call("2", "json").out);
+  CHECK(json["parameters"].size() == 2);
+  for (const auto& parameter : json["parameters"]) {
+    const double tpot = parameter["effects"]["tpot_s.mean"]["more"];
+    if (holds(parameter["path"], "hbm_bandwidth")) CHECK(tpot < -0.03);
+    else CHECK(tpot == 0);
+  }
+  CHECK(call("1", "csv").out.starts_with("parameter,value,metric,base,less,more\nhardware.devices[l4]."));
+}
+
+TEST_CASE("all mistakes in a call of sensitivity are reported at once, before anything runs") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("s.yaml", small_scenario() + "sede: 2\n");
+  const Ran ran = run_program({"sensitivity", scenario, "--change", "-5%", "--metrics", "tpott.mean"});
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  CHECK(holds(ran.err, "--change must be a share above 0"));
+  CHECK(holds(ran.err, "'tpott.mean'"));
+  CHECK(holds(ran.err, "sede"));
+}
+
+}  // namespace llmscape::test
