@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/table.hpp"
 #include "sim/metrics/names.hpp"
@@ -23,19 +26,59 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kShown = 12;  // bars of a picture
 constexpr int kWidth = 100;
 constexpr int kSide = 22;  // columns of a picture on each side of its middle
+constexpr std::size_t kName = 36, kMetric = 14;
 
-// "edge: memory_bandwidth" for "hardware.devices[edge].memory_bandwidth".
-std::string short_path(std::string_view path) {
-  path.remove_prefix(std::string_view("hardware.").size());
-  constexpr std::string_view kDevices = "devices[";
-  const std::size_t end = path.find("].");
-  if (!path.starts_with(kDevices) || end == std::string_view::npos) return std::string(path);
-  return fmt::format("{}: {}", path.substr(kDevices.size(), end - kDevices.size()), path.substr(end + 2));
+// "edge: memory_bandwidth" for "hardware.devices[edge].memory_bandwidth"; without the group where there is only one.
+class Names {
+ public:
+  explicit Names(const Sensitivity& s) {
+    for (const ParameterEffects& row : s.parameters) groups_.insert(std::string(split(row.parameter.path).first));
+  }
+  [[nodiscard]] std::string of(const explore::Parameter& parameter) const {
+    const auto [group, rest] = split(parameter.path);
+    return group.empty() || groups_.size() == 1 ? std::string(rest) : fmt::format("{}: {}", group, rest);
+  }
+
+ private:
+  static std::pair<std::string_view, std::string_view> split(std::string_view path) {
+    path.remove_prefix(std::string_view("hardware.").size());
+    constexpr std::string_view kDevices = "devices[";
+    const std::size_t end = path.find("].");
+    if (!path.starts_with(kDevices) || end == std::string_view::npos) return {"", path};
+    return {path.substr(kDevices.size(), end - kDevices.size()), path.substr(end + 2)};
+  }
+  std::set<std::string> groups_;
+};
+
+// At most so wide: names of figures keep their end, those of metrics their beginning.
+std::string end_of(const std::string& name, std::size_t width) {
+  return name.size() <= width ? name : "…" + name.substr(name.size() - width + 1);
+}
+std::string beginning_of(const std::string& name, std::size_t width) {
+  return name.size() <= width ? name : name.substr(0, width - 1) + "…";
+}
+
+// "gemm.* (5), tdp": figures of one part together.
+std::string together(const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::size_t>> parts;
+  for (const std::string& name : names) {
+    const std::string part = name.substr(0, name.find('.'));
+    if (!parts.empty() && parts.back().first == part) ++parts.back().second;
+    else parts.emplace_back(part, 1);
+  }
+  std::string text;
+  std::size_t done = 0;
+  for (const auto& [part, count] : parts) {
+    text += text.empty() ? "" : ", ";
+    text += count > 1 ? fmt::format("{}.* ({})", part, count) : names[done];
+    done += count;
+  }
+  return text;
 }
 
 std::string signed_percent(const std::optional<double>& share) {
   if (!share) return "-";
-  return *share == 0 ? "0" : fmt::format("{:+.2f}", 100 * *share);
+  return *share == 0 ? "0" : fmt::format("{:.2f}", 100 * *share);
 }
 
 std::string in_words(double change, bool more) {
@@ -64,7 +107,7 @@ std::string side(const Effect& effect, double sign, double scale) {
   return fmt::format("{}", fmt::join(bar, ""));
 }
 
-std::string tornado(const Sensitivity& s, std::size_t metric) {
+std::string tornado(const Sensitivity& s, const Names& names, std::size_t metric) {
   std::vector<const ParameterEffects*> rows;
   for (const ParameterEffects& row : s.parameters)
     if (size_of(row.effects[metric]) > 0) rows.push_back(&row);
@@ -77,51 +120,54 @@ std::string tornado(const Sensitivity& s, std::size_t metric) {
                                 s.change < 1 ? "   ░ " + in_words(s.change, false) : "");
   for (const ParameterEffects* row : rows) {
     const Effect& effect = row->effects[metric];
-    std::string name = short_path(row->parameter.path);
-    if (name.size() > 34) name = "…" + name.substr(name.size() - 33);
-    out += fmt::format("{:<34} {}│{} {:>7}{:>8}\n", name, side(effect, -1, scale), side(effect, +1, scale),
+    const std::string name = end_of(names.of(row->parameter), kName);
+    out += fmt::format("{:<{}} {}│{} {:>8}{:>8}\n", name, kName, side(effect, -1, scale), side(effect, +1, scale),
                        signed_percent(effect.less), signed_percent(effect.more));
   }
   return out;
 }
 
-std::string refusal(const ParameterEffects& row) {
-  std::string text;
-  for (const auto& [why, more] : {std::pair(row.less, false), std::pair(row.more, true)})
-    if (!why.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", more ? "more" : "less", why);
-  return text;
+// Figures that were refused, those with one reason together.
+std::string refusals(const Sensitivity& s, const Names& names) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const ParameterEffects& row : s.parameters)
+    for (const auto& [why, more] : {std::pair(row.less, false), std::pair(row.more, true)}) {
+      if (why.empty()) continue;
+      const std::string reason = fmt::format("refused with {}: {}", in_words(s.change, more), why);
+      auto same = std::ranges::find(by_reason, reason, &decltype(by_reason)::value_type::first);
+      if (same == by_reason.end()) same = by_reason.insert(same, {reason, {}});
+      same->second.push_back(names.of(row.parameter));
+    }
+  std::string out;
+  for (const auto& [reason, figures] : by_reason)
+    out += wrapped(fmt::format("{} ({})", reason, together(figures)), kWidth) + '\n';
+  return out;
 }
 
 }  // namespace
 
 std::string to_text(const Sensitivity& s) {
+  const Names names(s);
   std::string out = fmt::format("{} figures of the hardware, each made {}{} alone{}\n\n", s.parameters.size(),
                                 in_words(s.change, true), s.change < 1 ? ", and less," : "",
                                 s.verdict == "valid" ? "" : "; the base is NOT VALID, " + s.verdict);
-  std::vector<std::string> header = {fmt::format("effect of {} in %", in_words(s.change, true)), "value"};
-  for (const metrics::Column* column : s.metrics) header.push_back(column->name);
+  std::vector<std::string> header = {"effect in %", fmt::format("{:g} % more than", 100 * s.change)};
+  for (const metrics::Column* column : s.metrics) header.push_back(beginning_of(column->name, kMetric));
   Table table(header);
-  std::vector<std::string> bases = {"base", ""};
-  for (std::size_t m = 0; m < s.metrics.size(); ++m) bases.push_back(shown(s.base[m], s.metrics[m]->metric->unit));
-  table.row(bases);
-  std::string without, refused;
-  std::size_t silent = 0;
+  std::vector<std::string> silent;
   for (const ParameterEffects& row : s.parameters) {
-    if (const std::string why = refusal(row); !why.empty())
-      refused += wrapped(fmt::format("{} refused, {}", short_path(row.parameter.path), why), kWidth) + '\n';
     if (row.largest() == 0) {
-      if (row.less.empty() || row.more.empty())
-        without += fmt::format("{}{}", silent++ > 0 ? ", " : "", short_path(row.parameter.path));
+      if (row.less.empty() || row.more.empty()) silent.push_back(names.of(row.parameter));
       continue;
     }
-    std::vector<std::string> cells = {short_path(row.parameter.path), row.parameter.text};
+    std::vector<std::string> cells = {end_of(names.of(row.parameter), kName), row.parameter.text};
     for (const Effect& effect : row.effects) cells.push_back(signed_percent(effect.more));
     table.row(cells);
   }
   out += table.text(kWidth);
-  for (std::size_t m = 0; m < s.metrics.size(); ++m) out += tornado(s, m);
-  if (silent > 0) out += '\n' + wrapped(fmt::format("no effect at all: {}", without), kWidth) + '\n';
-  if (!refused.empty()) out += '\n' + refused;
+  for (std::size_t m = 0; m < s.metrics.size(); ++m) out += tornado(s, names, m);
+  if (!silent.empty()) out += '\n' + wrapped(fmt::format("no effect at all: {}", together(silent)), kWidth) + '\n';
+  if (const std::string refused = refusals(s, names); !refused.empty()) out += '\n' + refused;
   return out;
 }
 
