@@ -181,7 +181,27 @@ class Replica {
     Seconds end;
     hardware::StepCost cost;
   };
-  std::deque<Ahead> ahead_;
+  // A queue that keeps its memory: it is filled when it is empty, step costs are large.
+  class AheadSteps {
+   public:
+    [[nodiscard]] bool empty() const { return first_ == steps_.size(); }
+    [[nodiscard]] std::size_t size() const { return steps_.size() - first_; }
+    [[nodiscard]] const Ahead& operator[](std::size_t i) const { return steps_[first_ + i]; }
+    [[nodiscard]] const Ahead& front() const { return steps_[first_]; }
+    void push_back(const Ahead& step) { steps_.push_back(step); }
+    void pop_front() {
+      if (++first_ == steps_.size()) clear();
+    }
+    void clear() {
+      steps_.clear();
+      first_ = 0;
+    }
+
+   private:
+    std::vector<Ahead> steps_;
+    std::size_t first_ = 0;
+  };
+  AheadSteps ahead_;
 
   StepPlan plan_;
   std::vector<models::PrefillChunk> chunks_;
