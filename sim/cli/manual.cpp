@@ -97,7 +97,7 @@ void add_verbs(const Command& command, std::string& out) {
 
 std::string manual(const Command& program, std::string_view version) {
   std::string out = fmt::format(
-      ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH LLMSCAPE 1 \"\" \"llmscape {}\" \"User Commands\"\n.ad l\n",
+      ".\\\" SPDX-License-Identifier: Apache-2.0\n.TH LLMSCAPE 1 \"\" \"llmscape {}\" \"User Commands\"\n.nh\n.ad l\n",
       plain(version));
   std::string text = program.text;
   text.pop_back();  // its full stop
