@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -167,7 +168,9 @@ class SchemaWriter {
   std::string define(const StructInfo* info, const std::string& role, const std::string& wanted, Make make) {
     const auto [place, added] = names_.try_emplace({info, role}, wanted);
     if (!added) return place->second;
-    for (int i = 2; !taken_.insert(place->second).second; ++i) place->second = fmt::format("{}-{}", wanted, i);
+    std::ranges::replace(place->second, '/', '.');  // which would part the steps of a pointer
+    const std::string first = place->second;
+    for (int i = 2; !taken_.insert(place->second).second; ++i) place->second = fmt::format("{}-{}", first, i);
     const std::string name = place->second;
     definitions_[name] = nullptr;  // keeps the order of first use
     Json made = make();

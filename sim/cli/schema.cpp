@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -25,7 +26,7 @@ void add_schema(CLI::App& app, Session& session) {
   auto name = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("schema", "Print the JSON Schema (draft-07) of a kind of file");
   verb->footer(kFooter);
-  verb->add_option("kind", *name, "scenario, device, model, workload or baseline")
+  verb->add_option("kind", *name, fmt::format("One of {}", fmt::join(kSchemas, ", ")))
       ->type_name("KIND")
       ->required()
       ->check(CLI::IsMember(std::vector<std::string>(kSchemas.begin(), kSchemas.end())));

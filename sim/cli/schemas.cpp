@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -89,6 +91,29 @@ Json sweep_schema() {
   return schema;
 }
 
+// Small descriptions are read into a group of a scenario's fields: the first one that takes presets of their catalogue.
+struct PresetKind {
+  std::string_view name, catalog;
+};
+constexpr std::array kPresetKinds = {PresetKind{"dram", "dram"}, PresetKind{"host", "hosts"},
+                                     PresetKind{"link", "links"}, PresetKind{"node", "nodes"},
+                                     PresetKind{"tier", "tiers"}};
+
+const StructInfo* preset_group(const StructInfo& info, std::string_view catalog, std::set<const void*>& seen) {
+  if (!seen.insert(&info).second) return nullptr;
+  for (const FieldInfo& field : info.fields) {
+    if (!field.group) continue;
+    if (field.catalog == catalog) return field.group;
+    if (const StructInfo* found = preset_group(*field.group, catalog, seen)) return found;
+  }
+  for (const FieldInfo& field : info.fields) {
+    if (!field.family) continue;
+    for (const auto& member : field.family->members)
+      if (const StructInfo* found = preset_group(*member.info, catalog, seen)) return found;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::string schema_of(std::string_view name) {
@@ -98,6 +123,11 @@ std::string schema_of(std::string_view name) {
   if (name == "model") return described_schema(models::native_model_fields().info(), name).dump(2) + '\n';
   if (name == "workload") return described_schema(workloads::workload_fields().info(), name).dump(2) + '\n';
   if (name == "baseline") return described_schema(explore::baseline_info(), name).dump(2) + '\n';
+  for (const PresetKind& kind : kPresetKinds) {
+    std::set<const void*> seen;  // only asked, never walked
+    if (kind.name == name)
+      return described_schema(*preset_group(run::scenario_fields().info(), kind.catalog, seen), name).dump(2) + '\n';
+  }
   throw std::logic_error(fmt::format("no schema of '{}'", name));
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("every example prints what it printed before, byte for byte, and is va
   CHECK(examples().size() >= 7);
   for (const fs::path& folder : examples()) {
     CAPTURE(folder.string());
-    const Ran ran = run_program({"run", folder / "scenario.yaml", "--format", "json", "--quiet"});
+    const Ran ran = run_program({"run", folder / "scenario.yaml", "--format", "json", "--quiet"}, 120);
     CAPTURE(ran.err);
     CHECK(ran.code == 0);
     CHECK(ran.out.find(R"("state": "valid")") != std::string::npos);
