@@ -90,9 +90,9 @@ function metricRow(column, a, b) {
 const intervalText = ({low, high, label}, row) => low[row] < high[row] ? `${label}: from ${low[row]} to ${high[row]}` : undefined;
 
 // A bar to the right where B is better and to the left where it is worse; its length is the logarithm of the ratio, full
-// at a factor of ten.
+// at a factor of four.
 function balance(ratio, better) {
-  const gain = (better === 'lower' ? -1 : 1) * Math.log10(ratio), length = 34 * Math.min(1, Math.abs(gain));
+  const gain = (better === 'lower' ? -1 : 1) * Math.log2(ratio) / 2, length = 34 * Math.min(1, Math.abs(gain));
   const kind = better === 'neither' || length < 0.05 ? 'even' : gain > 0 ? 'better' : 'worse';
   const words = {even: ratio === 1 ? 'same' : '', better: 'better', worse: 'worse'}[kind];
   return html('span', {class: `balance ${kind}`}, svg('svg', {viewBox: '-36 0 72 10', 'aria-hidden': 'true'},

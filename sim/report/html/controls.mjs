@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes, groups and limits: everything with which the reader asks.
-import {html} from './dom.mjs';
-import {grouped, parseValue, valueText} from './format.mjs';
-import {colourClass, legendMark} from './markers.mjs';
+import {html, svg} from './dom.mjs';
+import {grouped, parseValue, roundText} from './format.mjs';
+import {colourClass, crossPath, legendMark, markerPath} from './markers.mjs';
 import {columnName, extent, kStatistics, setAxis} from './view.mjs';
 
 const kSteps = 1000;  // of a slider; the last one is "no limit"
@@ -47,10 +47,23 @@ function invalidToggle({data, view, change}) {
 export function drawLegend(root, app) {
   const {derived: {groups, members, frontiers}, view, change} = app;
   root.replaceChildren(...groups.title ? groups.names.map((name, group) => html('button', {
-    type: 'button', class: `entry ${colourClass(group)}`, 'aria-pressed': String(!view.hidden.has(group)),
+    type: 'button', class: `entry ${colourClass(group)} ${members[group].length ? '' : 'empty'}`, 'aria-pressed': String(!view.hidden.has(group)),
     title: `${grouped(members[group].length)} qualify, ${frontiers[group].length} on the frontier of the group`,
     onclick: () => change((v) => v.hidden.delete(group) || v.hidden.add(group))},
     legendMark(group), name, html('span', {class: 'count'}, grouped(members[group].length)))) : []);
+}
+
+// What the kinds of points look like.
+export function drawKinds(root, {data}) {
+  const kind = (mark, text) => [html('dt', {}, svg('svg', {class: 'c0', viewBox: '-8 -8 16 16', 'aria-hidden': 'true'}, mark)), html('dd', {}, text)];
+  const point = (name, radius) => svg('path', {class: name, d: markerPath(0, 0, 0, radius)});
+  const uncertain = data.metrics.some(({low, values}) => low !== values);
+  root.replaceChildren(...kind(svg('g', {class: 'frontier'}, svg('path', {class: 'line', d: 'M-8 0H8'}), svg('path', {class: 'marks', d: markerPath(0, 0, 0, 5)})),
+                               'on the frontier of its group'),
+                       ...kind(point('dominated', 4), 'qualifies, but is beaten'),
+                       ...uncertain ? kind(point('alike', 4), 'not told apart from the frontier by the intervals') : [],
+                       ...kind(point('missing', 4), 'misses a limit'),
+                       ...data.valid.includes(false) ? kind(svg('path', {class: 'invalid', d: crossPath(0, 0, 4)}), 'run is not valid') : []);
 }
 
 // One slider for each limit, from the least to the greatest value of the valid points. Made once: a slider that is
@@ -71,9 +84,9 @@ export class Limits {
       const limit = this.#app.view.limits[index], column = this.#column(limit);
       const bounded = Number.isFinite(limit.bound);
       slider.value = this.#position(limit);
-      slider.setAttribute('aria-valuetext', bounded ? valueText(limit.bound, column.unit) : 'no limit');
+      slider.setAttribute('aria-valuetext', bounded ? roundText(limit.bound, column.unit) : 'no limit');
       slider.classList.toggle('idle', !bounded);
-      if (document.activeElement !== shown) shown.value = bounded ? valueText(limit.bound, column.unit) : 'any';
+      if (document.activeElement !== shown) shown.value = bounded ? roundText(limit.bound, column.unit) : 'any';
     });
   }
 

@@ -2,13 +2,13 @@
 // Numbers and names as people read them; the data have SI units and the keys of `llmscape list metrics`.
 
 const kAcronyms = {ttft: 'TTFT', tpot: 'TPOT', itl: 'ITL', e2e: 'E2E', co2: 'CO₂', slo: 'SLO', mm2: 'mm²'};
-const kUnitEnds = {'s': [/_s$/, ''], 'W': [/_w$/, '_power'], 'g': [/_g$/, ''], '1/s': [/_rps$/, '']};
+const kUnitEnds = {'s': [/_s$/, ''], 'W': [/_w$/, '_power'], 'g': [/_g$/, ''], '1/s': [/_rps$/, '_requests_per_s']};
 
 // "ttft_s.p99" -> "TTFT p99", "output_tokens_per_joule" -> "output tokens/joule"
 export function metricLabel(name, unit) {
   const [key, statistic] = name.split('.');
-  const words = key.replace(...kUnitEnds[unit] ?? ['', '']).replaceAll('_per_', '/').split(/(?=[_/])|(?<=[_/])/);
-  const text = words.map((word) => kAcronyms[word] ?? (word === '_' ? ' ' : word)).join('');
+  const words = key.replace(...kUnitEnds[unit] ?? ['', '']).replaceAll('_per_', '/').replaceAll('_', ' ').split(/(?=[ /])|(?<=[ /])/);
+  const text = words.map((word) => kAcronyms[word] ?? word).join('');
   return statistic ? `${text} ${statistic}` : text;
 }
 
@@ -54,8 +54,8 @@ export function parseValue(text) {
   return Number(match[1]) * {s: 1, ms: 1e-3, us: 1e-6, 'µs': 1e-6, '%': 0.01}[(match[2] ?? 's').toLowerCase()];
 }
 
-// Ticks of an axis: 1 ms, 20k, 3M.
-export function tickText(value, unit) {
+// Round numbers, as axes and limits have them: 1 ms, 20k, 3M.
+export function roundText(value, unit) {
   if (unit === 's') return value === 0 ? '0' : `${plain(value / timeUnit(value)[1])} ${timeUnit(value)[0]}`;
   if (unit === 'share') return `${plain(100 * value)} %`;
   for (const [size, letter] of [[1e9, 'G'], [1e6, 'M'], [1e4, 'k']])

@@ -2,7 +2,7 @@
 // A small chart of one to two lines, with a reading of all of them where the pointer is.
 import {html, svg} from './dom.mjs';
 import {makeScale, tenth} from './scale.mjs';
-import {tickText, valueText} from './format.mjs';
+import {roundText, valueText} from './format.mjs';
 
 const kWidth = 340, kHeight = 190, kBox = {left: 48, right: 10, top: 12, bottom: 26};
 
@@ -15,10 +15,10 @@ export function lineChart({title, note, lines, x, y, marks = []}) {
   const picture = svg('svg', {class: 'lines', viewBox: `0 0 ${kWidth} ${kHeight}`, role: 'img', 'aria-label': title});
   for (const tick of across.ticks(4))
     picture.append(svg('path', {class: 'grid', d: `M${tenth(across(tick))} ${kBox.top}V${bottom}`}),
-                   svg('text', {class: 'tick', x: tenth(across(tick)), y: bottom + 16, 'text-anchor': 'middle'}, tickText(tick, x.unit)));
+                   svg('text', {class: 'tick', x: tenth(across(tick)), y: bottom + 16, 'text-anchor': 'middle'}, roundText(tick, x.unit)));
   for (const tick of along.ticks(4))
     picture.append(svg('path', {class: 'grid', d: `M${kBox.left} ${tenth(along(tick))}H${right}`}),
-                   svg('text', {class: 'tick', x: kBox.left - 6, y: tenth(along(tick)) + 4, 'text-anchor': 'end'}, tickText(tick, y.unit)));
+                   svg('text', {class: 'tick', x: kBox.left - 6, y: tenth(along(tick)) + 4, 'text-anchor': 'end'}, roundText(tick, y.unit)));
   for (const {at, text} of marks) {
     const place = tenth(Math.min(right, Math.max(kBox.left, across(at))));
     picture.append(svg('path', {class: 'mark-line', d: `M${place} ${kBox.top}V${bottom}`}, svg('title', {}, text)));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: reads the data, keeps the view, and draws what a change touches.
 import {drawComparison} from './comparison.mjs';
-import {drawAxes, drawLegend, Limits} from './controls.mjs';
+import {drawAxes, drawKinds, drawLegend, Limits} from './controls.mjs';
 import {readData} from './data.mjs';
 import {byId} from './dom.mjs';
 import {drawNotes} from './notes.mjs';
 import {Scatter} from './scatter.mjs';
-import {drawSummary} from './summary.mjs';
+import {drawFacts, drawSummary} from './summary.mjs';
 import {PointTable} from './table.mjs';
 import {Tooltip} from './tooltip.mjs';
 import {derive, firstView} from './view.mjs';
@@ -65,5 +65,7 @@ function pin(row) {
 }
 
 change(() => {});
+drawFacts(byId('facts'), app);
+drawKinds(byId('kinds'), app);
 drawNotes(byId('notes'), app);
 new ResizeObserver(() => scatter.draw()).observe(byId('plot'));

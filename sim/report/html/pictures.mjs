@@ -3,7 +3,7 @@
 import {stackedBars} from './bars.mjs';
 import {html} from './dom.mjs';
 import {shareBelow} from './frontier.mjs';
-import {amount, percent, valueText} from './format.mjs';
+import {amount, duration, percent, valueText} from './format.mjs';
 import {lineChart} from './lines.mjs';
 import {kTags, provenanceOf} from './notes.mjs';
 
@@ -52,6 +52,27 @@ function latencyCharts(runs, data, derived) {
   }).filter(Boolean);
 }
 
+// The shares of step time that each part of the devices was the limit of.
+function boundsOf({breakdown}) {
+  if (!breakdown?.steps) return null;
+  const seconds = {};
+  let all = 0;
+  for (const {families} of Object.values(breakdown.steps))
+    for (const family of Object.values(families))
+      for (const [bound, time] of Object.entries(family.bound_by)) {
+        seconds[bound] = (seconds[bound] ?? 0) + time;
+        all += time;
+      }
+  return Object.fromEntries(Object.entries(seconds).map(([bound, time]) => [bound, time / all]));
+}
+
+// The phases of a request or a task: {queued_s: 0.5, ...} without the members that are no parts.
+function phasesOf(parts) {
+  if (!parts) return null;
+  const {count, whole_s, ...phases} = parts;
+  return Object.fromEntries(Object.entries(phases).map(([name, seconds]) => [name.replace(/_s$/, ''), seconds]));
+}
+
 // Joules are put to one scale by the tokens that they bought.
 function breakdowns(runs) {
   const powered = runs.filter(({result}) => result.energy && result.tokens?.emitted > 0);
@@ -62,11 +83,16 @@ function breakdowns(runs) {
       note: 'static: what devices draw whether they work or not',
       bars: powered.map(({letter, result: {energy, tokens}}) => ({letter, parts: Object.fromEntries(
           Object.entries(energy.joules).map(([name, joules]) => [name, joules / tokens.emitted]))}))}));
+  for (const [kind, title] of [['requests', 'A request, from arrival to its last token'], ['tasks', 'A task, from start to end']]) {
+    const bars = runs.map(({letter, result}) => ({letter, parts: phasesOf(result.breakdown?.[kind])})).filter(({parts}) => parts);
+    if (bars.length) figures.push(stackedBars({title, bars, text: duration}));
+  }
   const share = (title, parts, note) => {
     const bars = runs.filter(({result}) => parts(result)).map(({letter, result}) => ({letter, parts: parts(result)}));
     if (bars.length) figures.push(stackedBars({title, bars, text: percent, whole: true, note}));
   };
   share('Step time, by operator', ({time_share: times}) => times);
+  share('Step time, by what bounds it', boundsOf);
   share('Step time, by what its figures rest on', provenanceOf, kTags);
   return figures;
 }

@@ -16,7 +16,8 @@ export function makeScale(low, high, from, to, log) {
 
 // A margin on both sides; one that does not cross zero where no value does.
 function padded(low, high, log) {
-  if (low === high) return log ? [low - 0.3, high + 0.3] : [low - Math.abs(low) / 2 - 1e-9, high + Math.abs(high) / 2 + 1e-9];
+  if (low === 0 && high === 0) return [0, 1];
+  if (low === high) return log ? [low - 0.3, high + 0.3] : [low - Math.abs(low) / 2, high + Math.abs(high) / 2];
   const margin = 0.045 * (high - low);
   return [!log && low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
 }

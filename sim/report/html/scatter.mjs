@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plot of all points: axes, limits, points, the frontier of each group, intervals, and what is pinned.
-import {html, svg} from './dom.mjs';
-import {tickText} from './format.mjs';
+import {svg} from './dom.mjs';
+import {roundText} from './format.mjs';
 import {colourClass, crossPath, markerPath} from './markers.mjs';
 import {makeScale, tenth} from './scale.mjs';
-import {extent} from './view.mjs';
+import {extent, kAlike, kFrontier, kInvalid, kMisses, kQualifies} from './view.mjs';
 
 const kMargin = {left: 62, right: 20, top: 40, bottom: 48};
 const kReach = 28;  // pixels from which a point is still hit
@@ -42,7 +42,7 @@ export class Scatter {
     const width = Math.max(320, this.#root.clientWidth), height = Math.round(Math.min(600, Math.max(380, width * 0.62)));
     this.#picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
     this.#picture.setAttribute('height', height);
-    const drawn = data.rows.filter((row) => data.valid[row] ? onScale(view, derived, row) : state[row] === 1);
+    const drawn = data.rows.filter((row) => data.valid[row] ? onScale(view, derived, row) : state[row] === kInvalid);
     this.box = {left: kMargin.left, right: width - kMargin.right, top: kMargin.top, bottom: height - kMargin.bottom};
     if (!drawn.length) drawn.push(...data.rows.filter((row) => onScale(view, derived, row)));
     const scaleX = this.scaleX = makeScale(...spanOf(x, drawn), this.box.left, this.box.right, view.x.log);
@@ -57,17 +57,20 @@ export class Scatter {
   drawPoints() {
     const {derived} = this.#app;
     const {state, groups, frontiers, members} = derived;
-    const paths = {1: '', 2: ''}, dominated = groups.names.map(() => '');
+    const dominated = groups.names.map(() => ''), alike = groups.names.map(() => '');
+    let invalid = '', missing = '';
     for (const row of this.#app.data.rows) {
-      if (state[row] === 1) paths[1] += crossPath(this.#px[row], this.#py[row], 3);
-      else if (state[row] === 2) paths[2] += markerPath(groups.of[row], this.#px[row], this.#py[row], 2.6);
+      if (state[row] === kInvalid) invalid += crossPath(this.#px[row], this.#py[row], 3);
+      else if (state[row] === kMisses) missing += markerPath(groups.of[row], this.#px[row], this.#py[row], 2.6);
     }
     members.forEach((rows, group) => {
       for (const row of rows)
-        if (state[row] === 3) dominated[group] += markerPath(group, this.#px[row], this.#py[row], 3.4);
+        if (state[row] !== kFrontier)
+          (state[row] === kAlike ? alike : dominated)[group] += markerPath(group, this.#px[row], this.#py[row], 3.4);
     });
-    const layers = [svg('path', {class: 'missing', d: paths[2]}), svg('path', {class: 'invalid', d: paths[1]})];
-    dominated.forEach((d, group) => d && layers.push(svg('path', {class: `dominated ${colourClass(group)}`, d})));
+    const layers = [svg('path', {class: 'missing', d: missing}), svg('path', {class: 'invalid', d: invalid})];
+    for (const [kind, paths] of [['dominated', dominated], ['alike', alike]])
+      paths.forEach((d, group) => d && layers.push(svg('path', {class: `${kind} ${colourClass(group)}`, d})));
     frontiers.forEach((rows, group) => rows.length && layers.push(this.#frontier(rows, group)));
     this.#points.replaceChildren(...layers);
     this.#frame.querySelector('.limits')?.replaceWith(...this.#limits());
@@ -77,8 +80,8 @@ export class Scatter {
   drawPins() {
     const marks = this.#app.derived.pins.filter((row) => this.#app.derived.state[row]).map((row, i) => svg('g', {
       class: `pin pin-${i}`, transform: `translate(${this.#px[row]} ${this.#py[row]})`},
-      svg('circle', {r: 9}), svg('circle', {class: 'flag', cx: 15, cy: -15, r: 8.5}),
-      svg('text', {x: 15, y: -11.2}, 'AB'[i])));
+      svg('circle', {r: 9}), svg('circle', {class: 'flag', cx: 15, cy: i ? 15 : -15, r: 8.5}),
+      svg('text', {x: 15, y: i ? 18.8 : -11.2}, 'AB'[i])));
     this.#pins.replaceChildren(...marks.reverse());
   }
 
@@ -120,11 +123,11 @@ export class Scatter {
     for (const tick of this.scaleX.ticks(Math.round((right - left) / 110)))
       parts.push(svg('path', {class: 'grid', d: `M${tenth(this.scaleX(tick))} ${top}V${bottom}`}),
                  svg('text', {class: 'tick', x: tenth(this.scaleX(tick)), y: bottom + 18, 'text-anchor': 'middle'},
-                     tickText(tick, x.unit)));
+                     roundText(tick, x.unit)));
     for (const tick of this.scaleY.ticks(6))
       parts.push(svg('path', {class: 'grid', d: `M${left} ${tenth(this.scaleY(tick))}H${right}`}),
                  svg('text', {class: 'tick', x: left - 8, y: tenth(this.scaleY(tick)) + 4, 'text-anchor': 'end'},
-                     tickText(tick, y.unit)));
+                     roundText(tick, y.unit)));
     parts.push(svg('path', {class: 'edge', d: `M${left} ${top}V${bottom}H${right}`}),
                svg('text', {class: 'title', x: right, y: bottom + 40, 'text-anchor': 'end'}, axisTitle(x, view.x, '← ', ' →')),
                svg('text', {class: 'title', x: 8, y: 20}, axisTitle(y, view.y, '↓ ', ' ↑')));
@@ -156,7 +159,7 @@ export class Scatter {
     for (const row of this.#app.data.rows) {
       if (!state[row]) continue;
       // Points of a frontier are easier to hit than those that it leaves behind.
-      const distance = (this.#px[row] - x) ** 2 + (this.#py[row] - y) ** 2 - (state[row] === 4 ? 40 : 0);
+      const distance = (this.#px[row] - x) ** 2 + (this.#py[row] - y) ** 2 - (state[row] === kFrontier ? 40 : 0);
       if (distance < least) [nearest, least] = [row, distance];
     }
     return nearest;
@@ -164,7 +167,7 @@ export class Scatter {
 
   // Arrows go to the next point by x or y, with Shift along the frontiers only; Home and End are the ends of those.
   #key(event) {
-    const {app, step} = {app: this.#app, step: {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key]};
+    const app = this.#app, step = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
     const {derived: {state, best, x, y}, data} = app;
     if (event.key === 'Enter' || event.key === ' ') app.pin(app.cursor);
     else if (event.key === 'Escape') app.hover(null);
@@ -172,7 +175,7 @@ export class Scatter {
     else if (event.key === 'End') app.hover(best.at(-1) ?? null);
     else if (step) {
       const values = step[0] ? x.values : y.values;
-      const way = data.rows.filter((row) => state[row] >= (event.shiftKey ? 4 : 3))
+      const way = data.rows.filter((row) => state[row] >= (event.shiftKey ? kFrontier : kQualifies))
                       .sort((a, b) => values[a] - values[b] || a - b);
       const from = way.indexOf(app.cursor ?? app.derived.winner?.row);
       app.hover(way[Math.min(way.length - 1, Math.max(0, from + step[0] + step[1]))] ?? null);

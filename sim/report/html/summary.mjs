@@ -14,6 +14,14 @@ export const kVerdicts = {
 const many = (count, one, more = `${one}s`) => `${grouped(count)} ${count === 1 ? one : more}`;
 const highest = (better) => better === 'higher' ? 'highest' : 'lowest';
 
+// What was compared, beside the title.
+export function drawFacts(root, {data}) {
+  const runs = data.runs.reduce((sum, count) => sum + count, 0), axes = data.axes.filter((axis) => axis.texts.length > 1);
+  if (data.count === 1) return;
+  const counted = runs > data.count ? `${many(data.count, 'configuration')} in ${grouped(runs)} runs` : many(data.count, 'configuration');
+  root.textContent = `· ${counted} over ${axes.map(({label}) => label).join(', ')}`;
+}
+
 export function drawSummary(root, app) {
   const {data, derived} = app;
   root.replaceChildren(data.count > 1 ? headline(app) : html('p', {class: 'lead'}, ...single(data)),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// All points as a table: sorted by a click on a heading, narrowed by a word or a comparison.
+// All points as a table: the best first or sorted by a heading, narrowed by words or comparisons.
 import {html} from './dom.mjs';
 import {grouped, parseValue} from './format.mjs';
 import {colourClass, legendMark} from './markers.mjs';
 import {mainMetrics} from './tooltip.mjs';
+import {kFrontier} from './view.mjs';
 
 const kPage = 50;
 
@@ -58,12 +59,18 @@ export class PointTable {
   #row(row, columns) {
     const {data, derived, pin, hover} = this.#app, group = derived.groups.of[row];
     const pinned = derived.pins.indexOf(row);
-    return html('tr', {class: `${data.valid[row] ? '' : 'invalid'} ${pinned >= 0 ? 'pinned' : ''} ${derived.state[row] === 4 ? 'best' : ''}`,
+    return html('tr', {class: `${data.valid[row] ? '' : 'invalid'} ${pinned >= 0 ? 'pinned' : ''} ${derived.state[row] === kFrontier ? 'best' : ''}`,
                        onpointerenter: () => hover(row, false), onpointerleave: () => hover(null)},
                 html('td', {}, html('button', {type: 'button', class: `entry ${colourClass(group)}`, title: 'pin this point', onclick: () => pin(row)},
                                     legendMark(group), `#${data.points[row]}`, pinned >= 0 ? ` ${'AB'[pinned]}` : '')),
                 html('td', {}, data.verdicts[row]),
                 ...columns.map((column) => html('td', {class: column.values ? 'number' : ''}, column.text(row))));
+  }
+
+  // As long as nothing is sorted: the frontier first, what is not valid last, and by the upright axis.
+  #rank(a, b) {
+    const {view, derived: {state, y}} = this.#app, sign = view.y.better === 'higher' ? -1 : 1;
+    return state[b] - state[a] || sign * (y.values[a] - y.values[b]) || a - b;
   }
 
   // Words that all have to stand in the row, and comparisons with a column: "rate>4", "ttft.p99<200ms".
@@ -72,7 +79,7 @@ export class PointTable {
     const tests = this.#filter.value.trim().split(/\s+/).filter(Boolean).map((word) => this.#test(word));
     const rows = data.rows.filter((row) => tests.every((test) => test(row)));
     const column = columns.find(({name}) => name === this.#sort.name);
-    if (!column) return rows;
+    if (!column) return rows.sort((a, b) => this.#rank(a, b));
     const sign = this.#sort.down ? -1 : 1, {values} = column;
     const order = values ? (a, b) => Number.isNaN(values[a]) - Number.isNaN(values[b]) || sign * (values[a] - values[b])
                          : (a, b) => sign * column.text(a).localeCompare(column.text(b), 'en', {numeric: true});

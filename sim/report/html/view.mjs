@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reader has chosen, and what follows from it. Nothing here knows of the page.
 import {bestRow, meets, paretoFrontier} from './frontier.mjs';
-import {valueText} from './format.mjs';
+import {roundText} from './format.mjs';
 
 const kLimited = ['ttft_s', 'tpot_s', 'e2e_s'];
 export const kStatistics = ['p50', 'p90', 'p95', 'p99'];
@@ -30,7 +30,7 @@ export const columnName = ({key, statistic}) => statistic ? `${key}.${statistic}
 // Chooses a column for an axis: on a logarithmic scale where its values span more than a factor of 20.
 export function setAxis(data, view, side, name) {
   const column = data.columns.get(name);
-  const [low, high] = extent(column.values, data.rows.filter((row) => data.valid[row]));
+  const [low, high] = extent(column.values, data.rows);
   view[side] = {name, better: column.better === 'higher' ? 'higher' : 'lower', log: low > 0 && high / low > 20};
 }
 
@@ -43,6 +43,13 @@ export function extent(values, rows) {
   return [low, high];
 }
 
+// What a point is in the plot.
+export const kHidden = 0, kInvalid = 1, kMisses = 2, kQualifies = 3;
+export const kAlike = 4;  // its intervals overlap those of a point of the frontier
+export const kFrontier = 5;
+
+const overlap = ({low, high}, a, b) => low[a] < high[a] && low[a] <= high[b] && low[b] <= high[a];
+
 // Which points stand in the plot, which qualify, the frontier of each group, and who wins.
 export function derive(data, view) {
   const x = data.columns.get(view.x.name), y = data.columns.get(view.y.name);
@@ -53,20 +60,24 @@ export function derive(data, view) {
   const groupOf = groups.of;
   const drawable = (row) => Number.isFinite(x.values[row]) && Number.isFinite(y.values[row]) &&
       !(view.x.log && x.values[row] <= 0) && !(view.y.log && y.values[row] <= 0);
-  const state = new Uint8Array(data.count);  // 0 not drawn, 1 not valid, 2 misses a limit, 3 qualifies, 4 on a frontier
+  const state = new Uint8Array(data.count);
   const members = groups.names.map(() => []), qualifying = [];
   for (const row of data.rows) {
     if (data.valid[row] && meets(limits, row)) qualifying.push(row);
     if (view.hidden.has(groupOf[row]) || !drawable(row)) continue;
-    if (!data.valid[row]) state[row] = view.showInvalid ? 1 : 0;
-    else if (!meets(limits, row)) state[row] = 2;
+    if (!data.valid[row]) state[row] = view.showInvalid ? kInvalid : kHidden;
+    else if (!meets(limits, row)) state[row] = kMisses;
     else {
-      state[row] = 3;
+      state[row] = kQualifies;
       members[groupOf[row]].push(row);
     }
   }
   const frontiers = members.map((rows) => paretoFrontier(rows, x.values, y.values, view.x.better, view.y.better));
-  for (const row of frontiers.flat()) state[row] = 4;
+  members.forEach((rows, group) => {
+    for (const row of rows)
+      if (frontiers[group].some((best) => overlap(x, row, best) && overlap(y, row, best))) state[row] = kAlike;
+  });
+  for (const row of frontiers.flat()) state[row] = kFrontier;
   const derived = {x, y, limits, groups, state, qualifying, members, frontiers};
   derived.best = paretoFrontier(frontiers.flat(), x.values, y.values, view.x.better, view.y.better);
   derived.winner = findWinner(view, derived);
@@ -96,4 +107,4 @@ function findWinner(view, {x, y, limits, groups, members}) {
 }
 
 export const limitText = ({column, bound, below}) =>
-    `${column.label} ${below ? '≤' : '≥'} ${valueText(bound, column.unit)}`;
+    `${column.label} ${below ? '≤' : '≥'} ${roundText(bound, column.unit)}`;
