@@ -7,22 +7,25 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
-#include <vector>
 
 #include "base/expression.hpp"
 #include "base/files.hpp"
+#include "base/yaml_reader.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
-#include "sim/explore/plan.hpp"
+#include "sim/explore/objective.hpp"
 #include "sim/explore/results.hpp"
+#include "sim/metrics/names.hpp"
 #include "sim/report/page.hpp"
 
 namespace llmscape::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using explore::Direction;
 
 constexpr const char* kFooter =
     R"(The page needs no network and no other file. Its reader may choose other axes, groups and limits; the options say
@@ -33,87 +36,96 @@ Examples:
   llmscape report out --max output_tokens_per_joule --min ttft.p99 --slo 'ttft.p99<=200ms,tpot.p99<=50ms' -o page.html)";
 
 struct Arguments {
-  std::string folder, output, group, slo;
-  std::vector<std::string> maximize, minimize;
+  std::string folder, output, maximize, minimize, group;
+  std::optional<std::string> slo;
   bool quiet = false;
   Messages messages;
 };
 
-// A part of what was typed behind an option, as messages show it.
-SourceRange place(const std::string& option, const std::string& text, std::size_t start, std::size_t length) {
-  return {std::make_shared<const SourceText>(SourceText{option, text}), 1, static_cast<int>(start) + 1,
-          static_cast<int>(length)};
-}
-
-const metrics::Column* column_named(const std::string& name, const SourceRange& where, Diagnostics& diagnostics) {
-  const metrics::Column* column = metrics::find_column(name);
-  if (column) return column;
-  std::vector<std::string> names;
-  for (const metrics::Column& one : metrics::columns()) names.push_back(one.name);
-  diagnostics.error(where, fmt::format("unknown metric {}", in_quotes(name)), did_you_mean(name, names));
-  return nullptr;
-}
-
-void add_objectives(report::PageView& view, const char* option, const std::vector<std::string>& names,
-                    metrics::Better better, Diagnostics& diagnostics) {
-  for (const std::string& name : names)
-    if (const auto* column = column_named(name, place(option, name, 0, name.size()), diagnostics))
-      view.objectives.push_back({column->name, better});
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t start = text.find_first_not_of(' ');
-  return start == std::string::npos ? "" : text.substr(start, text.find_last_not_of(' ') - start + 1);
-}
-
-// "ttft.p99<=200ms,goodput_rps>=5": each a metric, a comparison and a value.
-void add_limits(report::PageView& view, const char* option, const std::string& text, Diagnostics& diagnostics) {
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    const std::string limit = text.substr(start, end - start);
-    const SourceRange where = place(option, text, start, limit.size());
-    start = end + 1;
-    const std::size_t sign = std::min(limit.find("<="), limit.find(">="));
-    const Value value = sign == std::string::npos ? Value() : value_of(trimmed(limit.substr(sign + 2)));
-    const double* bound = std::get_if<double>(&value);
-    if (sign == std::string::npos || !bound) {
-      diagnostics.error(where, fmt::format("{} is not a limit such as 'ttft.p99<=200ms'", in_quotes(limit)));
-      continue;
-    }
-    if (const auto* column = column_named(trimmed(limit.substr(0, sign)), where, diagnostics))
-      view.limits.push_back({column->name, *bound, limit[sign] == '<'});
+// Reads what the page opens with out of what was typed and what the plan of the sweep says; reports all mistakes.
+class Reading {
+ public:
+  Reading(const Arguments& arguments, const explore::ResultsTable& table, Diagnostics& diagnostics)
+      : arguments_(arguments), table_(table), diagnostics_(diagnostics) {
+    const fs::path plan = table.folder / "plan.yaml";
+    if (fs::exists(plan)) plan_ = read_yaml_file(plan, diagnostics);
   }
-}
 
-std::string axis_named(const std::string& name, const explore::ResultsTable& table, Diagnostics& diagnostics) {
-  const std::vector<std::string> shorts = explore::short_names(table.axes);
-  for (std::size_t i = 0; i < table.axes.size(); ++i)
-    if (name == table.axes[i] || name == shorts[i]) return table.axes[i];
-  diagnostics.error(place("--group", name, 0, name.size()), fmt::format("the sweep has no axis {}", in_quotes(name)),
-                    did_you_mean(name, shorts));
-  return "";
-}
+  report::PageView view() {
+    add(arguments_.maximize, Direction::maximize, "--max");
+    add(arguments_.minimize, Direction::minimize, "--min");
+    if (arguments_.maximize.empty() && arguments_.minimize.empty()) add_planned_objectives();
+    else if (view_.objectives.size() < 2) diagnostics_.error({}, "a plot needs two objectives: say --max and --min");
+    const YamlNode* planned = plan_.find("slo");
+    if (arguments_.slo) add_limits(*arguments_.slo, Severity::error);
+    else if (planned) add_limits(planned->text, Severity::warning);
+    if (!arguments_.group.empty()) find_group();
+    return std::move(view_);
+  }
 
-// What was typed, else what the plan of the sweep aims at.
-report::PageView view_of(const Arguments& arguments, const fs::path& folder, Diagnostics& diagnostics) {
-  report::PageView view;
-  std::optional<explore::Plan> plan;
-  if (fs::exists(folder / "plan.yaml")) plan = explore::load_plan(folder / "plan.yaml", {}, diagnostics);
-  const bool typed = !arguments.maximize.empty() || !arguments.minimize.empty() || !plan;
-  const auto& maximize = typed ? arguments.maximize : plan->config().objectives.maximize;
-  const auto& minimize = typed ? arguments.minimize : plan->config().objectives.minimize;
-  add_objectives(view, typed ? "--max" : "objectives.maximize", maximize, metrics::Better::higher, diagnostics);
-  add_objectives(view, typed ? "--min" : "objectives.minimize", minimize, metrics::Better::lower, diagnostics);
-  if (!arguments.slo.empty()) add_limits(view, "--slo", arguments.slo, diagnostics);
-  else if (plan && plan->config().slo) add_limits(view, "slo", *plan->config().slo, diagnostics);
-  return view;
-}
+ private:
+  void add(const std::string& list, Direction direction, const std::string& source) {
+    if (list.empty()) return;
+    auto more = explore::read_objectives(list, direction, source, table_, diagnostics_);
+    std::ranges::move(more, std::back_inserter(view_.objectives));
+  }
+
+  void add_planned_objectives() {
+    const YamlNode* objectives = plan_.find("objectives");
+    if (!objectives) return;
+    for (const auto& [key, direction] : {std::pair("maximize", Direction::maximize), {"minimize", Direction::minimize}})
+      if (const YamlNode* list = objectives->find(key))
+        for (const YamlNode& item : list->items) add(item.text, direction, "plan.yaml");
+  }
+
+  // "ttft.p99<=200ms,goodput_rps>=5": what a slider can stand at. The plan may say more than that.
+  void add_limits(const std::string& text, Severity severity) {
+    static const std::regex kBetween(R"(\s*(,|\band\b)\s*)"), kLimit(R"(([\w.]+)\s*(<=|>=)\s*(.+?)\s*)");
+    const std::sregex_token_iterator end;
+    for (std::sregex_token_iterator part(text.begin(), text.end(), kBetween, -1); part != end; ++part) {
+      const std::string limit = *part;
+      std::smatch match;
+      const bool shaped = std::regex_match(limit, match, kLimit);
+      const metrics::Column* column = shaped ? metrics::find_column(match[1].str()) : nullptr;
+      const Value value = shaped ? value_of(match[3].str()) : Value();
+      if (const double* bound = std::get_if<double>(&value); column && bound)
+        view_.limits.push_back({column->name, *bound, match[2] == "<="});
+      else complain(text, part->first - text.begin(), limit, severity);
+    }
+  }
+
+  void complain(const std::string& text, std::ptrdiff_t start, const std::string& limit, Severity severity) {
+    const SourceRange where{
+        std::make_shared<const SourceText>(SourceText{severity == Severity::error ? "--slo" : "plan.yaml", text}), 1,
+        static_cast<int>(start) + 1, static_cast<int>(limit.size())};
+    const std::string message =
+        fmt::format("{} is no limit that a slider can stand at, as 'ttft.p99<=200ms' is", in_quotes(limit));
+    if (severity == Severity::error) diagnostics_.error(where, message);
+    else diagnostics_.warning(where, message);
+  }
+
+  void find_group() {
+    const std::string& name = arguments_.group;
+    if (const auto axis = explore::find_axis(table_.axes, name)) view_.group = table_.axes[*axis];
+    else
+      diagnostics_.error(
+          {std::make_shared<const SourceText>(SourceText{"--group", name}), 1, 1, static_cast<int>(name.size())},
+          fmt::format("there is no axis {}", in_quotes(name)), did_you_mean(name, explore::short_names(table_.axes)));
+  }
+
+  const Arguments& arguments_;
+  const explore::ResultsTable& table_;
+  Diagnostics& diagnostics_;
+  YamlNode plan_;
+  report::PageView view_;
+};
 
 int report(const Arguments& arguments) {
   Diagnostics diagnostics;
   const auto table = explore::read_results(arguments.folder, diagnostics);
-  report::PageView view = view_of(arguments, table ? table->folder : "", diagnostics);
-  if (table && !arguments.group.empty()) view.group = axis_named(arguments.group, *table, diagnostics);
+  report::PageView view;
+  if (table) view = Reading(arguments, *table, diagnostics).view();
+  if (table && table->rows.empty()) diagnostics.error({}, "the sweep has no results yet");
   if (!table || diagnostics.has_errors()) {
     arguments.messages.show(diagnostics);
     return kUsage;
@@ -143,14 +155,12 @@ void add_report(CLI::App& app, Session& session) {
   verb->add_option("folder", arguments->folder, "What 'sweep -o' or 'run -o' wrote")->type_name("DIR")->required();
   verb->add_option("-o,--output", arguments->output, "Write the page here; - is stdout [DIR/report.html]")
       ->type_name("FILE");
-  verb->add_option("--max", arguments->maximize, "A metric of which more is better, for an axis of the plot")
-      ->type_name("METRIC")
-      ->allow_extra_args(false);
-  verb->add_option("--min", arguments->minimize, "A metric of which less is better, for an axis of the plot")
-      ->type_name("METRIC")
-      ->allow_extra_args(false);
+  verb->add_option("--max", arguments->maximize, "Objectives to have much of, with commas; the plan's if not said")
+      ->type_name("LIST");
+  verb->add_option("--min", arguments->minimize, "Objectives to have little of, with commas")->type_name("LIST");
   verb->add_option("--group", arguments->group, "The axis of the sweep that colours tell apart")->type_name("AXIS");
-  verb->add_option("--slo", arguments->slo, "Limits that the sliders stand at: 'ttft.p99<=200ms,tpot.p99<=50ms'")
+  verb->add_option("--slo", arguments->slo,
+                   "Limits that the sliders stand at: 'ttft.p99<=200ms,tpot.p99<=50ms'; the plan's if not said")
       ->type_name("LIMITS");
   verb->add_flag("-q,--quiet", arguments->quiet, "No line on stderr about what was written");
   arguments->messages.add_options(*verb);

@@ -7,137 +7,89 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/expression.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "sim/explore/pareto.hpp"
+#include "sim/report/page_columns.hpp"
 #include "sim/report/page_points.hpp"
 #include "sim/report/page_template.hpp"
 
 namespace llmscape::report {
 namespace {
 
-using explore::Configuration;
-using explore::Estimate;
+using explore::Direction;
+using explore::Objective;
 using explore::ResultsTable;
 using Json = nlohmann::ordered_json;
-using metrics::Better;
 
-constexpr int kDigits = 6;
 constexpr std::size_t kMostDetails = 300;  // points with time lines and curves: some 3 KB each
-constexpr std::size_t kMostGroups = 12;    // that colours and shapes still tell apart
 
-Json number(double value) { return rounded(Json(value), kDigits); }
-
-std::string_view name_of(Better better) {
-  return better == Better::higher ? "higher" : better == Better::lower ? "lower" : "neither";
-}
-
-// The values of an axis in the order of the plan, and which of them each configuration has.
-struct Axis {
-  std::vector<std::string> texts;
-  std::vector<std::size_t> of;
-  Json numbers;  // of the texts; null where one is no number
-
-  Axis(const std::vector<Configuration>& all, std::size_t axis) {
-    for (const Configuration& one : all) {
-      const auto known = std::ranges::find(texts, one.values[axis]);
-      of.push_back(static_cast<std::size_t>(known - texts.begin()));
-      if (known == texts.end()) texts.push_back(one.values[axis]);
-    }
-    for (const std::string& text : texts) {
-      const Value value = value_of(text);
-      const double* as_number = std::get_if<double>(&value);
-      if (!as_number) {
-        numbers = nullptr;
-        return;
-      }
-      numbers.push_back(number(*as_number));
-    }
-  }
+// A pair of axes to look at: what was asked for, and what is usual.
+struct Chart {
+  std::string name, text;
+  std::vector<Objective> objectives;
 };
 
-Json axes_of(const ResultsTable& table, const std::vector<Axis>& axes) {
-  const std::vector<std::string> shorts = explore::short_names(table.axes);
-  Json json = Json::array();
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    json.push_back({{"name", table.axes[i]},
-                    {"short", shorts[i]},
-                    {"texts", axes[i].texts},
-                    {"numbers", axes[i].numbers},
-                    {"of", axes[i].of}});
-  return json;
-}
-
-// Columns that at least one configuration has, each with its interval where there is one.
-Json metrics_of(const std::vector<Configuration>& all) {
-  Json json = Json::array();
-  const auto part = [&all](std::size_t column, double Estimate::* of) {
-    Json values = Json::array();
-    for (const Configuration& one : all) {
-      const auto& metric = one.metrics[column];
-      values.push_back(metric ? number((*metric).*of) : Json());
-    }
-    return values;
+std::vector<Chart> charts_of(const ResultsTable& table, const PageView& view) {
+  std::vector<Chart> charts;
+  if (view.objectives.size() > 1) charts.push_back({"objectives", "what was asked for", view.objectives});
+  Diagnostics none;  // the names in these are known
+  const auto add = [&](const std::string& name, const std::string& text, std::string_view maximize,
+                       std::string_view minimize) {
+    std::vector<Objective> objectives;
+    for (const auto& [list, direction] : {std::pair(maximize, Direction::maximize), {minimize, Direction::minimize}})
+      if (!list.empty())
+        std::ranges::move(read_objectives(list, direction, name, table, none), std::back_inserter(objectives));
+    charts.push_back({name, text, std::move(objectives)});
   };
-  for (std::size_t i = 0; i < metrics::columns().size(); ++i) {
-    const metrics::Column& column = metrics::columns()[i];
-    if (std::ranges::none_of(all, [i](const Configuration& one) { return one.metrics[i].has_value(); })) continue;
-    Json& metric = json.emplace_back(Json{{"name", column.name},
-                                          {"unit", column.metric->unit},
-                                          {"better", name_of(column.metric->better)},
-                                          {"definition", column.metric->text},
-                                          {"values", part(i, &Estimate::value)}});
-    const auto uncertain = [i](const Configuration& one) {
-      return one.metrics[i] && one.metrics[i]->low < one.metrics[i]->high;
-    };
-    if (std::ranges::none_of(all, uncertain)) continue;
-    metric["low"] = part(i, &Estimate::low);
-    metric["high"] = part(i, &Estimate::high);
+  add("responsiveness", "tokens of a joule against the slowest first tokens", "output_tokens_per_joule", "ttft.p99");
+  for (const auto& preset : explore::objective_presets())
+    add(preset.name, preset.text, preset.maximize, preset.minimize);
+  add("throughput", "tokens/s against the slowest first tokens", "output_tokens_per_s", "ttft.p99");
+  return charts;
+}
+
+// Those of which there are values: {"name", "text", "y", "x", "better": {column: "higher", ...}}, ...
+Json charts_json(const std::vector<Chart>& charts, PageColumns& columns) {
+  Json json = Json::array();
+  for (const Chart& chart : charts) {
+    const std::string y = columns.of(chart.objectives[0]), x = columns.of(chart.objectives[1]);
+    if (y.empty() || x.empty()) continue;
+    json.push_back({{"name", chart.name}, {"text", chart.text}, {"y", y}, {"x", x}});
+    json.back()["better"] = {{y, chart.objectives[0].maximize ? "higher" : "lower"},
+                             {x, chart.objectives[1].maximize ? "higher" : "lower"}};
   }
   return json;
 }
 
-// The axis whose values are told apart by colour: the hardware, else the first of few values.
-std::string default_group(const ResultsTable& table, const std::vector<Axis>& axes) {
-  const auto few = [&axes](std::size_t i) { return axes[i].texts.size() > 1 && axes[i].texts.size() <= kMostGroups; };
-  for (const std::string_view word : {"preset", "hardware", ""})
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      if (few(i) && table.axes[i].find(word) != std::string::npos) return table.axes[i];
-  return "";
-}
-
-// Fills up what was not asked for with what there is: energy over latency, else throughput.
-Json defaults_of(const ResultsTable& table, const PageView& view, const std::vector<Axis>& axes, const Json& metrics) {
-  std::vector<PageView::Objective> objectives = view.objectives;
-  for (const char* name : {"output_tokens_per_joule", "ttft_s.p99", "output_tokens_per_s_per_device", "simulated_s"}) {
-    const bool there = std::ranges::any_of(metrics, [name](const Json& metric) { return metric["name"] == name; });
-    const bool asked = std::ranges::find(objectives, name, &PageView::Objective::name) != objectives.end();
-    if (objectives.size() < 2 && there && !asked)
-      objectives.push_back({name, metrics::find_column(name)->metric->better});
+// The configurations whose runs are drawn: all, or those on a frontier and an even sample.
+std::set<std::size_t> drawn_in_detail(const ResultsTable& table, const std::vector<Objective>& objectives,
+                                      const std::string& group, std::size_t count) {
+  std::set<std::size_t> chosen;
+  if (count > kMostDetails) {
+    explore::ParetoQuery query;
+    query.objectives = objectives;
+    Diagnostics none;  // it is the name of an axis
+    if (!group.empty()) query.group = Expression::parse(group, {}, none);
+    for (const auto& point : explore::pareto(table, query).points)
+      if (point.on_frontier && chosen.size() < kMostDetails / 2) chosen.insert(point.configuration);
   }
-  std::ranges::stable_partition(objectives, [](const auto& one) { return one.better == Better::higher; });
-  Json limits = Json::array(), better = Json::object();
-  for (const PageView::Limit& limit : view.limits)
-    limits.push_back({{"name", limit.name}, {"bound", limit.bound}, {"below", limit.below}});
-  for (const auto& objective : objectives) better[objective.name] = name_of(objective.better);
-  return {{"y", objectives.at(0).name},
-          {"x", objectives.at(1).name},
-          {"better", better},
-          {"group", view.group.empty() ? default_group(table, axes) : view.group},
-          {"limits", limits}};
+  const std::size_t room = kMostDetails - chosen.size(), every = (count + room - 1) / room;
+  for (std::size_t i = 0; i < count; i += every) chosen.insert(i);
+  return chosen;
 }
 
-// Scenarios of all points, and what their runs looked like: of all, or of an even sample.
-void add_points(Json& json, const ResultsTable& table, const std::vector<Configuration>& all,
-                Diagnostics& diagnostics) {
+// Scenarios of all points, and what the runs of some looked like.
+void add_points(Json& json, const ResultsTable& table, const PageColumns& columns,
+                const std::set<std::size_t>& detailed, Diagnostics& diagnostics) {
   SharedLines lines;
   Json texts = Json::array();
   json["details"] = Json::object();
-  const std::size_t every = (all.size() + kMostDetails - 1) / kMostDetails;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto point = read_point(table.folder, table.rows[all[i].rows.front()].id, diagnostics);
+  for (std::size_t i = 0; i < columns.configurations().size(); ++i) {
+    const std::string& id = table.rows[columns.configurations()[i].rows.front()].id;
+    const auto point = read_point(table.folder, id, diagnostics);
     texts.push_back(lines.add(point ? point->scenario : ""));
-    if (!point || i % every != 0) continue;
+    if (!point || !detailed.contains(i)) continue;
     json["details"][std::to_string(i)] = point->detail;
     if (!point->levels.is_null()) json["levels"] = point->levels;
   }
@@ -151,65 +103,75 @@ Json origin_of(const ResultsTable& table, const std::string& tool) {
   const Json manifest = text ? Json::parse(*text, nullptr, false) : Json();
   const auto at = [&manifest](const char* pointer) {
     const Json::json_pointer place(pointer);
-    return manifest.contains(place) ? manifest.at(place) : Json();
+    return manifest.contains(place) && manifest.at(place).is_string() ? manifest.at(place).get<std::string>() : "";
   };
   Json json = {{"page written by", tool}};
-  if (const Json version = at("/tool/version"), revision = at("/tool/revision");
-      version.is_string() && revision.is_string())
-    json["runs made by"] = fmt::format("llmscape {} ({})", version.get<std::string>(), revision.get<std::string>());
+  if (!at("/tool/version").empty())
+    json["runs made by"] = fmt::format("llmscape {} ({})", at("/tool/version"), at("/tool/revision"));
   if (const auto plan = read_file(table.folder / "plan.yaml", error))
     json["plan"] = fmt::format("plan.yaml, {}", content_hash(*plan));
-  json["files"] = table.axes.empty() ? "run.json, scenario.resolved.yaml" : "results.csv, points/, manifest.json";
+  json["files"] = table.axes.empty() ? "run.json, scenario.resolved.yaml" : "results.csv, points/";
   return json;
 }
 
 std::string in_html(std::string_view text) {
   std::string safe;
-  for (const char c : text) safe += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
+  for (const char c : text)
+    if (c == '&') safe += "&amp;";
+    else if (c == '<') safe += "&lt;";
+    else safe += c;
   return safe;
 }
 
-// JSON within a script element: no '<' that could end it.
+// Within a script element: no '<' that could end it.
 std::string in_script(const Json& json) {
   std::string safe;
   for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace))
-    safe += c == '<' ? "\\u003c" : std::string(1, c);
+    if (c == '<') safe += "\\u003c";
+    else safe += c;
   return safe;
 }
 
-std::string filled(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> parts) {
+// The template with a title and data, which may say anything.
+std::string filled(std::string_view text, const std::string& title, const std::string& data) {
   std::string page;
-  while (!text.empty()) {
-    const auto part = std::ranges::find_if(parts, [&](const auto& one) { return text.starts_with(one.first); });
-    if (part == parts.end()) page += text.front();
-    else page += part->second;
-    text.remove_prefix(part == parts.end() ? 1 : part->first.size());
+  for (std::size_t at = text.find('@'); at != text.npos; at = text.find('@')) {
+    page += text.substr(0, at);
+    text.remove_prefix(at);
+    const std::string_view mark = text.starts_with("@TITLE@") ? "@TITLE@" : text.starts_with("@DATA@") ? "@DATA@" : "@";
+    page += mark == "@" ? "@" : mark == "@DATA@" ? data : title;
+    text.remove_prefix(mark.size());
   }
-  return page;
+  return page.append(text);
 }
 
 }  // namespace
 
 std::string page(const ResultsTable& table, const PageView& view, const std::string& tool, Diagnostics& diagnostics) {
-  const std::vector<Configuration> all = explore::configurations(table);
-  std::vector<Axis> axes;
-  for (std::size_t i = 0; i < table.axes.size(); ++i) axes.emplace_back(all, i);
-  const std::string name = std::filesystem::absolute(table.folder / ".").parent_path().filename().string();
+  PageColumns columns(table);
+  const std::vector<Chart> charts = charts_of(table, view);
+  const std::string name = std::filesystem::weakly_canonical(table.folder / ".").filename().string();
   Json json = {{"schema", "report/1"}, {"name", name}};
-  json["axes"] = axes_of(table, axes);
-  json["metrics"] = metrics_of(all);
+  json["charts"] = charts_json(charts, columns);
+  json["axes"] = columns.axes();
+  json["metrics"] = columns.metrics();
   for (const char* list : {"points", "ids", "runs", "verdicts"}) json[list] = Json::array();
-  for (const Configuration& one : all) {
+  for (const explore::Configuration& one : columns.configurations()) {
     const explore::ResultRow& first = table.rows[one.rows.front()];
     json["points"].push_back(first.point);
     json["ids"].push_back(first.id);
     json["runs"].push_back(one.rows.size());
     json["verdicts"].push_back(one.verdict);
   }
-  json["defaults"] = defaults_of(table, view, axes, json["metrics"]);
+  json["group"] = view.group.empty() ? columns.default_group() : view.group;
+  json["limits"] = Json::array();
+  for (const PageView::Limit& limit : view.limits)
+    json["limits"].push_back({{"name", limit.metric}, {"bound", limit.bound}, {"below", limit.below}});
   json["origin"] = origin_of(table, tool);
-  add_points(json, table, all, diagnostics);
-  return filled(kPageTemplate, {{"@TITLE@", in_html(name)}, {"@DATA@", in_script(json)}});
+  add_points(json, table, columns,
+             drawn_in_detail(table, charts.front().objectives, json["group"], columns.configurations().size()),
+             diagnostics);
+  return filled(kPageTemplate, in_html(name), in_script(json));
 }
 
 }  // namespace llmscape::report

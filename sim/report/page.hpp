@@ -4,24 +4,20 @@
 #include <vector>
 
 #include "base/diagnostics.hpp"
+#include "sim/explore/objective.hpp"
 #include "sim/explore/results.hpp"
-#include "sim/metrics/names.hpp"
 
 namespace llmscape::report {
 
 // What the page of `llmscape report` shows when it is opened; its reader may choose otherwise.
 struct PageView {
-  struct Objective {
-    std::string name;  // of metrics::columns()
-    metrics::Better better = metrics::Better::lower;
-  };
   struct Limit {
-    std::string name;
+    std::string metric;  // of metrics::columns()
     double bound = 0;
     bool below = true;  // at most the bound, else at least
   };
-  std::vector<Objective> objectives;  // the first that is maximised stands upright; fewer than two are filled up
-  std::string group;                  // an axis by its whole name; empty: the hardware, or the first axis of few values
+  std::vector<explore::Objective> objectives;  // the first stands upright, over the second; none: energy over latency
+  std::string group;                           // an axis; empty: the hardware, or the first axis of few values
   std::vector<Limit> limits;
 };
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {metricLabel, parseValue, valueText} from '../../sim/report/html/format.mjs';
-import {bestRow, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
+import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
 import {linearTicks, logTicks} from '../../sim/report/html/scale.mjs';
 
 test('a frontier keeps what no other point beats, equal points both', () => {
@@ -23,6 +23,12 @@ test('a frontier is the one that a comparison of all pairs finds', () => {
     const plain = rows.filter((row) => !rows.some((other) => beats(other, row)));
     assert.deepEqual(paretoFrontier(rows, x, y, betterX, betterY).sort((a, b) => a - b), plain);
   }
+});
+
+test('a frontier bends where a point lies furthest from the line between its ends', () => {
+  const x = [0, 1, 4, 10], y = [10, 4, 2, 0];
+  assert.equal(knee([0, 1, 2, 3], x, y, 'lower', 'lower'), 1);
+  assert.equal(knee([0, 3], x, y, 'lower', 'lower'), undefined);
 });
 
 test('a run without the limited value meets no limit', () => {

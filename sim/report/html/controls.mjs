@@ -3,7 +3,7 @@
 import {html, svg} from './dom.mjs';
 import {grouped, parseValue, roundText} from './format.mjs';
 import {colourClass, crossPath, legendMark, markerPath} from './markers.mjs';
-import {columnName, extent, kStatistics, setAxis} from './view.mjs';
+import {columnName, extent, kStatistics, setAxis, setChart} from './view.mjs';
 
 const kSteps = 1000;  // of a slider; the last one is "no limit"
 
@@ -13,13 +13,23 @@ const choice = (id, label, input) => html('label', {class: 'choice', for: id}, h
 export function drawAxes(root, app) {
   const {data, view} = app;
   const groups = data.axes.filter((axis) => axis.texts.length > 1);
-  root.replaceChildren(axisRow('y', 'Vertical', app), axisRow('x', 'Horizontal', app),
+  root.replaceChildren(...chartChoice(app), axisRow('y', 'Vertical', app), axisRow('x', 'Horizontal', app),
                        html('div', {class: 'row'},
                             choice('group', 'Groups', html('select', {id: 'group', onchange: ({target}) => app.change((v) => {
                               v.group = target.value;
                               v.hidden.clear();
                             })}, option('', 'none', view.group), ...groups.map((axis) => option(axis.name, axis.label, view.group)))),
                             ...invalidToggle(app)));
+}
+
+// The usual pairs of axes. Another pair has no name.
+function chartChoice({data, view, change}) {
+  const shown = data.charts.find(({x, y}) => x === view.x.name && y === view.y.name);
+  if (data.charts.length < 2) return [];
+  return [html('div', {class: 'row'}, choice('chart', 'Chart', html('select', {id: 'chart', onchange: ({target}) => change((v) =>
+      setChart(data, v, data.charts.find(({name}) => name === target.value)))},
+      ...shown ? [] : [option('', 'your own', '')],
+      ...data.charts.map(({name, text}) => html('option', {value: name, selected: name === shown?.name, title: text}, name)))))];
 }
 
 function axisRow(side, title, app) {

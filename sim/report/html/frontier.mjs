@@ -25,6 +25,23 @@ export function paretoFrontier(rows, x, y, betterX, betterY) {
   return signX < 0 ? frontier.reverse() : frontier;
 }
 
+// Where a frontier bends: the row furthest on the good side of the line between its ends, both axes scaled to its
+// range; undefined where none lies so.
+export function knee(frontier, x, y, betterX, betterY) {
+  const loss = (values, better) => {
+    const all = frontier.map((row) => better === 'higher' ? -values[row] : values[row]);
+    const least = Math.min(...all), range = Math.max(...all) - least;
+    return all.map((value) => range > 0 ? (value - least) / range : 0);
+  };
+  const across = loss(x, betterX), along = loss(y, betterY);
+  let most = 1e-9, place;
+  frontier.forEach((row, i) => {
+    const merit = 1 - across[i] - along[i];
+    if (merit > most) [most, place] = [merit, row];
+  });
+  return place;
+}
+
 // The row with the best value, the first of equals; undefined if none has a value.
 export function bestRow(rows, values, better) {
   let best;

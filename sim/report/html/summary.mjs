@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: who wins under these limits, how many points say anything, and what is on the frontier.
 import {html} from './dom.mjs';
-import {grouped, ratioText, valueText} from './format.mjs';
+import {grouped, ratioText} from './format.mjs';
 import {limitText} from './view.mjs';
 
 export const kVerdicts = {
@@ -12,7 +12,6 @@ export const kVerdicts = {
 };
 
 const many = (count, one, more = `${one}s`) => `${grouped(count)} ${count === 1 ? one : more}`;
-const highest = (better) => better === 'higher' ? 'highest' : 'lowest';
 
 // What was compared, beside the title.
 export function drawFacts(root, {data}) {
@@ -24,36 +23,39 @@ export function drawFacts(root, {data}) {
 
 export function drawSummary(root, app) {
   const {data, derived} = app;
-  root.replaceChildren(data.count > 1 ? headline(app) : html('p', {class: 'lead'}, ...single(data)),
+  root.replaceChildren(...data.count > 1 ? [headline(app), ...settings(data, derived)] : [html('p', {class: 'lead'}, ...single(data))],
                        html('p', {class: 'verdicts'}, ...chips(data)));
   if (data.count > 1) root.append(html('p', {class: 'more'}, ...frontierSentence(data, derived)));
 }
 
 function headline({data, derived}) {
-  const {winner, limits} = derived;
-  const under = limits.length ? [' under ', html('span', {class: 'limit'}, limits.map(limitText).join(', '))] : [];
+  const {winner, limits, x, y} = derived;
+  const slo = html('span', {class: 'limit'}, limits.map(limitText).join(', '));
   if (!winner) {
-    const none = data.valid.includes(true) ? ['No configuration that is shown qualifies', ...under, '.'] :
+    const none = data.valid.includes(true) ? ['No configuration that is shown ', limits.length ? 'meets ' : 'qualifies', limits.length ? slo : '', '.'] :
                                              ['No run is valid: none says anything about the steady state.'];
     return html('p', {class: 'lead'}, ...none);
   }
-  const {column, better, row, group, rival} = winner;
-  const lead = [nameOf(data, derived, row, group), ` has the ${highest(better)} ${column.label}`, ...under, ': ',
-                html('strong', {class: 'figure'}, valueText(column.values[row], column.unit))];
-  const other = column === derived.y ? derived.x : derived.y;
-  if (!limits.some((limit) => limit.column === other)) lead.push(` at ${other.label} ${other.text(row)}`);
-  if (rival)
-    lead.push(', ', html('strong', {class: 'figure'}, ratioText(rival.ratio)), ' that of ',
-              nameOf(data, derived, rival.row, rival.group));
+  const {row, rival} = winner, own = y.values[row], figure = (text) => html('strong', {class: 'figure'}, text);
+  const lead = [nameOf(data, derived, row), ...limits.length ? [' meets ', slo] : [` reaches ${x.label} `, figure(x.text(row))]];
+  if (rival === undefined) lead.push(` with ${y.label} `, figure(y.text(row)));
+  else {
+    const other = y.values[rival], overlap = y.low[row] <= y.high[rival] && y.low[rival] <= y.high[row];
+    lead.push(' at ', figure(ratioText(own / other)), ` the ${y.label} of `, nameOf(data, derived, rival),
+              html('span', {class: 'detail'}, ` (${y.text(row)} instead of ${y.text(rival)}${overlap ? ', but their intervals overlap' : ''})`));
+  }
   return html('p', {class: 'lead'}, ...lead, '.');
 }
 
-// "edge-cim (rate=8 /s count=4)": the group, then what else sets the point apart.
-function nameOf(data, {groups}, row, group) {
-  const rest = data.axes.filter((axis) => axis.texts.length > 1 && axis.label !== groups.title)
-                   .map((axis) => `${axis.label}=${axis.text(row)}`).join(' ');
-  if (!groups.title) return html('b', {}, data.labels[row]);
-  return html('span', {}, html('b', {}, group), rest && html('span', {class: 'detail'}, ` (${rest})`));
+// The group, or what sets the point apart where there are none.
+const nameOf = (data, {groups}, row) => html('b', {}, groups.title ? groups.names[groups.of[row]] : data.labels[row]);
+
+// "edge-cim with rate=8 /s count=4, l4 with rate=2 /s count=1"
+function settings(data, {groups, winner}) {
+  const axes = data.axes.filter((axis) => axis.texts.length > 1 && axis.label !== groups.title);
+  if (!winner || !groups.title || !axes.length) return [];
+  const one = (row) => `${groups.names[groups.of[row]]} with ${axes.map((axis) => `${axis.label}=${axis.text(row)}`).join(' ')}`;
+  return [html('p', {class: 'settings'}, [winner.row, winner.rival].filter((row) => row !== undefined).map(one).join(', '))];
 }
 
 function single(data) {

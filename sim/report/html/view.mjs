@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reader has chosen, and what follows from it. Nothing here knows of the page.
-import {bestRow, meets, paretoFrontier} from './frontier.mjs';
+import {bestRow, knee, meets, paretoFrontier} from './frontier.mjs';
 import {roundText} from './format.mjs';
 
 const kLimited = ['ttft_s', 'tpot_s', 'e2e_s'];
@@ -10,19 +10,23 @@ export const kStatistics = ['p50', 'p90', 'p95', 'p99'];
 export function firstView(data) {
   const limits = kLimited.filter((key) => data.columns.has(`${key}.p99`))
                      .map((key) => ({key, statistic: 'p99', bound: Infinity, below: true}));
-  for (const {name, bound, below} of data.defaults.limits) {
+  for (const {name, bound, below} of data.limits) {
     const [key, statistic] = name.split('.');
     const known = limits.find((limit) => limit.key === key && limit.bound === Infinity);
     if (known && below) Object.assign(known, {statistic, bound});
     else limits.push({key, statistic, bound, below});
   }
-  const view = {group: data.defaults.group, limits, showInvalid: true, hidden: new Set(), pins: null};
-  setAxis(data, view, 'x', data.defaults.x);
-  setAxis(data, view, 'y', data.defaults.y);
-  for (const [name, better] of Object.entries(data.defaults.better))
-    for (const side of ['x', 'y'])
-      if (view[side].name === name) view[side].better = better;
+  const view = {group: data.group, limits, showInvalid: true, hidden: new Set(), pins: null};
+  setChart(data, view, data.charts[0] ?? {y: data.numeric[0].name, x: data.numeric[1].name, better: {}});
   return view;
+}
+
+// Both axes at once.
+export function setChart(data, view, {x, y, better}) {
+  setAxis(data, view, 'x', x);
+  setAxis(data, view, 'y', y);
+  view.x.better = better[x] ?? view.x.better;
+  view.y.better = better[y] ?? view.y.better;
 }
 
 export const columnName = ({key, statistic}) => statistic ? `${key}.${statistic}` : key;
@@ -81,7 +85,7 @@ export function derive(data, view) {
   const derived = {x, y, limits, groups, state, qualifying, members, frontiers};
   derived.best = paretoFrontier(frontiers.flat(), x.values, y.values, view.x.better, view.y.better);
   derived.winner = findWinner(view, derived);
-  const rivals = data.count === 1 ? [0] : [derived.winner?.row, derived.winner?.rival?.row];
+  const rivals = data.count === 1 ? [0] : [derived.winner?.row, derived.winner?.rival];
   derived.pins = view.pins ?? rivals.filter((row) => row !== undefined);
   return derived;
 }
@@ -91,19 +95,17 @@ function groupsOf(data, view) {
   return axis ? {names: axis.texts, of: axis.of, title: axis.label} : {names: ['all'], of: new Uint8Array(data.count)};
 }
 
-// The best in what the plot has on its y axis (on x, where y is under a limit and x is not), with the best of the
-// group that comes next.
-function findWinner(view, {x, y, limits, groups, members}) {
-  const limited = (column) => limits.some((limit) => limit.column === column);
-  const side = limited(y) && !limited(x) ? 'x' : 'y';
-  const column = side === 'x' ? x : y, better = view[side].better;
-  const leaders = members.map((rows) => bestRow(rows, column.values, better)).filter((row) => row !== undefined);
-  const row = bestRow(leaders, column.values, better);
-  if (row === undefined) return null;
-  const rival = bestRow(leaders.filter((leader) => leader !== row), column.values, better);
-  const named = (of) => ({row: of, group: groups.names[groups.of[of]]});
-  return {...named(row), column, better, rival: rival === undefined ? null : {...named(rival),
-          ratio: column.values[row] / column.values[rival]}};
+// Under limits the best in y; without, the knee of the frontier that has the best y. Against the best of another group,
+// which without limits has to be as good in x. (`llmscape pareto` says the same in its first line.)
+function findWinner(view, {x, y, limits, groups, members, frontiers, best}) {
+  const top = bestRow(best, y.values, view.y.better);
+  if (top === undefined) return null;
+  const bend = knee(frontiers[groups.of[top]], x.values, y.values, view.x.better, view.y.better);
+  const row = limits.length === 0 && best.includes(bend) ? bend : top;
+  const keepsUp = (other) => limits.length > 0 ||
+      (view.x.better === 'lower' ? x.values[other] <= x.values[row] : x.values[other] >= x.values[row]);
+  const rivals = members.filter((_, group) => group !== groups.of[row]).flat().filter(keepsUp);
+  return {row, rival: bestRow(rivals, y.values, view.y.better)};
 }
 
 export const limitText = ({column, bound, below}) =>

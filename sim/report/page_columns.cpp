@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/page_columns.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/expression.hpp"
+#include "sim/metrics/names.hpp"
+#include "sim/report/page_points.hpp"
+
+namespace llmscape::report {
+namespace {
+
+using explore::Configuration;
+using explore::Estimate;
+using Json = nlohmann::ordered_json;
+using metrics::Better;
+
+constexpr int kDigits = 6;
+constexpr std::size_t kMostGroups = 12;  // that colours and shapes still tell apart
+
+Json number(double value) { return rounded(Json(value), kDigits); }
+
+std::string_view name_of(Better better) {
+  return better == Better::higher ? "higher" : better == Better::lower ? "lower" : "neither";
+}
+
+// The texts of an axis in the order of the plan, their numbers if all are some, and which of them each configuration
+// has.
+Json axis_json(const std::vector<Configuration>& all, std::size_t axis) {
+  std::vector<std::string> texts;
+  std::vector<std::size_t> of;
+  for (const Configuration& one : all) {
+    const auto known = std::ranges::find(texts, one.values[axis]);
+    of.push_back(static_cast<std::size_t>(known - texts.begin()));
+    if (known == texts.end()) texts.push_back(one.values[axis]);
+  }
+  Json numbers = Json::array();
+  for (const std::string& text : texts) {
+    const Value value = value_of(text);
+    if (const double* as_number = std::get_if<double>(&value)) numbers.push_back(number(*as_number));
+  }
+  return {{"texts", texts}, {"numbers", numbers.size() == texts.size() ? numbers : Json()}, {"of", of}};
+}
+
+}  // namespace
+
+PageColumns::PageColumns(const explore::ResultsTable& table)
+    : table_(table), configurations_(explore::configurations(table)) {
+  const std::vector<std::string> shorts = explore::short_names(table.axes);
+  for (std::size_t i = 0; i < table.axes.size(); ++i) {
+    axes_.push_back({{"name", table.axes[i]}, {"short", shorts[i]}});
+    axes_.back().update(axis_json(configurations_, i));
+  }
+  std::vector<std::optional<Estimate>> values(configurations_.size());
+  for (std::size_t i = 0; i < metrics::columns().size(); ++i) {
+    const metrics::Column& column = metrics::columns()[i];
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = configurations_[k].metrics[i];
+    add_metric(column.name, column.metric->unit, name_of(column.metric->better), column.metric->text, values);
+  }
+}
+
+void PageColumns::add_metric(const std::string& name, std::string_view unit, std::string_view better,
+                             std::string_view definition, const std::vector<std::optional<Estimate>>& values) {
+  if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) return;
+  const auto part = [&values](double Estimate::* of) {
+    Json list = Json::array();
+    for (const auto& value : values) list.push_back(value ? number((*value).*of) : Json());
+    return list;
+  };
+  Json metric = {{"name", name}, {"unit", unit}, {"better", better}, {"definition", definition}};
+  metric["values"] = part(&Estimate::value);
+  if (std::ranges::any_of(values, [](const auto& value) { return value && value->low < value->high; })) {
+    metric["low"] = part(&Estimate::low);
+    metric["high"] = part(&Estimate::high);
+  }
+  metrics_.push_back(std::move(metric));
+}
+
+std::string PageColumns::of(const explore::Objective& objective) {
+  const auto among = [](const Json& columns, const std::string& name) {
+    return std::ranges::any_of(columns, [&name](const Json& column) { return column["name"] == name; });
+  };
+  if (const metrics::Column* column = metrics::find_column(objective.expression.text()))
+    return among(metrics_, column->name) ? column->name : "";
+  if (const auto axis = explore::find_axis(table_.axes, objective.expression.text()))
+    return axes_[*axis]["numbers"].is_null() ? "" : table_.axes[*axis];
+  if (!among(metrics_, objective.name)) {
+    std::vector<std::optional<Estimate>> values;
+    for (const Configuration& one : configurations_) values.push_back(estimate_of(objective, table_, one));
+    add_metric(objective.name, objective.unit, objective.maximize ? "higher" : "lower", objective.expression.text(),
+               values);
+  }
+  return among(metrics_, objective.name) ? objective.name : "";
+}
+
+std::string PageColumns::default_group() const {
+  const auto names_hardware = [](const Json& axis) {
+    const auto name = axis["name"].get<std::string>();
+    return axis["numbers"].is_null() && (name.find("hardware") != name.npos || name.find("device") != name.npos);
+  };
+  const auto names_things = [](const Json& axis) { return axis["numbers"].is_null(); };
+  const auto any = [](const Json&) { return true; };
+  for (const auto& wanted : {std::function<bool(const Json&)>(names_hardware), {names_things}, {any}})
+    for (const Json& axis : axes_)
+      if (axis["texts"].size() > 1 && axis["texts"].size() <= kMostGroups && wanted(axis)) return axis["name"];
+  return "";
+}
+
+}  // namespace llmscape::report
