@@ -20,7 +20,9 @@ export function runPictures({data, derived}) {
     if (!runs.length) return [note];
     return [note, ...sections(runs, data, derived)];
   }
-  return sections(runs, data, derived);
+  const repeated = derived.pins.some((row) => data.runs[row] > 1);
+  return [...repeated ? [html('p', {class: 'note'}, 'The pictures are of the first run of each point; the figures above are means of all.')] : [],
+          ...sections(runs, data, derived)];
 }
 
 function sections(runs, data, derived) {

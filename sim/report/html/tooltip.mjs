@@ -13,6 +13,12 @@ export function mainMetrics(data, derived) {
   return [...new Set([derived.y, derived.x, ...main].filter((column) => column.metric))];
 }
 
+// Half the width of an interval, where there is one: " ± 4 %".
+function spread({values, low, high}, row) {
+  if (!values || !(low[row] < high[row])) return null;
+  return html('span', {class: 'spread'}, ` ± ${Math.ceil(50 * (high[row] - low[row]) / Math.abs(values[row]))} %`);
+}
+
 export class Tooltip {
   #root;
 
@@ -23,16 +29,14 @@ export class Tooltip {
   show(app, row, [x, y]) {
     const {data, derived} = app, group = derived.groups.of[row];
     const facts = (columns) => html('dl', {}, ...columns.flatMap((column) =>
-        [html('dt', {}, column.label), html('dd', {}, column.text(row))]));
-    const interval = ({low, high}) => low[row] < high[row];
+        [html('dt', {}, column.label), html('dd', {}, column.text(row), spread(column, row))]));
     const metrics = mainMetrics(data, derived).filter((column) => !Number.isNaN(column.values[row]));
     this.#root.replaceChildren(
         html('header', {class: colourClass(group)}, legendMark(group),
              html('b', {}, derived.groups.title ? derived.groups.names[group] : `point ${data.points[row]}`),
              html('span', {class: `chip ${data.verdicts[row]}`}, data.verdicts[row])),
         facts(data.axes), html('hr'), facts(metrics),
-        html('footer', {}, data.runs[row] > 1 ? `mean of ${data.runs[row]} runs; ` : '',
-             metrics.some(interval) ? 'whiskers are 95 % intervals; ' : '', 'click to pin'));
+        html('footer', {}, data.runs[row] > 1 ? `mean of ${data.runs[row]} runs; ` : '', 'click to pin'));
     this.#root.hidden = false;
     const {clientWidth: width, clientHeight: height} = this.#root, space = this.#root.parentElement;
     this.#root.style.left = `${x + 16 + width > space.clientWidth ? Math.max(0, x - width - 16) : x + 16}px`;
