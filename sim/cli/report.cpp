@@ -55,7 +55,8 @@ class Reading {
     add(arguments_.maximize, Direction::maximize, "--max");
     add(arguments_.minimize, Direction::minimize, "--min");
     if (arguments_.maximize.empty() && arguments_.minimize.empty()) add_planned_objectives();
-    else if (view_.objectives.size() < 2) diagnostics_.error({}, "a plot needs two objectives: say --max and --min");
+    else if (view_.objectives.size() < 2 && !diagnostics_.has_errors())
+      diagnostics_.error({}, "a plot needs two objectives: say --max and --min");
     const YamlNode* planned = plan_.find("slo");
     if (arguments_.slo) add_limits(*arguments_.slo, Severity::error);
     else if (planned) add_limits(planned->text, Severity::warning);

@@ -54,7 +54,8 @@ Json charts_json(const std::vector<Chart>& charts, PageColumns& columns) {
   Json json = Json::array();
   for (const Chart& chart : charts) {
     const std::string y = columns.of(chart.objectives[0]), x = columns.of(chart.objectives[1]);
-    if (y.empty() || x.empty()) continue;
+    const bool known = std::ranges::any_of(json, [&](const Json& one) { return one["y"] == y && one["x"] == x; });
+    if (y.empty() || x.empty() || known) continue;
     json.push_back({{"name", chart.name}, {"text", chart.text}, {"y", y}, {"x", x}});
     json.back()["better"] = {{y, chart.objectives[0].maximize ? "higher" : "lower"},
                              {x, chart.objectives[1].maximize ? "higher" : "lower"}};
@@ -82,9 +83,16 @@ std::set<std::size_t> drawn_in_detail(const ResultsTable& table, const std::vect
 // Scenarios of all points, and what the runs of some looked like.
 void add_points(Json& json, const ResultsTable& table, const PageColumns& columns,
                 const std::set<std::size_t>& detailed, Diagnostics& diagnostics) {
+  json["details"] = Json::object();
+  if (!std::filesystem::exists(table.folder / "points") && !std::filesystem::exists(table.folder / "run.json")) {
+    const SourceText folder{(table.folder / "points").string(), ""};
+    diagnostics.warning({std::make_shared<const SourceText>(folder)},
+                        "not there: the report has no scenarios, time lines and distributions");
+    json["scenarios"] = {{"lines", Json::array()}, {"texts", Json::array()}};
+    return;
+  }
   SharedLines lines;
   Json texts = Json::array();
-  json["details"] = Json::object();
   for (std::size_t i = 0; i < columns.configurations().size(); ++i) {
     const std::string& id = table.rows[columns.configurations()[i].rows.front()].id;
     const auto point = read_point(table.folder, id, diagnostics);

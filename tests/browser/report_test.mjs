@@ -98,6 +98,9 @@ test('the pointer shows a configuration, clicks pin two, and their ratios stand 
   assert.equal(await row.locator('.ratio').innerText(), `${ratio.toPrecision(3)}×`);
   assert.match(await row.innerText(), /better/);
   assert.ok(await page.locator('.figures .line-B').count() >= 8);  // over time and latencies
+  for (const title of ['A request, from arrival to its last token', 'Step time, by operator', 'Power of all devices', 'End to end'])
+    assert.equal(await page.getByRole('heading', {name: title}).count(), 1, title);
+  assert.match(await page.locator('figure', {hasText: 'by what bounds it'}).innerText(), /memory\s+66\.7 %\s+66\.7 %/);
   await page.mouse.click(...second);
   assert.equal(await page.locator('.card').count(), 1);
 }));

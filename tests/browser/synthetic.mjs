@@ -67,6 +67,10 @@ function pointFile(point, index, id, random) {
       schema: 'run/1', seed: 1, verdict: {state: verdict, reasons: verdict === 'valid' ? [] : ['the queue grew while requests arrived']},
       tokens: {emitted}, energy: {joules: {compute: 0.3 * total, memory: (0.7 - metrics.idle_share * 0.6) * total, static: metrics.idle_share * 0.6 * total}},
       provenance: {measured: 0, fitted: 0.7, datasheet: 0.2, assumed: 0.1, extrapolated: 0.04}, warnings: [],
+      breakdown: {
+        requests: {count: 2000, whole_s: 1, queued_s: 0.1, prefill_s: 0.2, decode_s: 0.7},
+        steps: {[point.name]: {seconds: 9, joules: 9, families: {gemm: {seconds: 9, joules: 9, bound_by: {memory: 6, arithmetic: 3}}}}},
+      },
       time_share: {gemm: 0.62, prefill_attention: 0.03, decode_attention: 0.21, elementwise: 0.11, sampling: 0.03},
       model: 'llama-3.1-8b', hardware: `${point.count} x ${point.name}`, devices: point.count, replicas: point.count,
     },

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/cli/scratch.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace llmscape::test {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Two chips at two rates, without the files of the points.
+const std::string kResults =
+    "point,id,device,rate,repeat,seed,verdict,ttft_s.p99,output_tokens_per_joule\n"
+    "0,a0,l4</script>,2 /s,0,1,valid,0.25,3.14159265\n"
+    "1,a1,l4</script>,4 /s,0,1,valid,0.5,4\n"
+    "2,a2,edge,2 /s,0,1,saturated,9,8\n";
+
+}  // namespace
+
+TEST_CASE("report writes one page with columns of the results, six digits each, beside them") {
+  const Scratch scratch;
+  scratch.file("out/results.csv", kResults);
+  const Ran ran = run_program({"report", scratch.path("out"), "--max", "output_tokens_per_joule", "--min", "ttft.p99"});
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.err, "points: warning: not there: the report has no scenarios"));
+  const std::string page = scratch.content("out/report.html");
+  CHECK(page.starts_with("<!DOCTYPE html>"));
+  CHECK(holds(page, "<title>out – llmscape report</title>"));
+  CHECK(holds(page, R"("values":[3.14159,4,8])"));
+  CHECK(holds(page, R"("texts":["2 /s","4 /s"],"numbers":[2,4],"of":[0,1,0])"));
+  CHECK(holds(page, R"("verdicts":["valid","valid","saturated"])"));
+  CHECK(holds(page, R"("group":"device")"));
+  CHECK(holds(page, R"("l4\u003c/script>")"));  // no text of the results ends the element that they stand in
+  CHECK_FALSE(holds(page, "l4</script>"));
+  const Ran again =
+      run_program({"report", scratch.path("out"), "--max", "output_tokens_per_joule", "--min", "ttft.p99", "-o", "-"});
+  CHECK(again.out == page);
+}
+
+TEST_CASE("what --slo and the plan say is where the sliders stand") {
+  const Scratch scratch;
+  scratch.file("out/results.csv", kResults);
+  scratch.file("out/plan.yaml", "schema: sweep/1\nslo: 'ttft.p99 <= 300 ms and ttft.p99 * 2 <= 1 s'\n");
+  const Ran planned = run_program({"report", scratch.path("out"), "-o", "-"});
+  CHECK(planned.code == 0);
+  CHECK(holds(planned.out, R"("limits":[{"name":"ttft_s.p99","bound":0.3,"below":true}])"));
+  CHECK(holds(planned.err, "'ttft.p99 * 2 <= 1 s' is no limit that a slider can stand at"));
+  const Ran typed =
+      run_program({"report", scratch.path("out"), "-o", "-", "--slo", "ttft.p99<=0.1,output_tokens_per_joule>=2"});
+  CHECK(holds(typed.out, R"({"name":"output_tokens_per_joule","bound":2.0,"below":false}])"));
+}
+
+TEST_CASE("all that report is asked for in vain is said at once, and nothing is written") {
+  const Scratch scratch;
+  scratch.file("out/results.csv", kResults);
+  const Ran ran = run_program(
+      {"report", scratch.path("out"), "--max", "ttfp.p99", "--min", "ttft.p99", "--group", "devise", "--slo", "soon"});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "'ttfp.p99' is neither a metric nor an axis"));
+  CHECK(holds(ran.err, "there is no axis 'devise'"));
+  CHECK(holds(ran.err, "did you mean 'device'?"));
+  CHECK(holds(ran.err, "'soon' is no limit"));
+  CHECK(scratch.content("out/report.html").empty());
+}
+
+}  // namespace llmscape::test
