@@ -29,7 +29,7 @@ numbers (devices, banks, rows) are not: sweep them. docs/explaining.md says how 
 
 Examples:
   llmscape sensitivity scenario.yaml
-  llmscape sensitivity scenario.yaml --change 100% --metrics tpot.mean   # what if it were twice as fast
+  llmscape sensitivity scenario.yaml --change 100% --metrics tpot.mean  # if it were twice as fast
   llmscape sensitivity scenario.yaml --only bandwidth --only peak --format csv -o effects.csv)";
 
 struct Arguments {
@@ -79,10 +79,10 @@ std::string text_of(const explore::Sensitivity& sensitivity, std::string_view fo
 
 int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
+  const auto scenario = run::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
   explore::SensitivityOptions options;
   options.change = share_of(arguments.change, diagnostics);
   options.metrics = columns_of(arguments.metrics, diagnostics);
-  const auto scenario = run::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
   arguments.messages.show(diagnostics, "See 'llmscape show fields scenario'.");
   if (diagnostics.has_errors()) return kUsage;
   options.only = arguments.only;
@@ -119,7 +119,7 @@ void add_sensitivity(CLI::App& app, Session& session) {
   verb->add_option("--metrics", arguments->metrics, "Metrics to look at, with commas between; see 'list metrics'")
       ->type_name("NAMES")
       ->delimiter(',')
-      ->capture_default_str();
+      ->default_str("ttft.mean, tpot.mean, output_tokens_per_s, joules_per_output_token");
   verb->add_option("--only", arguments->only, "Change only figures whose path has this text in it. Repeatable")
       ->type_name("TEXT")
       ->allow_extra_args(false);

@@ -41,8 +41,8 @@ std::vector<Command> commands_of(const Block& block) {
     }
     std::smatch code;
     if (std::regex_match(text, kCall))
-      commands.push_back({block.line + 1 + static_cast<int>(i), text,
-                          std::regex_match(text, code, kCode) ? std::stoi(code[1]) : 0});
+      commands.push_back(
+          {block.line + 1 + static_cast<int>(i), text, std::regex_match(text, code, kCode) ? std::stoi(code[1]) : 0});
     text.clear();
   }
   return commands;

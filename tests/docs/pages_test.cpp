@@ -35,7 +35,8 @@ void furnish(const Scratch& scratch) {
 }
 
 void check_command(const Scratch& scratch, const fs::path& page, const Command& command) {
-  scratch.file("command.sh", "ulimit -t 20\nexport NO_COLOR=1 PATH=$PWD/build/release:$PATH\nset -o pipefail\n" + command.text + '\n');
+  scratch.file("command.sh", "ulimit -t 20\nexport NO_COLOR=1 PATH=$PWD/build/release:$PATH\nset -o pipefail\n" +
+                                 command.text + '\n');
   const Shell ran = shell("cd " + scratch.path("") + " && timeout 300 bash command.sh 2>&1");
   CHECK_MESSAGE(ran.code == command.code, page.string(), ":", command.line, ": ", command.text, "\nanswers ", ran.code,
                 ":\n", ran.out);

@@ -69,7 +69,8 @@ std::string SchemaCheck::at_keyword(const std::string& keyword, const Json& sche
   if (keyword == "pattern") return unless(!value.is_string() || matches(rule, value));
   if (keyword == "allOf")
     return alternatives_met(rule, value, place, first) == static_cast<int>(rule.size()) ? "" : first;
-  if (keyword == "anyOf") return alternatives_met(rule, value, place, first) > 0 ? "" : first + " (or other alternatives)";
+  if (keyword == "anyOf")
+    return alternatives_met(rule, value, place, first) > 0 ? "" : first + " (or other alternatives)";
   if (keyword == "oneOf") return alternatives_met(rule, value, place, first) == 1 ? "" : first + " (or several)";
   if (keyword == "items") {
     for (std::size_t i = 0; value.is_array() && i < value.size() && first.empty(); ++i)
