@@ -105,8 +105,8 @@ class Study {
       const double worst = std::ranges::max(losses_, {}, by_loss)[k];
       const Objective& objective = query_.objectives[k];
       answer_.best.push_back(objective.loss(best));
-      const auto given = k < query_.reference.size() ? query_.reference[k] : std::nullopt;
-      answer_.reference.push_back(given.value_or(objective.loss(worst)));
+      answer_.reference.push_back(objective.loss(worst));
+      if (k < query_.reference.size() && query_.reference[k]) answer_.reference.back() = *query_.reference[k];
     }
   }
 
