@@ -2,7 +2,7 @@
 // The modules of the report that know nothing of a page.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {metricLabel, parseValue, valueText} from '../../sim/report/html/format.mjs';
+import {metricLabel, parseValue, roundText, valueText} from '../../sim/report/html/format.mjs';
 import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
 import {linearTicks, logTicks} from '../../sim/report/html/scale.mjs';
 
@@ -57,4 +57,6 @@ test('ticks are round numbers within the axis', () => {
   assert.deepEqual(linearTicks(0, 23, 6), [0, 5, 10, 15, 20]);
   assert.deepEqual(logTicks(0.08, 200, 6), [0.1, 1, 10, 100]);
   assert.deepEqual(logTicks(0.9, 6, 3), [1, 2, 5]);
+  assert.deepEqual([0.5, 5000, 2e6].map((value) => roundText(value, '')), ['0.5', '5k', '2M']);
+  assert.equal(roundText(0.04, 's'), '40 ms');
 });

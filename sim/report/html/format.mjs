@@ -58,8 +58,8 @@ export function parseValue(text) {
 export function roundText(value, unit) {
   if (unit === 's') return value === 0 ? '0' : `${plain(value / timeUnit(value)[1])} ${timeUnit(value)[0]}`;
   if (unit === 'share') return `${plain(100 * value)} %`;
-  for (const [size, letter] of [[1e9, 'G'], [1e6, 'M'], [1e4, 'k']])
-    if (Math.abs(value) >= size) return plain(value / (letter === 'k' ? 1e3 : size)) + letter;
+  for (const [size, letter] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])
+    if (Math.abs(value) >= size) return plain(value / size) + letter;
   return plain(value);
 }
 
