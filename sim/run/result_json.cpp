@@ -242,7 +242,7 @@ std::string to_json(const RunResult& r) {
   json["window_s"] = r.window_s;
   json["sequence_steps"] = r.sequence_steps;
   json["time_share"] = shares(r.time_share);
-  json["breakdown"] = breakdown(r.breakdown);
+  if (Json parts = breakdown(r.breakdown); !parts.empty()) json["breakdown"] = std::move(parts);
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
   if (r.cost) json["cost"] = cost(*r.cost);
   if (r.area)
