@@ -30,7 +30,7 @@ std::vector<Block> blocks_of(const std::filesystem::path& page) {
 }
 
 std::vector<Command> commands_of(const Block& block) {
-  static const std::regex kCall("(build/release/)?llmscape( .*)?"), kCode(".*# exits ([0-9]+)");
+  static const std::regex kCall("(\\$ )?((build/release/)?llmscape( .*)?)"), kCode(".*# exits ([0-9]+)");
   std::vector<Command> commands;
   std::string text;
   for (std::size_t i = 0; i < block.lines.size(); ++i) {
@@ -39,10 +39,10 @@ std::vector<Command> commands_of(const Block& block) {
       text.back() = ' ';
       continue;
     }
-    std::smatch code;
-    if (std::regex_match(text, kCall))
-      commands.push_back(
-          {block.line + 1 + static_cast<int>(i), text, std::regex_match(text, code, kCode) ? std::stoi(code[1]) : 0});
+    std::smatch call, code;
+    if (std::regex_match(text, call, kCall))
+      commands.push_back({block.line + 1 + static_cast<int>(i), call[2],
+                          std::regex_match(text, code, kCode) ? std::stoi(code[1]) : 0});
     text.clear();
   }
   return commands;

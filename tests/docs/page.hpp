@@ -15,13 +15,13 @@ struct Block {
 };
 std::vector<Block> blocks_of(const std::filesystem::path& page);
 
-// A command of a block in `sh`, and what it is to answer.
+// A command of a block in `sh` or `console`, and what it is to answer.
 struct Command {
   int line = 0;
   std::string text;
   int code = 0;  // as a comment at its end says: "# exits 1"
 };
-// The lines that call llmscape; a line that ends in a backslash goes on in the next.
+// The lines that call llmscape, with a prompt "$ " or without; a line that ends in a backslash goes on in the next.
 std::vector<Command> commands_of(const Block& block);
 
 }  // namespace llmscape::test

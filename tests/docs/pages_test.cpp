@@ -51,7 +51,8 @@ void write_file(const Scratch& scratch, const Block& block) {
   scratch.file(block.lines.front().substr(kName.size()), text);
 }
 
-bool is_run(const Block& block) { return block.language == "sh" && !block.notes.starts_with("no-run"); }
+bool is_shell(const Block& block) { return block.language == "sh" || block.language == "console"; }
+bool is_run(const Block& block) { return is_shell(block) && !block.notes.starts_with("no-run"); }
 
 }  // namespace
 
@@ -69,12 +70,12 @@ TEST_CASE("every command of every page does what the page says") {
   }
 }
 
-TEST_CASE("commands stand in blocks of sh, and one that is not run has a reason") {
+TEST_CASE("commands stand in blocks of sh or console, and one that is not run has a reason") {
   for (const fs::path& page : pages())
     for (const Block& block : blocks_of(page)) {
       CAPTURE(page.string());
       CAPTURE(block.line);
-      if (block.language != "sh") CHECK(commands_of(block).empty());
+      if (!is_shell(block)) CHECK(commands_of(block).empty());
       if (block.notes.starts_with("no-run")) CHECK(block.notes.starts_with("no-run: "));
     }
 }
