@@ -9,6 +9,9 @@ find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
+# The optimiser of `llmscape optimize`.
+find_package(pagmo REQUIRED)
+
 # The harness measures with oneDNN on one OpenMP thread. oneDNN's own package files ask for OpenCL's headers as well.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_path(ONEDNN_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <filesystem>
+#include <map>
+#include <memory>
+
 #include "sim/cli/data_folder.hpp"
 #include "sim/run/scenario.hpp"
 
@@ -9,6 +13,13 @@ namespace llmscape::cli {
 inline run::Catalogs catalogs() {
   const std::filesystem::path data = data_folder();
   return {data / "models/catalog", data / "hardware/catalog", data / "workloads/catalog"};
+}
+
+// The same for who reads many scenarios: each description is read once.
+inline run::Catalogs remembering_catalogs() {
+  run::Catalogs all = catalogs();
+  all.remembered = std::make_shared<std::map<std::filesystem::path, YamlNode>>();
+  return all;
 }
 
 }  // namespace llmscape::cli

@@ -9,19 +9,16 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <vector>
 
-#include "base/files.hpp"
-#include "base/hash.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/manifest.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/shard.hpp"
+#include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/cli/version.hpp"
 #include "sim/explore/sweep.hpp"
 #include "sim/run/pool.hpp"
 
@@ -51,20 +48,6 @@ struct Arguments {
   int jobs = run::default_jobs();
   Messages messages;
 };
-
-std::string tool() {
-  const Version& v = version();
-  std::string text = fmt::format("llmscape {} {}", v.number, v.revision);
-  std::string error;  // two programs of changed sources have the same revision
-  if (v.dirty) text += content_hash(read_file("/proc/self/exe", error).value_or(""));
-  return text;
-}
-
-run::Catalogs remembering_catalogs() {
-  run::Catalogs all = catalogs();
-  all.remembered = std::make_shared<std::map<std::filesystem::path, YamlNode>>();
-  return all;
-}
 
 std::uint64_t count_points(const explore::Plan& plan) {
   std::uint64_t points = 0;
@@ -133,34 +116,10 @@ int merge(const Arguments& arguments) {
   return merged.missing > 0 ? kPartly : code;
 }
 
-// Makes the folder a home of this plan; false after saying why it cannot be.
-bool settle(const explore::Plan& plan, const explore::Store& store, bool shares, const Arguments& arguments) {
-  std::error_code problem;
-  fs::create_directories(store.folder(), problem);
-  if (problem || !fs::is_directory(store.folder()))
-    throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", store.folder().string(),
-                                         problem ? problem.message() : "there is a file of that name"));
-  const std::string text = explore::plan_text(plan, store.folder());
-  std::string error;
-  const auto before = read_file(store.plan(), error);
-  if (before && *before != text) {
-    fmt::print(stderr, "llmscape: {} holds the sweep of another plan; use another folder, or remove it\n",
-               arguments.folder);
-    return false;
-  }
-  if (before && !arguments.resume && !shares && store.has_points()) {
-    fmt::print(stderr, "llmscape: {} holds points of this plan; add --resume to go on, or remove it\n",
-               arguments.folder);
-    return false;
-  }
-  if (!before) write_file_atomically(store.plan(), text);
-  return true;
-}
-
 int sweep(const explore::Plan& plan, const explore::Shard& shard, const run::Catalogs& known,
           const Arguments& arguments, const std::vector<std::string>& typed) {
   const explore::Store store(arguments.folder);
-  if (!settle(plan, store, shard.count > 1, arguments)) return kUsage;
+  if (!settle(plan, store, arguments.resume || shard.count > 1)) return kUsage;
   Manifest manifest;
   catch_interrupts();
   explore::PointNames names(plan, tool(), catalogs());

@@ -30,6 +30,8 @@ void add_run(CLI::App& app, Session& session);
 void add_sweep(CLI::App& app, Session& session);
 void add_pareto(CLI::App& app, Session& session);
 void add_check(CLI::App& app, Session& session);
+void add_search(CLI::App& app, Session& session);
+void add_optimize(CLI::App& app, Session& session);
 void add_lint(CLI::App& app, Session& session);
 void add_show(CLI::App& app, Session& session);
 void add_list(CLI::App& app, Session& session);

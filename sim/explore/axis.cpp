@@ -227,7 +227,7 @@ Choice Axis::at(double u) const {
   return choice_of(columns.front(), text, yaml_scalar(text));
 }
 
-std::vector<Axis> read_axes(const PlanConfig& config, Diagnostics& diagnostics) {
+std::vector<Axis> read_axes(const PlanConfig& config, bool needs_sample, Diagnostics& diagnostics) {
   std::vector<Axis> axes;
   std::set<std::string> taken(kReserved.begin(), kReserved.end());
   const auto keep = [&](std::optional<Axis> axis, const SourceRange& where) {
@@ -250,7 +250,7 @@ std::vector<Axis> read_axes(const PlanConfig& config, Diagnostics& diagnostics) 
   if (!report_no_mapping(config.axes, "'axes' is a mapping from paths to values", diagnostics))
     for (const YamlNode::Entry& entry : config.axes.entries)
       keep(AxisReader(entry.key, entry.value, diagnostics).read(), entry.key_where);
-  if (!config.sample)
+  if (!config.sample && needs_sample)
     for (const Axis& axis : axes)
       if (axis.interval)
         diagnostics.error(config.axes.where,

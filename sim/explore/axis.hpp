@@ -33,8 +33,8 @@ struct Axis {
   [[nodiscard]] Choice at(double u) const;
 };
 
-// Variants, zips and axes of the plan, in this order and each in that of the file. Reports names that stand twice or
-// that the table of results has for itself.
-std::vector<Axis> read_axes(const PlanConfig& config, Diagnostics& diagnostics);
+// Variants, zips and axes of the plan, in this order and each in that of the file. Reports names that stand twice, that
+// the table of results has for itself, and without a sample, where one is needed, axes that take any value.
+std::vector<Axis> read_axes(const PlanConfig& config, bool needs_sample, Diagnostics& diagnostics);
 
 }  // namespace llmscape::explore

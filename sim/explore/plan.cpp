@@ -179,10 +179,6 @@ Plan::Plan(YamlNode tree, PlanConfig config, YamlNode base, std::filesystem::pat
 }
 
 std::optional<Point> Plan::point(std::uint64_t index) const {
-  Point point;
-  point.index = index;
-  point.repeat = static_cast<std::int64_t>(index % static_cast<std::uint64_t>(config_.repeat));
-  point.seed = seed_ + point.repeat;
   const std::uint64_t configuration = index / static_cast<std::uint64_t>(config_.repeat);
   std::uint64_t rest = configuration;
   std::vector<Choice> chosen(axes_.size());
@@ -195,6 +191,14 @@ std::optional<Point> Plan::point(std::uint64_t index) const {
     chosen[i] = choices[rest % choices.size()];
     rest /= choices.size();
   }
+  return point_of(std::move(chosen), index);
+}
+
+std::optional<Point> Plan::point_of(std::vector<Choice> chosen, std::uint64_t index) const {
+  Point point;
+  point.index = index;
+  point.repeat = static_cast<std::int64_t>(index % static_cast<std::uint64_t>(config_.repeat));
+  point.seed = seed_ + point.repeat;
   for (Choice& choice : chosen) {
     std::ranges::move(choice.values, std::back_inserter(point.values));
     std::ranges::move(choice.overrides, std::back_inserter(point.overrides));
@@ -233,7 +237,7 @@ std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChang
   if (!config) return std::nullopt;
   auto [base, folder] = read_base(*config, file.parent_path(), diagnostics);
   if (!diagnostics.has_errors()) lay(base, *config, changes.set, diagnostics);
-  std::vector<Axis> all = read_axes(*config, diagnostics);
+  std::vector<Axis> all = read_axes(*config, !changes.is_space, diagnostics);
   if (config->sample && config->sample->method == SampleMethod::sobol && all.size() > Sobol::kDimensions)
     diagnostics.error(config->axes.where,
                       fmt::format("a Sobol sequence spreads over {} axes at most", Sobol::kDimensions),

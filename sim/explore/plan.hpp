@@ -33,6 +33,8 @@ class Plan {
   [[nodiscard]] std::uint64_t size() const { return configurations_ * static_cast<std::uint64_t>(config_.repeat); }
   // Nothing if it is excluded.
   [[nodiscard]] std::optional<Point> point(std::uint64_t index) const;
+  // The point with one choice of each axis, by a number that is the caller's; nothing if it is excluded.
+  [[nodiscard]] std::optional<Point> point_of(std::vector<Choice> chosen, std::uint64_t index) const;
   // "rate=8 /s count=4", with "seed=3" where points are repeated.
   [[nodiscard]] std::string label(const Point& point) const;
 
@@ -57,6 +59,7 @@ struct PlanChanges {
   std::vector<std::string> set;   // laid over the base: "path=value"
   std::optional<std::int64_t> repeat;
   bool intervals = false;
+  bool is_space = false;  // for who picks points himself: `between` needs no `sample`
 };
 
 // Reads a plan, or a scenario (then a plan of one point). Nothing after reporting.

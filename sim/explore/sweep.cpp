@@ -88,31 +88,29 @@ std::string run_point(const Plan& plan, const Point& point, const std::string& i
   return point_json(point, id, plan.columns(), scenario_text(plan, point), result, series.lines());
 }
 
-SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options) {
+SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options,
+                       std::uint64_t points, const std::function<std::optional<Point>()>& next) {
   SweepCounts counts;
-  for (std::uint64_t i = 0; i < plan.size(); ++i)
-    if (options.shard.has(i) && plan.point(i)) ++counts.points;
-
+  counts.points = points;
   std::map<std::size_t, Waiting> running;
-  std::uint64_t at = 0, ended = 0;
-  const auto next = [&]() -> std::optional<std::size_t> {
-    for (; at < plan.size(); ++at) {
+  std::uint64_t started = 0, ended = 0;
+  const auto next_task = [&]() -> std::optional<std::size_t> {
+    for (;;) {
       if (options.interrupted()) {
         counts.interrupted = true;
         return std::nullopt;
       }
-      auto point = options.shard.has(at) ? plan.point(at) : std::nullopt;
-      if (!point) continue;
+      auto point = next();
+      if (!point) return std::nullopt;
       std::string id = names.of(*point);
       if (fs::exists(store.point(id)) || (plan.config().skip_refused && fs::exists(store.refused(id)))) {
         ++counts.known;
         options.progress(++ended, counts.points);
         continue;
       }
-      running[at] = {std::move(*point), std::move(id)};
-      return at++;
+      running[started] = {std::move(*point), std::move(id)};
+      return started++;
     }
-    return std::nullopt;
   };
   const auto work = [&](std::size_t task) -> std::string {
     std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; they are to finish
@@ -125,7 +123,7 @@ SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, c
     return "ran";
   };
   const run::PoolLimits limits{options.jobs, plan.config().limits.time, plan.config().limits.memory};
-  run::run_forked(next, work, limits, [&](std::size_t task, const run::TaskOutcome& outcome) {
+  run::run_forked(next_task, work, limits, [&](std::size_t task, const run::TaskOutcome& outcome) {
     keep(running.at(task), outcome, plan, store, counts);
     running.erase(task);
     options.progress(++ended, counts.points);
@@ -134,34 +132,61 @@ SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, c
   return counts;
 }
 
-MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& store) {
-  MergeCounts counts;
+SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options) {
+  std::uint64_t points = 0;
+  for (std::uint64_t i = 0; i < plan.size(); ++i)
+    if (options.shard.has(i) && plan.point(i)) ++points;
+  std::uint64_t at = 0;
+  return run_points(plan, names, store, options, points, [&]() -> std::optional<Point> {
+    for (; at < plan.size(); ++at)
+      if (auto point = options.shard.has(at) ? plan.point(at) : std::nullopt) {
+        ++at;
+        return point;
+      }
+    return std::nullopt;
+  });
+}
+
+std::optional<ResultRow> row_of(const Point& point, const std::string& id, const Store& store) {
+  std::string error;
+  const auto text = read_file(store.point(id), error);
+  if (!text) return std::nullopt;
+  ResultRow row = row_of(nlohmann::json::parse(*text).at("result"));
+  row.point = point.index;
+  row.id = id;
+  row.values = point.values;
+  row.repeat = point.repeat;
+  return row;
+}
+
+void write_results(const Plan& plan, const Store& store, const std::function<std::optional<ResultRow>()>& next) {
   const fs::path temporary = store.folder() / fmt::format(".results.csv.{}.tmp", ::getpid());
   std::ofstream out(temporary, std::ios::binary);
   out << csv_header(plan.columns(), plan.config().intervals);
-  for (std::uint64_t i = 0; i < plan.size(); ++i) {
-    const auto point = plan.point(i);
-    if (!point) continue;
-    const std::string id = names.of(*point);
-    std::string error;
-    const auto text = read_file(store.point(id), error);
-    if (!text) {
-      ++(fs::exists(store.failed(id))    ? counts.failed
-         : fs::exists(store.refused(id)) ? counts.refused
-                                         : counts.missing);
-      continue;
-    }
-    ResultRow row = row_of(nlohmann::json::parse(*text).at("result"));
-    row.point = i;
-    row.id = id;
-    row.values = point->values;
-    row.repeat = point->repeat;
-    out << csv_row(row, plan.config().intervals);
-    ++counts.points;
-  }
+  while (const auto row = next()) out << csv_row(*row, plan.config().intervals);
   out.close();
   if (!out) throw std::runtime_error(fmt::format("cannot write {}", temporary.string()));
   fs::rename(temporary, store.results());
+}
+
+MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& store) {
+  MergeCounts counts;
+  std::uint64_t at = 0;
+  write_results(plan, store, [&]() -> std::optional<ResultRow> {
+    while (at < plan.size()) {
+      const auto point = plan.point(at++);
+      if (!point) continue;
+      const std::string id = names.of(*point);
+      if (auto row = row_of(*point, id, store)) {
+        ++counts.points;
+        return row;
+      }
+      ++(fs::exists(store.failed(id))    ? counts.failed
+         : fs::exists(store.refused(id)) ? counts.refused
+                                         : counts.missing);
+    }
+    return std::nullopt;
+  });
   return counts;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/explore/plan.hpp"
+#include "sim/explore/results.hpp"
 #include "sim/explore/store.hpp"
 
 namespace llmscape::explore {
@@ -36,11 +37,20 @@ struct SweepCounts {
 // `jobs`, the shard or the order.
 SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options);
 
+// The same for the points that `next` gives until it gives none, whatever the options' shard.
+SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options,
+                       std::uint64_t points, const std::function<std::optional<Point>()>& next);
+
 struct MergeCounts {
   std::uint64_t points = 0, failed = 0, refused = 0, missing = 0;
 };
 // Writes results.csv from the points that are there.
 MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& store);
+
+// What results.csv says of a point that has run; nothing if it has not.
+std::optional<ResultRow> row_of(const Point& point, const std::string& id, const Store& store);
+// Writes results.csv from the rows that `next` gives until it gives none.
+void write_results(const Plan& plan, const Store& store, const std::function<std::optional<ResultRow>()>& next);
 
 // What results.csv and points/<id>.json say of one point, as the sweep makes them: reads its scenario, runs it, and
 // returns point_json. Throws std::invalid_argument with the messages when the scenario is refused. Uses up this

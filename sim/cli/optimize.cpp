@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/table.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/interrupt.hpp"
+#include "sim/cli/manifest.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/sweep_folder.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/explore/optimize_plan.hpp"
+#include "sim/explore/pareto.hpp"
+#include "sim/report/frontier.hpp"
+#include "sim/run/pool.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+using explore::Direction;
+
+constexpr const char* kFooter =
+    R"(The space is a plan of a sweep: its axes with their lists, ranges, variants and `between` intervals.
+What runs is kept as a sweep keeps it, so that 'pareto' and 'report' read the folder, and the same
+command goes on after an interruption. Without --max and --min the plan's objectives count.
+
+Examples:
+  llmscape optimize space.yaml -o out --max output_tokens_per_joule --min ttft.p99
+  llmscape optimize space.yaml -o out --evaluations 400 --slo 'ttft.p99<=200ms' --halving
+  llmscape optimize space.yaml -o out --algorithm moead --seed 2)";
+
+struct Arguments {
+  std::string plan, folder, maximize, minimize, slo, algorithm = "nsga2";
+  std::vector<std::string> set;
+  std::size_t evaluations = 200;
+  std::uint64_t seed = 1;
+  bool halving = false, include_invalid = false, quiet = false;
+  int jobs = run::default_jobs();
+  Messages messages;
+};
+
+explore::PlanOptimization read_query(const Arguments& arguments, const explore::Plan& plan, Diagnostics& diagnostics) {
+  explore::ResultsTable table;
+  table.axes = plan.columns();
+  explore::PlanOptimization query;
+  const auto add = [&](const std::string& list, Direction direction, const std::string& source) {
+    if (list.empty()) return;
+    auto more = explore::read_objectives(list, direction, source, table, diagnostics);
+    std::ranges::move(more, std::back_inserter(query.objectives));
+  };
+  const int before = diagnostics.errors();
+  if (arguments.maximize.empty() && arguments.minimize.empty()) {
+    for (const std::string& name : plan.config().objectives.maximize) add(name, Direction::maximize, "objectives");
+    for (const std::string& name : plan.config().objectives.minimize) add(name, Direction::minimize, "objectives");
+  }
+  add(arguments.maximize, Direction::maximize, "--max");
+  add(arguments.minimize, Direction::minimize, "--min");
+  if (query.objectives.size() < 2 && diagnostics.errors() == before)
+    diagnostics.error({}, fmt::format("a frontier needs two objectives or more; got {}", query.objectives.size()),
+                      "say --max and --min, or 'objectives' in the plan");
+  const std::string slo = arguments.slo.empty() ? plan.config().slo.value_or("") : arguments.slo;
+  if (!slo.empty()) query.slo = explore::read_slo(slo, arguments.slo.empty() ? "slo" : "--slo", table, diagnostics);
+  query.include_invalid = arguments.include_invalid;
+  query.algorithm =
+      arguments.algorithm == "moead" ? explore::EvolutionaryAlgorithm::moead : explore::EvolutionaryAlgorithm::nsga2;
+  query.evaluations = arguments.evaluations;
+  query.seed = arguments.seed;
+  query.halving = arguments.halving;
+  return query;
+}
+
+// The frontier among what ran, then what it cost to find.
+int tell(const explore::PlanOptimization& query, const explore::OptimizationCounts& counts, const explore::Plan& plan,
+         const explore::Store& store, const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const auto table = explore::read_results(store.folder(), diagnostics);
+  arguments.messages.show(diagnostics);
+  if (!table) return kBroken;
+  explore::ParetoQuery pareto;
+  pareto.objectives = query.objectives;
+  std::string limits;
+  for (const explore::Limit& limit : query.slo) limits += (limits.empty() ? "" : " and ") + limit.text;
+  if (!limits.empty()) pareto.slo = Expression::parse(limits, {}, diagnostics);
+  pareto.include_invalid = query.include_invalid;
+  const explore::ParetoAnswer answer = explore::pareto(*table, pareto);
+  std::fputs(report::frontier_text({*table, pareto, answer}, arguments.messages.colour(stdout)).c_str(), stdout);
+  const auto all = explore::configurations_of(plan);
+  fmt::print("\n{} configurations evaluated{}", counts.configurations,
+             all ? fmt::format(" of {} ({:.2g} %)", *all,
+                               100. * static_cast<double>(counts.configurations) / static_cast<double>(*all))
+                 : "");
+  if (query.halving)
+    fmt::print("; {} dropped early, {:.1f} full lengths simulated", counts.dropped, counts.full_lengths);
+  if (counts.failed > 0) fmt::print("; {} failed: see {}/failed", counts.failed, arguments.folder);
+  fmt::print("\n{}: {} points\n", store.results().string(), table->rows.size());
+  if (counts.interrupted) return kInterrupted;
+  if (counts.failed > 0) return kPartly;
+  return answer.points.empty() ? kFailed : kDone;
+}
+
+int optimize(const Arguments& arguments, const std::vector<std::string>& typed) {
+  Diagnostics diagnostics;
+  explore::PlanChanges changes;
+  changes.set = arguments.set;
+  changes.is_space = true;
+  const run::Catalogs known = remembering_catalogs();
+  const auto plan = explore::load_plan(arguments.plan, changes, diagnostics);
+  explore::PlanOptimization query;
+  if (plan) query = read_query(arguments, *plan, diagnostics);
+  if (plan && plan->axes().empty()) diagnostics.error({}, "the plan varies nothing", "add axes");
+  if (plan && !diagnostics.has_errors()) explore::check_space(*plan, known, diagnostics);
+  arguments.messages.show(diagnostics, "See 'llmscape show fields sweep' and 'llmscape list metrics'.");
+  if (!plan || diagnostics.has_errors()) return kUsage;
+
+  const explore::Store store(arguments.folder);
+  if (!settle(*plan, store, true)) return kUsage;
+  const Manifest manifest;
+  catch_interrupts();
+  explore::PointNames names(*plan, tool(), catalogs());
+  Progress progress("optimize", arguments.quiet);
+  explore::SweepOptions options;
+  options.jobs = arguments.jobs;
+  options.catalogs = known;
+  options.interrupted = interrupted;
+  options.progress = [&](std::uint64_t ended, std::uint64_t all) {
+    progress.update(static_cast<double>(ended) / static_cast<double>(all));
+  };
+  const explore::OptimizationCounts counts = explore::optimize_plan(*plan, query, names, store, options);
+  manifest.write(store.folder(), typed);
+  return tell(query, counts, *plan, store, arguments);
+}
+
+}  // namespace
+
+void add_optimize(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("optimize", "Find the frontier of a large space with few runs");
+  verb->footer(kFooter);
+  verb->add_option("plan", arguments->plan, "Plan of a sweep whose axes are the space")->type_name("FILE")->required();
+  verb->add_option("-o,--output", arguments->folder, "Folder of the results; it is made if missing")
+      ->type_name("DIR")
+      ->required();
+  verb->add_option("--max", arguments->maximize, "Objectives to have much of, instead of the plan's")
+      ->type_name("METRICS");
+  verb->add_option("--min", arguments->minimize, "Objectives to have little of")->type_name("METRICS");
+  verb->add_option("--slo", arguments->slo, "Limits that a configuration must keep, instead of the plan's")
+      ->type_name("LIMITS");
+  verb->add_option("--evaluations", arguments->evaluations, "Configurations that are evaluated at most")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->capture_default_str();
+  verb->add_option("--algorithm", arguments->algorithm, "nsga2, or moead, which runs one configuration at a time")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"nsga2", "moead"}).description(""))
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->seed, "Of the optimiser; runs have the scenario's")
+      ->type_name("N")
+      ->capture_default_str();
+  verb->add_flag(
+      "--halving", arguments->halving,
+      "Run a quarter and a half of the requests first, and drop what is clearly dominated or far from the SLO");
+  verb->add_flag("--include-invalid", arguments->include_invalid, "Runs that are unsteady or saturated count too");
+  verb->add_option("--set", arguments->set, "Lay a value over the base scenario. Repeatable")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("-j,--jobs", arguments->jobs, "Points at once; the results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->default_str("one for each processor");
+  verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = optimize(*arguments, session.arguments); });
+}
+
+}  // namespace llmscape::cli

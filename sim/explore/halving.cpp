@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/halving.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmscape::explore {
+namespace {
+
+constexpr double kMargin = 0.1;      // by which a short run must be beaten in every objective
+constexpr double kFarFromLimit = 1;  // relative violation of the constraints that no longer run mends
+
+bool clearly_dominates(const Losses& a, const Losses& b) {
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (!(a[k] < b[k] - kMargin * std::abs(b[k]))) return false;
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> shortened(const run::Scenario& scenario, double share) {
+  const workloads::WorkloadConfig& workload = scenario.config.workload;
+  std::vector<std::string> overrides;
+  const auto part_of = [share](std::int64_t count) {
+    return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(count)));
+  };
+  if (workload.requests) overrides.push_back(fmt::format("workload.requests={}", part_of(*workload.requests)));
+  if (workload.duration) {
+    overrides.push_back("workload.duration=" + format(*workload.duration * share));
+    overrides.push_back("workload.warmup=" + format(workload.warmup * share));
+  }
+  if (workload.replay && workload.replay->count)
+    overrides.push_back(fmt::format("workload.replay.count={}", part_of(*workload.replay->count)));
+  return overrides.empty() ? std::nullopt : std::optional(overrides);
+}
+
+std::vector<bool> hopeless(const std::vector<Short>& candidates, const std::vector<Short>& all) {
+  std::vector<bool> drop;
+  for (const Short& candidate : candidates) {
+    const auto beats = [&](const Short& other) {
+      return other.violation == 0 && !other.losses.empty() && clearly_dominates(other.losses, candidate.losses);
+    };
+    drop.push_back(candidate.losses.empty() || candidate.violation > kFarFromLimit || std::ranges::any_of(all, beats));
+  }
+  return drop;
+}
+
+}  // namespace llmscape::explore

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/explore/dominance.hpp"
+#include "sim/run/scenario.hpp"
+
+namespace llmscape::explore {
+
+// Successive halving on simulated time: runs of a part of the length that drop what is hopeless.
+inline constexpr std::array kRungs = {0.25, 0.5};
+
+// What makes a run shorter: "workload.requests=500". Nothing where its length cannot be said: a trace to its end.
+std::optional<std::vector<std::string>> shortened(const run::Scenario& scenario, double share);
+
+// A configuration at one rung.
+struct Short {
+  Losses losses;         // empty: it has none
+  double violation = 0;  // of the constraints
+};
+// Which of `candidates` are hopeless, judged among `all` of the same rung: those that violate the constraints by more
+// than all of a limit, and those that another one dominates by a margin of 10 % of their value in every objective.
+std::vector<bool> hopeless(const std::vector<Short>& candidates, const std::vector<Short>& all);
+
+}  // namespace llmscape::explore

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/optimize_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "sim/explore/halving.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+constexpr std::size_t kCells = 4096;                // values of an interval
+constexpr double kMostConfigurations = 1ULL << 53;  // that have numbers of their own
+
+// How far short runs of a rung have come, over all batches.
+struct Rung {
+  Store store;
+  std::vector<Short> known;
+};
+
+class PlanOptimizer {
+ public:
+  PlanOptimizer(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,
+                const SweepOptions& options)
+      : plan_(plan), query_(query), names_(names), store_(store), options_(options), genes_(genes_of(plan)),
+        numbered_(configurations_of(plan).has_value()) {
+    table_.axes = plan.columns();
+    options_.progress = [](std::uint64_t, std::uint64_t) {};
+    for (std::size_t i = 0; query.halving && i < kRungs.size(); ++i)
+      rungs_.push_back({Store(store.folder() / "rungs" / std::to_string(i)), {}});
+  }
+
+  OptimizationCounts optimize() {
+    OptimizerQuery query;
+    query.genes = genes_;
+    query.objectives = query_.objectives.size();
+    query.algorithm = query_.algorithm;
+    query.evaluations = query_.evaluations;
+    query.seed = query_.seed;
+    query.initial = std::max<std::size_t>(16, query_.evaluations / 5);
+    query.excluded = [this](const Genome& genome) { return !plan_.point_of(chosen(genome), 0); };
+    query.evaluate = [this](const std::vector<Genome>& genomes) { return evaluate(genomes); };
+    explore::optimize(query);
+    std::ranges::sort(table_.rows, {}, &ResultRow::point);
+    std::size_t at = 0;
+    write_results(plan_, store_, [&]() -> std::optional<ResultRow> {
+      return at < table_.rows.size() ? std::optional(table_.rows[at++]) : std::nullopt;
+    });
+    return counts_;
+  }
+
+ private:
+  struct Evaluation {
+    std::uint64_t number = 0;  // of the configuration
+    Genome genome;
+    Judged judged;
+    bool dropped = false;
+  };
+
+  [[nodiscard]] std::vector<Choice> chosen(const Genome& genome) const {
+    std::vector<Choice> choices;
+    for (std::size_t i = 0; i < genome.size(); ++i)
+      choices.push_back(
+          plan_.axes()[i].at((static_cast<double>(genome[i]) + 0.5) / static_cast<double>(genes_[i].values)));
+    return choices;
+  }
+
+  // Its place in the plan, the last axis fastest; where there are too many, in the order of evaluation.
+  std::uint64_t number_of(const Genome& genome) {
+    const std::uint64_t in_turn = counts_.configurations++;
+    if (!numbered_) return in_turn;
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < genome.size(); ++i) number = number * genes_[i].values + genome[i];
+    return number;
+  }
+
+  // One for each seed.
+  [[nodiscard]] std::vector<Point> points_of(const Evaluation& evaluation,
+                                             const std::vector<std::string>& more = {}) const {
+    std::vector<Point> points;
+    const auto repeat = static_cast<std::uint64_t>(plan_.config().repeat);
+    for (std::uint64_t i = 0; i < repeat; ++i) {
+      points.push_back(*plan_.point_of(chosen(evaluation.genome), evaluation.number * repeat + i));
+      points.back().overrides.insert(points.back().overrides.end(), more.begin(), more.end());
+    }
+    return points;
+  }
+
+  std::vector<Judged> evaluate(const std::vector<Genome>& genomes) {
+    std::vector<Judged> judged(genomes.size());
+    if (options_.interrupted()) {
+      counts_.interrupted = true;
+      return judged;
+    }
+    std::vector<Evaluation> batch;
+    for (const Genome& genome : genomes) batch.push_back({number_of(genome), genome, {}, false});
+    for (std::size_t i = 0; i < rungs_.size(); ++i) climb(batch, rungs_[i], kRungs[i]);
+    run_at_length(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) judged[i] = std::move(batch[i].judged);
+    return judged;
+  }
+
+  // Runs what is left of the batch at a part of its length, and drops what is hopeless.
+  void climb(std::vector<Evaluation>& batch, Rung& rung, double share) {
+    std::vector<Evaluation*> shorter;
+    std::vector<std::vector<Point>> points;
+    for (Evaluation& evaluation : batch) {
+      if (evaluation.dropped) continue;
+      Diagnostics unheard;  // a scenario that is refused is refused at full length too, and counted there
+      const auto scenario = scenario_of(plan_, points_of(evaluation).front(), options_.catalogs, unheard);
+      const auto overrides = scenario ? shortened(*scenario, share) : std::nullopt;
+      if (!overrides) continue;
+      shorter.push_back(&evaluation);
+      points.push_back(points_of(evaluation, *overrides));
+      counts_.full_lengths += share;
+    }
+    run(rung.store, points);
+    std::vector<Short> results;
+    for (std::size_t i = 0; i < shorter.size(); ++i) {
+      const Judged judged = judge(rows_of(points[i], rung.store));
+      shorter[i]->judged = judged;
+      results.push_back({judged.losses, judged.violation});
+    }
+    rung.known.insert(rung.known.end(), results.begin(), results.end());
+    const std::vector<bool> drop = hopeless(results, rung.known);
+    for (std::size_t i = 0; i < shorter.size(); ++i) {
+      if (!drop[i]) continue;
+      shorter[i]->dropped = true;
+      ++counts_.dropped;
+      // Losses of a short run must not stand beside those of whole ones: it counts as one that violates a constraint.
+      shorter[i]->judged.violation = std::max(shorter[i]->judged.violation, 1e-6);
+    }
+  }
+
+  void run_at_length(std::vector<Evaluation>& batch) {
+    std::vector<std::vector<Point>> points;
+    for (const Evaluation& evaluation : batch)
+      if (!evaluation.dropped) points.push_back(points_of(evaluation));
+    const SweepCounts ran = run(store_, points);
+    counts_.failed += ran.failed;
+    counts_.refused += ran.refused;
+    counts_.full_lengths += static_cast<double>(points.size());
+    std::size_t at = 0;
+    for (Evaluation& evaluation : batch) {
+      if (evaluation.dropped) continue;
+      std::vector<ResultRow> rows = rows_of(points[at++], store_);
+      evaluation.judged = judge(rows);
+      std::ranges::move(rows, std::back_inserter(table_.rows));
+    }
+  }
+
+  SweepCounts run(const Store& store, const std::vector<std::vector<Point>>& points) {
+    std::size_t at = 0, repeat = 0;
+    const SweepCounts counts = run_points(plan_, names_, store, options_, 0, [&]() -> std::optional<Point> {
+      if (at == points.size()) return std::nullopt;
+      Point point = points[at][repeat];
+      if (++repeat == points[at].size()) {
+        ++at;
+        repeat = 0;
+      }
+      return point;
+    });
+    counts_.interrupted = counts_.interrupted || counts.interrupted;
+    return counts;
+  }
+
+  // Of those points that have run.
+  std::vector<ResultRow> rows_of(const std::vector<Point>& points, const Store& store) {
+    std::vector<ResultRow> rows;
+    for (const Point& point : points)
+      if (auto row = row_of(point, names_.of(point), store)) rows.push_back(std::move(*row));
+    return rows;
+  }
+
+  [[nodiscard]] Judged judge(const std::vector<ResultRow>& rows) const {
+    Judged judged;
+    if (rows.size() < static_cast<std::size_t>(plan_.config().repeat)) return judged;
+    ResultsTable one{{}, table_.axes, rows};
+    const Configuration configuration = configurations(one).front();
+    for (const Objective& objective : query_.objectives) {
+      const auto estimate = estimate_of(objective, one, configuration);
+      if (!estimate) return {};
+      judged.losses.push_back(objective.loss(estimate->value));
+    }
+    if (configuration.verdict != "valid" && !query_.include_invalid) judged.violation += 1;
+    for (const Limit& limit : query_.slo) {
+      const auto sides = sides_of(limit, one, configuration);
+      const double by = sides ? margin(limit, *sides) : -1;
+      if (sides && keeps(limit, by)) continue;
+      const double scale = sides ? std::max(std::abs(sides->right), 1e-12) : 1;
+      judged.violation += std::max(-by / scale, 1e-6);
+    }
+    return judged;
+  }
+
+  const Plan& plan_;
+  const PlanOptimization& query_;
+  PointNames& names_;
+  const Store& store_;
+  SweepOptions options_;
+  std::vector<Gene> genes_;
+  bool numbered_;
+  std::vector<Rung> rungs_;
+  ResultsTable table_;  // of what ran at full length
+  OptimizationCounts counts_;
+};
+
+}  // namespace
+
+std::vector<Gene> genes_of(const Plan& plan) {
+  std::vector<Gene> genes;
+  for (const Axis& axis : plan.axes()) {
+    if (axis.interval) {
+      const double whole = std::round(axis.interval->high) - std::round(axis.interval->low) + 1;
+      const bool few = axis.interval->whole && whole < static_cast<double>(kCells);
+      genes.push_back({Gene::Kind::continuous, few ? static_cast<std::size_t>(whole) : kCells});
+    } else {
+      const bool numbers = std::ranges::all_of(axis.choices, [](const Choice& choice) {
+        return std::holds_alternative<double>(value_of(choice.values.front()));
+      });
+      genes.push_back({numbers ? Gene::Kind::ordered : Gene::Kind::category, axis.choices.size()});
+    }
+  }
+  return genes;
+}
+
+std::optional<std::uint64_t> configurations_of(const Plan& plan) {
+  double all = 1;
+  for (const Gene& gene : genes_of(plan)) all *= static_cast<double>(gene.values);
+  return all < kMostConfigurations ? std::optional(static_cast<std::uint64_t>(all)) : std::nullopt;
+}
+
+void check_space(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+  constexpr std::size_t kLookedAt = 64;
+  Diagnostics refused;
+  bool one_runs = false;
+  for (std::size_t axis = 0; axis < plan.axes().size(); ++axis) {
+    const std::size_t values = plan.axes()[axis].interval ? 2 : std::min(kLookedAt, plan.axes()[axis].choices.size());
+    for (std::size_t value = 0; value < values; ++value) {
+      std::vector<Choice> chosen;
+      for (const Axis& other : plan.axes()) chosen.push_back(other.at(0));
+      if (!plan.axes()[axis].interval) chosen[axis] = plan.axes()[axis].choices[value];
+      else if (value == 1) chosen[axis] = plan.axes()[axis].at(std::nextafter(1., 0.));
+      const auto point = plan.point_of(std::move(chosen), 0);
+      if (point && scenario_of(plan, *point, catalogs, refused)) one_runs = true;
+    }
+  }
+  if (!plan.config().skip_refused || !one_runs) diagnostics = std::move(refused);
+}
+
+OptimizationCounts optimize_plan(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,
+                                 const SweepOptions& options) {
+  return PlanOptimizer(plan, query, names, store, options).optimize();
+}
+
+}  // namespace llmscape::explore

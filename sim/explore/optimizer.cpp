@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/optimizer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/random.hpp"
+#include "base/sobol.hpp"
+#include "sim/explore/hypervolume.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+constexpr double kWorse = 1e3;            // than any scaled loss: what violates a constraint begins here
+constexpr std::size_t kMostDraws = 4096;  // without finding anything new, before the space counts as known
+
+class Optimizer {
+ public:
+  explicit Optimizer(const OptimizerQuery& query)
+      : query_(query), random_(RandomStreams(query.seed).stream("optimize", 0)),
+        size_(std::max<std::size_t>(8, (query.population + 3) / 4 * 4)) {}
+
+  std::vector<Candidate> run() {
+    start();
+    auto population = chosen();
+    while (left() > 0) {
+      const std::size_t before = known_.size();
+      if (population.size() == size_) population = generation(population);
+      add(neighbours());
+      if (known_.size() == before) add(draw(size_));
+      if (known_.size() == before) break;
+      if (query_.algorithm == EvolutionaryAlgorithm::nsga2 || population.size() < size_) population = chosen();
+    }
+    return std::move(known_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t left() const { return query_.evaluations - known_.size(); }
+  [[nodiscard]] bool is_new(const Genome& genome) const {
+    return !places_.contains(genome) && !query_.excluded(genome);
+  }
+
+  // Evaluates those that are new, as far as the budget goes.
+  void add(const std::vector<Genome>& genomes) {
+    std::vector<Genome> fresh;
+    for (const Genome& genome : genomes)
+      if (fresh.size() < left() && is_new(genome) && std::ranges::find(fresh, genome) == fresh.end())
+        fresh.push_back(genome);
+    if (fresh.empty()) return;
+    std::vector<Judged> judged = query_.evaluate(fresh);
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      places_[fresh[i]] = known_.size();
+      known_.push_back({fresh[i], std::move(judged[i])});
+    }
+  }
+
+  void start() {
+    Sobol sobol(query_.seed);
+    std::vector<Genome> genomes;
+    std::set<Genome> seen;
+    for (std::size_t drawn = 0; genomes.size() < std::min(query_.initial, left()) && drawn < kMostDraws; ++drawn) {
+      const Sobol::Point point = sobol.next();
+      Genome genome;
+      for (std::size_t i = 0; i < query_.genes.size(); ++i) {
+        const double place = i < point.size() ? point[i] : random_.uniform();
+        genome.push_back(static_cast<std::size_t>(place * static_cast<double>(query_.genes[i].values)));
+      }
+      if (is_new(genome) && seen.insert(genome).second) genomes.push_back(std::move(genome));
+    }
+    add(genomes);
+  }
+
+  std::vector<Genome> draw(std::size_t count) {
+    std::vector<Genome> genomes;
+    for (std::size_t drawn = 0; genomes.size() < count && drawn < kMostDraws; ++drawn) {
+      Genome genome;
+      for (const Gene& gene : query_.genes) genome.push_back(random_.below(gene.values));
+      if (is_new(genome)) genomes.push_back(std::move(genome));
+    }
+    return genomes;
+  }
+
+  // Losses for the algorithm: scaled to the range of what is feasible, constraints first.
+  void rescale() {
+    low_.assign(query_.objectives, HUGE_VAL);
+    high_.assign(query_.objectives, -HUGE_VAL);
+    for (const Candidate& candidate : known_) {
+      if (!candidate.judged.feasible()) continue;
+      for (std::size_t k = 0; k < query_.objectives; ++k) {
+        low_[k] = std::min(low_[k], candidate.judged.losses[k]);
+        high_[k] = std::max(high_[k], candidate.judged.losses[k]);
+      }
+    }
+  }
+  [[nodiscard]] Losses scaled(const Judged& judged) const {
+    if (!judged.feasible())
+      return Losses(query_.objectives,
+                    kWorse * (judged.losses.empty() ? 2 : 1 + judged.violation / (1 + judged.violation)));
+    Losses losses = judged.losses;
+    for (std::size_t k = 0; k < losses.size(); ++k)
+      losses[k] = high_[k] > low_[k] ? (losses[k] - low_[k]) / (high_[k] - low_[k]) : 0;
+    return losses;
+  }
+
+  // The best of all that is known, as the parents of a generation.
+  std::vector<Individual> chosen() {
+    rescale();
+    std::vector<Losses> losses;
+    for (const Candidate& candidate : known_) losses.push_back(scaled(candidate.judged));
+    std::vector<Individual> population;
+    for (const std::size_t i : best_of(losses, size_)) population.push_back({known_[i].genome, losses[i]});
+    return population;
+  }
+
+  std::vector<Individual> generation(const std::vector<Individual>& population) {
+    const auto evaluate = [this](const std::vector<Genome>& genomes) {
+      add(genomes);
+      std::vector<Losses> losses;
+      for (const Genome& genome : genomes) {
+        const auto place = places_.find(genome);  // beyond the budget, or excluded: as bad as can be
+        losses.push_back(scaled(place == places_.end() ? Judged{} : known_[place->second].judged));
+      }
+      return losses;
+    };
+    return next_generation(query_.genes, population, query_.algorithm, static_cast<std::uint32_t>(random_.bits()),
+                           evaluate);
+  }
+
+  // New configurations beside those of the frontier so far, and beside those of the frontier of one category, another
+  // each time: where a category needs other values of the rest, moving it alone leads to nothing better.
+  std::vector<Genome> neighbours() {
+    rescale();
+    std::vector<std::size_t> all, niche;
+    const std::optional<std::pair<std::size_t, std::size_t>> category = next_category();
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (!known_[i].judged.feasible()) continue;
+      all.push_back(i);
+      if (category && known_[i].genome[category->first] == category->second) niche.push_back(i);
+    }
+    std::vector<Genome> found;
+    add_neighbours(all, size_ / 2, std::nullopt, found);
+    if (category) add_neighbours(niche, size_ * 3 / 4, category->first, found);
+    return found;
+  }
+
+  // The next gene that is a category with its next value; nothing if none is.
+  std::optional<std::pair<std::size_t, std::size_t>> next_category() {
+    std::vector<std::pair<std::size_t, std::size_t>> all;
+    for (std::size_t gene = 0; gene < query_.genes.size(); ++gene)
+      for (std::size_t value = 0; query_.genes[gene].kind == Gene::Kind::category && value < query_.genes[gene].values;
+           ++value)
+        all.emplace_back(gene, value);
+    if (all.empty()) return std::nullopt;
+    return all[rounds_++ % all.size()];
+  }
+
+  // Neighbours of the frontier of `among`, more of those members that dominate more alone, until there are `most`. The
+  // gene `kept` is not moved.
+  void add_neighbours(const std::vector<std::size_t>& among, std::size_t most, std::optional<std::size_t> kept,
+                      std::vector<Genome>& found) {
+    std::vector<Losses> losses, front;
+    for (const std::size_t i : among) losses.push_back(scaled(known_[i].judged));
+    std::vector<std::size_t> members;
+    for (const std::size_t i : non_dominated(losses)) {
+      front.push_back(losses[i]);
+      members.push_back(among[i]);
+    }
+    const std::vector<double> alone = exclusive_hypervolumes(front, Losses(query_.objectives, 1.1));
+    // The share of a member is what it dominates alone, beside an equal share for all.
+    const double sum = std::accumulate(alone.begin(), alone.end(), 0.);
+    std::vector<double> shares;
+    for (const double volume : alone)
+      shares.push_back((sum > 0 ? volume / sum : 0) + 1 / static_cast<double>(alone.size()));
+    if (shares.empty()) return;
+    const Empirical draw({members.begin(), members.end()}, shares);
+    for (std::size_t tried = 0; found.size() < most && tried < 4 * size_; ++tried) {
+      const auto neighbour = neighbour_of(known_[static_cast<std::size_t>(draw.draw(random_))].genome, kept);
+      if (neighbour && std::ranges::find(found, *neighbour) == found.end()) found.push_back(*neighbour);
+    }
+  }
+
+  // One gene moved: to the next value, or to any other of a category.
+  std::optional<Genome> neighbour_of(const Genome& genome, std::optional<std::size_t> kept) {
+    constexpr std::size_t kTries = 4;
+    for (std::size_t tried = 0; tried < kTries; ++tried) {
+      Genome moved = genome;
+      const std::size_t i = random_.below(query_.genes.size());
+      if (i == kept) continue;
+      moved[i] = moved_value(query_.genes[i], genome[i]);
+      if (is_new(moved)) return moved;
+    }
+    return std::nullopt;
+  }
+
+  std::size_t moved_value(const Gene& gene, std::size_t value) {
+    if (gene.values < 2) return value;
+    if (gene.kind == Gene::Kind::category) return (value + 1 + random_.below(gene.values - 1)) % gene.values;
+    const std::size_t reach = gene.kind == Gene::Kind::ordered ? 1 : 1 + random_.below(1 + gene.values / 20);
+    if (random_.chance(0.5)) return std::min(value + reach, gene.values - 1);
+    return value < reach ? 0 : value - reach;
+  }
+
+  const OptimizerQuery& query_;
+  RandomStream random_;
+  std::size_t size_;  // of the population
+  std::vector<Candidate> known_;
+  std::map<Genome, std::size_t> places_;  // in known_
+  std::size_t rounds_ = 0;                // of categories looked at
+  Losses low_, high_;
+};
+
+}  // namespace
+
+std::vector<Candidate> optimize(const OptimizerQuery& query) { return Optimizer(query).run(); }
+
+}  // namespace llmscape::explore

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <deque>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/explore/run_row.hpp"
+#include "sim/explore/sweep.hpp"
+#include "sim/run/pool.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+constexpr std::size_t kLookAhead = 64;  // steps of the search that are supposed, to find runs for idle jobs
+
+class Searcher {
+ public:
+  Searcher(const Plan& plan, const SearchQuery& query, const SearchOptions& options)
+      : plan_(plan), query_(query), options_(options) {
+    table_.axes = {query.number.path};
+  }
+
+  SearchAnswer search() {
+    std::size_t ended = 0;
+    const auto work = [this](std::size_t task) {
+      std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; the parent ends them
+      return run_point(plan_, point(tasks_[task].value, tasks_[task].seed), "", options_.catalogs);
+    };
+    run::run_forked([this] { return next_task(); }, work, {options_.jobs, std::nullopt, std::nullopt},
+                    [&](std::size_t task, const run::TaskOutcome& outcome) {
+                      keep(tasks_[task], outcome);
+                      options_.after_each(++ended);
+                      return step({}).next.has_value();
+                    });
+    return answer();
+  }
+
+ private:
+  // A value with one of the seeds.
+  struct Task {
+    double value;
+    std::size_t seed;
+    bool operator==(const Task&) const = default;
+  };
+  using Supposed = std::map<double, Standing>;
+
+  [[nodiscard]] Point point(double value, std::size_t seed) const {
+    const std::string text = query_.number.written(value);
+    Point point;
+    point.values = {text};
+    point.overrides = {query_.number.path + '=' + text};
+    point.repeat = static_cast<std::int64_t>(seed);
+    point.seed = plan_.point(0)->seed + point.repeat;
+    return point;
+  }
+
+  // Why no scenario can have the value; empty if one can.
+  const std::string& refusal(double value) {
+    const auto known = refusals_.find(value);
+    if (known != refusals_.end()) return known->second;
+    Diagnostics diagnostics;
+    scenario_of(plan_, point(value, 0), options_.catalogs, diagnostics);
+    return refusals_[value] = diagnostics.has_errors() ? diagnostics.sorted().front().message : "";
+  }
+
+  void keep(const Task& task, const run::TaskOutcome& outcome) {
+    if (outcome.ok) keep_run(task, outcome.text);
+    else failures_[task.value][task.seed] = outcome.text;
+    refuse_failure();
+  }
+
+  void keep_run(const Task& task, const std::string& json) {
+    const std::string text = query_.number.written(task.value);
+    const auto result = nlohmann::json::parse(json).at("result");
+    SearchRun run{row_of(result), ""};
+    run.row.values = {text};
+    run.row.repeat = static_cast<std::int64_t>(task.seed);
+    const auto& reasons = result.at("verdict").at("reasons");
+    if (!reasons.empty()) run.reason = reasons.front().get<std::string>();
+    runs_[task.value].emplace(task.seed, std::move(run));
+    judge_again(task.value);
+  }
+
+  // A run that failed is of no account until the search asks for it.
+  void refuse_failure() {
+    const SearchStep wanted = step({});
+    if (!wanted.next || !failures_.contains(*wanted.next)) return;
+    std::size_t seed = 0;
+    while (runs_[*wanted.next].contains(seed)) ++seed;
+    const auto& failures = failures_.at(*wanted.next);
+    if (const auto failure = failures.find(seed); failure != failures.end())
+      throw std::runtime_error(fmt::format("the run at {} = {} failed: {}", query_.number.path,
+                                           query_.number.written(*wanted.next), failure->second));
+  }
+
+  // The runs without a gap from the first seed on decide: what runs beside them changes nothing.
+  void judge_again(double value) {
+    std::vector<SearchRun> in_turn;
+    for (const auto& [seed, run] : runs_[value]) {
+      if (seed != in_turn.size()) break;
+      in_turn.push_back(run);
+    }
+    auto judged = judge(query_.question, table_, in_turn);
+    if (!judged) return;
+    judged->value = value;
+    judged->text = query_.number.written(value);
+    judged_.insert_or_assign(value, std::move(*judged));
+  }
+
+  SearchStep step(const Supposed& supposed) {
+    return next_step(query_.space, [&](double value) -> std::optional<Standing> {
+      if (!refusal(value).empty()) return Standing::refused;
+      if (const auto known = judged_.find(value); known != judged_.end()) return known->second.standing;
+      const auto maybe = supposed.find(value);
+      return maybe == supposed.end() ? std::nullopt : std::optional(maybe->second);
+    });
+  }
+
+  // The run that the search needs next, or one that it may need after those that are under way.
+  std::optional<std::size_t> next_task() {
+    std::deque<Supposed> ahead = {{}};
+    for (std::size_t looked_at = 0; !ahead.empty() && looked_at < kLookAhead; ++looked_at) {
+      Supposed supposed = std::move(ahead.front());
+      ahead.pop_front();
+      const SearchStep wanted = step(supposed);
+      if (!wanted.next) continue;
+      if (const auto task = new_run_of(*wanted.next)) {
+        tasks_.push_back(*task);
+        return tasks_.size() - 1;
+      }
+      for (const Standing standing : {Standing::met, Standing::failed}) {
+        supposed[*wanted.next] = standing;
+        ahead.push_back(supposed);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // The first seed, and after its run has not decided the others.
+  std::optional<Task> new_run_of(double value) {
+    const std::size_t seeds = runs_[value].empty() ? 1 : query_.question.repeat;
+    for (std::size_t seed = 0; seed < seeds; ++seed)
+      if (const Task task{value, seed}; std::ranges::find(tasks_, task) == tasks_.end()) return task;
+    return std::nullopt;
+  }
+
+  // Goes through the search once more, over what is known.
+  SearchAnswer answer() {
+    SearchAnswer answer;
+    const SearchStep end = next_step(query_.space, [&](double value) -> std::optional<Standing> {
+      if (!refusal(value).empty()) return Standing::refused;
+      const TriedValue& judged = judged_.at(value);
+      if (std::ranges::find(answer.tried, value, &TriedValue::value) == answer.tried.end()) {
+        answer.tried.push_back(judged);
+        answer.runs += judged.runs.size();
+      }
+      return judged.standing;
+    });
+    if (end.met) answer.best = value_at(*end.met);
+    if (end.failed) answer.next = value_at(*end.failed);
+    return answer;
+  }
+
+  TriedValue value_at(double value) {
+    TriedValue tried;
+    if (const auto judged = judged_.find(value); judged != judged_.end()) tried = judged->second;
+    tried.value = value;
+    tried.text = query_.number.written(value);
+    if (const std::string& why = refusal(value); !why.empty()) {
+      tried.standing = Standing::refused;
+      tried.why = why;
+    }
+    return tried;
+  }
+
+  const Plan& plan_;
+  const SearchQuery& query_;
+  const SearchOptions& options_;
+  ResultsTable table_;  // without rows: what limits may name
+  std::vector<Task> tasks_;
+  std::map<double, std::map<std::size_t, SearchRun>> runs_;        // by value, then seed
+  std::map<double, std::map<std::size_t, std::string>> failures_;  // why runs failed
+  std::map<double, TriedValue> judged_;
+  std::map<double, std::string> refusals_;
+};
+
+}  // namespace
+
+SearchAnswer search(const Plan& plan, const SearchQuery& query, const SearchOptions& options) {
+  return Searcher(plan, query, options).search();
+}
+
+}  // namespace llmscape::explore

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+#include "base/expression.hpp"
+#include "sim/explore/results.hpp"
+
+namespace llmscape::explore {
+
+// One comparison of an SLO: how far a run is from it can be measured.
+struct Limit {
+  std::string text;  // "ttft.p99 <= 200 ms"
+  Expression left, right;
+  bool at_most = true;  // the left side must not be above the right one; else not below
+  bool strict = false;  // nor equal to it
+};
+
+// Both sides of a limit for one run.
+struct LimitSides {
+  double left = 0, right = 0;
+};
+
+// How far a limit is kept; below 0: how far it is missed. In the unit of its sides.
+double margin(const Limit& limit, const LimitSides& sides);
+// Whether the limit is kept at this margin.
+bool keeps(const Limit& limit, double margin);
+
+// Reads "ttft.p99 <= 200 ms, tpot.p99 <= 50 ms". `source` is what messages call the text: "--slo". Reports what is no
+// comparison and names that the table does not have; then it is empty.
+std::vector<Limit> read_slo(std::string_view text, const std::string& source, const ResultsTable& table,
+                            Diagnostics& diagnostics);
+
+// Nothing where one side has no value: the run lacks a metric.
+std::optional<LimitSides> sides_of(const Limit& limit, const ResultsTable& table, const Configuration& configuration);
+
+}  // namespace llmscape::explore

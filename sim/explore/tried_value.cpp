@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/tried_value.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/statistics.hpp"
+
+namespace llmscape::explore {
+namespace {
+
+constexpr double kNear = 0.1;  // of a limit: there one run does not decide
+
+Estimate mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / static_cast<double>(values.size());
+  const double half = confidence_half_width(values).value_or(0);
+  return {mean, mean - half, mean + half};
+}
+
+// What several runs say of one limit.
+struct Kept {
+  std::optional<Estimate> left;
+  bool kept = false;  // by the mean
+  bool told = true;   // and the interval says the same
+};
+
+Kept look_at(const Limit& limit, const ResultsTable& table, const std::vector<SearchRun>& runs) {
+  std::vector<double> lefts, margins;
+  double right = 0;
+  for (const SearchRun& run : runs) {
+    Configuration one;
+    one.values = run.row.values;
+    one.verdict = run.row.verdict;
+    one.metrics = run.row.metrics;
+    const auto sides = sides_of(limit, table, one);
+    if (!sides) return {};
+    lefts.push_back(sides->left);
+    margins.push_back(margin(limit, *sides));
+    right = sides->right;
+  }
+  const Estimate by = mean_of(margins);
+  Kept kept{mean_of(lefts), keeps(limit, by.value), true};
+  if (runs.size() == 1) kept.told = std::abs(by.value) >= kNear * std::abs(right);
+  else kept.told = keeps(limit, by.low) == keeps(limit, by.high);
+  return kept;
+}
+
+// False where the runs do not suffice.
+bool decide(const Question& question, const ResultsTable& table, TriedValue& value) {
+  const auto invalid =
+      std::ranges::find_if(value.runs, [](const SearchRun& run) { return run.row.verdict != "valid"; });
+  value.sides.clear();
+  value.standing = Standing::met;
+  bool told = true, fails_for_sure = false;
+  for (const Limit& limit : question.limits) {
+    const Kept kept = look_at(limit, table, value.runs);
+    value.sides.push_back(kept.left);
+    told = told && kept.told;
+    if (kept.kept) continue;
+    value.standing = Standing::failed;
+    // A limit that is surely missed says why before one that may be.
+    if (value.why.empty() || (kept.told && !fails_for_sure))
+      value.why = kept.left ? limit.text : limit.text + " (the run has no such value)";
+    fails_for_sure = fails_for_sure || kept.told;
+  }
+  if (invalid != value.runs.end() && !question.include_invalid) {
+    value.standing = Standing::failed;
+    value.why =
+        invalid->reason.empty() ? invalid->row.verdict : fmt::format("{}: {}", invalid->row.verdict, invalid->reason);
+    return true;
+  }
+  if (fails_for_sure || told) return true;
+  value.clear = false;
+  return value.runs.size() == question.repeat;
+}
+
+}  // namespace
+
+std::optional<TriedValue> judge(const Question& question, const ResultsTable& table,
+                                const std::vector<SearchRun>& runs) {
+  TriedValue value;
+  for (const SearchRun& run : runs) {
+    value.runs.push_back(run);
+    value.why.clear();
+    value.clear = true;
+    if (decide(question, table, value)) return value;
+  }
+  return std::nullopt;
+}
+
+TriedValue alone(const Question& question, const ResultsTable& table, const SearchRun& run) {
+  TriedValue value;
+  value.runs.push_back(run);
+  decide(question, table, value);
+  return value;
+}
+
+}  // namespace llmscape::explore

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/scratch.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace llmscape::test {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("search says the value first, then what fails next and why, then its runs; 1 where no value meets the SLO") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("scenario.yaml", small_scenario());
+  const auto search = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"search", scenario, "-q", "--include-invalid", "-j1"});
+    return run_program(more);
+  };
+  const Ran ran = search({"--max", "workload.arrivals.rate", "--slo", "ttft.p99<=300ms", "--precision", "20%"});
+  CHECK(ran.code == 0);
+  CHECK(ran.out.starts_with("workload.arrivals.rate = "));
+  CHECK(holds(ran.out, " /s is the largest found that meets ttft.p99 <= 300ms\n  ttft.p99 <= 300ms: "));
+  CHECK(holds(ran.out, " /s fails: ttft.p99 <= 300ms\n"));
+  CHECK(holds(ran.out, "\nvalue"));
+  CHECK(search({"--max", "workload.arrivals.rate", "--slo", "ttft.p99<=1us"}).code == 1);
+}
+
+TEST_CASE("search prints JSON, the same for any number of jobs") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("scenario.yaml", small_scenario());
+  const auto search = [&](const char* jobs) {
+    return run_program({"search", scenario, "--max", "workload.arrivals.rate", "--slo", "e2e.p50<=1s", "--precision",
+                        "30%", "--include-invalid", "--format", "json", "-q", "-j", jobs});
+  };
+  const Ran one = search("1"), two = search("2");
+  CHECK(one.code == 0);
+  CHECK(one.out == two.out);
+  const auto json = nlohmann::json::parse(one.out);
+  CHECK(json.at("schema") == "search/1");
+  CHECK(json.at("tried").size() >= 2);
+}
+
+TEST_CASE("every mistake in a search is reported at once, with a suggestion, and nothing runs") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("scenario.yaml", small_scenario());
+  const Ran ran =
+      run_program({"search", scenario, "--max", "workload.arrivals.rat", "--slo", "ttft.p98<=1s", "--precision", "0"});
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  CHECK(holds(ran.err, "did you mean 'rate'?"));
+  CHECK(holds(ran.err, "did you mean 'ttft.p9"));
+  CHECK(holds(ran.err, "a precision is a share"));
+  CHECK(holds(ran.err, "3 errors."));
+  CHECK(run_program({"search", scenario, "--slo", "ttft.p99<=1s"}).code == 2);
+}
+
+}  // namespace llmscape::test

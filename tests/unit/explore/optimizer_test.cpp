@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/explore/optimizer.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "sim/explore/halving.hpp"
+#include "sim/explore/hypervolume.hpp"
+
+using namespace llmscape::explore;
+
+namespace {
+
+// 2,000 servers: 4 kinds of device, 1 to 16 of them, 10 batch sizes, 10 chunk sizes. A step takes the time of its
+// memory or its compute, whichever is longer; calls wait as in a queue; devices draw power by their use.
+const std::vector<Gene> kGenes = {
+    {Gene::Kind::category, 4}, {Gene::Kind::ordered, 5}, {Gene::Kind::ordered, 10}, {Gene::Kind::ordered, 10}};
+
+// Latency and joules for a token, or tokens for a joule.
+Judged server(const Genome& genome, bool tokens_per_joule) {
+  constexpr std::array kFlops = {1., 4., 0.3, 2.}, kBandwidth = {1., 3., 2., 0.6}, kWatts = {1., 6., 0.5, 1.5};
+  constexpr double kLoad = 8;
+  const std::size_t kind = genome[0];
+  const double devices = std::pow(2, genome[1]), batch = std::pow(2, genome[2]),
+               chunk = 16 * std::pow(2, 0.7 * static_cast<double>(genome[3]));
+  const double memory = (10 + 0.02 * batch) / kBandwidth[kind] / std::pow(devices, 0.9) + 0.3 * std::log2(devices);
+  const double compute = 0.02 * (batch + chunk) / kFlops[kind] / std::pow(devices, 0.8);
+  const double step = std::max(memory, compute) + 0.5;
+  const double use = std::min(0.999, kLoad / (1.5 * batch / step + 0.1));
+  const double latency = step * (1 + 204.8 / chunk) * (1 + use / (2 * (1 - use)));
+  const double power = devices * kWatts[kind] * (0.3 + 0.7 * use);
+  const double tokens = std::min(batch / step, kLoad);
+  return {{latency, tokens_per_joule ? -tokens / power : power / tokens}, 0};
+}
+
+std::vector<Genome> whole_space() {
+  std::vector<Genome> all = {{}};
+  for (const Gene& gene : kGenes) {
+    std::vector<Genome> longer;
+    for (const Genome& genome : all)
+      for (std::size_t value = 0; value < gene.values; ++value) {
+        longer.push_back(genome);
+        longer.back().push_back(value);
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+OptimizerQuery query_of(bool tokens_per_joule, std::uint64_t seed) {
+  OptimizerQuery query;
+  query.genes = kGenes;
+  query.seed = seed;
+  query.excluded = [](const Genome&) { return false; };
+  query.evaluate = [tokens_per_joule](const std::vector<Genome>& genomes) {
+    std::vector<Judged> judged;
+    for (const Genome& genome : genomes) judged.push_back(server(genome, tokens_per_joule));
+    return judged;
+  };
+  return query;
+}
+
+std::vector<Losses> losses_of(const std::vector<Candidate>& candidates) {
+  std::vector<Losses> losses;
+  for (const Candidate& candidate : candidates)
+    if (candidate.judged.feasible()) losses.push_back(candidate.judged.losses);
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("a tenth of 2,000 configurations has 95 % of the hypervolume of all, with either algorithm and any seed") {
+  for (const bool tokens_per_joule : {false, true}) {
+    std::vector<Losses> all;
+    for (const Genome& genome : whole_space()) all.push_back(server(genome, tokens_per_joule).losses);
+    REQUIRE(all.size() == 2000);
+    Losses worst = all.front();
+    for (const Losses& losses : all)
+      for (std::size_t k = 0; k < 2; ++k) worst[k] = std::max(worst[k], losses[k]);
+    const double whole = hypervolume(all, worst);
+    for (const auto algorithm : {EvolutionaryAlgorithm::nsga2, EvolutionaryAlgorithm::moead})
+      for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        OptimizerQuery query = query_of(tokens_per_joule, seed);
+        query.algorithm = algorithm;
+        const auto found = optimize(query);
+        CHECK(found.size() == 200);
+        CAPTURE(seed);
+        CHECK(hypervolume(losses_of(found), worst) >= 0.95 * whole);
+      }
+  }
+}
+
+TEST_CASE("no configuration is evaluated twice, none that is excluded at all, and the same seed gives the same") {
+  OptimizerQuery query = query_of(false, 3);
+  query.excluded = [](const Genome& genome) { return genome[0] == 1; };
+  std::set<Genome> seen;
+  const auto evaluate = query.evaluate;
+  query.evaluate = [&](const std::vector<Genome>& genomes) {
+    for (const Genome& genome : genomes) {
+      CHECK(seen.insert(genome).second);
+      CHECK(genome[0] != 1);
+    }
+    return evaluate(genomes);
+  };
+  const auto once = optimize(query);
+  seen.clear();
+  const auto again = optimize(query);
+  REQUIRE(once.size() == again.size());
+  for (std::size_t i = 0; i < once.size(); ++i) CHECK(once[i].genome == again[i].genome);
+  query.seed = 4;
+  seen.clear();
+  CHECK(optimize(query)[0].genome != once[0].genome);
+}
+
+TEST_CASE("a space smaller than the budget is evaluated whole, and then the search ends") {
+  OptimizerQuery query = query_of(false, 1);
+  query.genes = {
+      {Gene::Kind::category, 2}, {Gene::Kind::ordered, 3}, {Gene::Kind::ordered, 4}, {Gene::Kind::ordered, 1}};
+  CHECK(optimize(query).size() == 24);
+}
+
+TEST_CASE("what violates a constraint is left for what does not: most of the budget goes to what keeps it") {
+  OptimizerQuery query = query_of(false, 2);
+  const auto evaluate = query.evaluate;
+  query.evaluate = [&](const std::vector<Genome>& genomes) {
+    auto judged = evaluate(genomes);
+    for (Judged& one : judged) one.violation = std::max(0., one.losses[0] / 10 - 1);
+    return judged;
+  };
+  const auto found = optimize(query);
+  std::size_t kept = 0, whole = 0;
+  for (const Candidate& candidate : found) kept += candidate.judged.feasible() ? 1 : 0;
+  for (const Genome& genome : whole_space()) whole += server(genome, false).losses[0] <= 10 ? 1 : 0;
+  CHECK(static_cast<double>(kept) / 200 > 2 * static_cast<double>(whole) / 2000);
+}
+
+TEST_CASE("continuous genes are searched too: a frontier on a line of 4,096 values") {
+  OptimizerQuery query;
+  query.genes = {{Gene::Kind::continuous, 4096}, {Gene::Kind::continuous, 4096}};
+  query.evaluations = 200;
+  query.excluded = [](const Genome&) { return false; };
+  query.evaluate = [](const std::vector<Genome>& genomes) {
+    std::vector<Judged> judged;
+    for (const Genome& genome : genomes) {
+      const double x = static_cast<double>(genome[0]) / 4095, y = static_cast<double>(genome[1]) / 4095;
+      judged.push_back({{x * x + y, (1 - x) * (1 - x) + y}, 0});
+    }
+    return judged;
+  };
+  // Of y = 0: the area under 1 that sqrt(a) + sqrt(b) >= 1 leaves is 1 - 1/6.
+  CHECK(hypervolume(losses_of(optimize(query)), Losses{1, 1}) > 0.95 * (1 - 1. / 6));
+}
+
+TEST_CASE("a short run is hopeless that violates a limit by more than all of it, or is beaten by 10 % everywhere") {
+  const std::vector<Short> all = {
+      {{10, 10}, 0}, {{11.2, 11.2}, 0}, {{11.2, 10.5}, 0}, {{5, 40}, 0}, {{1, 1}, 1.5}, {{9.9, 9.9}, 0.5}, {{}, 0}};
+  CHECK(hopeless(all, all) == std::vector<bool>{false, true, false, false, true, false, true});
+  // Losses below 0 are what is maximised: -8 is beaten by 10 % by -10, -9.5 is not.
+  const std::vector<Short> maximised = {{{10, -10}, 0}, {{20, -8}, 0}, {{20, -9.5}, 0}};
+  CHECK(hopeless(maximised, maximised) == std::vector<bool>{false, true, false});
+}
