@@ -24,8 +24,8 @@ class PlanOptimizer {
  public:
   PlanOptimizer(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,
                 const SweepOptions& options)
-      : plan_(plan), query_(query), names_(names), store_(store), options_(options), genes_(genes_of(plan)),
-        numbered_(configurations_of(plan).has_value()) {
+      : plan_(plan), query_(query), names_(names), store_(store), options_(options), progress_(options.progress),
+        genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()) {
     table_.axes = plan.columns();
     options_.progress = [](std::uint64_t, std::uint64_t) {};
     for (std::size_t i = 0; query.halving && i < kRungs.size(); ++i)
@@ -98,6 +98,7 @@ class PlanOptimizer {
     for (const Genome& genome : genomes) batch.push_back({number_of(genome), genome, {}, false});
     for (std::size_t i = 0; i < rungs_.size(); ++i) climb(batch, rungs_[i], kRungs[i]);
     run_at_length(batch);
+    progress_(counts_.configurations, query_.evaluations);
     for (std::size_t i = 0; i < batch.size(); ++i) judged[i] = std::move(batch[i].judged);
     return judged;
   }
@@ -199,7 +200,8 @@ class PlanOptimizer {
   const PlanOptimization& query_;
   PointNames& names_;
   const Store& store_;
-  SweepOptions options_;
+  SweepOptions options_;                                                  // of one batch
+  std::function<void(std::uint64_t ended, std::uint64_t all)> progress_;  // of all
   std::vector<Gene> genes_;
   bool numbered_;
   std::vector<Rung> rungs_;

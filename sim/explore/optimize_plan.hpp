@@ -41,7 +41,7 @@ struct OptimizationCounts {
 
 // Looks for the frontier of the plan's space: runs configurations as a sweep would, keeps their points in the folder of
 // one, and writes results.csv of those that ran at full length. Points that the folder holds are not run again, so that
-// the same call goes on where one was interrupted. The same files for any `jobs`.
+// the same call goes on where one was interrupted. The same files for any `jobs`; progress counts configurations.
 OptimizationCounts optimize_plan(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,
                                  const SweepOptions& options);
 

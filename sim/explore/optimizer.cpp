@@ -17,7 +17,7 @@ namespace llmscape::explore {
 namespace {
 
 constexpr double kWorse = 1e3;            // than any scaled loss: what violates a constraint begins here
-constexpr std::size_t kMostDraws = 4096;  // without finding anything new, before the space counts as known
+constexpr std::size_t kMostSteps = 4096;  // without finding anything new, before the space counts as known
 
 class Optimizer {
  public:
@@ -63,7 +63,7 @@ class Optimizer {
     Sobol sobol(query_.seed);
     std::vector<Genome> genomes;
     std::set<Genome> seen;
-    for (std::size_t drawn = 0; genomes.size() < std::min(query_.initial, left()) && drawn < kMostDraws; ++drawn) {
+    for (std::size_t drawn = 0; genomes.size() < std::min(query_.initial, left()) && drawn < kMostSteps; ++drawn) {
       const Sobol::Point point = sobol.next();
       Genome genome;
       for (std::size_t i = 0; i < query_.genes.size(); ++i) {
@@ -75,14 +75,29 @@ class Optimizer {
     add(genomes);
   }
 
+  // From a random place the next configuration that is new.
   std::vector<Genome> draw(std::size_t count) {
     std::vector<Genome> genomes;
-    for (std::size_t drawn = 0; genomes.size() < count && drawn < kMostDraws; ++drawn) {
+    while (genomes.size() < count) {
       Genome genome;
       for (const Gene& gene : query_.genes) genome.push_back(random_.below(gene.values));
-      if (is_new(genome)) genomes.push_back(std::move(genome));
+      std::size_t steps = 0;
+      while (steps < kMostSteps && (!is_new(genome) || std::ranges::find(genomes, genome) != genomes.end())) {
+        advance(genome);
+        ++steps;
+      }
+      if (steps == kMostSteps) break;
+      genomes.push_back(std::move(genome));
     }
     return genomes;
+  }
+
+  // To the configuration behind it, the last gene fastest.
+  void advance(Genome& genome) const {
+    for (std::size_t i = genome.size(); i-- > 0;) {
+      if (++genome[i] < query_.genes[i].values) return;
+      genome[i] = 0;
+    }
   }
 
   // Losses for the algorithm: scaled to the range of what is feasible, constraints first.

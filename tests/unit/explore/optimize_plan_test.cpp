@@ -69,6 +69,7 @@ class Space {
     options.jobs = run::default_jobs();
     options.catalogs = kCatalogs;
     options.interrupted = [] { return false; };
+    options.progress = [](std::uint64_t, std::uint64_t) {};
     Found found;
     found.counts = optimize_plan(*plan_, query, names, store, options);
     CHECK(found.counts.failed == 0);
