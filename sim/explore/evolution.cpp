@@ -26,7 +26,7 @@ constexpr unsigned kNeighbours = 10;  // of a subproblem of MOEA/D
 struct Problem {
   const std::vector<Gene>* genes = nullptr;
   const Evaluate* evaluate = nullptr;
-  std::vector<std::size_t> order;  // of genes
+  std::vector<std::size_t> order;  // of the genes with more than one value
   std::size_t objectives = 2;
   bool whole_numbers = true;  // MOEA/D moves by differences and takes all for continuous
 
@@ -36,7 +36,7 @@ struct Problem {
     return numbers;
   }
   [[nodiscard]] Genome decode(const double* numbers) const {
-    Genome genome(order.size());
+    Genome genome(genes->size(), 0);
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto last = static_cast<double>((*genes)[order[i]].values - 1);
       genome[order[i]] = static_cast<std::size_t>(std::clamp(std::round(numbers[i]), 0., last));
@@ -61,15 +61,16 @@ struct Problem {
   [[nodiscard]] Numbers::size_type get_nobj() const { return objectives; }
   [[nodiscard]] Numbers::size_type get_nix() const {
     if (!whole_numbers) return 0;
-    return static_cast<Numbers::size_type>(
-        std::ranges::count_if(*genes, [](const Gene& gene) { return gene.kind != Gene::Kind::continuous; }));
+    return static_cast<Numbers::size_type>(std::ranges::count_if(
+        order, [this](std::size_t gene) { return (*genes)[gene].kind != Gene::Kind::continuous; }));
   }
 };
 
 std::vector<std::size_t> continuous_first(const std::vector<Gene>& genes) {
-  std::vector<std::size_t> order(genes.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_partition(order, [&](std::size_t i) { return genes[i].kind == Gene::Kind::continuous; });
+  std::vector<std::size_t> order;
+  for (const bool continuous : {true, false})
+    for (std::size_t i = 0; i < genes.size(); ++i)
+      if (genes[i].values > 1 && (genes[i].kind == Gene::Kind::continuous) == continuous) order.push_back(i);
   return order;
 }
 
