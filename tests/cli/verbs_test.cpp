@@ -38,9 +38,9 @@ TEST_CASE("--version names version, revision, compiler, build type and SimGrid")
 }
 
 TEST_CASE("every verb has help with examples, no wider than the page") {
-  for (const char* verb :
-       {"run", "sweep", "pareto", "report", "search", "optimize", "explain", "sensitivity", "compare", "check", "lint",
-        "show", "list", "schema", "trace", "import", "validate", "bench", "calibrate", "engine", "completion"}) {
+  for (const char* verb : {"run",         "sweep",   "pareto",   "report", "search",    "optimize", "explain",
+                           "sensitivity", "compare", "check",    "lint",   "show",      "list",     "schema",
+                           "trace",       "import",  "validate", "bench",  "calibrate", "engine",   "completion"}) {
     CAPTURE(std::string(verb));
     const Ran ran = run_program({verb, "-h"});
     CHECK(ran.code == 0);
