@@ -24,10 +24,10 @@ using explore::Direction;
 using explore::Objective;
 
 constexpr const char* kFooter =
-    R"(Objectives are metrics ('llmscape list metrics'), axes of the sweep, and arithmetic over them with a
-name: tokens_per_s_per_user=1/tpot.mean. The scatter draws the first objective over the second. Without
-any, those of the plan count. Repeats of a point are one configuration: the mean, with its 95 % interval.
-It answers 1 when no configuration qualifies.
+    R"(Objectives are metrics ('llmscape list metrics'), axes of the sweep, and arithmetic over them
+with a name: tokens_per_s_per_user=1/tpot.mean. The scatter draws the first objective over the
+second. Without any, those of the plan count. Repeats of a point are one configuration: the
+mean, with its 95 % interval. It answers 1 when no configuration qualifies.
 
 Presets:
 {}

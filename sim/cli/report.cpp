@@ -28,12 +28,12 @@ namespace fs = std::filesystem;
 using explore::Direction;
 
 constexpr const char* kFooter =
-    R"(The page needs no network and no other file. Its reader may choose other axes, groups and limits; the options say
-what it opens with. docs/report.md explains it.
+    R"(The page needs no network and no other file. Its reader may choose other axes, groups and
+limits; the options say what it opens with. docs/report.md explains it.
 
 Examples:
   llmscape report out
-  llmscape report out --max output_tokens_per_joule --min ttft.p99 --slo 'ttft.p99<=200ms,tpot.p99<=50ms' -o page.html)";
+  llmscape report out --max output_tokens_per_joule --min ttft.p99 --slo 'ttft.p99<=200ms')";
 
 struct Arguments {
   std::string folder, output, maximize, minimize, group;

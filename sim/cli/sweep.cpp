@@ -28,9 +28,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
-    R"(Every point runs in a process of its own and leaves points/<id>.json, whose name is a hash of all that
-its result comes from: a finished point never runs again. results.csv has one row for each. Parts of a
-plan (--shard) can run anywhere that sees the same folder; --merge then makes results.csv.
+    R"(Every point runs in a process of its own and leaves points/<id>.json, whose name is a hash of
+all that its result comes from: a finished point never runs again. results.csv has one row for
+each. Parts of a plan (--shard) can run anywhere that sees the same folder; --merge then makes
+results.csv.
 
 Examples:
   llmscape sweep plan.yaml -o out

@@ -59,9 +59,10 @@ TEST_CASE("docs/cli.md holds what --help prints, for every verb") {
   check_golden_part("docs/cli.md", "help", sections({}));
 }
 
-TEST_CASE("README.md shows what ./dev demo prints") {
-  check_golden_part("README.md", "demo",
-                    "```\n$ ./dev demo\n" + printed({"run", "examples/chat-h100/scenario.yaml"}) + "```\n");
+TEST_CASE("README.md shows what a run prints") {
+  check_golden_part("README.md", "run",
+                    "```\n$ llmscape run examples/chat-h100/scenario.yaml\n" +
+                        printed({"run", "examples/chat-h100/scenario.yaml"}) + "```\n");
 }
 
 TEST_CASE("docs/metrics.md holds the vocabulary") {
