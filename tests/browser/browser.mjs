@@ -5,8 +5,10 @@ import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {chromium} from 'playwright-core';
 
-const kFlags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-                '--disable-component-update', '--disable-sync'];
+const kFlags = [
+  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync'
+];
 
 export const program = process.env.LLMSCAPE_PROGRAM;
 
@@ -29,8 +31,9 @@ export class Browser {
   #folder = mkdtempSync(`${tmpdir()}/llmscape-chromium-`);
 
   async start() {
-    this.context = await chromium.launchPersistentContext(this.#folder, {executablePath: process.env.LLMSCAPE_CHROMIUM, args: kFlags,
-                                                                         viewport: {width: 1280, height: 900}});
+    this.context = await chromium.launchPersistentContext(
+        this.#folder,
+        {executablePath: process.env.LLMSCAPE_CHROMIUM, args: kFlags, viewport: {width: 1280, height: 900}});
     await this.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   }
 

@@ -2,6 +2,7 @@
 // The modules of the report that know nothing of a page.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+
 import {metricLabel, parseValue, roundText, valueText} from '../../sim/report/html/format.mjs';
 import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
 import {linearTicks, logTicks} from '../../sim/report/html/scale.mjs';
@@ -17,7 +18,8 @@ test('a frontier keeps what no other point beats, equal points both', () => {
 test('a frontier is the one that a comparison of all pairs finds', () => {
   const values = Array.from({length: 400}, (_, i) => [(i * 7919) % 101, (i * 104729) % 97]);
   const [x, y] = [0, 1].map((k) => values.map((pair) => pair[k])), rows = values.map((_, i) => i);
-  for (const [betterX, betterY] of [['lower', 'lower'], ['lower', 'higher'], ['higher', 'lower'], ['higher', 'higher']]) {
+  for (const [betterX, betterY] of [
+           ['lower', 'lower'], ['lower', 'higher'], ['higher', 'lower'], ['higher', 'higher']]) {
     const sx = betterX === 'lower' ? 1 : -1, sy = betterY === 'lower' ? 1 : -1;
     const beats = (a, b) => sx * x[a] <= sx * x[b] && sy * y[a] <= sy * y[b] && (x[a] !== x[b] || y[a] !== y[b]);
     const plain = rows.filter((row) => !rows.some((other) => beats(other, row)));
@@ -40,7 +42,8 @@ test('a run without the limited value meets no limit', () => {
 
 test('the share below a value is read between quantiles', () => {
   const levels = [0, 0.5, 1], quantiles = [1, 3, 7];
-  assert.deepEqual([0.5, 1, 2, 3, 5, 7, 9].map((value) => shareBelow(levels, quantiles, value)), [0, 0, 0.25, 0.5, 0.75, 1, 1]);
+  assert.deepEqual(
+      [0.5, 1, 2, 3, 5, 7, 9].map((value) => shareBelow(levels, quantiles, value)), [0, 0, 0.25, 0.5, 0.75, 1, 1]);
 });
 
 test('names and values read as people say them', () => {
@@ -48,8 +51,9 @@ test('names and values read as people say them', () => {
   assert.equal(metricLabel('output_tokens_per_s_per_mm2', '1/s/mm2'), 'output tokens/s/mm²');
   assert.equal(metricLabel('mean_w', 'W'), 'mean power');
   assert.deepEqual([0.0452, 2.31, 0.000812].map((value) => valueText(value, 's')), ['45.2 ms', '2.31 s', '812 µs']);
-  assert.deepEqual([valueText(0.978, 'share'), valueText(13653, ''), valueText(0.41244, '1/s'), valueText(NaN, 's')],
-                   ['97.8 %', '13,653', '0.412', '–']);
+  assert.deepEqual(
+      [valueText(0.978, 'share'), valueText(13653, ''), valueText(0.41244, '1/s'), valueText(NaN, 's')],
+      ['97.8 %', '13,653', '0.412', '–']);
   assert.deepEqual(['200 ms', '1.5s', '0.2', '90 %', 'soon'].map(parseValue), [0.2, 1.5, 0.2, 0.9, NaN]);
 });
 

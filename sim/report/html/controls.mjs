@@ -8,72 +8,124 @@ import {columnName, extent, kStatistics, setAxis, setChart} from './view.mjs';
 const kSteps = 1000;  // of a slider; the last one is "no limit"
 
 const option = (value, text, chosen) => html('option', {value, selected: value === chosen}, text);
-const choice = (id, label, input) => html('label', {class: 'choice', for: id}, html('span', {}, label), input);
+const choice = (id, label, input) => html('label', {class: 'choice', 'for': id}, html('span', {}, label), input);
 
 export function drawAxes(root, app) {
   const {data, view} = app;
   const groups = data.axes.filter((axis) => axis.texts.length > 1);
-  root.replaceChildren(...chartChoice(app), axisRow('y', 'Vertical', app), axisRow('x', 'Horizontal', app),
-                       html('div', {class: 'row'},
-                            choice('group', 'Groups', html('select', {id: 'group', onchange: ({target}) => app.change((v) => {
-                              v.group = target.value;
-                              v.hidden.clear();
-                            })}, option('', 'none', view.group), ...groups.map((axis) => option(axis.name, axis.label, view.group)))),
-                            ...invalidToggle(app)));
+  root.replaceChildren(
+      ...chartChoice(app), axisRow('y', 'Vertical', app), axisRow('x', 'Horizontal', app),
+      html(
+          'div', {class: 'row'},
+          choice(
+              'group', 'Groups',
+              html(
+                  'select', {
+                    id: 'group',
+                    onchange: ({target}) => app.change((v) => {
+                      v.group = target.value;
+                      v.hidden.clear();
+                    })
+                  },
+                  option('', 'none', view.group), ...groups.map((axis) => option(axis.name, axis.label, view.group)))),
+          ...invalidToggle(app)));
 }
 
 // The usual pairs of axes. Another pair has no name.
 function chartChoice({data, view, change}) {
   const shown = data.charts.find(({x, y}) => x === view.x.name && y === view.y.name);
   if (data.charts.length < 2) return [];
-  return [html('div', {class: 'row'}, choice('chart', 'Chart', html('select', {id: 'chart', onchange: ({target}) => change((v) =>
-      setChart(data, v, data.charts.find(({name}) => name === target.value)))},
-      ...shown ? [] : [option('', 'your own', '')],
-      ...data.charts.map(({name, text}) => html('option', {value: name, selected: name === shown?.name, title: text}, name)))))];
+  return [html(
+      'div', {class: 'row'},
+      choice(
+          'chart', 'Chart',
+          html(
+              'select', {
+                id: 'chart',
+                onchange: ({target}) =>
+                    change((v) => setChart(data, v, data.charts.find(({name}) => name === target.value)))
+              },
+              ...shown ? [] : [option('', 'your own', '')],
+              ...data.charts.map(
+                  ({name, text}) =>
+                      html('option', {value: name, selected: name === shown?.name, title: text}, name)))))];
 }
 
 function axisRow(side, title, app) {
   const {data, view} = app, axis = view[side];
   const metrics = html('optgroup', {label: 'metrics'}), axes = html('optgroup', {label: 'axes of the plan'});
-  for (const column of data.numeric) (column.metric ? metrics : axes).append(option(column.name, column.label, axis.name));
-  return html('div', {class: 'row'},
-              choice(`${side}-axis`, title, html('select', {id: `${side}-axis`, onchange: ({target}) =>
-                  app.change((v) => setAxis(data, v, side, target.value))}, metrics, ...axes.children.length ? [axes] : [])),
-              choice(`${side}-better`, 'Better', html('select', {id: `${side}-better`, onchange: ({target}) =>
-                  app.change((v) => { v[side].better = target.value; })},
-                  option('higher', 'higher', axis.better), option('lower', 'lower', axis.better))),
-              toggle(`${side}-log`, 'log', axis.log, (on) => app.change((v) => { v[side].log = on; })));
+  for (const column of data.numeric)
+    (column.metric ? metrics : axes).append(option(column.name, column.label, axis.name));
+  return html(
+      'div', {class: 'row'},
+      choice(
+          `${side}-axis`, title,
+          html(
+              'select',
+              {id: `${side}-axis`, onchange: ({target}) => app.change((v) => setAxis(data, v, side, target.value))},
+              metrics, ...axes.children.length ? [axes] : [])),
+      choice(
+          `${side}-better`, 'Better',
+          html(
+              'select', {
+                id: `${side}-better`,
+                onchange: ({target}) => app.change((v) => {
+                  v[side].better = target.value;
+                })
+              },
+              option('higher', 'higher', axis.better), option('lower', 'lower', axis.better))),
+      toggle(`${side}-log`, 'log', axis.log, (on) => app.change((v) => {
+        v[side].log = on;
+      })));
 }
 
-const toggle = (id, text, checked, set) => html('label', {class: 'toggle', for: id},
+const toggle = (id, text, checked, set) => html(
+    'label', {class: 'toggle', 'for': id},
     html('input', {id, type: 'checkbox', checked, onchange: ({target}) => set(target.checked)}), text);
 
 function invalidToggle({data, view, change}) {
   const count = data.valid.filter((valid) => !valid).length;
-  return count ? [toggle('show-invalid', `show ${grouped(count)} not valid`, view.showInvalid,
-                         (on) => change((v) => { v.showInvalid = on; }))] : [];
+  return count ? [toggle('show-invalid', `show ${grouped(count)} not valid`, view.showInvalid, (on) => change((v) => {
+                                                                                                 v.showInvalid = on;
+                                                                                               }))] :
+                 [];
 }
 
 export function drawLegend(root, app) {
   const {derived: {groups, members, frontiers}, view, change} = app;
-  root.replaceChildren(...groups.title ? groups.names.map((name, group) => html('button', {
-    type: 'button', class: `entry ${colourClass(group)} ${members[group].length ? '' : 'empty'}`, 'aria-pressed': String(!view.hidden.has(group)),
-    title: `${grouped(members[group].length)} qualify, ${frontiers[group].length} on the frontier of the group`,
-    onclick: () => change((v) => v.hidden.delete(group) || v.hidden.add(group))},
-    legendMark(group), name, html('span', {class: 'count'}, grouped(members[group].length)))) : []);
+  root.replaceChildren(
+      ...groups.title ?
+          groups.names.map(
+              (name, group) => html(
+                  'button', {
+                    type: 'button',
+                    class: `entry ${colourClass(group)} ${members[group].length ? '' : 'empty'}`,
+                    'aria-pressed': String(!view.hidden.has(group)),
+                    title: `${grouped(members[group].length)} qualify, ${
+                        frontiers[group].length} on the frontier of the group`,
+                    onclick: () => change((v) => v.hidden.delete(group) || v.hidden.add(group))
+                  },
+                  legendMark(group), name, html('span', {class: 'count'}, grouped(members[group].length)))) :
+          []);
 }
 
 // What the kinds of points look like.
 export function drawKinds(root, {data}) {
-  const kind = (mark, text) => [html('dt', {}, svg('svg', {class: 'c0', viewBox: '-8 -8 16 16', 'aria-hidden': 'true'}, mark)), html('dd', {}, text)];
+  const kind = (mark, text) =>
+      [html('dt', {}, svg('svg', {class: 'c0', viewBox: '-8 -8 16 16', 'aria-hidden': 'true'}, mark)),
+       html('dd', {}, text)];
   const point = (name, radius) => svg('path', {class: name, d: markerPath(0, 0, 0, radius)});
   const uncertain = data.metrics.some(({low, values}) => low !== values);
-  root.replaceChildren(...kind(svg('g', {class: 'frontier'}, svg('path', {class: 'line', d: 'M-8 0H8'}), svg('path', {class: 'marks', d: markerPath(0, 0, 0, 5)})),
-                               'on the frontier of its group'),
-                       ...kind(point('dominated', 4), 'qualifies, but is beaten'),
-                       ...uncertain ? kind(point('alike', 4), 'not told apart from the frontier by the intervals') : [],
-                       ...kind(point('missing', 4), 'misses a limit'),
-                       ...data.valid.includes(false) ? kind(svg('path', {class: 'invalid', d: crossPath(0, 0, 4)}), 'run is not valid') : []);
+  root.replaceChildren(
+      ...kind(
+          svg('g', {class: 'frontier'}, svg('path', {class: 'line', d: 'M-8 0H8'}),
+              svg('path', {class: 'marks', d: markerPath(0, 0, 0, 5)})),
+          'on the frontier of its group'),
+      ...kind(point('dominated', 4), 'qualifies, but is beaten'),
+      ...uncertain ? kind(point('alike', 4), 'not told apart from the frontier by the intervals') : [],
+      ...kind(point('missing', 4), 'misses a limit'),
+      ...data.valid.includes(false) ? kind(svg('path', {class: 'invalid', d: crossPath(0, 0, 4)}), 'run is not valid') :
+                                      []);
 }
 
 // One slider for each limit, from the least to the greatest value of the valid points. Made once: a slider that is
@@ -127,21 +179,46 @@ export class Limits {
     const {data, change} = this.#app, id = `limit-${columnName(limit).replace('.', '-')}`;
     const name = this.#column(limit).label.split(' ')[0];
     const statistics = kStatistics.filter((statistic) => data.columns.has(`${limit.key}.${statistic}`));
-    const slider = html('input', {id, type: 'range', min: 0, max: kSteps, step: 1, 'data-limit': limit.key,
-                                  oninput: () => change((v) => {
-                                    v.limits[index].bound = this.#bound(v.limits[index], Number(slider.value));
-                                  }, 'limits')});
-    const shown = html('input', {type: 'text', class: 'bound', 'aria-label': `limit of ${name}`, spellcheck: 'false',
-                                 onchange: () => change((v) => {
-                                   const value = parseValue(shown.value);
-                                   v.limits[index].bound = value > 0 ? value : limit.below ? Infinity : -Infinity;
-                                   shown.blur();
-                                 }, 'limits')});
-    const statistic = limit.statistic ? html('select', {'aria-label': `percentile of ${name}`, onchange: ({target}) =>
-        change((v) => { v.limits[index].statistic = target.value; }, 'limits')},
-        ...statistics.map((one) => option(one, one, limit.statistic))) : null;
-    const element = html('div', {class: 'limit-row'}, html('label', {for: id}, name), statistic,
-                         html('span', {class: 'sign'}, limit.below ? '≤' : '≥'), shown, slider);
+    const slider = html('input', {
+      id,
+      type: 'range',
+      min: 0,
+      max: kSteps,
+      step: 1,
+      'data-limit': limit.key,
+      oninput: () => change(
+          (v) => {
+            v.limits[index].bound = this.#bound(v.limits[index], Number(slider.value));
+          },
+          'limits')
+    });
+    const shown = html('input', {
+      type: 'text',
+      class: 'bound',
+      'aria-label': `limit of ${name}`,
+      spellcheck: 'false',
+      onchange: () => change(
+          (v) => {
+            const value = parseValue(shown.value);
+            v.limits[index].bound = value > 0 ? value : limit.below ? Infinity : -Infinity;
+            shown.blur();
+          },
+          'limits')
+    });
+    const statistic = limit.statistic ? html(
+                                            'select', {
+                                              'aria-label': `percentile of ${name}`,
+                                              onchange: ({target}) => change(
+                                                  (v) => {
+                                                    v.limits[index].statistic = target.value;
+                                                  },
+                                                  'limits')
+                                            },
+                                            ...statistics.map((one) => option(one, one, limit.statistic))) :
+                                        null;
+    const element = html(
+        'div', {class: 'limit-row'}, html('label', {'for': id}, name), statistic,
+        html('span', {class: 'sign'}, limit.below ? '≤' : '≥'), shown, slider);
     return {element, slider, shown};
   }
 }

@@ -1,13 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers and names as people read them; the data have SI units and the keys of `llmscape list metrics`.
 
-const kAcronyms = {ttft: 'TTFT', tpot: 'TPOT', itl: 'ITL', e2e: 'E2E', co2: 'CO₂', slo: 'SLO', mm2: 'mm²'};
-const kUnitEnds = {'s': [/_s$/, ''], 'W': [/_w$/, '_power'], 'g': [/_g$/, ''], '1/s': [/_rps$/, '_requests_per_s']};
+const kAcronyms = {
+  ttft: 'TTFT',
+  tpot: 'TPOT',
+  itl: 'ITL',
+  e2e: 'E2E',
+  co2: 'CO₂',
+  slo: 'SLO',
+  mm2: 'mm²'
+};
+const kUnitEnds = {
+  's': [/_s$/, ''],
+  'W': [/_w$/, '_power'],
+  'g': [/_g$/, ''],
+  '1/s': [/_rps$/, '_requests_per_s']
+};
 
 // "ttft_s.p99" -> "TTFT p99", "output_tokens_per_joule" -> "output tokens/joule"
 export function metricLabel(name, unit) {
   const [key, statistic] = name.split('.');
-  const words = key.replace(...kUnitEnds[unit] ?? ['', '']).replaceAll('_per_', '/').replaceAll('_', ' ').split(/(?=[ /])|(?<=[ /])/);
+  const words = key.replace(...kUnitEnds[unit] ?? ['', ''])
+                    .replaceAll('_per_', '/')
+                    .replaceAll('_', ' ')
+                    .split(/(?=[ /])|(?<=[ /])/);
   const text = words.map((word) => kAcronyms[word] ?? word).join('');
   return statistic ? `${text} ${statistic}` : text;
 }
@@ -44,7 +60,9 @@ export function valueText(value, unit) {
 
 // "2.31×"; of nothing or zero there is no ratio.
 export function ratioText(ratio) {
-  return Number.isFinite(ratio) && ratio > 0 ? `${ratio >= 99.95 ? grouped(Math.round(ratio)) : ratio.toPrecision(3)}×` : '–';
+  return Number.isFinite(ratio) && ratio > 0 ?
+      `${ratio >= 99.95 ? grouped(Math.round(ratio)) : ratio.toPrecision(3)}×` :
+      '–';
 }
 
 // What a person types as a limit: "200 ms", "1.5s", "0.2", "90 %"; NaN where it is none.

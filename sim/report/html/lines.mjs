@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small chart of one to two lines, with a reading of all of them where the pointer is.
 import {html, svg} from './dom.mjs';
-import {makeScale, tenth} from './scale.mjs';
 import {roundText, valueText} from './format.mjs';
+import {makeScale, tenth} from './scale.mjs';
 
-const kWidth = 340, kHeight = 190, kBox = {left: 48, right: 10, top: 12, bottom: 26};
+const kWidth = 340, kHeight = 190, kBox = {
+  left: 48,
+  right: 10,
+  top: 12,
+  bottom: 26
+};
 
 // lines: [{letter: 'A', x: [...], y: [...], step: bool}] by growing x; x and y: {unit, log, low, high}, the ends of an
 // axis where they are not those of the lines; marks: [{at, text}] upright lines.
@@ -14,16 +19,21 @@ export function lineChart({title, note, lines, x, y, marks = []}) {
   const along = makeScale(...ends(lines.flatMap((line) => line.y), y), bottom, kBox.top, false);
   const picture = svg('svg', {class: 'lines', viewBox: `0 0 ${kWidth} ${kHeight}`, role: 'img', 'aria-label': title});
   for (const tick of across.ticks(4))
-    picture.append(svg('path', {class: 'grid', d: `M${tenth(across(tick))} ${kBox.top}V${bottom}`}),
-                   svg('text', {class: 'tick', x: tenth(across(tick)), y: bottom + 16, 'text-anchor': 'middle'}, roundText(tick, x.unit)));
+    picture.append(
+        svg('path', {class: 'grid', d: `M${tenth(across(tick))} ${kBox.top}V${bottom}`}),
+        svg('text', {class: 'tick', x: tenth(across(tick)), y: bottom + 16, 'text-anchor': 'middle'},
+            roundText(tick, x.unit)));
   for (const tick of along.ticks(4))
-    picture.append(svg('path', {class: 'grid', d: `M${kBox.left} ${tenth(along(tick))}H${right}`}),
-                   svg('text', {class: 'tick', x: kBox.left - 6, y: tenth(along(tick)) + 4, 'text-anchor': 'end'}, roundText(tick, y.unit)));
+    picture.append(
+        svg('path', {class: 'grid', d: `M${kBox.left} ${tenth(along(tick))}H${right}`}),
+        svg('text', {class: 'tick', x: kBox.left - 6, y: tenth(along(tick)) + 4, 'text-anchor': 'end'},
+            roundText(tick, y.unit)));
   for (const {at, text} of marks) {
     const place = tenth(Math.min(right, Math.max(kBox.left, across(at))));
     picture.append(svg('path', {class: 'mark-line', d: `M${place} ${kBox.top}V${bottom}`}, svg('title', {}, text)));
   }
-  for (const line of lines) picture.append(svg('path', {class: `line line-${line.letter}`, d: pathOf(line, across, along)}));
+  for (const line of lines)
+    picture.append(svg('path', {class: `line line-${line.letter}`, d: pathOf(line, across, along)}));
   const cross = svg('path', {class: 'cross'}), reading = html('figcaption', {class: 'reading'}, note ?? ' ');
   picture.append(cross);
   picture.addEventListener('pointermove', (event) => {
@@ -31,7 +41,8 @@ export function lineChart({title, note, lines, x, y, marks = []}) {
     if (pixel < kBox.left || pixel > right) return;
     const at = across.invert(pixel);
     cross.setAttribute('d', `M${tenth(pixel)} ${kBox.top}V${bottom}`);
-    reading.textContent = `${valueText(at, x.unit)}: ` + lines.map((line) => `${line.letter} ${valueText(valueAt(line, at), y.unit)}`).join(', ');
+    reading.textContent = `${valueText(at, x.unit)}: ` +
+        lines.map((line) => `${line.letter} ${valueText(valueAt(line, at), y.unit)}`).join(', ');
   });
   picture.addEventListener('pointerleave', () => {
     cross.setAttribute('d', '');

@@ -4,7 +4,8 @@ import {html} from './dom.mjs';
 import {grouped, percent} from './format.mjs';
 import {kVerdicts} from './summary.mjs';
 
-export const kTags = 'measured: timed kernels; fitted: a form fitted to them; datasheet: published peaks; assumed: an estimate';
+export const kTags =
+    'measured: timed kernels; fitted: a form fitted to them; datasheet: published peaks; assumed: an estimate';
 
 // Shares of step time by the tag of the figures that it rests on.
 export function provenanceOf({provenance}) {
@@ -13,38 +14,61 @@ export function provenanceOf({provenance}) {
   return tags;
 }
 
-export function drawNotes(root, {data}) {
-  root.replaceChildren(accuracy(data), definitions(data), origin(data));
-}
+export function drawNotes(root, {data}) { root.replaceChildren(accuracy(data), definitions(data), origin(data)); }
 
 function accuracy(data) {
   const results = Object.values(data.details).map(({result}) => result).filter((result) => result?.provenance);
   const mean = (tag) => results.reduce((sum, {provenance}) => sum + provenance[tag], 0) / results.length;
-  const shares = results.length ? ['measured', 'fitted', 'datasheet', 'assumed'].filter((tag) => mean(tag) > 0)
-                                      .map((tag) => `${percent(mean(tag))} ${tag}`) : [];
+  const shares = results.length ? ['measured', 'fitted', 'datasheet', 'assumed']
+                                      .filter((tag) => mean(tag) > 0)
+                                      .map((tag) => `${percent(mean(tag))} ${tag}`) :
+                                  [];
   const whiskers = data.metrics.some((metric) => metric.low !== metric.values);
-  return html('section', {class: 'note-block', id: 'accuracy'}, html('h3', {}, 'How far to trust it'),
-              shares.length ? html('p', {}, 'Of the step time of ', results.length === 1 ? 'this run' : `${grouped(results.length)} runs`, ', ',
-                                   html('b', {}, shares.join(', ')), '; ', html('b', {}, percent(mean('extrapolated'))),
-                                   ' lies outside the range that its parameters are valid for.') : '',
-              html('p', {}, kTags, '. Figures that are assumed or extrapolated order alternatives; they do not promise a value.'),
-              html('p', {}, whiskers ? 'Whiskers are 95 % intervals over repeats, or 90 % intervals from the errors of the kernel models. ' +
-                                       'Two points whose whiskers overlap are not told apart.'
-                                     : 'The runs have no intervals: sweep with repeats to get them. Small differences between points may be chance.'),
-              html('p', {}, 'docs/accuracy.md of llmscape says how far predictions were from measurements, by kernel and by run; ',
-                   html('code', {}, 'llmscape show hardware/NAME'), ' gives the source of each figure of a device.'));
+  return html(
+      'section', {class: 'note-block', id: 'accuracy'}, html('h3', {}, 'How far to trust it'),
+      shares.length ?
+          html(
+              'p', {}, 'Of the step time of ', results.length === 1 ? 'this run' : `${grouped(results.length)} runs`,
+              ', ', html('b', {}, shares.join(', ')), '; ', html('b', {}, percent(mean('extrapolated'))),
+              ' lies outside the range that its parameters are valid for.') :
+                                                                      '',
+      html(
+          'p', {}, kTags,
+          '. Figures that are assumed or extrapolated order alternatives; they do not promise a value.'),
+      html(
+          'p', {},
+          whiskers ?
+              'Whiskers are 95 % intervals over repeats, or 90 % intervals from the errors of the kernel models. ' +
+                  'Two points whose whiskers overlap are not told apart.' :
+              'The runs have no intervals: sweep with repeats to get them. Small differences between points may be chance.'),
+      html(
+          'p', {},
+          'docs/accuracy.md of llmscape says how far predictions were from measurements, by kernel and by run; ',
+          html('code', {}, 'llmscape show hardware/NAME'), ' gives the source of each figure of a device.'));
 }
 
 function definitions(data) {
-  return html('section', {class: 'note-block'}, html('h3', {}, 'What the words mean'),
-              html('dl', {class: 'terms'}, ...Object.entries(kVerdicts).flatMap(([name, text]) =>
-                  [html('dt', {}, html('span', {class: `chip ${name}`}, name)), html('dd', {}, text)])),
-              html('details', {}, html('summary', {}, 'Metrics'), html('dl', {class: 'terms'}, ...data.metrics.flatMap((metric) =>
-                  [html('dt', {}, metric.label), html('dd', {}, metric.definition, metric.unit && ` [${metric.unit}]`)]))));
+  return html(
+      'section', {class: 'note-block'}, html('h3', {}, 'What the words mean'),
+      html(
+          'dl', {class: 'terms'},
+          ...Object.entries(kVerdicts).flatMap(
+              ([name, text]) => [html('dt', {}, html('span', {class: `chip ${name}`}, name)), html('dd', {}, text)])),
+      html(
+          'details', {}, html('summary', {}, 'Metrics'),
+          html(
+              'dl', {class: 'terms'},
+              ...data.metrics.flatMap(
+                  (metric) =>
+                      [html('dt', {}, metric.label),
+                       html('dd', {}, metric.definition, metric.unit && ` [${metric.unit}]`)]))));
 }
 
 function origin(data) {
   const facts = Object.entries(data.origin).filter(([, value]) => value !== '' && value !== null);
-  return html('section', {class: 'note-block'}, html('h3', {}, 'Where it comes from'),
-              html('dl', {class: 'terms'}, ...facts.flatMap(([name, value]) => [html('dt', {}, name), html('dd', {}, String(value))])));
+  return html(
+      'section', {class: 'note-block'}, html('h3', {}, 'Where it comes from'),
+      html(
+          'dl', {class: 'terms'},
+          ...facts.flatMap(([name, value]) => [html('dt', {}, name), html('dd', {}, String(value))])));
 }

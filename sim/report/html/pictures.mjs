@@ -2,56 +2,87 @@
 // What the runs of the pinned points looked like: over time, as distributions, and what time and joules went to.
 import {stackedBars} from './bars.mjs';
 import {html} from './dom.mjs';
-import {shareBelow} from './frontier.mjs';
 import {amount, duration, percent, valueText} from './format.mjs';
+import {shareBelow} from './frontier.mjs';
 import {lineChart} from './lines.mjs';
 import {kTags, provenanceOf} from './notes.mjs';
 
-const kSeries = [['waiting', 'Queue: requests waiting', ''], ['batch', 'Batch: sequences in running steps', ''],
-                 ['kv_blocks', 'KV blocks in use', ''], ['power_w', 'Power of all devices', 'W']];
-const kCurves = [['ttft_s', 'Time to first token'], ['tpot_s', 'Time per output token'],
-                 ['itl_s', 'Gap between tokens'], ['e2e_s', 'End to end']];
+const kSeries = [
+  ['waiting', 'Queue: requests waiting', ''], ['batch', 'Batch: sequences in running steps', ''],
+  ['kv_blocks', 'KV blocks in use', ''], ['power_w', 'Power of all devices', 'W']
+];
+const kCurves = [
+  ['ttft_s', 'Time to first token'], ['tpot_s', 'Time per output token'], ['itl_s', 'Gap between tokens'],
+  ['e2e_s', 'End to end']
+];
 
 export function runPictures({data, derived}) {
   const runs = derived.pins.map((row, i) => ({letter: 'AB'[i], ...data.details[row]})).filter(({result}) => result);
   if (runs.length < derived.pins.length && data.count > 1) {
-    const note = html('p', {class: 'note'}, `The page has the pictures of ${Object.keys(data.details).length} of ${data.count} points: `,
-                      'those of the frontier that it opens with, and an even sample. Files of the others are in points/.');
+    const note = html(
+        'p', {class: 'note'},
+        `The page has the pictures of ${Object.keys(data.details).length} of ${data.count} points: `,
+        'those of the frontier that it opens with, and an even sample. Files of the others are in points/.');
     if (!runs.length) return [note];
     return [note, ...sections(runs, data, derived)];
   }
   const repeated = derived.pins.some((row) => data.runs[row] > 1);
-  return [...repeated ? [html('p', {class: 'note'}, 'The pictures are of the first run of each point; the figures above are means of all.')] : [],
-          ...sections(runs, data, derived)];
+  return [
+    ...repeated ? [html(
+                      'p', {class: 'note'},
+                      'The pictures are of the first run of each point; the figures above are means of all.')] :
+                  [],
+    ...sections(runs, data, derived)
+  ];
 }
 
 function sections(runs, data, derived) {
-  return [panel('Over time', seriesCharts(runs)), panel('Latencies', latencyCharts(runs, data, derived)),
-          panel('Where time and energy went', breakdowns(runs))].filter(Boolean);
+  return [
+    panel('Over time', seriesCharts(runs)), panel('Latencies', latencyCharts(runs, data, derived)),
+    panel('Where time and energy went', breakdowns(runs))
+  ].filter(Boolean);
 }
 
-const panel = (title, figures) => figures.length ? html('section', {class: 'panel'}, html('h3', {}, title), html('div', {class: 'figures'}, ...figures)) : null;
+const panel = (title, figures) => figures.length ?
+    html('section', {class: 'panel'}, html('h3', {}, title), html('div', {class: 'figures'}, ...figures)) :
+    null;
 
 function seriesCharts(runs) {
   const lined = runs.filter(({series}) => series);
   const end = Math.max(...lined.map(({series}) => series.window_s * series.waiting.length));
-  return kSeries.map(([key, title, unit]) => [title, unit, lined.filter(({series}) => series[key]?.length).map(({letter, series}) => (
-      {letter, step: true, x: series[key].map((_, i) => i * series.window_s), y: series[key]}))])
+  return kSeries
+      .map(
+          ([key, title, unit]) =>
+              [title, unit,
+               lined.filter(({series}) => series[key]?.length)
+                   .map(
+                       ({letter, series}) =>
+                           ({letter, step: true, x: series[key].map((_, i) => i * series.window_s), y: series[key]}))])
       .filter(([, , lines]) => lines.length)
       .map(([title, unit, lines]) => lineChart({title, lines, x: {unit: 's', low: 0, high: end}, y: {unit, low: 0}}));
 }
 
 function latencyCharts(runs, data, derived) {
   const levels = data.levels;
-  return kCurves.map(([key, title]) => {
-    const lines = runs.filter(({curves}) => curves?.[key]).map(({letter, curves}) => ({letter, x: curves[key], y: levels}));
-    if (!lines.length) return null;
-    const limits = derived.limits.filter((limit) => limit.key === key);
-    const within = limits.map(({bound}) => `within ${valueText(bound, 's')}: ` +
-        lines.map(({letter, x}) => `${letter} ${percent(shareBelow(levels, x, bound))}`).join(', '));
-    return lineChart({title, note: within.join('; '), lines, x: {unit: 's', log: true}, y: {unit: 'share', low: 0, high: 1},
-                      marks: limits.map(({bound}) => ({at: bound, text: `limit ${valueText(bound, 's')}`}))});
-  }).filter(Boolean);
+  return kCurves
+      .map(([key, title]) => {
+        const lines =
+            runs.filter(({curves}) => curves?.[key]).map(({letter, curves}) => ({letter, x: curves[key], y: levels}));
+        if (!lines.length) return null;
+        const limits = derived.limits.filter((limit) => limit.key === key);
+        const within = limits.map(
+            ({bound}) => `within ${valueText(bound, 's')}: ` +
+                lines.map(({letter, x}) => `${letter} ${percent(shareBelow(levels, x, bound))}`).join(', '));
+        return lineChart({
+          title,
+          note: within.join('; '),
+          lines,
+          x: {unit: 's', log: true},
+          y: {unit: 'share', low: 0, high: 1},
+          marks: limits.map(({bound}) => ({at: bound, text: `limit ${valueText(bound, 's')}`}))
+        });
+      })
+      .filter(Boolean);
 }
 
 // The shares of step time that each part of the devices was the limit of.
@@ -81,12 +112,19 @@ function breakdowns(runs) {
   const figures = [];
   if (powered.length)
     figures.push(stackedBars({
-      title: 'Energy per output token, by component', text: (joules) => `${amount(1e3 * joules)} mJ`,
+      title: 'Energy per output token, by component',
+      text: (joules) => `${amount(1e3 * joules)} mJ`,
       note: 'static: what devices draw whether they work or not',
-      bars: powered.map(({letter, result: {energy, tokens}}) => ({letter, parts: Object.fromEntries(
-          Object.entries(energy.joules).map(([name, joules]) => [name, joules / tokens.emitted]))}))}));
-  for (const [kind, title] of [['requests', 'A request, from arrival to its last token'], ['tasks', 'A task, from start to end']]) {
-    const bars = runs.map(({letter, result}) => ({letter, parts: phasesOf(result.breakdown?.[kind])})).filter(({parts}) => parts);
+      bars: powered.map(({letter, result: {energy, tokens}}) => ({
+                          letter,
+                          parts: Object.fromEntries(
+                              Object.entries(energy.joules).map(([name, joules]) => [name, joules / tokens.emitted]))
+                        }))
+    }));
+  for (const [kind, title] of [
+           ['requests', 'A request, from arrival to its last token'], ['tasks', 'A task, from start to end']]) {
+    const bars = runs.map(({letter, result}) => ({letter, parts: phasesOf(result.breakdown?.[kind])}))
+                     .filter(({parts}) => parts);
     if (bars.length) figures.push(stackedBars({title, bars, text: duration}));
   }
   const share = (title, parts, note) => {

@@ -6,7 +6,12 @@ import {colourClass, crossPath, markerPath} from './markers.mjs';
 import {makeScale, tenth} from './scale.mjs';
 import {extent, kAlike, kFrontier, kInvalid, kMisses, kQualifies} from './view.mjs';
 
-const kMargin = {left: 62, right: 20, top: 40, bottom: 48};
+const kMargin = {
+  left: 62,
+  right: 20,
+  top: 40,
+  bottom: 48
+};
 const kReach = 28;  // pixels from which a point is still hit
 
 export class Scatter {
@@ -23,9 +28,15 @@ export class Scatter {
   constructor(root, app) {
     this.#app = app;
     this.#root = root;
-    this.#picture = svg('svg', {class: 'scatter', tabindex: '0', role: 'application', 'aria-labelledby': 'plot-title',
-                                'aria-describedby': 'plot-keys'},
-                        hatching(), this.#frame, this.#points, this.#pins, this.#cursor);
+    this.#picture =
+        svg('svg', {
+          class: 'scatter',
+          tabindex: '0',
+          role: 'application',
+          'aria-labelledby': 'plot-title',
+          'aria-describedby': 'plot-keys'
+        },
+            hatching(), this.#frame, this.#points, this.#pins, this.#cursor);
     root.append(this.#picture);
     this.#picture.addEventListener('pointermove', (event) => app.hover(this.#hit(event)));
     this.#picture.addEventListener('pointerleave', () => app.hover(null));
@@ -39,7 +50,8 @@ export class Scatter {
 
   draw() {
     const {data, view, derived} = this.#app, {x, y, state} = derived;
-    const width = Math.max(320, this.#root.clientWidth), height = Math.round(Math.min(600, Math.max(380, width * 0.62)));
+    const width = Math.max(320, this.#root.clientWidth),
+          height = Math.round(Math.min(600, Math.max(380, width * 0.62)));
     this.#picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
     this.#picture.setAttribute('height', height);
     const drawn = data.rows.filter((row) => data.valid[row] ? onScale(view, derived, row) : state[row] === kInvalid);
@@ -78,10 +90,12 @@ export class Scatter {
   }
 
   drawPins() {
-    const marks = this.#app.derived.pins.filter((row) => this.#app.derived.state[row]).map((row, i) => svg('g', {
-      class: `pin pin-${i}`, transform: `translate(${this.#px[row]} ${this.#py[row]})`},
-      svg('circle', {r: 9}), svg('circle', {class: 'flag', cx: 15, cy: i ? 15 : -15, r: 8.5}),
-      svg('text', {x: 15, y: i ? 18.8 : -11.2}, 'AB'[i])));
+    const marks = this.#app.derived.pins.filter((row) => this.#app.derived.state[row])
+                      .map(
+                          (row, i) => svg(
+                              'g', {class: `pin pin-${i}`, transform: `translate(${this.#px[row]} ${this.#py[row]})`},
+                              svg('circle', {r: 9}), svg('circle', {class: 'flag', cx: 15, cy: i ? 15 : -15, r: 8.5}),
+                              svg('text', {x: 15, y: i ? 18.8 : -11.2}, 'AB'[i])));
     this.#pins.replaceChildren(...marks.reverse());
   }
 
@@ -96,8 +110,9 @@ export class Scatter {
   #frontier(rows, group) {
     const d = rows.map((row, i) => `${i ? 'L' : 'M'}${this.#px[row]} ${this.#py[row]}`).join('');
     const marks = rows.map((row) => markerPath(group, this.#px[row], this.#py[row], 5)).join('');
-    return svg('g', {class: `frontier ${colourClass(group)}`}, svg('path', {class: 'whiskers', d: this.#whiskers(rows)}),
-               svg('path', {class: 'line', d}), svg('path', {class: 'marks', d: marks}));
+    return svg(
+        'g', {class: `frontier ${colourClass(group)}`}, svg('path', {class: 'whiskers', d: this.#whiskers(rows)}),
+        svg('path', {class: 'line', d}), svg('path', {class: 'marks', d: marks}));
   }
 
   #whiskers(rows) {
@@ -121,16 +136,19 @@ export class Scatter {
   #axes() {
     const {view, derived: {x, y}} = this.#app, {left, right, top, bottom} = this.box, parts = [];
     for (const tick of this.scaleX.ticks(Math.round((right - left) / 110)))
-      parts.push(svg('path', {class: 'grid', d: `M${tenth(this.scaleX(tick))} ${top}V${bottom}`}),
-                 svg('text', {class: 'tick', x: tenth(this.scaleX(tick)), y: bottom + 18, 'text-anchor': 'middle'},
-                     roundText(tick, x.unit)));
+      parts.push(
+          svg('path', {class: 'grid', d: `M${tenth(this.scaleX(tick))} ${top}V${bottom}`}),
+          svg('text', {class: 'tick', x: tenth(this.scaleX(tick)), y: bottom + 18, 'text-anchor': 'middle'},
+              roundText(tick, x.unit)));
     for (const tick of this.scaleY.ticks(6))
-      parts.push(svg('path', {class: 'grid', d: `M${left} ${tenth(this.scaleY(tick))}H${right}`}),
-                 svg('text', {class: 'tick', x: left - 8, y: tenth(this.scaleY(tick)) + 4, 'text-anchor': 'end'},
-                     roundText(tick, y.unit)));
-    parts.push(svg('path', {class: 'edge', d: `M${left} ${top}V${bottom}H${right}`}),
-               svg('text', {class: 'title', x: right, y: bottom + 40, 'text-anchor': 'end'}, axisTitle(x, view.x, '← ', ' →')),
-               svg('text', {class: 'title', x: 8, y: 20}, axisTitle(y, view.y, '↓ ', ' ↑')));
+      parts.push(
+          svg('path', {class: 'grid', d: `M${left} ${tenth(this.scaleY(tick))}H${right}`}),
+          svg('text', {class: 'tick', x: left - 8, y: tenth(this.scaleY(tick)) + 4, 'text-anchor': 'end'},
+              roundText(tick, y.unit)));
+    parts.push(
+        svg('path', {class: 'edge', d: `M${left} ${top}V${bottom}H${right}`}),
+        svg('text', {class: 'title', x: right, y: bottom + 40, 'text-anchor': 'end'}, axisTitle(x, view.x, '← ', ' →')),
+        svg('text', {class: 'title', x: 8, y: 20}, axisTitle(y, view.y, '↓ ', ' ↑')));
     return parts;
   }
 
@@ -141,12 +159,14 @@ export class Scatter {
     for (const {column, bound, below} of limits) {
       if (column === x) {
         const at = Math.min(right, Math.max(left, this.scaleX(bound)));
-        area.append(below ? rectangle(at, top, right, bottom) : rectangle(left, top, at, bottom),
-                    svg('path', {d: `M${at} ${top}V${bottom}`}));
+        area.append(
+            below ? rectangle(at, top, right, bottom) : rectangle(left, top, at, bottom),
+            svg('path', {d: `M${at} ${top}V${bottom}`}));
       } else if (column === y) {
         const at = Math.min(bottom, Math.max(top, this.scaleY(bound)));
-        area.append(below ? rectangle(left, top, right, at) : rectangle(left, at, right, bottom),
-                    svg('path', {d: `M${left} ${at}H${right}`}));
+        area.append(
+            below ? rectangle(left, top, right, at) : rectangle(left, at, right, bottom),
+            svg('path', {d: `M${left} ${at}H${right}`}));
       }
     }
     return [area];
@@ -167,7 +187,8 @@ export class Scatter {
 
   // Arrows go to the next point by x or y, with Shift along the frontiers only; Home and End are the ends of those.
   #key(event) {
-    const app = this.#app, step = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
+    const app = this.#app,
+          step = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
     const {derived: {state, best, x, y}, data} = app;
     if (event.key === 'Enter' || event.key === ' ') app.pin(app.cursor);
     else if (event.key === 'Escape') app.hover(null);
@@ -198,8 +219,10 @@ function axisTitle(column, {better}, lower, higher) {
 }
 
 const rectangle = (left, top, right, bottom) =>
-    svg('rect', {x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top), fill: 'url(#hatch)'});
+    svg('rect',
+        {x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top), fill: 'url(#hatch)'});
 
-const hatching = () => svg('defs', {}, svg('pattern', {id: 'hatch', width: 7, height: 7, patternUnits: 'userSpaceOnUse',
-                                                         patternTransform: 'rotate(45)'},
-                                           svg('path', {class: 'hatch', d: 'M0 0V7'})));
+const hatching = () => svg(
+    'defs', {},
+    svg('pattern', {id: 'hatch', width: 7, height: 7, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)'},
+        svg('path', {class: 'hatch', d: 'M0 0V7'})));

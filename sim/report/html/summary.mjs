@@ -15,16 +15,19 @@ const many = (count, one, more = `${one}s`) => `${grouped(count)} ${count === 1 
 
 // What was compared, beside the title.
 export function drawFacts(root, {data}) {
-  const runs = data.runs.reduce((sum, count) => sum + count, 0), axes = data.axes.filter((axis) => axis.texts.length > 1);
+  const runs = data.runs.reduce((sum, count) => sum + count, 0),
+        axes = data.axes.filter((axis) => axis.texts.length > 1);
   if (data.count === 1) return;
-  const counted = runs > data.count ? `${many(data.count, 'configuration')} in ${grouped(runs)} runs` : many(data.count, 'configuration');
+  const counted = runs > data.count ? `${many(data.count, 'configuration')} in ${grouped(runs)} runs` :
+                                      many(data.count, 'configuration');
   root.textContent = `· ${counted} over ${axes.map(({label}) => label).join(', ')}`;
 }
 
 export function drawSummary(root, app) {
   const {data, derived} = app;
-  root.replaceChildren(...data.count > 1 ? [headline(app), ...settings(data, derived)] : [html('p', {class: 'lead'}, ...single(data))],
-                       html('p', {class: 'verdicts'}, ...chips(data)));
+  root.replaceChildren(
+      ...data.count > 1 ? [headline(app), ...settings(data, derived)] : [html('p', {class: 'lead'}, ...single(data))],
+      html('p', {class: 'verdicts'}, ...chips(data)));
   if (data.count > 1) root.append(html('p', {class: 'more'}, ...frontierSentence(data, derived)));
 }
 
@@ -32,17 +35,22 @@ function headline({data, derived}) {
   const {winner, limits, x, y} = derived;
   const slo = html('span', {class: 'limit'}, limits.map(limitText).join(', '));
   if (!winner) {
-    const none = data.valid.includes(true) ? ['No configuration that is shown ', limits.length ? 'meets ' : 'qualifies', limits.length ? slo : '', '.'] :
-                                             ['No run is valid: none says anything about the steady state.'];
+    const none = data.valid.includes(true) ?
+        ['No configuration that is shown ', limits.length ? 'meets ' : 'qualifies', limits.length ? slo : '', '.'] :
+        ['No run is valid: none says anything about the steady state.'];
     return html('p', {class: 'lead'}, ...none);
   }
   const {row, rival} = winner, own = y.values[row], figure = (text) => html('strong', {class: 'figure'}, text);
-  const lead = [nameOf(data, derived, row), ...limits.length ? [' meets ', slo] : [` reaches ${x.label} `, figure(x.text(row))]];
+  const lead =
+      [nameOf(data, derived, row), ...limits.length ? [' meets ', slo] : [` reaches ${x.label} `, figure(x.text(row))]];
   if (rival === undefined) lead.push(` with ${y.label} `, figure(y.text(row)));
   else {
     const other = y.values[rival], overlap = y.low[row] <= y.high[rival] && y.low[rival] <= y.high[row];
-    lead.push(' at ', figure(ratioText(own / other)), ` the ${y.label} of `, nameOf(data, derived, rival),
-              html('span', {class: 'detail'}, ` (${y.text(row)} instead of ${y.text(rival)}${overlap ? ', but their intervals overlap' : ''})`));
+    lead.push(
+        ' at ', figure(ratioText(own / other)), ` the ${y.label} of `, nameOf(data, derived, rival),
+        html(
+            'span', {class: 'detail'},
+            ` (${y.text(row)} instead of ${y.text(rival)}${overlap ? ', but their intervals overlap' : ''})`));
   }
   return html('p', {class: 'lead'}, ...lead, '.');
 }
@@ -54,8 +62,10 @@ const nameOf = (data, {groups}, row) => html('b', {}, groups.title ? groups.name
 function settings(data, {groups, winner}) {
   const axes = data.axes.filter((axis) => axis.texts.length > 1 && axis.label !== groups.title);
   if (!winner || !groups.title || !axes.length) return [];
-  const one = (row) => `${groups.names[groups.of[row]]} with ${axes.map((axis) => `${axis.label}=${axis.text(row)}`).join(' ')}`;
-  return [html('p', {class: 'settings'}, [winner.row, winner.rival].filter((row) => row !== undefined).map(one).join(', '))];
+  const one = (row) =>
+      `${groups.names[groups.of[row]]} with ${axes.map((axis) => `${axis.label}=${axis.text(row)}`).join(' ')}`;
+  return [html(
+      'p', {class: 'settings'}, [winner.row, winner.rival].filter((row) => row !== undefined).map(one).join(', '))];
 }
 
 function single(data) {
@@ -64,17 +74,23 @@ function single(data) {
   return [html('b', {}, text), ': ', html('strong', {class: 'figure'}, data.verdicts[0]), '.'];
 }
 
-const chips = (data) => Object.entries(kVerdicts)
-    .map(([verdict, text]) => [verdict, text, data.verdicts.filter((one) => one === verdict).length])
-    .filter(([, , count]) => count > 0)
-    .map(([verdict, text, count]) => html('span', {class: `chip ${verdict}`, title: text}, `${grouped(count)} ${verdict}`));
+const chips = (data) =>
+    Object.entries(kVerdicts)
+        .map(([verdict, text]) => [verdict, text, data.verdicts.filter((one) => one === verdict).length])
+        .filter(([, , count]) => count > 0)
+        .map(([verdict, text,
+               count]) => html('span', {class: `chip ${verdict}`, title: text}, `${grouped(count)} ${verdict}`));
 
 function frontierSentence(data, {qualifying, best, x, y, limits}) {
   const valid = data.valid.filter(Boolean).length;
-  const words = [`${many(qualifying.length, 'configuration')} of ${grouped(valid)} valid `,
-                 limits.length ? `meet${qualifying.length === 1 ? 's' : ''} the limits` : 'are compared', '. '];
+  const words = [
+    `${many(qualifying.length, 'configuration')} of ${grouped(valid)} valid `,
+    limits.length ? `meet${qualifying.length === 1 ? 's' : ''} the limits` : 'are compared', '. '
+  ];
   if (best.length > 1)
-    words.push(`The frontier has ${many(best.length, 'point')}: from `, pairOf(best[0], x, y), ' to ', pairOf(best.at(-1), x, y), '.');
+    words.push(
+        `The frontier has ${many(best.length, 'point')}: from `, pairOf(best[0], x, y), ' to ',
+        pairOf(best.at(-1), x, y), '.');
   return words;
 }
 

@@ -3,9 +3,11 @@
 import {html} from './dom.mjs';
 import {colourClass, legendMark} from './markers.mjs';
 
-const kMain = ['ttft_s.p50', 'ttft_s.p99', 'tpot_s.p50', 'tpot_s.p99', 'e2e_s.p99', 'goodput_rps', 'slo_attainment', 'requests_per_s',
-               'output_tokens_per_s', 'output_tokens_per_s_per_device', 'output_tokens_per_joule', 'mean_w',
-               'cost_per_million_output_tokens'];
+const kMain = [
+  'ttft_s.p50', 'ttft_s.p99', 'tpot_s.p50', 'tpot_s.p99', 'e2e_s.p99', 'goodput_rps', 'slo_attainment',
+  'requests_per_s', 'output_tokens_per_s', 'output_tokens_per_s_per_device', 'output_tokens_per_joule', 'mean_w',
+  'cost_per_million_output_tokens'
+];
 
 // The metrics of a short list, those on the axes first.
 export function mainMetrics(data, derived) {
@@ -28,13 +30,16 @@ export class Tooltip {
 
   show(app, row, [x, y]) {
     const {data, derived} = app, group = derived.groups.of[row];
-    const facts = (columns) => html('dl', {}, ...columns.flatMap((column) =>
-        [html('dt', {}, column.label), html('dd', {}, column.text(row), spread(column, row))]));
+    const facts = (columns) => html(
+        'dl', {},
+        ...columns.flatMap(
+            (column) => [html('dt', {}, column.label), html('dd', {}, column.text(row), spread(column, row))]));
     const metrics = mainMetrics(data, derived).filter((column) => !Number.isNaN(column.values[row]));
     this.#root.replaceChildren(
-        html('header', {class: colourClass(group)}, legendMark(group),
-             html('b', {}, derived.groups.title ? derived.groups.names[group] : `point ${data.points[row]}`),
-             html('span', {class: `chip ${data.verdicts[row]}`}, data.verdicts[row])),
+        html(
+            'header', {class: colourClass(group)}, legendMark(group),
+            html('b', {}, derived.groups.title ? derived.groups.names[group] : `point ${data.points[row]}`),
+            html('span', {class: `chip ${data.verdicts[row]}`}, data.verdicts[row])),
         facts(data.axes), html('hr'), facts(metrics),
         html('footer', {}, data.runs[row] > 1 ? `mean of ${data.runs[row]} runs; ` : '', 'click to pin'));
     this.#root.hidden = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reader has chosen, and what follows from it. Nothing here knows of the page.
-import {bestRow, knee, meets, paretoFrontier} from './frontier.mjs';
 import {roundText} from './format.mjs';
+import {bestRow, knee, meets, paretoFrontier} from './frontier.mjs';
 
 const kLimited = ['ttft_s', 'tpot_s', 'e2e_s'];
 export const kStatistics = ['p50', 'p90', 'p95', 'p99'];
@@ -57,9 +57,12 @@ const overlap = ({low, high}, a, b) => low[a] < high[a] && low[a] <= high[b] && 
 // Which points stand in the plot, which qualify, the frontier of each group, and who wins.
 export function derive(data, view) {
   const x = data.columns.get(view.x.name), y = data.columns.get(view.y.name);
-  const limits = view.limits.filter(({bound}) => Number.isFinite(bound))
-                     .map((limit) => ({...limit, column: data.columns.get(columnName(limit)),
-                                       values: data.columns.get(columnName(limit)).values}));
+  const limits =
+      view.limits.filter(({bound}) => Number.isFinite(bound)).map((limit) => ({
+                                                                    ...limit,
+                                                                    column: data.columns.get(columnName(limit)),
+                                                                    values: data.columns.get(columnName(limit)).values
+                                                                  }));
   const groups = groupsOf(data, view);
   const groupOf = groups.of;
   const drawable = (row) => Number.isFinite(x.values[row]) && Number.isFinite(y.values[row]) &&
