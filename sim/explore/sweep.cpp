@@ -193,26 +193,24 @@ MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& stor
 void check_plan(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
   std::set<std::pair<std::size_t, std::string>> looked_at;  // column and value
   std::map<std::size_t, std::size_t> values;                // of a column, that were looked at
-  Diagnostics refused;
-  bool any = false, one_runs = false;
+  Diagnostics refused;                                      // why the first one is
+  bool any = false;
   for (std::uint64_t i = 0; i < std::min(plan.size(), kPointsLookedAt); ++i) {
     const auto point = plan.point(i);
     if (!point) continue;
-    bool fresh = !any;
+    bool fresh = !std::exchange(any, true);
+    if (plan.config().skip_refused) {
+      Diagnostics of_point;
+      if (scenario_of(plan, *point, catalogs, of_point)) return;
+      if (!refused.has_errors()) refused = std::move(of_point);
+      continue;
+    }
     for (std::size_t column = 0; column < point->values.size(); ++column)
       if (values[column] < kLookedAt && looked_at.emplace(column, point->values[column]).second) {
         ++values[column];
         fresh = true;
       }
-    any = true;
-    if (!fresh) continue;
-    if (plan.config().skip_refused) {
-      Diagnostics of_point;
-      if (scenario_of(plan, *point, catalogs, one_runs ? of_point : refused)) one_runs = true;
-      if (one_runs) return;
-    } else {
-      scenario_of(plan, *point, catalogs, diagnostics);
-    }
+    if (fresh) scenario_of(plan, *point, catalogs, diagnostics);
   }
   if (!any) diagnostics.error(plan.config().exclude.front().where, "the plan has no point: all are excluded");
   else if (plan.config().skip_refused) diagnostics = std::move(refused);

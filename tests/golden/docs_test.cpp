@@ -61,7 +61,7 @@ TEST_CASE("docs/cli.md holds what --help prints, for every verb") {
 
 TEST_CASE("README.md shows what a run prints") {
   check_golden_part("README.md", "run",
-                    "```\n$ llmscape run examples/chat-h100/scenario.yaml\n" +
+                    "```console\n$ llmscape run examples/chat-h100/scenario.yaml\n" +
                         printed({"run", "examples/chat-h100/scenario.yaml"}) + "```\n");
 }
 
