@@ -36,13 +36,15 @@ std::optional<std::vector<std::string>> shortened(const run::Scenario& scenario,
   return overrides.empty() ? std::nullopt : std::optional(overrides);
 }
 
-std::vector<bool> hopeless(const std::vector<Short>& candidates, const std::vector<Short>& all) {
+std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates) {
   std::vector<bool> drop;
-  for (const Short& candidate : candidates) {
+  for (auto candidate = all.end() - static_cast<std::ptrdiff_t>(candidates); candidate != all.end(); ++candidate) {
     const auto beats = [&](const Short& other) {
-      return other.violation == 0 && !other.losses.empty() && clearly_dominates(other.losses, candidate.losses);
+      return other.violation == 0 && !other.losses.empty() && clearly_dominates(other.losses, candidate->losses);
     };
-    drop.push_back(candidate.losses.empty() || candidate.violation > kFarFromLimit || std::ranges::any_of(all, beats));
+    const bool has_twin = std::find(all.begin(), candidate, *candidate) != candidate;
+    drop.push_back(candidate->losses.empty() || candidate->violation > kFarFromLimit || has_twin ||
+                   std::ranges::any_of(all, beats));
   }
   return drop;
 }

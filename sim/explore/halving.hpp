@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,9 +21,11 @@ std::optional<std::vector<std::string>> shortened(const run::Scenario& scenario,
 struct Short {
   Losses losses;         // empty: it has none
   double violation = 0;  // of the constraints
+  bool operator==(const Short&) const = default;
 };
-// Which of `candidates` are hopeless, judged among `all` of the same rung: those that violate the constraints by more
-// than all of a limit, and those that another one dominates by a margin of 10 % of their value in every objective.
-std::vector<bool> hopeless(const std::vector<Short>& candidates, const std::vector<Short>& all);
+// Which of the last `candidates` of all runs of a rung are hopeless: those that violate the constraints by more than
+// all of a limit, those that another run beats by 10 % of their value in every objective, and those that do exactly
+// what one before them does. The latter differ in nothing that matters to these runs, which all have the same seeds.
+std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates);
 
 }  // namespace llmscape::explore

@@ -118,14 +118,11 @@ class PlanOptimizer {
       counts_.full_lengths += share;
     }
     run(rung.store, points);
-    std::vector<Short> results;
     for (std::size_t i = 0; i < shorter.size(); ++i) {
-      const Judged judged = judge(rows_of(points[i], rung.store));
-      shorter[i]->judged = judged;
-      results.push_back({judged.losses, judged.violation});
+      shorter[i]->judged = judge(rows_of(points[i], rung.store));
+      rung.known.push_back({shorter[i]->judged.losses, shorter[i]->judged.violation});
     }
-    rung.known.insert(rung.known.end(), results.begin(), results.end());
-    const std::vector<bool> drop = hopeless(results, rung.known);
+    const std::vector<bool> drop = hopeless(rung.known, shorter.size());
     for (std::size_t i = 0; i < shorter.size(); ++i) {
       if (!drop[i]) continue;
       shorter[i]->dropped = true;
