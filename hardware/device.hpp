@@ -81,6 +81,7 @@ struct StepCost {
   std::array<Seconds, kResources> busy{};  // of one device: how long each part works at its peak; at most the step
   Seconds extrapolated;                    // of the device's time, outside the range of its parameters
   Flops flops;                             // of one device
+  Bytes expert_bytes;                      // of `bytes`: weights of routed experts
   Bytes bytes;                             // memory traffic of one device
 };
 

@@ -28,6 +28,8 @@ struct Batch {
   std::int64_t tokens_per_decode = 1;
   // decode contexts, new token included, in the order of kv_laws(model): [0] full, then each distinct window.
   std::span<const Attended> attended;
+  // Share of the model's layers that the chunks pass in this step, above 0 to 1; decodes pass all (layered prefill).
+  double prefill_layers = 1;
   std::int64_t adapters = 0;  // distinct low-rank adapters that the step's tokens pass through; 0: none does
 
   [[nodiscard]] std::int64_t prefill_tokens() const {

@@ -41,6 +41,11 @@ struct Attention {
   bool sinks = false;         // one learned sink per head (GPT-OSS)
   // Multi-head latent attention (DeepSeek): ranks and widths; q_rank 0: queries are projected directly.
   int q_rank = 0, kv_rank = 0, rope_dim = 0, nope_dim = 0, v_dim = 0;
+  // What token plans change (models/token_plan.hpp); 0 everywhere: nothing.
+  std::int64_t sink_tokens = 0;       // kept and attended to beside the window (StreamingLLM)
+  std::int64_t sparse_entries = 0;    // that a prompt token attends to: vertical and slash lines of a head (MInference)
+  std::int64_t estimate_queries = 0;  // of a chunk, scored against all keys to find those lines, or what to keep
+  std::int64_t kept_prompt = 0;       // entries of a prompt that stay in the KV cache (SnapKV); 0: all
   bool operator==(const Attention&) const = default;
 };
 
@@ -66,6 +71,9 @@ struct LayerGroup {
   FeedForward feed_forward;
   int norms = 2;           // vectors of `hidden` weights per layer
   bool norm_bias = false;  // each has a bias too (LayerNorm)
+  // What token plans change (models/token_plan.hpp):
+  bool prompt_kv_only = false;  // prompt tokens before the last one pass the K and V projections only (SwiftKV)
+  int kv_shared_by = 1;         // neighbouring layers that keep one KV cache between them
 };
 
 struct ModelSpec {

@@ -12,6 +12,14 @@ namespace llmscape::workloads {
 
 inline constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
+// What a prompt is from `at` on, counted from the start of its call. Where it continues the version before it, what was
+// computed stays valid; else all behind their common prefix is lost.
+struct PromptVersion {
+  Seconds at;
+  Prompt prompt;
+  bool operator==(const PromptVersion&) const = default;
+};
+
 // One node of a request program. It starts `delay` after all the stages in `after` have ended (or after the program's
 // start when there are none), and ends when its work is done. All draws are made when the program is emitted: a program
 // is data.
@@ -33,6 +41,9 @@ struct Stage {
   // model_call:
   int model = 0;  // index into the scenario's models; 0: the one that needs no name
   Prompt prompt{};
+  // A prompt that comes bit by bit (streamed retrieval), by rising time; `prompt` is then the last version. Empty: it
+  // is there when the call starts.
+  std::vector<PromptVersion> versions{};
   std::int64_t output_tokens = 1;
   ContentId output = 0;      // content id of the answer, so that later prompts can hold it; 0: nobody will
   Seconds give_up = kNever;  // the caller abandons the call this long after it started (an edited suggestion); the

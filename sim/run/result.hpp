@@ -76,6 +76,23 @@ struct AdapterResult {
   double load_s = 0;       // that steps waited for them, summed over the replicas
 };
 
+// What the steps computed and moved, all devices together.
+struct Work {
+  double flops = 0, bytes = 0;
+  double expert_bytes = 0;        // of `bytes`: weights of routed experts
+  double kv_bytes_per_token = 0;  // of the first pool's model, whole model, as its token plan stores it
+  double activation_bytes = 0;    // peak of a step of the first pool, of one device
+};
+
+// Prefill token equivalents of tasks (arXiv 2604.05404): sum over their calls of D_prefill + gamma L D_decode.
+struct PteResult {
+  double gamma = 0;          // 2 n_layers d_model HOI / N_params
+  double gamma_gqa = 0;      // the same with the KV entries that grouped heads really have
+  double mean = 0;           // of completed tasks, whole contexts counted in each call (the paper's)
+  double mean_computed = 0;  // prompt tokens that were computed counted instead
+  double mean_tokens = 0;    // prompt and answer tokens of a task
+};
+
 using JoulesByComponent = std::vector<std::pair<std::string, double>>;
 
 struct EnergyResult {        // INV-6: the joules of all components of all groups are the total
@@ -204,6 +221,11 @@ struct RunResult {
   std::vector<std::pair<std::string, std::int64_t>> reasons;  // why requests were dropped or failed
   Tokens tokens;
   std::optional<Percentiles> ttft_s, tpot_s, itl_s, e2e_s;
+  std::optional<Percentiles> context_ttft_s;  // from the completion of a prompt that came bit by bit
+  std::optional<Percentiles> bubble_s;        // of a request: what pipeline stages idled before its steps
+  std::optional<Percentiles> task_s;          // of completed tasks, start to end
+  Work work;
+  std::optional<PteResult> pte;
   Throughput throughput;
   KvResult kv;
   std::vector<TierResult> kv_tiers;  // below HBM; none: what leaves HBM is gone

@@ -65,6 +65,10 @@ struct Request {
   bool hand_over = false;        // leaves its replica with the first token: another one decodes it
   bool sought_below = false;     // its prefix was looked for in the tiers below HBM since it began to wait
 
+  // A prompt that comes bit by bit: `prompt` is what is there; no token is answered before it is complete.
+  bool complete = true;
+  Seconds context_complete;  // when it was, at the gateway; the arrival of a prompt that comes whole
+  Seconds latest_version;    // when it last changed
   // INV-3: arrival <= enqueue <= schedule <= first_token <= last_token.
   Seconds arrival;            // at the gateway
   Seconds enqueue;            // in the replica's waiting queue
