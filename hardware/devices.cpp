@@ -4,6 +4,7 @@
 #include "hardware/dataflow/chip.hpp"
 #include "hardware/device.hpp"
 #include "hardware/gpu/gpu.hpp"
+#include "hardware/profile/profile_device.hpp"
 #include "hardware/roofline.hpp"
 #include "hardware/split/attention_offload.hpp"
 #include "hardware/split/pipeline.hpp"
@@ -48,6 +49,8 @@ const Family<Device>& single_devices() {
           member<CimDevice, Device>("cim", "compute-in-memory macros beside a streamed memory", cim_fields()),
           member<DataflowDevice, Device>("dataflow", "fused sections over sockets with three memory tiers",
                                          dataflow_fields()),
+          member<ProfileDevice, Device>(
+              "profile", "a serving instance known by times of prompts and tokens of one model", profile_fields()),
       });
   return family;
 }

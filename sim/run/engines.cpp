@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "hardware/profile/profile_device.hpp"
 #include "sim/run/device_memory.hpp"
 
 namespace llmscape::run {
@@ -95,8 +96,13 @@ void Engines::add_pool(const PoolConfig& config) {
   for (const auto& controller : scenario_.config.serving.controllers)
     pool.off += controller->off_at_first(scenario_.fleet, pools_.size() - 1);
   for (std::size_t group = 0; group < scenario_.config.hardware.devices.size(); ++group)
-    if (std::ranges::find(config.devices, scenario_.config.hardware.devices[group]->name) != config.devices.end())
+    if (std::ranges::find(config.devices, scenario_.config.hardware.devices[group]->name) != config.devices.end()) {
+      if (const auto* profile = hardware::as_profile(*scenario_.config.hardware.devices[group]))
+        pool.kv_of_prompt = [kv = profile->kv_bytes()](std::int64_t tokens) {
+          return Bytes(kv.at(static_cast<double>(tokens)));
+        };
       add_group(config, group);
+    }
 }
 
 void Engines::add_group(const PoolConfig& config, std::size_t group) {

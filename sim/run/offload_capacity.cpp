@@ -11,17 +11,8 @@ double mean(std::vector<double>::const_iterator from, std::vector<double>::const
   return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
 }
 
-}  // namespace
-
-double LengthProfile::at(double tokens) const {
-  auto right = std::ranges::lower_bound(points_, tokens, {}, &Point::tokens);
-  if (right == points_.begin()) ++right;
-  if (right == points_.end()) --right;
-  const Point &a = *(right - 1), &b = *right;
-  return a.value + (b.value - a.value) * (tokens - a.tokens) / (b.tokens - a.tokens);
-}
-
-OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold) {
+// All but the times.
+OffloadCapacity rates(const OffloadSystem& system, double threshold) {
   const std::vector<double>& lengths = system.lengths;
   const auto first_long = std::ranges::upper_bound(lengths, threshold);
   OffloadCapacity capacity;
@@ -40,7 +31,15 @@ OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold) 
     capacity.total = std::min(capacity.total, capacity.local / (1 - p));
   }
   if (p > 0) capacity.egress = BytesPerSecond(p * capacity.total * system.kv_bytes.at(mean(first_long, lengths.end())));
+  return capacity;
+}
 
+}  // namespace
+
+OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold) {
+  const std::vector<double>& lengths = system.lengths;
+  const auto first_long = std::ranges::upper_bound(lengths, threshold);
+  OffloadCapacity capacity = rates(system, threshold);
   std::vector<double> times;
   for (auto length = lengths.begin(); length != lengths.end(); ++length)
     times.push_back(length < first_long
@@ -48,7 +47,7 @@ OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold) 
                         : std::max(system.remote.seconds.at(*length), system.kv_bytes.at(*length) / system.link.si()));
   capacity.mean_ttft = Seconds(mean(times.begin(), times.end()));
   std::ranges::sort(times);
-  capacity.p90_ttft = Seconds(times[static_cast<std::size_t>(0.9 * all)]);
+  capacity.p90_ttft = Seconds(times[static_cast<std::size_t>(0.9 * static_cast<double>(times.size()))]);
   return capacity;
 }
 
@@ -58,9 +57,14 @@ OffloadPlan best_offload(OffloadSystem system, std::int64_t instances, const std
     system.local.count = static_cast<double>(local);
     system.decode_instances = static_cast<double>(instances - local);
     for (const double threshold : thresholds) {
-      const OffloadCapacity capacity = offload_capacity(system, threshold);
+      const OffloadCapacity capacity = rates(system, threshold);
       if (capacity.total > best.capacity.total) best = {threshold, local, instances - local, capacity};
     }
+  }
+  system.local.count = static_cast<double>(best.local);
+  if (best.decode > 0) {
+    system.decode_instances = static_cast<double>(best.decode);
+    best.capacity = offload_capacity(system, best.threshold);
   }
   return best;
 }

@@ -4,22 +4,11 @@
 #include <vector>
 
 #include "base/quantity.hpp"
+#include "hardware/profile/length_profile.hpp"
 
 namespace llmscape::run {
 
-// A quantity that was measured at some prompt lengths: linear between them, and beyond them as in the nearest piece.
-class LengthProfile {
- public:
-  struct Point {
-    double tokens, value;
-  };
-  // At least two points, by rising length.
-  explicit LengthProfile(std::vector<Point> points) : points_(std::move(points)) {}
-  [[nodiscard]] double at(double tokens) const;
-
- private:
-  std::vector<Point> points_;
-};
+using hardware::LengthProfile;
 
 // Instances that compute prompts.
 struct PrefillInstances {

@@ -29,7 +29,8 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
       if (member.wanted) member.provisioned.switch_on(Seconds());
       else member.availability = Availability::off;
     }
-    pools_.push_back({pool.role, std::move(pool.router), pool.kv_per_token, pool.model, std::move(pool.accepts)});
+    pools_.push_back({pool.role, std::move(pool.router), pool.kv_per_token, pool.model, std::move(pool.accepts),
+                      std::move(pool.kv_of_prompt)});
   }
   refresh_targets();
 }

@@ -61,6 +61,8 @@ struct Pool {
   int model = 0;       // index into the scenario's models
   Acceptance accepts{};
   std::int64_t off = 0;  // of its replicas, the last ones: not started yet
+  // What a hand-over moves of so many prompt tokens, where that is not `kv_per_token` for each.
+  std::function<Bytes(std::int64_t tokens)> kv_of_prompt{};
 };
 
 // Which of the pools that take a call is sent it.
@@ -180,6 +182,7 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
     Bytes kv_per_token;
     int model;
     Acceptance accepts;
+    std::function<Bytes(std::int64_t)> kv_of_prompt;
     std::vector<RoutingTarget*> targets{};  // its replicas that serve
     PoolHistory history{};                  // as of the last change of each replica
   };

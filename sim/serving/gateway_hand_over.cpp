@@ -62,7 +62,8 @@ void Gateway::expect(Call& call, HandOver& hand_over, Seconds now) {
 }
 
 void Gateway::start_moving(Call& call, HandOver& hand_over, std::int64_t tokens, Seconds now) {
-  const Bytes bytes = static_cast<double>(tokens) * pools_[members_[hand_over.from].pool].kv_per_token;
+  const PoolState& pool = pools_[members_[hand_over.from].pool];
+  const Bytes bytes = pool.kv_of_prompt ? pool.kv_of_prompt(tokens) : static_cast<double>(tokens) * pool.kv_per_token;
   const auto [place, id, asked] = std::tuple{call.request.gateway_slot, call.request.id, call.request.asked};
   ++moves_;
   config_.move_kv(hand_over.from, hand_over.to, bytes, now, [this, place, id, asked](bool arrived, Seconds at) {

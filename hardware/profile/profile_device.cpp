@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/profile/profile_device.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr auto kWork = static_cast<std::size_t>(OperatorFamily::gemm);  // a profile tells no operators apart
+
+// A step is its chunks one after the other, and one token of all decodes.
+class ProfileStepModel final : public StepModel {
+ public:
+  explicit ProfileStepModel(const ProfileDevice& device)
+      : name_(device.name), power_(*device.busy - *device.idle), seconds_(device.seconds()), decode_(device.decode) {}
+
+  StepCost step(const models::Batch& batch) override {
+    StepCost cost;
+    for (const models::PrefillChunk& chunk : batch.chunks) add(chunk, cost);
+    if (batch.decodes > 0) decode(batch, cost);
+    cost.by_family[kWork] = cost.device;
+    cost.energy[static_cast<std::size_t>(EnergyComponent::compute)] = power_ * cost.device;
+    cost.energy_by_family[kWork] = power_ * cost.device;
+    return cost;
+  }
+
+  [[nodiscard]] std::vector<std::string> range_warnings() const override {
+    std::vector<std::string> all;
+    if (outside_ > 0)
+      all.push_back(
+          fmt::format("prompts of {} left its profile, which goes from {:g} to {:g} tokens: a prompt of {} was "
+                      "extrapolated in a straight line",
+                      name_, seconds_.shortest(), seconds_.longest(), outside_));
+    if (crowd_ > 0)
+      all.push_back(
+          fmt::format("decodes of {} left its profile, which has {} sequences at most: {} took as many times longer",
+                      name_, decode_.sequences, crowd_));
+    return all;
+  }
+
+ private:
+  // Chunks of one prompt add up to its whole time.
+  void add(const models::PrefillChunk& chunk, StepCost& cost) {
+    const std::int64_t length = chunk.cached + chunk.tokens;
+    const double before = chunk.cached > 0 ? seconds_.at(static_cast<double>(chunk.cached)) : 0;
+    const Seconds time(std::max(0.0, seconds_.at(static_cast<double>(length)) - before));
+    cost.device += time;
+    if (seconds_.covers(static_cast<double>(length))) return;
+    cost.extrapolated += time;
+    if (outside_ == 0) outside_ = length;
+  }
+
+  void decode(const models::Batch& batch, StepCost& cost) {
+    Seconds time = decode_.time_per_token * static_cast<double>(batch.tokens_per_decode);
+    if (batch.decodes > decode_.sequences) {
+      time *= static_cast<double>(batch.decodes) / static_cast<double>(decode_.sequences);
+      cost.extrapolated += time;
+      if (crowd_ == 0) crowd_ = batch.decodes;
+    }
+    cost.device += time;
+  }
+
+  std::string name_;
+  Watts power_;  // beside that of an idle device
+  LengthProfile seconds_;
+  ProfiledDecode decode_;
+  std::int64_t outside_ = 0, crowd_ = 0;  // the first that left the profile
+};
+
+template <class Quantity>
+LengthProfile profile(const std::vector<ProfiledPrompt>& prompts, Quantity ProfiledPrompt::* value) {
+  std::vector<LengthProfile::Point> points;
+  for (const ProfiledPrompt& prompt : prompts)
+    points.push_back({static_cast<double>(prompt.tokens), (prompt.*value).si()});
+  return LengthProfile(std::move(points));
+}
+
+void check_profile(const ProfileDevice& device, const YamlNode& node, Diagnostics& diagnostics) {
+  const auto falls = [&](auto member) {
+    return std::ranges::adjacent_find(device.prompts, std::ranges::greater_equal(), member) != device.prompts.end();
+  };
+  if (device.prompts.size() < 2) diagnostics.error(node.where, "'prompts' must have two lengths or more");
+  if (falls(&ProfiledPrompt::tokens)) diagnostics.error(node.where, "the 'tokens' of 'prompts' must rise");
+  if (falls(&ProfiledPrompt::time)) diagnostics.error(node.where, "the 'time' of 'prompts' must rise");
+  if (*device.idle >= *device.busy) diagnostics.error(node.where, "idle_power is not below busy_power");
+}
+
+const Fields<ProfiledPrompt>& prompt_fields() {
+  static const Fields<ProfiledPrompt> fields = [] {
+    using P = ProfiledPrompt;
+    Fields<P> f("profiled_prompt", "what a prompt of one length took");
+    f.add("tokens", &P::tokens, "its length").required().between(1, 1e9);
+    f.add("time", &P::time, "from its first step to its first token, alone on the device").required().above(0);
+    f.add("kv", &P::kv, "what it leaves in the KV cache: entries, and states of linear attention")
+        .required()
+        .at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<ProfiledDecode>& decode_fields() {
+  static const Fields<ProfiledDecode> fields = [] {
+    using D = ProfiledDecode;
+    Fields<D> f("profiled_decode", "how an instance decodes");
+    f.add("time_per_token", &D::time_per_token, "of a step in which every sequence computes a token")
+        .required()
+        .above(0);
+    f.add("sequences", &D::sequences, "that decode at once in this time; a step of more takes proportionally longer")
+        .required()
+        .between(1, 1e6);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace
+
+LengthProfile ProfileDevice::seconds() const { return profile(prompts, &ProfiledPrompt::time); }
+LengthProfile ProfileDevice::kv_bytes() const { return profile(prompts, &ProfiledPrompt::kv); }
+
+std::vector<std::string> ProfileDevice::problems(const models::ModelSpec& spec,
+                                                 const models::ParallelPlan& plan) const {
+  std::vector<std::string> found;
+  if (spec.name != model) found.push_back(fmt::format("{} was profiled with {}, not with {}", name, model, spec.name));
+  if (plan.devices() > 1 || plan.expert > 1)
+    found.push_back(fmt::format("{} is a whole instance: every degree of parallelism must be 1", name));
+  return found;
+}
+
+std::array<Tag, kOperatorFamilies> ProfileDevice::provenance() const {
+  std::array<Tag, kOperatorFamilies> tags;
+  tags.fill(tag);
+  return tags;
+}
+
+std::array<Spread, kOperatorFamilies> ProfileDevice::spreads() const {
+  std::array<Spread, kOperatorFamilies> spreads;
+  spreads.fill(spread_of(tag, residuals));
+  return spreads;
+}
+
+std::unique_ptr<StepModel> ProfileDevice::bind(const models::ModelSpec&, const models::ParallelPlan&,
+                                               const Settings&) const {
+  return std::make_unique<ProfileStepModel>(*this);
+}
+
+const ProfileDevice* as_profile(const Device& device) { return dynamic_cast<const ProfileDevice*>(&device); }
+
+const Fields<ProfileDevice>& profile_fields() {
+  static const Fields<ProfileDevice> fields = [] {
+    using P = ProfileDevice;
+    Fields<P> f("profile", "a serving instance that is known by the times of prompts and tokens of one model");
+    add_common_fields(f);
+    f.add("model", &P::model, "name of the model that it was profiled with").required();
+    f.add_group("prompts", &P::prompts, prompt_fields(), "prompts by rising length: linear in between").required();
+    add_fit_fields(f);
+    f.add_group("decode", &P::decode, decode_fields(), "how it decodes").required();
+    f.add("capacity", &P::capacity, "device memory of the whole instance").required().above(0);
+    f.add("kv_tokens", &P::kv_capacity, "tokens of KV that the instance holds").required().at_least(1);
+    f.add("idle_power", &P::idle, "power of the whole instance when idle").required().at_least(0);
+    f.add("busy_power", &P::busy, "power of the whole instance while a step runs").required().above(0);
+    f.check(check_profile);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::hardware
