@@ -2,6 +2,7 @@
 #include "workloads/lengths.hpp"
 
 #include "workloads/kind.hpp"
+#include "workloads/truncated_lengths.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -165,8 +166,9 @@ FamilyMember<Lengths> quantiles() {
 }  // namespace
 
 const Family<Lengths>& lengths() {
-  static const Family<Lengths> family(
-      "lengths", "kind", {fixed(), uniform(), log_normal(), gamma(), geometric(), zipf(), empirical(), quantiles()});
+  static const Family<Lengths> family("lengths", "kind",
+                                      {fixed(), uniform(), log_normal(), gamma(), geometric(), zipf(), empirical(),
+                                       quantiles(), truncated_log_normal_lengths()});
   return family;
 }
 
