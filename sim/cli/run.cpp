@@ -19,6 +19,7 @@
 #include "sim/explore/point.hpp"
 #include "sim/report/summary.hpp"
 #include "sim/report/vllm_json.hpp"
+#include "sim/run/analytic.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/pool.hpp"
 #include "sim/run/result_json.hpp"
@@ -34,6 +35,7 @@ constexpr const char* kFooter = R"(Examples:
   llmscape run scenario.yaml --set workload.rate='20 /s' --set hardware.devices[0].count=2
   llmscape run scenario.yaml -o out --requests --timeline
   llmscape run scenario.yaml --intervals
+  llmscape run scenario.yaml --analytic
   llmscape run --from out --format json)";
 
 struct Arguments {
@@ -41,7 +43,7 @@ struct Arguments {
   std::string format = "table";
   std::vector<std::string> set;
   std::optional<std::int64_t> seed;
-  bool requests = false, timeline = false, intervals = false, quiet = false, verbose = false;
+  bool requests = false, timeline = false, intervals = false, analytic = false, quiet = false, verbose = false;
   int jobs = run::default_jobs();
   Messages messages;
 };
@@ -109,6 +111,15 @@ std::optional<run::Intervals> intervals(const run::Scenario& scenario, const Arg
   });
 }
 
+// What the scenario carries at most, by arithmetic: schema analytic/1.
+int analyse(const run::Scenario& scenario, const Messages& messages, Diagnostics& diagnostics) {
+  const auto analysis = run::analyse(scenario, diagnostics);
+  messages.show(diagnostics);
+  if (!analysis) return kUsage;
+  std::fputs(run::to_json(*analysis).c_str(), stdout);
+  return kDone;
+}
+
 int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
   Diagnostics diagnostics;
   const auto scenario = read_scenario(arguments, diagnostics);
@@ -116,6 +127,7 @@ int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
     arguments.messages.show(diagnostics, "See 'llmscape show fields scenario'.");
     return kUsage;
   }
+  if (arguments.analytic) return analyse(*scenario, arguments.messages, diagnostics);
   std::unique_ptr<RunFolder> folder;
   if (!arguments.folder.empty()) {
     const RunFolder::Extras extras{arguments.requests, arguments.timeline};
@@ -173,9 +185,15 @@ void add_run(CLI::App& app, Session& session) {
   verb->add_flag("--timeline", arguments->timeline,
                  "Write timeline.json there too, a Chrome trace for ui.perfetto.dev; needs --output")
       ->needs(folder);
-  verb->add_flag("--intervals", arguments->intervals,
-                 "Run 21 times more with kernel times drawn from the errors of their fits, and give the 90 % interval "
-                 "of each main metric");
+  CLI::Option* intervals = verb->add_flag(
+      "--intervals", arguments->intervals,
+      "Run 21 times more with kernel times drawn from the errors of their fits, and give the 90 % interval "
+      "of each main metric");
+  verb->add_flag("--analytic", arguments->analytic,
+                 "No run: what prefill and decode pools of profile devices carry at most, by arithmetic, and the best "
+                 "threshold and split of such a system (JSON, schema analytic/1)")
+      ->excludes(folder)
+      ->excludes(intervals);
   verb->add_option("-j,--jobs", arguments->jobs, "Runs at once under --intervals; the result does not depend on it")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/run/offload_capacity.hpp"
+#include "sim/run/scenario.hpp"
+
+namespace llmscape::run {
+
+// What a scenario of prefill and decode pools carries at most, by arithmetic instead of events: nobody waits.
+struct Analysis {
+  OffloadSystem system;
+  // As the scenario has it: the threshold is `longer_than` of the pool elsewhere, or `up_to` of the one at home.
+  std::optional<OffloadPlan> best;  // over thresholds and splits of the instances at home, where there is such a choice
+  OffloadPlan written;
+  bool offloads = false;              // there are instances elsewhere
+  std::vector<std::string> warnings;  // what left its profile
+};
+
+// Needs prefill pools, at most one at the site of the one decode pool and one elsewhere, whose devices are profiles
+// (hardware/profile). Prompt lengths are quantiles of 100,000 draws of the workload, whole: caches are taken as cold.
+// Nothing after reporting what is in the way.
+std::optional<Analysis> analyse(const Scenario& scenario, Diagnostics& diagnostics);
+
+// The schema analytic/1: what the scenario has, and under `best` the plan that carries most.
+std::string to_json(const Analysis& analysis);
+
+}  // namespace llmscape::run

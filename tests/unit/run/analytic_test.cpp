@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A scenario's pools, links and lengths as the arithmetic of selective offload sees them.
+#include "sim/run/analytic.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using doctest::Approx;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+constexpr const char* kRest =
+    ", model: llama-3.1-8b, decode: {time_per_token: 25 ms, sequences: 20}, capacity: 1 TB, kv_tokens: 1000000, "
+    "idle_power: 100 W, busy_power: 1 kW, ";
+
+// Two instances elsewhere that take 0.5 s for 1,000 tokens and 1 s for 3,000; at home one that takes 1 s and 2 s, and
+// two that decode. Prompts are as often of 1,000 as of 3,000 tokens, answers of 100.
+std::string offloading(const std::string& uplink) {
+  const std::string fast = std::string("{kind: profile, name: elsewhere, count: 2") + kRest +
+                           "prompts: [{tokens: 1000, time: 0.5 s, kv: 100 MB}, {tokens: 3000, time: 1 s, kv: 180 MB}]}";
+  const std::string slow = "prompts: [{tokens: 1000, time: 1 s, kv: 100 MB}, {tokens: 3000, time: 2 s, kv: 180 MB}]}";
+  const std::string node =
+      "node: {devices: 1, port: 100 GB/s, port_latency: 1 us, uplink: 100 GB/s, uplink_latency: 1 us}";
+  return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware:\n  devices:\n    - " + fast +
+         "\n    - {kind: profile, name: prompts, count: 1" + kRest + slow +
+         "\n    - {kind: profile, name: tokens, count: 2" + kRest + slow +
+         "\n  fabric:\n    groups:\n      elsewhere: {" + node + ", site: a}\n      prompts: {" + node +
+         ", site: b}\n      tokens: {" + node + ", site: b}\n    sites: {a: {uplink: " + uplink +
+         ", latency: 1 ms}, b: {uplink: 1 TB/s, latency: 1 ms}}\n" +
+         "serving:\n  pools:\n    - {devices: [elsewhere], role: prefill, accepts: {longer_than: 2000}}\n"
+         "    - {devices: [prompts], role: prefill, accepts: {up_to: 2000}}\n    - {devices: [tokens], role: decode}\n"
+         "workload:\n  requests: 10\n  arrivals: {kind: poisson, rate: 1 /s}\n"
+         "  stream: {kind: lengths, prompt: {kind: empirical, values: [1000, 3000]}, output: {kind: fixed, value: "
+         "100}}\n";
+}
+
+run::Analysis analysis_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  const auto scenario = scenario_of(text, overrides);
+  Diagnostics diagnostics;
+  const auto analysis = run::analyse(*scenario, diagnostics);
+  REQUIRE_MESSAGE(analysis, diagnostics.text(false));
+  return *analysis;
+}
+
+// Half of 100,000 draws are of one length, to four standard errors of 0.0016.
+constexpr double kDrawn = 0.007;
+
+}  // namespace
+
+TEST_CASE("capacities follow from the pools: the slowest of prompts elsewhere, prompts at home and decodes counts") {
+  const auto analysis = analysis_of(offloading("1 TB/s"));
+  const run::OffloadCapacity& c = analysis.written.capacity;
+  CHECK(c.offloaded == Approx(0.5).epsilon(kDrawn));
+  CHECK(c.remote == Approx(2).epsilon(kDrawn));  // 2 / 1 s
+  CHECK(c.local == Approx(1).epsilon(kDrawn));
+  CHECK(c.decode == Approx(2 * 20 / (100 * 0.025)));
+  CHECK(c.total == Approx(2).epsilon(kDrawn));  // 1 / 0.5
+  CHECK(c.mean_ttft.si() == Approx(1).epsilon(kDrawn));
+  CHECK(analysis.written.threshold == 2000);
+  REQUIRE(analysis.best);
+  CHECK(analysis.best->local + analysis.best->decode == 3);
+  CHECK(analysis.best->capacity.total >= c.total);
+  CHECK(analysis.warnings.empty());
+}
+
+TEST_CASE("a slow link is what limits: 90 MB/s carry half a prompt of 180 MB a second") {
+  const auto analysis = analysis_of(offloading("90 MB/s"));
+  const run::OffloadCapacity& c = analysis.written.capacity;
+  CHECK(c.remote == Approx(0.5).epsilon(kDrawn));
+  CHECK(c.total == Approx(1).epsilon(kDrawn));
+  CHECK(c.egress.si() == Approx(90e6).epsilon(kDrawn));
+  CHECK(c.p90_ttft.si() == Approx(2).epsilon(kDrawn));  // moving, not computing
+}
+
+TEST_CASE("the best split of many instances at home loses no decode that a prompt instance could have been") {
+  const auto analysis = analysis_of(offloading("1 TB/s"), {"hardware.devices[prompts].count=9"});
+  CHECK(analysis.written.capacity.total == Approx(4).epsilon(kDrawn));  // 2 / 0.5 elsewhere, for 9 / 0.5 at home
+  // All prompts at home: 8 instances answer 8 / 1.5 a second, 3 decode 3 x 8, and those elsewhere may take more.
+  REQUIRE(analysis.best);
+  CHECK(analysis.best->capacity.total > 8 / 1.5);
+}
+
+TEST_CASE("lengths beyond a profile are said") {
+  const auto analysis = analysis_of(offloading("1 TB/s"), {"workload.stream.prompt.values=[900, 3000]"});
+  REQUIRE(analysis.warnings.size() == 1);
+  CHECK(analysis.warnings[0].find("prompts goes from 1000 to 3000 tokens") != std::string::npos);
+}
+
+TEST_CASE("what is no such system is refused") {
+  for (const char* change : {"serving.pools[0].role=any", "hardware.fabric.groups.elsewhere.site=b"}) {
+    CAPTURE(change);
+    const auto scenario = scenario_of(offloading("1 TB/s"), {change});
+    Diagnostics diagnostics;
+    CHECK_FALSE(run::analyse(*scenario, diagnostics));
+    CHECK(diagnostics.errors() == 1);
+  }
+  const auto scenario = scenario_of(offloading("1 TB/s"), {"hardware.devices[0]={name: elsewhere, preset: h200}"});
+  Diagnostics diagnostics;
+  CHECK_FALSE(run::analyse(*scenario, diagnostics));
+  CHECK(diagnostics.text(false).find("kind 'profile'") != std::string::npos);
+}
