@@ -22,6 +22,8 @@ constexpr std::array kMetrics = {
            true, "itl_ms", "inter_chunk_latency"},
     Metric{"e2e_s", "latency", "s", "end to end: last output token - arrival; per request", Better::lower, true,
            "e2el_ms", "request_latency"},
+    Metric{"task_s", "latency", "s", "of a task, start to end: its calls, and what it does between them", Better::lower,
+           true},
     Metric{"front_end_s", "breakdown/requests", "s",
            "of e2e, mean: in the front end, read, tokenised or waiting for that", Better::lower},
     Metric{"held_s", "breakdown/requests", "s", "of e2e, mean: held in the gateway, for admission or for a replica",

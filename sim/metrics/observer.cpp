@@ -78,6 +78,7 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   if (!measured) return;
   ++measured_completed;
   measured_prompt_tokens += request.prompt_tokens;
+  task_tokens.add_computed(request.model, request.prefilled);
   measured_output_tokens += request.output_tokens;
   if (good(request)) ++measured_good;
   for (std::size_t i = 0; i < request_phases.size(); ++i) request_phases[i] += request.clock.spent()[i];
@@ -95,6 +96,8 @@ void Observer::on_task(const workloads::Program& program, const serving::TaskClo
   if (outcome != Outcome::completed || program.start < warmup_) return;
   ++measured_tasks;
   task_time += at - program.start;
+  task.add((at - program.start).si());
+  task_tokens.add(program);
   for (std::size_t i = 0; i < task_phases.size(); ++i) task_phases[i] += clock.spent()[i];
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/statistics.hpp"
 #include "sim/metrics/power_series.hpp"
+#include "sim/metrics/task_tokens.hpp"
 #include "sim/metrics/verdict.hpp"
 #include "sim/serving/gateway.hpp"
 
@@ -44,6 +45,8 @@ class Observer : public serving::RequestListener {
                Seconds at) override;
 
   Distribution ttft, tpot, e2e;  // seconds
+  Distribution task;             // of completed tasks, start to end, in seconds
+  TaskTokens task_tokens;        // of the same
   BatchQuantiles ttft_batches;
   Backlog backlog;
   std::array<std::int64_t, serving::kReasons> reasons{};  // of requests that were dropped or failed

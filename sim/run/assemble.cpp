@@ -8,6 +8,7 @@
 
 #include "sim/run/breakdown.hpp"
 #include "sim/run/energy.hpp"
+#include "sim/run/pte.hpp"
 #include "sim/run/retrieval.hpp"
 #include "sim/run/utilisation.hpp"
 
@@ -243,6 +244,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.ttft_s = percentiles(seen.ttft);
   result.tpot_s = percentiles(seen.tpot);
   result.e2e_s = percentiles(seen.e2e);
+  result.task_s = percentiles(seen.task);
+  result.pte = pte_of(parts.scenario, seen);
   result.itl_s = percentiles(merged(parts.gaps));
 
   std::vector<serving::ReplicaTotals> totals;

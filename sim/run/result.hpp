@@ -87,10 +87,10 @@ struct Work {
 // Prefill token equivalents of tasks (arXiv 2604.05404): sum over their calls of D_prefill + gamma L D_decode.
 struct PteResult {
   double gamma = 0;          // 2 n_layers d_model HOI / N_params
-  double gamma_gqa = 0;      // the same with the KV entries that grouped heads really have
+  double gamma_gqa = 0;      // the same with the KV entries that the model really has
   double mean = 0;           // of completed tasks, whole contexts counted in each call (the paper's)
   double mean_computed = 0;  // prompt tokens that were computed counted instead
-  double mean_tokens = 0;    // prompt and answer tokens of a task
+  double mean_tokens = 0;    // prompt and answer tokens of a task, each counted once
 };
 
 using JoulesByComponent = std::vector<std::pair<std::string, double>>;

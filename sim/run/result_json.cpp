@@ -34,6 +34,7 @@ Json latency(const RunResult& result) {
   add("tpot_s", result.tpot_s);
   add("itl_s", result.itl_s);
   add("e2e_s", result.e2e_s);
+  add("task_s", result.task_s);
   return json;
 }
 
@@ -226,6 +227,12 @@ std::string to_json(const RunResult& r) {
     json["tokens"]["fetched"] = r.tokens.fetched;
     json["kv_tiers"] = tiers(r.kv_tiers);
   }
+  if (r.pte)
+    json["pte"] = {{"gamma", r.pte->gamma},
+                   {"gamma_gqa", r.pte->gamma_gqa},
+                   {"mean", r.pte->mean},
+                   {"mean_computed", r.pte->mean_computed},
+                   {"mean_tokens", r.pte->mean_tokens}};
   if (r.speculation)
     json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/pte.hpp"
+
+#include <algorithm>
+
+#include "hardware/operational_intensity.hpp"
+
+namespace llmscape::run {
+namespace {
+
+// That of the devices which decode for the model.
+std::optional<double> intensity_of(const Scenario& scenario, int model) {
+  for (const PoolConfig& pool : scenario.pools) {
+    if (scenario.model_index(pool) != model || pool.role == serving::Role::prefill) continue;
+    for (const auto& device : scenario.config.hardware.devices)
+      if (std::ranges::find(pool.devices, device->name) != pool.devices.end())
+        return hardware::operational_intensity(*device);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+PteGamma pte_gamma(const models::ModelSpec& model, double intensity) {
+  const auto size = static_cast<double>(models::parameters(model));
+  return {2.0 * model.layers() * static_cast<double>(model.hidden) * intensity / size,
+          intensity * models::kv_bytes_per_token(model) / (2 * size)};
+}
+
+std::optional<PteResult> pte_of(const Scenario& scenario, const metrics::Observer& seen) {
+  if (seen.measured_tasks == 0) return std::nullopt;
+  PteResult result;
+  const auto tasks = static_cast<double>(seen.measured_tasks);
+  const auto& sums = seen.task_tokens.by_model();
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const auto& [prompts, computed, decoding] = sums[i];
+    if (i > 0 && prompts == 0) continue;
+    const auto intensity = intensity_of(scenario, static_cast<int>(i));
+    if (!intensity) return std::nullopt;
+    const PteGamma gamma = pte_gamma(scenario.models[i], *intensity);
+    if (i == 0) {
+      result.gamma = gamma.paper;
+      result.gamma_gqa = gamma.kv;
+    }
+    result.mean += (prompts + gamma.paper * decoding) / tasks;
+    result.mean_computed += (computed + gamma.paper * decoding) / tasks;
+  }
+  result.mean_tokens = static_cast<double>(seen.task_tokens.different()) / tasks;
+  return result;
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prefill token equivalents (arXiv 2604.05404).
+#include "sim/run/pte.hpp"
+
+#include <doctest/doctest.h>
+
+#include "models/catalog.hpp"
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using doctest::Approx;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+models::ModelSpec shipped(const std::string& name) {
+  Diagnostics diagnostics;
+  auto model = models::load_model("models/catalog", name, {}, diagnostics);
+  REQUIRE_MESSAGE(model, diagnostics.text(false));
+  return *model;
+}
+
+// Tasks of three calls, 1,000 tokens at first, answers of 100, tool results of 400: prompts of 1,000, 1,500 and 2,000.
+std::string agents(const std::string& serving) {
+  return "schema: scenario/1\nmodel: qwen2.5-7b\nhardware: {devices: [{preset: h100-sxm, count: 1}]}\n"
+         "serving: {batcher: {policy: vllm_v1" +
+         serving +
+         "}}\nworkload:\n  requests: 5\n  arrivals: {kind: poisson, rate: 1 /s}\n  stream: {kind: agents, task: {kind: "
+         "fixed, value: 1000}, calls: {kind: fixed, value: 3}, output: {kind: fixed, value: 100}, tool_result: {kind: "
+         "fixed, value: 400}, tool_time: {kind: fixed, value: 2 s}}\n";
+}
+
+}  // namespace
+
+TEST_CASE("gamma is that of the paper's formula: 989 TFLOP/s over 3.35 TB/s are 295 FLOP per byte") {
+  const double h100 = 989 / 3.35;
+  CHECK(run::pte_gamma(shipped("qwen2.5-7b"), h100).paper == Approx(2 * 28 * 3584 * h100 / 7.616e9).epsilon(0.001));
+  CHECK(run::pte_gamma(shipped("qwen2.5-72b"), h100).paper == Approx(0.00532).epsilon(0.01));
+  CHECK(run::pte_gamma(shipped("qwen3-235b-a22b"), h100).paper == Approx(0.00097).epsilon(0.01));
+  // 4 KV heads of 128 for a width of 3,584.
+  const run::PteGamma gamma = run::pte_gamma(shipped("qwen2.5-7b"), h100);
+  CHECK(gamma.kv / gamma.paper == Approx(4.0 * 128 / 3584));
+}
+
+TEST_CASE("whole contexts count again in every call, whether they were computed again or found") {
+  const double decoding = 100.0 * (1100 + 1600 + 2100);
+  for (const bool evicted : {true, false}) {
+    CAPTURE(evicted);
+    const auto scenario = scenario_of(agents(evicted ? ", enable_prefix_caching: false" : ""));
+    const run::RunResult result = run_on_event_queue(*scenario);
+    REQUIRE(result.pte);
+    CHECK(result.pte->mean == Approx(4500 + result.pte->gamma * decoding));
+    // Blocks of 16 tokens: of the second prompt 1,088 of 1,100 are found, of the third 1,600.
+    const double computed = evicted ? 4500 : 4500 - 1088 - 1600;
+    CHECK(result.pte->mean_computed == Approx(computed + result.pte->gamma * decoding));
+    CHECK(result.pte->mean_tokens == Approx(1000 + 3 * 100 + 2 * 400));
+    REQUIRE(result.task_s);
+    CHECK(result.task_s->count == 5);
+    CHECK(result.task_s->mean > 4);  // two tools of 2 s
+  }
+}
+
+TEST_CASE("a device that states no peaks has no prefill token equivalents") {
+  const auto scenario = scenario_of(agents(""), {"hardware.devices[0].preset=sn40l", "hardware.devices[0].count=16",
+                                                 "serving.tensor_parallel=16", "serving.max_model_len=8192"});
+  CHECK_FALSE(run_on_event_queue(*scenario).pte);
+}
