@@ -28,14 +28,20 @@ const auto& kept(Table& table, std::int64_t first, std::int64_t second, const Co
 StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan,
                        const Device::Settings& settings, Price price)
     : model_(model), plan_(plan), coverage_(settings.coverage), adapter_(settings.adapter), price_(std::move(price)),
-      phase_matters_(std::any_of(model.groups.begin(), model.groups.end(), [](const models::LayerGroup& group) {
-        return group.feed_forward.routed() || group.attention.kind == models::Attention::Kind::mla;
-      })) {}
+      phase_matters_(std::any_of(model.groups.begin(), model.groups.end(),
+                                 [](const models::LayerGroup& group) {
+                                   return group.feed_forward.routed() ||
+                                          group.attention.kind == models::Attention::Kind::mla;
+                                 })),
+      ends_matter_(std::any_of(model.groups.begin(), model.groups.end(),
+                               [](const models::LayerGroup& group) { return group.prompt_kv_only; })) {}
 
-const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens) {
+const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                       std::int64_t prompt_ends) {
   const auto compute = [&] {
-    return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_));
+    return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends));
   };
+  if (ends_matter_ && chunk_tokens > 0) return kept(ended_tokens_[prompt_ends], chunk_tokens, decode_tokens, compute);
   if (!phase_matters_) {
     auto& part = slot(tokens_, chunk_tokens + decode_tokens);
     if (!part) part = compute();

@@ -26,7 +26,10 @@ class GpuStepModel final : public StepModel {
     std::size_t law;  // index into Batch::attended
     int count;
     std::optional<DecodeCorrection> decode_correction;
+    bool prompt_kv_only;  // the last tokens of prompts attend beside the decodes, others not at all
   };
+
+  void add_layers(const models::ModelSpec& part, bool prompt_kv_only);
 
   PartCost priced(const std::vector<models::Operator>& operators);
   void add_attention(PartCost& part, const models::Batch& batch);
