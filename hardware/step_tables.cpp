@@ -7,6 +7,8 @@
 namespace llmscape::hardware {
 namespace {
 
+constexpr std::int64_t kMostListed = 1 << 16;  // tokens of a step; longer ones are rare, and kept by key
+
 // The slot of `count`, which grows the table when it is the largest yet.
 template <class Table>
 auto& slot(Table& table, std::int64_t count) {
@@ -42,7 +44,7 @@ const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t d
     return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends));
   };
   if (ends_matter_ && chunk_tokens > 0) return kept(ended_tokens_[prompt_ends], chunk_tokens, decode_tokens, compute);
-  if (!phase_matters_) {
+  if (!phase_matters_ && chunk_tokens + decode_tokens <= kMostListed) {
     auto& part = slot(tokens_, chunk_tokens + decode_tokens);
     if (!part) part = compute();
     return *part;

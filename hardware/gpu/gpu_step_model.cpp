@@ -36,14 +36,16 @@ void GpuStepModel::add_layers(const models::ModelSpec& part, bool prompt_kv_only
   for (const auto& op : models::attention_work(part, plan_, {{}, 1, 1, attended})) {
     const auto& decode = std::get<models::DecodeAttention>(op.what);
     const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
-    attention_.push_back({{}, decode, static_cast<std::size_t>(law), op.count, {}, prompt_kv_only});
+    attention_.push_back({{}, {}, decode, static_cast<std::size_t>(law), op.count, {}, prompt_kv_only});
     if (const auto& correction = gpu_.decode_attention_of(decode.kv).correction; correction && !decode.mla)
       attention_.back().decode_correction.emplace(*correction);
   }
   if (latent_ || prompt_kv_only) return;
   const auto chunk_work = models::attention_work(part, plan_, {kProbeChunk, 0, 1, {}});
-  for (std::size_t i = first; i < attention_.size(); ++i)
-    attention_[i].prefill = std::get<models::PrefillAttention>(chunk_work.at(i - first).what);
+  for (std::size_t i = first; i < attention_.size(); ++i) {
+    attention_[i].prefill = attention_[i].dense = std::get<models::PrefillAttention>(chunk_work.at(i - first).what);
+    if (!attention_[i].prefill.sparse_kernel.empty()) attention_[i].dense.window = 0;
+  }
 }
 
 StepCost GpuStepModel::step(const models::Batch& batch) {
@@ -89,18 +91,20 @@ void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
 
 void GpuStepModel::add_attention(PartCost& part, AttentionLayers& layers,
                                  std::span<const models::PrefillChunk> chunks) const {
-  const KernelCost prefill = prompt_attention_cost(gpu_, layers.prefill, chunks);
+  const bool sparse = runs_sparse(layers.prefill, chunks);
+  KernelCost prefill = sparse ? sparse_attention_cost(gpu_, layers.prefill, chunks)
+                              : prefill_attention_cost(gpu_, gpu_.prefill_attention, layers.dense, chunks);
   KernelCost decode;
-  if (layers.decode.sequences > 0 && !chunks.empty() && gpu_.prefill_attention.takes_decodes &&
-      layers.prefill.sparse_kernel.empty()) {
+  if (layers.decode.sequences > 0 && !chunks.empty() && gpu_.prefill_attention.takes_decodes && !sparse) {
     // One kernel: what the decodes add to it is theirs.
-    decode = mixed_attention_cost(gpu_, gpu_.prefill_attention, layers.prefill, chunks, layers.decode) - prefill;
+    decode = mixed_attention_cost(gpu_, gpu_.prefill_attention, layers.dense, chunks, layers.decode) - prefill;
     decode.time += attention_tail(gpu_.decode_attention_of(layers.decode.kv), layers.decode);
   } else {
     decode = decode_attention_cost(gpu_, gpu_.decode_attention_of(layers.decode.kv), layers.decode);
     if (layers.decode.sequences > 0 && layers.decode_correction)
       decode.time *= layers.decode_correction->factor(layers.decode);
   }
+  if (layers.prefill.estimate_queries > 0 && !sparse) prefill += selection_cost(gpu_, layers.prefill, chunks);
   part.add(OperatorFamily::prefill_attention, prefill, layers.count);
   part.add(OperatorFamily::decode_attention, decode, layers.count);
 }

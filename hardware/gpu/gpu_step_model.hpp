@@ -22,6 +22,7 @@ class GpuStepModel final : public StepModel {
   // Layers whose attention is alike.
   struct AttentionLayers {
     models::PrefillAttention prefill;
+    models::PrefillAttention dense;  // of chunks that do not need a sparse kernel: the same, but for what it leaves out
     models::DecodeAttention decode;
     std::size_t law;  // index into Batch::attended
     int count;
