@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cpu_forms.hpp"
 
+#include "hardware/operator_load.hpp"
 #include "models/attention_pairs.hpp"
 
 #include <algorithm>
@@ -85,8 +86,9 @@ KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const mod
     HeadWork work;
     work.heads = a.kv_heads;
     work.rows = chunk.tokens * group;
-    work.keys = static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, a.window));
-    const double pairs = models::windowed_pairs(chunk.tokens, chunk.cached, a.window);
+    work.keys = keys_read(a, chunk);
+    // A scored pair is the half of one that is attended to.
+    const double pairs = models::windowed_pairs(chunk.tokens, chunk.cached, a.window) + estimated_pairs(a, chunk) / 2;
     // A tile's rows go as far as the last of them, rounded up to a block.
     const double tokens_of_tile = static_cast<double>(kTileRows) / static_cast<double>(group);
     const double filled = (kKeyBlock + std::min(tokens_of_tile, static_cast<double>(chunk.tokens))) / 2;

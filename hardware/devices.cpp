@@ -10,6 +10,7 @@
 #include "hardware/split/pipeline.hpp"
 #include "hardware/table/table_device.hpp"
 #include "models/memory.hpp"
+#include "models/token_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -36,6 +37,12 @@ std::vector<std::string> weights_too_large(const Device& device, const models::M
   if (weights <= device.memory()) return {};
   return {fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9, device.name,
                       device.memory().si() / 1e9)};
+}
+
+std::vector<std::string> token_plan_refused(const Device& device, const models::ModelSpec& model) {
+  if (!models::changed_by_plan(model)) return {};
+  return {
+      fmt::format("'{}' prices layers whole: a token plan needs a device of kind gpu, cpu or roofline", device.name)};
 }
 
 const Family<Device>& single_devices() {

@@ -27,13 +27,14 @@ struct Loader {
   }
   OperatorLoad operator()(const models::PrefillAttention& a) const {
     const double widths = a.head_dim + (a.mla ? a.v_dim : a.head_dim);
-    double pairs = 0, keys = 0, queries = 0;
+    double pairs = 0, keys = 0, queries = 0, scored = 0;
     for (const models::PrefillChunk& chunk : a.chunks) {
       pairs += models::windowed_pairs(chunk.tokens, chunk.cached, a.window);
-      keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, a.window));
+      keys += keys_read(a, chunk);
       queries += static_cast<double>(chunk.tokens);
+      scored += estimated_pairs(a, chunk);
     }
-    return {OperatorFamily::prefill_attention, 2 * a.heads * widths * pairs,
+    return {OperatorFamily::prefill_attention, 2 * a.heads * widths * pairs + 2.0 * a.heads * a.head_dim * scored,
             keys * a.kv_heads * widths * a.kv.bytes_with_scales() + queries * a.heads * widths * kActivationBytes,
             kHalf, kHalf};
   }
@@ -59,6 +60,16 @@ struct Loader {
 };
 
 }  // namespace
+
+double estimated_pairs(const models::PrefillAttention& a, const models::PrefillChunk& chunk) {
+  if (a.sparse_kernel.empty() && !chunk.ends_prompt) return 0;
+  return models::estimated_pairs(chunk.tokens, chunk.cached, a.estimate_queries);
+}
+
+double keys_read(const models::PrefillAttention& a, const models::PrefillChunk& chunk) {
+  const std::int64_t window = a.estimate_queries > 0 ? 0 : a.window;
+  return static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, window));
+}
 
 OperatorLoad load_of(const models::AnyOperator& op) { return std::visit(Loader(), op); }
 

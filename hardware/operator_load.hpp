@@ -14,4 +14,9 @@ struct OperatorLoad {
 };
 OperatorLoad load_of(const models::AnyOperator& op);
 
+// Of a chunk under this operator: pairs that are scored to find what is attended to or kept (models::estimated_pairs),
+// and keys that are read.
+double estimated_pairs(const models::PrefillAttention&, const models::PrefillChunk&);
+double keys_read(const models::PrefillAttention&, const models::PrefillChunk&);
+
 }  // namespace llmscape::hardware

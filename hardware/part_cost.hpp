@@ -16,6 +16,13 @@ struct KernelCost {
   friend KernelCost operator-(const KernelCost& a, const KernelCost& b) {
     return {a.time - b.time, a.flops - b.flops, a.bf16_flops - b.bf16_flops, a.bytes - b.bytes};
   }
+  KernelCost& operator+=(const KernelCost& other) {
+    time += other.time;
+    flops += other.flops;
+    bf16_flops += other.bf16_flops;
+    bytes += other.bytes;
+    return *this;
+  }
 };
 
 // What a part of a step costs one device, its kernels one after another.

@@ -7,6 +7,8 @@
 namespace llmscape::hardware {
 namespace {
 
+constexpr std::int64_t kMostListed = 1 << 16;  // tokens of a step; longer ones are rare, and kept by key
+
 // The slot of `count`, which grows the table when it is the largest yet.
 template <class Table>
 auto& slot(Table& table, std::int64_t count) {
@@ -28,15 +30,21 @@ const auto& kept(Table& table, std::int64_t first, std::int64_t second, const Co
 StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan,
                        const Device::Settings& settings, Price price)
     : model_(model), plan_(plan), coverage_(settings.coverage), adapter_(settings.adapter), price_(std::move(price)),
-      phase_matters_(std::any_of(model.groups.begin(), model.groups.end(), [](const models::LayerGroup& group) {
-        return group.feed_forward.routed() || group.attention.kind == models::Attention::Kind::mla;
-      })) {}
+      phase_matters_(std::any_of(model.groups.begin(), model.groups.end(),
+                                 [](const models::LayerGroup& group) {
+                                   return group.feed_forward.routed() ||
+                                          group.attention.kind == models::Attention::Kind::mla;
+                                 })),
+      ends_matter_(std::any_of(model.groups.begin(), model.groups.end(),
+                               [](const models::LayerGroup& group) { return group.prompt_kv_only; })) {}
 
-const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens) {
+const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                       std::int64_t prompt_ends) {
   const auto compute = [&] {
-    return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_));
+    return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends));
   };
-  if (!phase_matters_) {
+  if (ends_matter_ && chunk_tokens > 0) return kept(ended_tokens_[prompt_ends], chunk_tokens, decode_tokens, compute);
+  if (!phase_matters_ && chunk_tokens + decode_tokens <= kMostListed) {
     auto& part = slot(tokens_, chunk_tokens + decode_tokens);
     if (!part) part = compute();
     return *part;

@@ -3,6 +3,7 @@
 #include "hardware/part_cost.hpp"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -16,7 +17,8 @@ class StepTables {
   StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan, const Device::Settings& settings,
              Price price);
 
-  const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens);
+  // `prompt_ends` as in models::token_work.
+  const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends);
   const PartCost& logit_part(std::int64_t rows);
   // What `adapters` distinct adapters (more than 0) add to `tokens` tokens. Throws std::invalid_argument where the
   // settings know no adapter.
@@ -32,9 +34,11 @@ class StepTables {
   models::Adapter adapter_;
   Price price_;
   bool phase_matters_;  // expert coverage and latent attention tell prompt tokens from decodes
+  bool ends_matter_;    // some layers compute the last tokens of prompts only
   Table tokens_, logits_;
-  PairTable phased_tokens_;  // by chunk tokens and decode tokens
-  PairTable adapted_;        // by tokens and adapters
+  PairTable phased_tokens_;                         // by chunk tokens and decode tokens
+  std::map<std::int64_t, PairTable> ended_tokens_;  // by prompt ends, then those
+  PairTable adapted_;                               // by tokens and adapters
 };
 
 }  // namespace llmscape::hardware

@@ -24,4 +24,8 @@ std::int64_t keys_read(std::int64_t tokens, std::int64_t cached, std::int64_t wi
   return window == 0 ? all : std::min(all, window + tokens - 1);
 }
 
+double estimated_pairs(std::int64_t tokens, std::int64_t cached, std::int64_t queries) {
+  return static_cast<double>(std::min(tokens, queries)) * static_cast<double>(tokens + cached);
+}
+
 }  // namespace llmscape::models

@@ -15,5 +15,8 @@ double windowed_pairs(std::int64_t tokens, std::int64_t cached, std::int64_t win
 double decode_pairs(std::int64_t tokens, std::int64_t context);
 // Keys that such a chunk reads: all of n + c, or the n + w - 1 that some window reaches; window 0: full.
 std::int64_t keys_read(std::int64_t tokens, std::int64_t cached, std::int64_t window);
+// Pairs that are only scored, to find what a sparse kernel attends to or what stays in the cache: the chunk's last
+// `queries` tokens against all n + c keys.
+double estimated_pairs(std::int64_t tokens, std::int64_t cached, std::int64_t queries);
 
 }  // namespace llmscape::models

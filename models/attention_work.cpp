@@ -18,8 +18,10 @@ void add_prefill(const Attention& a, const ParallelPlan& plan, const Precision& 
   work.heads = a.heads / plan.tensor;
   work.kv_heads = kv_heads_per_rank(a, plan.tensor);
   work.head_dim = a.head_dim;
-  work.window = a.window;
+  work.window = a.prompt_reach();
   work.kv = precision.kv;
+  work.sparse_kernel = a.sparse_kernel;
+  work.estimate_queries = a.estimate_queries;
   list.add(work, layers);
 }
 
@@ -57,7 +59,7 @@ void add_decode(const Attention& a, const ParallelPlan& plan, const Precision& p
   work.tokens_per_sequence = batch.tokens_per_decode;
   work.attended = attended;
   work.heads = a.heads / plan.tensor;
-  work.window = a.window;
+  work.window = a.reach();
   work.kv = precision.kv;
   if (a.kind == Attention::Kind::mla) {
     work.mla = true;
@@ -72,7 +74,25 @@ void add_decode(const Attention& a, const ParallelPlan& plan, const Precision& p
   list.add(work, layers);
 }
 
+// The same step with the last tokens of its prompts among the decodes.
+Batch with_last_tokens(Batch batch) {
+  batch.decodes += batch.prompt_ends();
+  return batch;
+}
+
 }  // namespace
+
+Attended last_tokens(std::span<const PrefillChunk> chunks, std::int64_t reach) {
+  Attended all;
+  for (const PrefillChunk& chunk : chunks) {
+    if (!chunk.ends_prompt) continue;
+    const std::int64_t context = chunk.tokens + chunk.cached;
+    const std::int64_t entries = reach > 0 ? std::min(reach, context) : context;
+    all.sum += entries;
+    all.max = std::max(all.max, entries);
+  }
+  return all;
+}
 
 std::vector<Operator> attention_work(const ModelSpec& model, const ParallelPlan& plan, const Batch& batch) {
   const std::vector<std::int64_t> laws = kv_laws(model);
@@ -82,13 +102,17 @@ std::vector<Operator> attention_work(const ModelSpec& model, const ParallelPlan&
   for (const LayerGroup& group : model.groups) {
     const Attention& attention = group.attention;
     const int layers = layers_per_stage(group, plan);
-    if (!batch.chunks.empty()) {
+    const Batch seen = group.prompt_kv_only ? with_last_tokens(batch) : batch;
+    const Attended last = group.prompt_kv_only ? last_tokens(batch.chunks, attention.reach()) : Attended();
+    if (!batch.chunks.empty() && !group.prompt_kv_only) {
       const auto add = attention.kind == Attention::Kind::mla ? add_latent_prefill : add_prefill;
       add(attention, plan, model.precision, batch, layers, list);
     }
-    if (batch.decodes > 0) {
-      const auto law = std::lower_bound(laws.begin(), laws.end(), attention.window) - laws.begin();
-      add_decode(attention, plan, model.precision, batch, batch.attended[static_cast<std::size_t>(law)], layers, list);
+    if (seen.decodes > 0) {
+      const auto law = std::lower_bound(laws.begin(), laws.end(), attention.reach()) - laws.begin();
+      const Attended decodes = batch.decodes > 0 ? batch.attended[static_cast<std::size_t>(law)] : Attended();
+      add_decode(attention, plan, model.precision, seen, {decodes.sum + last.sum, std::max(decodes.max, last.max)},
+                 layers, list);
     }
   }
   return list.take();

@@ -38,11 +38,13 @@ struct Batch {
     return sum;
   }
   [[nodiscard]] std::int64_t tokens() const { return prefill_tokens() + decodes * tokens_per_decode; }
-  [[nodiscard]] std::int64_t logit_rows() const {
-    std::int64_t rows = decodes * tokens_per_decode;
-    for (const auto& c : chunks) rows += c.ends_prompt ? 1 : 0;
-    return rows;
+  // Prompts whose last token is computed in this step.
+  [[nodiscard]] std::int64_t prompt_ends() const {
+    std::int64_t ends = 0;
+    for (const auto& c : chunks) ends += c.ends_prompt ? 1 : 0;
+    return ends;
   }
+  [[nodiscard]] std::int64_t logit_rows() const { return decodes * tokens_per_decode + prompt_ends(); }
 };
 
 }  // namespace llmscape::models

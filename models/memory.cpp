@@ -58,7 +58,7 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
     const int layers = layers_per_stage(group, plan);
     const LayerParameters layer = layer_parameters(model.hidden, group, plan.tensor, expert_shards(plan));
     weights += layers * weight_bytes(layer, group.feed_forward.experts / plan.expert, model.precision);
-    kv_per_token += layers * kv_bytes_per_token(group.attention, model.precision.kv, plan.tensor);
+    kv_per_token += group.caches(layers) * kv_bytes_per_token(group.attention, model.precision.kv, plan.tensor);
   }
   weights += frame_bytes(model) + static_cast<double>(model.position_table * model.hidden) *
                                       model.precision.embedding_weights().bytes_with_scales();

@@ -48,7 +48,7 @@ double kv_bytes_per_token(const Attention& attention, const Format& kv, int tens
 double kv_bytes_per_token(const ModelSpec& model, int tensor_parallel) {
   double sum = 0;
   for (const LayerGroup& group : model.groups)
-    sum += group.count * kv_bytes_per_token(group.attention, model.precision.kv, tensor_parallel);
+    sum += group.caches(group.count) * kv_bytes_per_token(group.attention, model.precision.kv, tensor_parallel);
   return sum;
 }
 

@@ -46,6 +46,10 @@ struct Attention {
   std::int64_t sparse_entries = 0;    // that a prompt token attends to: vertical and slash lines of a head (MInference)
   std::int64_t estimate_queries = 0;  // of a chunk, scored against all keys to find those lines, or what to keep
   std::int64_t kept_prompt = 0;       // entries of a prompt that stay in the KV cache (SnapKV); 0: all
+  std::string sparse_kernel{};        // that skips what is not attended to, as devices name it; empty: a dense one
+  // Most entries that a decode attends to, the token itself included, and a prompt token; 0: all.
+  [[nodiscard]] std::int64_t reach() const { return window > 0 ? window + sink_tokens : 0; }
+  [[nodiscard]] std::int64_t prompt_reach() const { return sparse_entries > 0 ? sparse_entries : reach(); }
   bool operator==(const Attention&) const = default;
 };
 
@@ -74,6 +78,8 @@ struct LayerGroup {
   // What token plans change (models/token_plan.hpp):
   bool prompt_kv_only = false;  // prompt tokens before the last one pass the K and V projections only (SwiftKV)
   int kv_shared_by = 1;         // neighbouring layers that keep one KV cache between them
+  // Caches that `layers` of them keep.
+  [[nodiscard]] int caches(int layers) const { return (layers + kv_shared_by - 1) / kv_shared_by; }
 };
 
 struct ModelSpec {
@@ -101,8 +107,8 @@ std::int64_t table_parameters(const ModelSpec&);
 // Parameters that one token passes through: routed experts count experts_per_token of them; the input embedding table
 // is left out unless it is tied (then it is the head), as a token gathers one row of it.
 std::int64_t active_parameters(const ModelSpec&);
-// Bytes of KV cache that one token adds over all layers, windows ignored (cost-model 2.3), over `kv_shards`
-// tensor-parallel ranks: what one rank stores. MLA latents are not divided.
+// Bytes of KV cache that one token adds over all layers, windows and what SnapKV drops ignored (cost-model 2.3), over
+// `kv_shards` tensor-parallel ranks: what one rank stores. MLA latents are not divided.
 double kv_bytes_per_token(const ModelSpec&, int tensor_parallel = 1);
 // The same for one layer.
 double kv_bytes_per_token(const Attention&, const Format& kv, int tensor_parallel = 1);

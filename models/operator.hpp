@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -33,8 +34,13 @@ struct GroupedGemm {
 struct PrefillAttention {
   std::vector<PrefillChunk> chunks;
   int heads = 0, kv_heads = 0, head_dim = 0;  // of this rank
-  std::int64_t window = 0;
+  std::int64_t window = 0;                    // most entries that a token attends to; 0: all
   Format kv;
+  // A kernel that skips what is not attended to, as devices name it; empty: a dense one. Before it, and in a dense one
+  // at the end of a prompt, a chunk's last `estimate_queries` tokens are scored against all its keys, to find what is
+  // attended to or kept.
+  std::string sparse_kernel{};
+  std::int64_t estimate_queries = 0;
   // Latent attention: head_dim is the width of the scores, v_dim that of the values. Expanded: kv_heads = heads, nope +
   // rope and v. Absorbed: one KV head, kv_rank + rope_dim per key, of which the values are the first kv_rank.
   bool mla = false;

@@ -10,7 +10,7 @@ namespace llmscape::models {
 
 std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
   std::set<std::int64_t> windows;  // 0, full attention, sorts first
-  for (const LayerGroup& group : model.groups) windows.insert(group.attention.window);
+  for (const LayerGroup& group : model.groups) windows.insert(group.attention.reach());
   return {windows.begin(), windows.end()};
 }
 
@@ -38,7 +38,8 @@ std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& pla
 std::vector<Operator> step_work(const ModelSpec& model, const ParallelPlan& plan, const Batch& batch,
                                 const ExpertCoverage& coverage) {
   const std::int64_t chunk_tokens = batch.prefill_tokens();
-  std::vector<Operator> all = token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage);
+  std::vector<Operator> all =
+      token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage, batch.prompt_ends());
   for (auto& part : {attention_work(model, plan, batch), logit_work(model, plan, batch.logit_rows())})
     all.insert(all.end(), part.begin(), part.end());
   return all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "models/expert_coverage.hpp"
@@ -9,8 +10,8 @@
 
 namespace llmscape::models {
 
-// The distinct KV laws of the model: 0 (full attention) first if any layer has it, then each distinct window,
-// ascending. Batch::attended has one entry for each, in this order.
+// The distinct KV laws of the model: 0 (full attention) first if any layer has it, then each distinct window, sinks
+// included (Attention::reach), ascending. Batch::attended has one entry for each, in this order.
 std::vector<std::int64_t> kv_laws(const ModelSpec&);
 
 // The operators that one rank of one pipeline stage runs, in three parts by what they depend on, so that a device can
@@ -19,14 +20,21 @@ std::vector<std::int64_t> kv_laws(const ModelSpec&);
 // token_work: everything that depends on the number of tokens alone: norms, projections, rope, feed-forward, embedding,
 // collectives of the layers. `chunk_tokens` belong to prompts (expert coverage differs), `decode_tokens` to decodes.
 // With data-parallel attention both are those of one attention group, and all groups are taken to run alike.
+// `prompt_ends`: prompts whose last token is among the chunks'; only layers with prompt_kv_only ask for it. There the
+// chunks' other tokens pass one norm and the K and V projections and are written to the cache, those of layers that
+// share a cache once (SwiftKV, arXiv 2410.03960: SingleInputKV, AcrossKV); last tokens and decodes pass everything.
 std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens,
-                                 std::int64_t decode_tokens, const ExpertCoverage&);
+                                 std::int64_t decode_tokens, const ExpertCoverage&, std::int64_t prompt_ends = 0);
 // logit_work: final norm, head and sampling of `rows`.
 std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows);
 // attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the
-// latents that the chunks need (a chunk runs absorbed where that takes fewer FLOPs, a decode always does). A batch with
-// decodes whose `attended` does not match kv_laws throws std::invalid_argument.
+// latents that the chunks need (a chunk runs absorbed where that takes fewer FLOPs, a decode always does). In layers
+// with prompt_kv_only the last tokens of prompts attend beside the decodes, the chunks' other tokens not at all. A
+// batch with decodes whose `attended` does not match kv_laws throws std::invalid_argument.
 std::vector<Operator> attention_work(const ModelSpec&, const ParallelPlan&, const Batch&);
+
+// What the last tokens of the prompts that end with these chunks attend to; `reach` as in Attention.
+Attended last_tokens(std::span<const PrefillChunk> chunks, std::int64_t reach);
 
 // All three together: for devices that want the whole step, for tests and for `explain`.
 std::vector<Operator> step_work(const ModelSpec&, const ParallelPlan&, const Batch&, const ExpertCoverage&);

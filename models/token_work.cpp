@@ -15,13 +15,20 @@ namespace {
 class TokenWork {
  public:
   TokenWork(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens, std::int64_t decode_tokens,
-            const ExpertCoverage& coverage)
+            const ExpertCoverage& coverage, std::int64_t prompt_ends)
       : model_(model), plan_(plan), chunk_tokens_(chunk_tokens), decode_tokens_(decode_tokens),
-        tokens_(chunk_tokens + decode_tokens), width_(hidden_format(model.precision).bytes), coverage_(coverage) {}
+        tokens_(chunk_tokens + decode_tokens), prompt_ends_(prompt_ends), width_(hidden_format(model.precision).bytes),
+        coverage_(coverage) {}
 
   std::vector<Operator> operators() {
     add_embedding();
-    for (const LayerGroup& group : model_.groups) add_layers(group);
+    for (const LayerGroup& group : model_.groups) {
+      if (group.prompt_kv_only) {
+        add_kv_only(group);
+      } else {
+        add_layers(group);
+      }
+    }
     if (plan_.pipeline > 1)
       list_.add(Collective{Collective::Kind::send, hidden_state(), 2, plan_.tensor * plan_.data}, 1);
     return list_.take();
@@ -64,6 +71,28 @@ class TokenWork {
     elementwise(Elementwise::Kind::add, 3, model_.hidden, 2 * layers);
     // Partial sums of the attention output and of the feed-forward.
     if (plan_.tensor > 1) list_.add(Collective{Collective::Kind::all_reduce, hidden_state(), plan_.tensor}, 2 * layers);
+  }
+
+  // Prompt tokens are projected to keys and values, which are written to the cache; the others pass the whole layers.
+  void add_kv_only(const LayerGroup& group) {
+    const std::int64_t prompts = chunk_tokens_, all = tokens_;
+    tokens_ = prompts - prompt_ends_;
+    if (tokens_ > 0) {
+      const Attention& a = group.attention;
+      const int layers = group.caches(layers_per_stage(group, plan_));
+      const std::int64_t keys = std::int64_t{kv_heads_per_rank(a, plan_.tensor)} * a.head_dim;
+      elementwise(Elementwise::Kind::norm, 2, model_.hidden, 1);
+      linear({model_.hidden, 2 * keys, a.qkv_bias}, tokens_, model_.precision.weights, layers);
+      if (a.qk_norm || a.qk_norm_full) elementwise(Elementwise::Kind::norm, 2, keys, layers);
+      if (model_.position_table == 0) elementwise(Elementwise::Kind::rope, 2, keys, layers);
+      const double written = kv_bytes_per_token(a, model_.precision.kv, plan_.tensor);
+      list_.add(Copy{2 * static_cast<double>(tokens_) * written}, layers);  // read and written
+    }
+    chunk_tokens_ = prompt_ends_;
+    tokens_ = chunk_tokens_ + decode_tokens_;
+    if (tokens_ > 0) add_layers(group);
+    chunk_tokens_ = prompts;
+    tokens_ = all;
   }
 
   void add_projections(const Attention& a, int layers) {
@@ -143,7 +172,10 @@ class TokenWork {
 
   const ModelSpec& model_;
   const ParallelPlan& plan_;
-  const std::int64_t chunk_tokens_, decode_tokens_, tokens_;
+  std::int64_t chunk_tokens_;  // those that pass the layers being written, as tokens_
+  const std::int64_t decode_tokens_;
+  std::int64_t tokens_;
+  const std::int64_t prompt_ends_;
   const double width_;  // bytes of a hidden element
   const ExpertCoverage& coverage_;
   OperatorList list_;
@@ -152,9 +184,9 @@ class TokenWork {
 }  // namespace
 
 std::vector<Operator> token_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens,
-                                 std::int64_t decode_tokens, const ExpertCoverage& coverage) {
+                                 std::int64_t decode_tokens, const ExpertCoverage& coverage, std::int64_t prompt_ends) {
   if (chunk_tokens + decode_tokens == 0) return {};
-  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage).operators();
+  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage, prompt_ends).operators();
 }
 
 }  // namespace llmscape::models

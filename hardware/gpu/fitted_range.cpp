@@ -26,7 +26,14 @@ bool FittedRange::check(const models::DecodeAttention& a) {
   return inside;
 }
 
-bool FittedRange::check(std::span<const models::PrefillChunk> chunks) {
+bool FittedRange::check_sparse(const models::PrefillAttention& shape) {
+  if (gpu_.sparse_attention.contains(shape.sparse_kernel)) return true;
+  unknown_kernel_ = shape.sparse_kernel;
+  return false;
+}
+
+bool FittedRange::check(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
+  if (runs_sparse(shape, chunks)) return check_sparse(shape);
   const auto& fit = gpu_.prefill_attention;
   const auto outside = std::ranges::find_if(chunks, [&](const models::PrefillChunk& chunk) {
     return chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context;
@@ -44,7 +51,7 @@ bool FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::GroupedGemm>(&op))
     return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights), g->rows, g->n, g->k);
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a);
-  if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(a->chunks);
+  if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(*a, a->chunks);
   const auto* c = std::get_if<models::Collective>(&op);
   if (!c || measured(gpu_.links, *c)) return true;
   if (std::string& text = first(OperatorFamily::collective); text.empty())
@@ -58,6 +65,9 @@ std::vector<std::string> FittedRange::warnings() const {
     if (!first_[family].empty())
       out.push_back(
           fmt::format("{} of {} left its fitted range: {}", kOperatorFamilyNames[family], gpu_.name, first_[family]));
+  if (!unknown_kernel_.empty())
+    out.push_back(fmt::format("sparse attention '{}' is not known of {}: assumed to reach {:.0f} % of its peak",
+                              unknown_kernel_, gpu_.name, 100 * assumed_sparse_attention().compute_efficiency));
   return out;
 }
 

@@ -16,7 +16,8 @@ class FittedRange {
   // Whether it lies inside.
   bool check(const models::AnyOperator& op);
   bool check(const models::DecodeAttention& attention);
-  bool check(std::span<const models::PrefillChunk> chunks);
+  // One layer over `chunks`, which stand in for those of `shape`.
+  bool check(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks);
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
@@ -24,8 +25,11 @@ class FittedRange {
   bool check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
                      std::int64_t k);
 
+  bool check_sparse(const models::PrefillAttention& shape);
+
   const Gpu& gpu_;
   std::array<std::string, kOperatorFamilies> first_;  // what left the range; empty: nothing has
+  std::string unknown_kernel_;                        // a sparse one that the device does not know
 };
 
 }  // namespace llmscape::hardware

@@ -36,6 +36,11 @@ const DecodeAttentionParameters& Gpu::decode_attention_of(const models::Format& 
   return own != decode_attention_by_kv.end() ? own->second : decode_attention;
 }
 
+const SparseAttentionParameters& Gpu::sparse_attention_of(const std::string& kernel) const {
+  const auto own = sparse_attention.find(kernel);
+  return own != sparse_attention.end() ? own->second : assumed_sparse_attention();
+}
+
 const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights) const {
   const auto own = expert_gemm_by_format.find(weights.name);
   return own != expert_gemm_by_format.end() ? own->second : grouped_gemm();
@@ -112,6 +117,9 @@ const Fields<Gpu>& gpu_fields() {
         .required();
     f.add_group("decode_attention_by_kv", &Gpu::decode_attention_by_kv, decode_attention_fields(),
                 "attention of decodes over KV of this format; others are priced as `decode_attention`");
+    f.add_group("sparse_attention", &Gpu::sparse_attention, sparse_attention_fields(),
+                "attention of prompts by sparse kernels, by the name that token plans ask for (minference, sglang, "
+                "a_shape); others are assumed to reach 14 % of the peak, with a warning");
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
     f.add_group("links", &Gpu::links, links_fields(), "how the devices of a replica are joined").required();
     f.add("load_bandwidth", &Gpu::load, "from the host's memory into the device's; absent: not known").above(0);

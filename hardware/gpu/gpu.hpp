@@ -4,6 +4,7 @@
 #include "hardware/device.hpp"
 #include "hardware/gpu/attention_decode.hpp"
 #include "hardware/gpu/attention_prefill.hpp"
+#include "hardware/gpu/attention_sparse.hpp"
 #include "hardware/gpu/chip.hpp"
 #include "hardware/gpu/elementwise.hpp"
 #include "hardware/gpu/gemm.hpp"
@@ -43,7 +44,10 @@ struct Gpu final : Device, Chip, PowerRange {
 
   // The same for decode attention over KV of a format.
   std::map<std::string, DecodeAttentionParameters> decode_attention_by_kv;
+  // Sparse kernels for prompts, by the name that token plans ask for; others are assumed.
+  std::map<std::string, SparseAttentionParameters> sparse_attention;
 
+  [[nodiscard]] const SparseAttentionParameters& sparse_attention_of(const std::string& kernel) const;
   [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::Format& kv) const;
   [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
   [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights) const;

@@ -19,22 +19,33 @@ GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const
       stage_layers_((model.layers() + plan.pipeline - 1) / plan.pipeline),
       latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)), range_(gpu_),
       tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
-  // The attention work of one decode names the shapes of every layer; that of one chunk names them in the same order.
-  const auto laws = models::kv_laws(model);
-  const std::vector<models::Attended> attended(laws.size(), {1, 1});
-  for (const auto& op : models::attention_work(model, plan, {{}, 1, 1, attended})) {
-    const auto& decode = std::get<models::DecodeAttention>(op.what);
-    const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
-    attention_.push_back({{}, decode, static_cast<std::size_t>(law), op.count, {}});
-    if (const auto& correction = gpu.decode_attention_of(decode.kv).correction; correction && !decode.mla)
-      attention_.back().decode_correction.emplace(*correction);
+  for (const bool prompt_kv_only : {false, true}) {
+    models::ModelSpec part = model;
+    std::erase_if(part.groups, [&](const models::LayerGroup& group) { return group.prompt_kv_only != prompt_kv_only; });
+    if (!part.groups.empty()) add_layers(part, prompt_kv_only);
   }
   gpu_.decode_attention.correction.reset();
   for (auto& [kv, parameters] : gpu_.decode_attention_by_kv) parameters.correction.reset();
-  if (latent_) return;
-  const auto chunk_work = models::attention_work(model, plan, {kProbeChunk, 0, 1, {}});
-  for (std::size_t i = 0; i < attention_.size(); ++i)
-    attention_[i].prefill = std::get<models::PrefillAttention>(chunk_work.at(i).what);
+}
+
+// The attention work of one decode names the shapes of every layer; that of one chunk names them in the same order.
+void GpuStepModel::add_layers(const models::ModelSpec& part, bool prompt_kv_only) {
+  const auto laws = models::kv_laws(model_);
+  const std::vector<models::Attended> attended(models::kv_laws(part).size(), {1, 1});
+  const std::size_t first = attention_.size();
+  for (const auto& op : models::attention_work(part, plan_, {{}, 1, 1, attended})) {
+    const auto& decode = std::get<models::DecodeAttention>(op.what);
+    const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
+    attention_.push_back({{}, {}, decode, static_cast<std::size_t>(law), op.count, {}, prompt_kv_only});
+    if (const auto& correction = gpu_.decode_attention_of(decode.kv).correction; correction && !decode.mla)
+      attention_.back().decode_correction.emplace(*correction);
+  }
+  if (latent_ || prompt_kv_only) return;
+  const auto chunk_work = models::attention_work(part, plan_, {kProbeChunk, 0, 1, {}});
+  for (std::size_t i = first; i < attention_.size(); ++i) {
+    attention_[i].prefill = attention_[i].dense = std::get<models::PrefillAttention>(chunk_work.at(i - first).what);
+    if (!attention_[i].prefill.sparse_kernel.empty()) attention_[i].dense.window = 0;
+  }
 }
 
 StepCost GpuStepModel::step(const models::Batch& batch) {
@@ -43,7 +54,7 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
   const std::int64_t decode_tokens = batch.decodes * batch.tokens_per_decode;
   if (chunk_tokens + decode_tokens > 0) {
     const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_);
-    part = tables_.token_part(chunk_tokens, decoded);
+    part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends());
     if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
     part += tables_.logit_part(batch.logit_rows());
     add_attention(part, batch);
@@ -58,32 +69,42 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
 void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
   if (latent_ && !batch.chunks.empty()) part += priced(models::attention_work(model_, plan_, {batch.chunks, 0, 1, {}}));
   const std::span<const models::PrefillChunk> chunks = latent_ ? std::span<const models::PrefillChunk>() : batch.chunks;
-  const bool chunks_inside = range_.check(chunks);
   for (AttentionLayers& layers : attention_) {
     layers.decode.sequences = batch.decodes;
     layers.decode.tokens_per_sequence = batch.tokens_per_decode;
     layers.decode.attended = batch.decodes > 0 ? batch.attended[layers.law] : models::Attended();
+    const auto prompts = layers.prompt_kv_only ? std::span<const models::PrefillChunk>() : chunks;
+    if (layers.prompt_kv_only && !chunks.empty()) {
+      const models::Attended last = models::last_tokens(chunks, layers.decode.window);
+      layers.decode.sequences += batch.prompt_ends();
+      layers.decode.attended.sum += last.sum;
+      layers.decode.attended.max = std::max(layers.decode.attended.max, last.max);
+    }
     const Seconds prefill = part.of(OperatorFamily::prefill_attention);
     const Seconds decode = part.of(OperatorFamily::decode_attention);
-    add_attention(part, layers, chunks);
-    if (!chunks_inside) part.extrapolated += part.of(OperatorFamily::prefill_attention) - prefill;
+    add_attention(part, layers, prompts);
+    if (!range_.check(layers.prefill, prompts))
+      part.extrapolated += part.of(OperatorFamily::prefill_attention) - prefill;
     if (!range_.check(layers.decode)) part.extrapolated += part.of(OperatorFamily::decode_attention) - decode;
   }
 }
 
 void GpuStepModel::add_attention(PartCost& part, AttentionLayers& layers,
                                  std::span<const models::PrefillChunk> chunks) const {
-  const KernelCost prefill = prefill_attention_cost(gpu_, gpu_.prefill_attention, layers.prefill, chunks);
+  const bool sparse = runs_sparse(layers.prefill, chunks);
+  KernelCost prefill = sparse ? sparse_attention_cost(gpu_, layers.prefill, chunks)
+                              : prefill_attention_cost(gpu_, gpu_.prefill_attention, layers.dense, chunks);
   KernelCost decode;
-  if (layers.decode.sequences > 0 && !chunks.empty() && gpu_.prefill_attention.takes_decodes) {
+  if (layers.decode.sequences > 0 && !chunks.empty() && gpu_.prefill_attention.takes_decodes && !sparse) {
     // One kernel: what the decodes add to it is theirs.
-    decode = mixed_attention_cost(gpu_, gpu_.prefill_attention, layers.prefill, chunks, layers.decode) - prefill;
+    decode = mixed_attention_cost(gpu_, gpu_.prefill_attention, layers.dense, chunks, layers.decode) - prefill;
     decode.time += attention_tail(gpu_.decode_attention_of(layers.decode.kv), layers.decode);
   } else {
     decode = decode_attention_cost(gpu_, gpu_.decode_attention_of(layers.decode.kv), layers.decode);
     if (layers.decode.sequences > 0 && layers.decode_correction)
       decode.time *= layers.decode_correction->factor(layers.decode);
   }
+  if (layers.prefill.estimate_queries > 0 && !sparse) prefill += selection_cost(gpu_, layers.prefill, chunks);
   part.add(OperatorFamily::prefill_attention, prefill, layers.count);
   part.add(OperatorFamily::decode_attention, decode, layers.count);
 }

@@ -22,11 +22,15 @@ class GpuStepModel final : public StepModel {
   // Layers whose attention is alike.
   struct AttentionLayers {
     models::PrefillAttention prefill;
+    models::PrefillAttention dense;  // of chunks that do not need a sparse kernel: the same, but for what it leaves out
     models::DecodeAttention decode;
     std::size_t law;  // index into Batch::attended
     int count;
     std::optional<DecodeCorrection> decode_correction;
+    bool prompt_kv_only;  // the last tokens of prompts attend beside the decodes, others not at all
   };
+
+  void add_layers(const models::ModelSpec& part, bool prompt_kv_only);
 
   PartCost priced(const std::vector<models::Operator>& operators);
   void add_attention(PartCost& part, const models::Batch& batch);

@@ -17,7 +17,20 @@ struct Pricer {
     part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm_of(g.weights), g), count);
   }
   void operator()(const models::PrefillAttention& a) const {
-    part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention, a, a.chunks), count);
+    if (runs_sparse(a, a.chunks)) {
+      part.add(OperatorFamily::prefill_attention, sparse_attention_cost(gpu, a, a.chunks), count);
+      return;
+    }
+    if (a.sparse_kernel.empty()) {
+      part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention, a, a.chunks),
+               count);
+    } else {
+      models::PrefillAttention dense = a;
+      dense.window = 0;
+      part.add(OperatorFamily::prefill_attention,
+               prefill_attention_cost(gpu, gpu.prefill_attention, dense, dense.chunks), count);
+    }
+    if (a.estimate_queries > 0) part.add(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks), count);
   }
   void operator()(const models::DecodeAttention& a) const {
     part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a.kv), a), count);
@@ -38,6 +51,17 @@ struct Pricer {
 };
 
 }  // namespace
+
+KernelCost sparse_attention_cost(const Gpu& gpu, const models::PrefillAttention& shape,
+                                 std::span<const models::PrefillChunk> chunks) {
+  return sparse_attention_cost(gpu, gpu.sparse_attention_of(shape.sparse_kernel),
+                               gpu.prefill_attention.memory_efficiency, shape, chunks);
+}
+
+KernelCost selection_cost(const Gpu& gpu, const models::PrefillAttention& shape,
+                          std::span<const models::PrefillChunk> chunks) {
+  return selection_cost(gpu, gpu.prefill_attention.compute_efficiency, shape, chunks);
+}
 
 PartCost price(const Gpu& gpu, std::span<const models::Operator> operators) {
   PartCost part;

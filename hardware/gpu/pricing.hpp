@@ -6,6 +6,12 @@
 
 namespace llmscape::hardware {
 
+// The same of attention_sparse.hpp with what this GPU has for the kernel that `shape` names, and for dense attention.
+KernelCost sparse_attention_cost(const Gpu& gpu, const models::PrefillAttention& shape,
+                                 std::span<const models::PrefillChunk> chunks);
+KernelCost selection_cost(const Gpu& gpu, const models::PrefillAttention& shape,
+                          std::span<const models::PrefillChunk> chunks);
+
 // The operators one after another on the device timeline.
 PartCost price(const Gpu& gpu, std::span<const models::Operator> operators);
 

@@ -48,7 +48,8 @@ fs::path TableDevice::folder_of(const models::ModelSpec& model, const models::Pa
 }
 
 std::vector<std::string> TableDevice::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
-  std::vector<std::string> problems = unmeasured(model, plan);
+  std::vector<std::string> problems = token_plan_refused(*this, model);
+  if (problems.empty()) problems = unmeasured(model, plan);
   if (!problems.empty()) return problems;
   const fs::path here = folder_of(model, plan);
   if (!fs::is_directory(here))

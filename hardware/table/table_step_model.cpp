@@ -138,7 +138,7 @@ StepCost TableStepModel::step(const models::Batch& batch) {
     family(OperatorFamily::decode_attention) = Seconds(model_.layers() * attention.decode);
     if (!attention_.covers(batch)) note(OperatorFamily::decode_attention, attention_.range());
     family(OperatorFamily::collective) =
-        collectives_.token_part(prompt_tokens, computed - prompt_tokens)
+        collectives_.token_part(prompt_tokens, computed - prompt_tokens, 0)
             .by_family[static_cast<std::size_t>(OperatorFamily::collective)] +
         collectives_.logit_part(batch.logit_rows()).by_family[static_cast<std::size_t>(OperatorFamily::collective)];
   }

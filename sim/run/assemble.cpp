@@ -115,6 +115,41 @@ std::string in_words(std::string_view family) {
   return words;
 }
 
+// Mean over the layers of what a decode attends to.
+std::optional<double> entries_per_decode(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals) {
+  double entries = 0;
+  std::int64_t decodes = 0;
+  for (std::size_t r = 0; r < totals.size(); ++r) {
+    if (totals[r].attended_decodes == 0) continue;
+    decodes += totals[r].attended_decodes;
+    const models::ModelSpec& model = parts.scenario.model_of(parts.scenario.pools[parts.pools[r]]);
+    const auto laws = models::kv_laws(model);
+    for (const models::LayerGroup& group : model.groups) {
+      const auto law = std::ranges::lower_bound(laws, group.attention.reach()) - laws.begin();
+      entries += totals[r].attended[static_cast<std::size_t>(law)] * group.count / model.layers();
+    }
+  }
+  if (decodes == 0) return std::nullopt;
+  return entries / static_cast<double>(decodes);
+}
+
+Work work(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals) {
+  Work work;
+  for (std::size_t r = 0; r < totals.size(); ++r) {
+    const auto devices = static_cast<double>(parts.devices_of_replica[r]);
+    work.flops += totals[r].flops.si() * devices;
+    work.bytes += totals[r].bytes.si() * devices;
+  }
+  const PoolConfig& first = parts.scenario.pools.front();
+  const models::ModelSpec& model = parts.scenario.model_of(first);
+  work.kv_bytes_per_token = models::kv_bytes_per_token(model);
+  work.activation_bytes =
+      models::memory_need(model, first.plan(), first.batcher->max_tokens(), first.batcher->max_sequences())
+          .activations.si();
+  work.entries_per_decode = entries_per_decode(parts, totals);
+  return work;
+}
+
 // Which operators the time went to, and what the figures behind them are worth.
 void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result) {
   std::array<double, hardware::kOperatorFamilies> seconds{};
@@ -272,6 +307,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
   result.speculation = speculation(parts, totals);
   result.adapters = adapters(parts);
+  result.work = work(parts, totals);
   result.pools = pools(parts, gateway, totals, end);
   result.energy = energy_of(parts, gateway, result, end);
   result.utilisation = utilisation_of(parts, gateway, end);

@@ -122,6 +122,7 @@ void Engines::add_group(const PoolConfig& config, std::size_t group) {
     replica.pipeline_stages = static_cast<int>(config.pipeline_parallel);
     replica.max_model_len = size.max_model_len;
     replica.lookahead = options_.lookahead;
+    replica.kept_prompt = model.groups.front().attention.kept_prompt;
     replica.turns = turns_of(config, device, first);
     const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
     seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,

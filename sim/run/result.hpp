@@ -79,9 +79,10 @@ struct AdapterResult {
 // What the steps computed and moved, all devices together.
 struct Work {
   double flops = 0, bytes = 0;
-  double expert_bytes = 0;        // of `bytes`: weights of routed experts
-  double kv_bytes_per_token = 0;  // of the first pool's model, whole model, as its token plan stores it
-  double activation_bytes = 0;    // peak of a step of the first pool, of one device
+  double expert_bytes = 0;                   // of `bytes`: weights of routed experts
+  double kv_bytes_per_token = 0;             // of the first pool's model, whole model, as its token plan stores it
+  double activation_bytes = 0;               // peak of a step of the first pool, of one device
+  std::optional<double> entries_per_decode;  // of a layer's KV cache, attended to by one: mean over decodes and layers
 };
 
 // Prefill token equivalents of tasks (arXiv 2604.05404): sum over their calls of D_prefill + gamma L D_decode.

@@ -55,6 +55,15 @@ Json shares(const std::vector<std::pair<std::string, double>>& parts) {
   return json;
 }
 
+Json work(const Work& w) {
+  Json json = {{"flops", w.flops},
+               {"bytes", w.bytes},
+               {"kv_bytes_per_token", w.kv_bytes_per_token},
+               {"activation_bytes", w.activation_bytes}};
+  if (w.entries_per_decode) json["entries_per_decode"] = *w.entries_per_decode;
+  return json;
+}
+
 Json energy(const EnergyResult& e) {
   Json json = {{"joules", shares(e.joules)}, {"total_joules", e.total_joules}};
   if (e.joules_per_output_token) json["joules_per_output_token"] = *e.joules_per_output_token;
@@ -233,6 +242,7 @@ std::string to_json(const RunResult& r) {
                    {"mean", r.pte->mean},
                    {"mean_computed", r.pte->mean_computed},
                    {"mean_tokens", r.pte->mean_tokens}};
+  if (r.steps > 0) json["work"] = work(r.work);
   if (r.speculation)
     json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};

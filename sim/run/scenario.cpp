@@ -58,6 +58,10 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
   if (config.kv) model->precision.kv = *models::format_named(*config.kv);
   if (config.experts) model->precision.experts = models::format_named(*config.experts);
   if (config.embeddings) model->precision.embeddings = models::format_named(*config.embeddings);
+  const std::vector<std::string> problems = config.token_plan->problems(*model);
+  for (const std::string& problem : problems) diagnostics.error(where_of(node, {"token_plan"}), problem);
+  if (!problems.empty()) return std::nullopt;
+  config.token_plan->apply(*model);
   return model;
 }
 

@@ -12,6 +12,7 @@
 #include "hardware/fabric.hpp"
 #include "hardware/memory_tier.hpp"
 #include "hardware/retrieval/retrieval.hpp"
+#include "models/token_plan.hpp"
 #include "sim/run/cost.hpp"
 #include "sim/run/fault_config.hpp"
 #include "sim/run/lora.hpp"
@@ -37,6 +38,7 @@ struct ModelConfig {
       hf_config;  // ... a config.json of Hugging Face, or a native model/1 file, from the scenario's folder
   // Number formats instead of the model's own; `weights` also those of experts and embeddings, unless these are named.
   std::optional<std::string> weights, activations, kv, experts, embeddings;
+  std::shared_ptr<const models::TokenPlan> token_plan;
 };
 
 struct HardwareConfig {

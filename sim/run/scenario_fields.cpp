@@ -24,6 +24,9 @@ const Fields<ModelConfig>& model_fields() {
     f.add("embeddings", &ModelConfig::embeddings,
           "number format of embedding and head, where it is another than that of the weights")
         .one_of(models::format_names());
+    f.add_family("token_plan", &ModelConfig::token_plan, models::token_plans(),
+                 "what of the model each token passes, attends to and leaves in the KV cache")
+        .otherwise("full");
     f.check([](const ModelConfig& c, const YamlNode& node, Diagnostics& d) {
       if (c.preset.has_value() == c.hf_config.has_value())
         d.error(node.where, "a model is given by 'preset' or by 'hf_config', and only one of them");

@@ -62,6 +62,22 @@ void check_tiers(const EngineConfig& engine, const HardwareConfig& hardware, con
                       group + ": {node: hgx-h200}");
 }
 
+// SnapKV frees what it drops of a prompt: nobody else may hold or wait for these blocks.
+void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const YamlNode& root,
+                      Diagnostics& diagnostics) {
+  const models::ModelSpec& model = scenario.model_of(engine);
+  const SourceRange where = where_of(root, {"model", "token_plan"});
+  if (engine.lora && std::ranges::any_of(model.groups, &models::LayerGroup::prompt_kv_only))
+    diagnostics.error(where, "token plan 'swiftkv' does not say what adapters do to layers that prompts skip");
+  if (model.groups.front().attention.kept_prompt == 0) return;
+  if (engine.batcher->prefix_caching() || !engine.batcher->kv_grows())
+    diagnostics.error(where,
+                      "token plan 'snapkv' needs a batcher that keeps no prefixes and takes blocks as sequences grow",
+                      "batcher: {policy: vllm_v1, enable_prefix_caching: false}");
+  if (engine.role != serving::Role::any)
+    diagnostics.error(where, "token plan 'snapkv' needs pools that compute prompts and decode them");
+}
+
 void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
                   Diagnostics& diagnostics) {
   const models::ParallelPlan plan = engine.plan();
@@ -73,6 +89,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
                                  std::to_string(device.count));
   const models::ModelSpec& model = scenario.model_of(engine);
   for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
+  check_token_plan(scenario, engine, root, diagnostics);
   check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
   for (const std::string& problem : draft_problems(scenario, engine, device))
     diagnostics.error(where_of(root, {"serving", "speculation"}), problem);

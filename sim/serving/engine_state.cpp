@@ -20,9 +20,9 @@ void StepPlan::clear() {
 
 EngineState::EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_caching, bool kv_grows,
                          const std::vector<std::int64_t>& kv_laws, const Speculation& speculation,
-                         std::int64_t resident_adapters)
+                         std::int64_t resident_adapters, std::int64_t kept_prompt)
     : kv(kv_blocks, block_tokens, prefix_caching), decoding(kv_laws, block_tokens, speculation),
-      adapters(resident_adapters), kv_grows_(kv_grows) {}
+      adapters(resident_adapters), kv_grows_(kv_grows), kept_prompt_(kept_prompt) {}
 
 void EngineState::link(Request& request) {
   request.previous = last_;
@@ -99,8 +99,14 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
     request.state = Request::State::finishing;
     plan.finished.push_back(&request);
   } else {
+    if (kept_prompt_ > 0) cut_prompt(request);
     decoding.join(request);
   }
+}
+
+void EngineState::cut_prompt(Request& request) {
+  request.computed -= std::max<std::int64_t>(0, request.prompt_tokens - kept_prompt_);
+  kv.give_back(request.lease, request.lease.blocks() - kv.blocks_for(request.computed));
 }
 
 void EngineState::schedule_decodes(StepPlan& plan) {

@@ -66,10 +66,11 @@ struct StepPlan {
 class EngineState {
  public:
   // `kv_grows`: decoding sequences take blocks as they grow. False where each request reserves its whole length when it
-  // is admitted (reserve()).
+  // is admitted (reserve()). `kept_prompt`: entries of a prompt that stay when it is computed (SnapKV), the others'
+  // blocks are free from then on; 0: all. Needs a cache without prefixes and sequences that grow.
   EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_caching, bool kv_grows,
               const std::vector<std::int64_t>& kv_laws, const Speculation& speculation = {},
-              std::int64_t resident_adapters = 0);
+              std::int64_t resident_adapters = 0, std::int64_t kept_prompt = 0);
 
   WaitingQueue waiting;
   KvCache kv;
@@ -145,8 +146,10 @@ class EngineState {
   void stop(Request& request);
   void free_blocks(Request& request);
   void settle_blocks(Request& request);
+  void cut_prompt(Request& request);
 
   bool kv_grows_;
+  std::int64_t kept_prompt_;
   std::int64_t running_ = 0;
   std::int64_t importing_ = 0;
   std::int64_t answers_ = 0;  // tokens answered, accepted drafts aside

@@ -37,6 +37,12 @@ void KvCache::take_for_decodes(std::int64_t blocks) {
   private_ += blocks;
 }
 
+void KvCache::give_back(Lease& lease, std::int64_t blocks) {
+  if (blocks > lease.private_blocks) throw std::logic_error("INV-4: more KV blocks given back than held");
+  lease.private_blocks -= blocks;
+  private_ -= blocks;
+}
+
 void KvCache::publish(Lease& lease, const Prompt& content, std::int64_t tokens) {
   const std::int64_t whole = tokens / block_tokens_;
   if (!prefix_caching_ || whole <= lease.published_blocks) return;

@@ -13,7 +13,7 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
       max_tokens_(policy.max_tokens()), batcher_(policy.make()), step_model_(std::move(step_model)),
       outcomes_(outcomes), listener_(steps),
       state_(config_.kv_blocks, config_.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws,
-             config_.speculation, config_.adapters.resident),
+             config_.speculation, config_.adapters.resident, config_.kept_prompt),
       offload_(config_.offload, max_sequences_,
                [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }) {
   if (offload_.active()) state_.kv.set_listener(&offload_);

@@ -31,6 +31,8 @@ struct ReplicaTotals {
   std::array<Seconds, hardware::kResources> busy_by_resource{};        // of one device: each at most `busy`
   Flops flops;
   Bytes bytes;
+  std::vector<double> attended;       // entries that decodes attended to, by KV law
+  std::int64_t attended_decodes = 0;  // by so many decodes, padding included
   std::int64_t peak_kv_blocks = 0;
 };
 
@@ -70,8 +72,9 @@ struct ReplicaConfig {
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
   Speculation speculation{};
   AdapterConfig adapters{};
-  std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
-  KvOffloadConfig offload{};    // where KV blocks go that leave HBM
+  std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own
+  std::int64_t kept_prompt = 0;  // entries of a prompt that stay when it is computed; 0: all
+  KvOffloadConfig offload{};     // where KV blocks go that leave HBM
 };
 
 // One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed

@@ -94,6 +94,10 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   for (std::size_t i = 0; i < cost.busy.size(); ++i) totals_.busy_by_resource[i] += cost.busy[i];
   totals_.flops += cost.flops;
   totals_.bytes += cost.bytes;
+  totals_.attended.resize(std::max(totals_.attended.size(), plan_.attended.size()));
+  for (std::size_t law = 0; law < plan_.attended.size(); ++law)
+    totals_.attended[law] += static_cast<double>(plan_.attended[law].sum);
+  if (!plan_.attended.empty()) totals_.attended_decodes += plan_.decodes + plan_.idle_decodes;
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
   listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size() + offload_.fetching(),
                     state_.kv.used());

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/fields.hpp"
+#include "models/model.hpp"
+
+namespace llmscape::models {
+
+// How much of a model each token passes and attends to, and what of it stays in the KV cache: methods that change that
+// without changing the checkpoint's shapes. A plan rewrites the layer groups of a model once, when it is loaded; work,
+// memory and devices look at the groups alone. Quality is outside the simulator.
+struct TokenPlan {
+  virtual ~TokenPlan() = default;
+  // Why this model cannot take it, one sentence each; empty: it can.
+  [[nodiscard]] virtual std::vector<std::string> problems(const ModelSpec&) const { return {}; }
+  // `model` has no problems().
+  virtual void apply(ModelSpec& model) const = 0;
+};
+
+// full, swiftkv, minference, streaming, snapkv: key `policy` of `token_plan`.
+const Family<TokenPlan>& token_plans();
+
+// Whether a plan has changed any layer: devices that price steps by forms of their own refuse such models.
+bool changed_by_plan(const ModelSpec& model);
+
+// The problem of plans that need softmax attention over keys and values as they are: of latent attention.
+std::vector<std::string> latent_attention_problem(const ModelSpec& model, const std::string& plan);
+
+}  // namespace llmscape::models

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/token_plan.hpp"
+#include "models/token_plans/full.hpp"
+#include "models/token_plans/minference.hpp"
+#include "models/token_plans/snapkv.hpp"
+#include "models/token_plans/streaming.hpp"
+#include "models/token_plans/swiftkv.hpp"
+
+#include <algorithm>
+
+namespace llmscape::models {
+
+const Family<TokenPlan>& token_plans() {
+  static const Family<TokenPlan> family(
+      "token_plan", "policy",
+      {
+          member<FullPlan, TokenPlan>("full", "every token passes every layer and attends to all before it",
+                                      full_plan_fields()),
+          member<SwiftKv, TokenPlan>("swiftkv", "prompts pass half of the layers only as keys and values",
+                                     swiftkv_fields()),
+          member<MInference, TokenPlan>("minference", "prompts attend to the vertical and slash lines of each head",
+                                        minference_fields()),
+          member<Streaming, TokenPlan>("streaming", "all attend to the first tokens and a window (StreamingLLM)",
+                                       streaming_fields()),
+          member<SnapKv, TokenPlan>("snapkv", "a prompt's KV cache is cut to a cap when it is computed",
+                                    snapkv_fields()),
+      });
+  return family;
+}
+
+bool changed_by_plan(const ModelSpec& model) {
+  return std::ranges::any_of(model.groups, [](const LayerGroup& group) {
+    const Attention& a = group.attention;
+    return group.prompt_kv_only || group.kv_shared_by > 1 || a.sink_tokens > 0 || a.sparse_entries > 0 ||
+           a.estimate_queries > 0 || a.kept_prompt > 0 || !a.sparse_kernel.empty();
+  });
+}
+
+std::vector<std::string> latent_attention_problem(const ModelSpec& model, const std::string& plan) {
+  const bool latent = std::ranges::any_of(
+      model.groups, [](const LayerGroup& group) { return group.attention.kind == Attention::Kind::mla; });
+  if (!latent) return {};
+  return {"token plan '" + plan + "' needs keys and values: " + model.name + " has latent attention"};
+}
+
+}  // namespace llmscape::models

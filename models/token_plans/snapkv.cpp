@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/token_plans/snapkv.hpp"
+
+#include <algorithm>
+
+namespace llmscape::models {
+
+std::vector<std::string> SnapKv::problems(const ModelSpec& model) const {
+  std::vector<std::string> all = latent_attention_problem(model, "snapkv");
+  if (std::ranges::any_of(model.groups, [](const LayerGroup& group) { return group.attention.window > 0; }))
+    all.push_back("token plan 'snapkv' needs layers that attend to everything: " + model.name + " has sliding windows");
+  return all;
+}
+
+void SnapKv::apply(ModelSpec& model) const {
+  for (LayerGroup& group : model.groups) {
+    group.attention.kept_prompt = cap;
+    group.attention.estimate_queries = window;
+  }
+}
+
+const Fields<SnapKv>& snapkv_fields() {
+  static const Fields<SnapKv> fields = [] {
+    Fields<SnapKv> f("snapkv", "SnapKV (arXiv 2404.14469): a prompt's KV cache is cut to a cap when it is computed");
+    f.add("cap", &SnapKv::cap, "entries of a prompt that stay").at_least(1);
+    f.add("window", &SnapKv::window, "last tokens of the prompt that are scored against all its keys to choose them")
+        .at_least(1);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::models

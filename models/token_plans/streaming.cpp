@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/token_plans/streaming.hpp"
+
+namespace llmscape::models {
+
+std::vector<std::string> Streaming::problems(const ModelSpec& model) const {
+  return latent_attention_problem(model, "streaming");
+}
+
+void Streaming::apply(ModelSpec& model) const {
+  for (LayerGroup& group : model.groups) {
+    if (group.attention.window > 0) continue;
+    group.attention.sink_tokens = sinks;
+    group.attention.window = window;
+    group.attention.sparse_kernel = "a_shape";
+  }
+}
+
+const Fields<Streaming>& streaming_fields() {
+  static const Fields<Streaming> fields = [] {
+    Fields<Streaming> f("streaming", "StreamingLLM (arXiv 2309.17453): the first tokens and a window");
+    f.add("sinks", &Streaming::sinks, "first tokens that all others attend to").at_least(0);
+    f.add("window", &Streaming::window, "last tokens that one attends to, itself included").at_least(1);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::models

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/token_plans/swiftkv.hpp"
+
+#include <cmath>
+
+namespace llmscape::models {
+
+std::vector<std::string> SwiftKv::problems(const ModelSpec& model) const {
+  return latent_attention_problem(model, "swiftkv");
+}
+
+void SwiftKv::apply(ModelSpec& model) const {
+  std::vector<LayerGroup> groups;
+  for (const LayerGroup& group : model.groups) {
+    LayerGroup early = group, late = group;
+    late.count = static_cast<int>(std::lround(share * group.count));
+    late.prompt_kv_only = true;
+    late.kv_shared_by = static_cast<int>(across_kv);
+    early.count -= late.count;
+    for (const LayerGroup& part : {early, late})
+      if (part.count > 0) groups.push_back(part);
+  }
+  model.groups = std::move(groups);
+}
+
+const Fields<SwiftKv>& swiftkv_fields() {
+  static const Fields<SwiftKv> fields = [] {
+    Fields<SwiftKv> f("swiftkv", "SwiftKV (arXiv 2410.03960): later layers take a prompt's KV from an early output");
+    f.add("share", &SwiftKv::share, "of the layers, the last ones, that prompt tokens pass as keys and values only")
+        .above(0)
+        .at_most(1);
+    f.add("across_kv", &SwiftKv::across_kv, "of those, neighbours that share one KV cache; 1: each has its own")
+        .between(1, 64);
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::models

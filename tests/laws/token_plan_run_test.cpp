@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenarios with a token plan.
+#include <doctest/doctest.h>
+
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using doctest::Approx;
+using llmscape::testing::holds;
+using llmscape::testing::json_on_simgrid;
+using llmscape::testing::mistakes;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+std::string calls(const std::string& model, int requests, int prompt, int output, const std::string& extra = "") {
+  return "schema: scenario/1\nmodel: " + model +
+         "\nhardware: {devices: [{preset: h100-sxm}]}\nworkload: {arrivals: {kind: burst, programs: " +
+         std::to_string(requests) +
+         "}, stream: {kind: lengths, prompt: {kind: fixed, value: " + std::to_string(prompt) +
+         "}, output: {kind: fixed, value: " + std::to_string(output) + "}}}\n" + extra;
+}
+
+std::string planned(const std::string& plan) { return "{preset: llama-3.1-8b, token_plan: " + plan + "}"; }
+
+const std::string kNoPrefixes = "serving: {batcher: {policy: vllm_v1, enable_prefix_caching: false}}\n";
+
+}  // namespace
+
+TEST_CASE("the full plan, and no plan, give the same bytes (INV-9)") {
+  CHECK(run::to_json(run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 50, 3000, 100)))) ==
+        run::to_json(run_on_event_queue(*scenario_of(calls(planned("full"), 50, 3000, 100)))));
+}
+
+TEST_CASE("swiftkv halves what a prompt costs, and leaves decodes alone as they are") {
+  const auto base = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 1, 8192, 2)));
+  const auto swift = run_on_event_queue(*scenario_of(calls(planned("swiftkv"), 1, 8192, 2)));
+  CHECK(swift.work.flops / base.work.flops == Approx(0.517).epsilon(0.002));  // half, and K and V of the other half
+  CHECK(swift.ttft_s->mean < 0.55 * base.ttft_s->mean);
+  CHECK(swift.tpot_s->mean == Approx(base.tpot_s->mean).epsilon(1e-6));
+  CHECK(swift.work.kv_bytes_per_token == base.work.kv_bytes_per_token);
+  const auto shared = run_on_event_queue(*scenario_of(calls(planned("{policy: swiftkv, across_kv: 4}"), 1, 8192, 2)));
+  CHECK(shared.work.kv_bytes_per_token == 0.625 * base.work.kv_bytes_per_token);
+  // The pool holds as many more tokens as they are smaller, to a block.
+  CHECK(static_cast<double>(shared.kv.blocks) == Approx(static_cast<double>(base.kv.blocks) / 0.625).epsilon(1e-4));
+}
+
+TEST_CASE("under streaming a decode attends to sinks and window, whatever its context") {
+  const auto result =
+      run_on_event_queue(*scenario_of(calls(planned("{policy: streaming, sinks: 4, window: 1020}"), 5, 3000, 50)));
+  CHECK(result.work.entries_per_decode == 1024);
+  const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 5, 3000, 50)));
+  CHECK(full.work.entries_per_decode == 3000 + 50.0 / 2);  // 49 decodes, which see 3,001 to 3,049 entries
+}
+
+TEST_CASE(
+    "under snapkv a decode attends to the cap and what was generated, and the rest of the prompt frees its room") {
+  const std::string plan = planned("{policy: snapkv, cap: 1000}");
+  const auto result = run_on_event_queue(*scenario_of(calls(plan, 1, 16'000, 50, kNoPrefixes)));
+  CHECK(result.work.entries_per_decode == 1000 + 50.0 / 2);
+  // Twenty prompts of 1,000 blocks, in a pool of 2,000: without the plan two run at once.
+  const std::string room = "serving: {kv_blocks: 2000, batcher: {policy: vllm_v1, enable_prefix_caching: false}}\n";
+  const auto many = run_on_event_queue(*scenario_of(calls(plan, 20, 16'000, 1000, room)));
+  const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 20, 16'000, 1000, room)));
+  CHECK(many.requests.completed == 20);
+  CHECK(many.mean_batch > 3 * full.mean_batch);
+}
+
+TEST_CASE("prompts within the cap are served as without it, but for choosing what to keep") {
+  const std::string plan = planned("{policy: snapkv, cap: 4096, window: 32}");
+  const auto result = run_on_event_queue(*scenario_of(calls(plan, 1, 4000, 50, kNoPrefixes)));
+  const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 1, 4000, 50, kNoPrefixes)));
+  CHECK(result.tpot_s->mean == full.tpot_s->mean);
+  CHECK(result.ttft_s->mean == Approx(full.ttft_s->mean).epsilon(0.02));
+  CHECK(result.kv.peak_use == full.kv.peak_use);
+}
+
+TEST_CASE("token plans keep the books where requests are preempted, on SimGrid and without (INV-14)") {
+  const std::string room = "serving: {kv_blocks: 400, batcher: {policy: vllm_v1, enable_prefix_caching: false}}\n";
+  for (const char* plan : {"{policy: snapkv, cap: 500}", "swiftkv", "minference", "{policy: streaming, window: 300}"}) {
+    CAPTURE(plan);
+    const auto scenario = scenario_of(calls(planned(plan), 60, 900, 400, room));
+    const auto result = run_on_event_queue(*scenario);
+    CHECK(result.requests.completed == 60);
+    CHECK(result.kv.preemptions > 0);
+    CHECK(json_on_simgrid(*scenario) == run::to_json(result));
+    CHECK(json_on_simgrid(*scenario, 0) == run::to_json(result));
+  }
+}
+
+TEST_CASE("plans that a model or an engine cannot take are refused where they stand") {
+  CHECK(holds(mistakes(calls("{preset: deepseek-v2-lite, token_plan: swiftkv}", 1, 10, 10)),
+              "token plan 'swiftkv' needs keys and values: deepseek-v2-lite has latent attention"));
+  CHECK(holds(mistakes(calls(planned("snapkv"), 1, 10, 10)), "needs a batcher that keeps no prefixes"));
+  CHECK(holds(mistakes(calls(planned("swiftkv"), 1, 10, 10,
+                             "serving: {lora: {rank: 8, targets: [q], adapters: 2, "
+                             "popularity: 0}}\n")),
+              "does not say what adapters do"));
+  CHECK(holds(mistakes(calls(planned("swiftkw"), 1, 10, 10)), "swiftkv"));
+}
