@@ -47,6 +47,7 @@ class Observer : public serving::RequestListener {
   Distribution ttft, tpot, e2e;  // seconds
   Distribution task;             // of completed tasks, start to end, in seconds
   TaskTokens task_tokens;        // of the same
+  Distribution bubble;           // seconds; 0 where stages are not shared
   BatchQuantiles ttft_batches;
   Backlog backlog;
   std::array<std::int64_t, serving::kReasons> reasons{};  // of requests that were dropped or failed

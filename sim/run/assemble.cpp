@@ -282,6 +282,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.task_s = percentiles(seen.task);
   result.pte = pte_of(parts.scenario, seen);
   result.itl_s = percentiles(merged(parts.gaps));
+  if (std::ranges::any_of(parts.scenario.pools, &PoolConfig::stages_shared)) result.bubble_s = percentiles(seen.bubble);
 
   std::vector<serving::ReplicaTotals> totals;
   for (const serving::Replica* replica : parts.replicas) totals.push_back(replica->totals());
@@ -290,6 +291,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
     result.sequence_steps += totals[r].sequence_steps;
     const serving::EngineState& state = parts.replicas[r]->state();
     result.kv.blocks += state.kv.blocks();
+    result.work.expert_bytes += totals[r].expert_bytes.si() * static_cast<double>(parts.devices_of_replica[r]);
     result.kv.preemptions += state.preemptions;
     result.kv.peak_use =
         std::max(result.kv.peak_use, static_cast<double>(totals[r].peak_kv_blocks) /
