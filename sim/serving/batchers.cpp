@@ -3,6 +3,7 @@
 #include "sim/serving/batchers/orca.hpp"
 #include "sim/serving/batchers/sglang.hpp"
 #include "sim/serving/batchers/static_batch.hpp"
+#include "sim/serving/batchers/streaming.hpp"
 #include "sim/serving/batchers/trtllm.hpp"
 #include "sim/serving/batchers/vllm_v0.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
@@ -22,6 +23,8 @@ const Family<BatcherPolicy>& batchers() {
                                         trtllm_fields()),
           member<SgLang, BatcherPolicy>("sglang", "prompts in steps of their own, before decodes (SGLang)",
                                         sglang_fields()),
+          member<Streaming, BatcherPolicy>("streaming", "prompts that come bit by bit, in two phases (Stream2LLM)",
+                                           streaming_fields()),
           member<StaticBatch, BatcherPolicy>("static", "request-level padded batches", static_batch_fields()),
       });
   return family;

@@ -50,6 +50,14 @@ void KvCache::publish(Lease& lease, const Prompt& content, std::int64_t tokens) 
   if (listener_ && moved > 0) listener_->on_published(content, lease.published_blocks);
 }
 
+void KvCache::shrink(Lease& lease, std::int64_t blocks) {
+  const std::int64_t back = lease.blocks() - blocks;
+  if (back <= 0) return;
+  if (back > lease.private_blocks) throw std::logic_error("INV-4: published KV blocks cannot be given back alone");
+  lease.private_blocks -= back;
+  private_ -= back;
+}
+
 void KvCache::release(Lease& lease) {
   private_ -= lease.private_blocks;
   tree_.release(lease.tip);

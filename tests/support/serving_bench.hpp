@@ -91,6 +91,7 @@ struct SystemConfig {
   std::shared_ptr<serving::DeviceTurns> turns;  // all replicas stand on the same devices; fresh for each system
   Seconds load;                                 // of each replica's weights there
   std::function<serving::KvOffloadConfig(std::size_t replica)> offload;  // none: what leaves HBM is gone
+  serving::KvSwapConfig swap;  // no blocks: preempted requests are computed again
   struct LinkChange {
     double at;
     std::size_t link;  // 2 r out of replica r, 2 r + 1 into it
@@ -121,6 +122,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.lookahead = config.lookahead;
       replica.turns = config.turns.get();
       if (config.offload) replica.offload = config.offload(i);
+      replica.swap = config.swap;
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;
       listeners_.emplace_back(*this, static_cast<int>(i));
