@@ -20,7 +20,8 @@ double p99_of(std::vector<double>::const_iterator from, std::vector<double>::con
 }
 
 void check_order(const Request& r) {
-  if (r.arrival <= r.enqueue && r.enqueue <= r.schedule && r.schedule <= r.first_token && r.first_token <= r.last_token)
+  if (r.arrival <= r.context_complete && r.context_complete <= r.first_token && r.arrival <= r.enqueue &&
+      r.enqueue <= r.schedule && r.schedule <= r.first_token && r.first_token <= r.last_token)
     return;
   throw std::logic_error("INV-3: the times of request " + std::to_string(r.id) + " are out of order");
 }
@@ -64,7 +65,8 @@ bool Observer::good(const Request& request) const {
 void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   last_end = std::max(last_end, at);
   emitted_tokens += request.emitted + request.lost;
-  const std::int64_t work = request.prefilled + request.reused;
+  const std::int64_t work = request.prefilled + request.reused - request.invalidated;
+  invalidated_tokens += request.invalidated;
   const bool measured = request.arrival >= warmup_;
   if (measured && outcome != Outcome::cancelled) ++measured_ended;
   if (request.reason != serving::Reason::none) ++reasons[static_cast<std::size_t>(request.reason)];
@@ -85,6 +87,7 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   const double first = (request.first_token - request.arrival).si();
   ttft.add(first);
   ttft_batches.add(first);
+  if (request.versioned) context_ttft.add((request.first_token - request.context_complete).si());
   e2e.add((request.last_token - request.arrival).si());
   bubble.add(request.bubble.si());
   if (request.output_tokens > 1)

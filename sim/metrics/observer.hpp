@@ -48,6 +48,7 @@ class Observer : public serving::RequestListener {
   Distribution task;             // of completed tasks, start to end, in seconds
   TaskTokens task_tokens;        // of the same
   Distribution bubble;           // seconds; 0 where stages are not shared
+  Distribution context_ttft;     // of prompts that came bit by bit
   BatchQuantiles ttft_batches;
   Backlog backlog;
   std::array<std::int64_t, serving::kReasons> reasons{};  // of requests that were dropped or failed
@@ -61,7 +62,8 @@ class Observer : public serving::RequestListener {
   std::int64_t measured_tasks = 0;
   Seconds task_time;
   // INV-5, over all requests.
-  std::int64_t prompt_tokens = 0, recomputed_tokens = 0, discarded_tokens = 0, emitted_tokens = 0;
+  std::int64_t prompt_tokens = 0, recomputed_tokens = 0, invalidated_tokens = 0, discarded_tokens = 0;
+  std::int64_t emitted_tokens = 0;
   Seconds last_end;
 
  private:

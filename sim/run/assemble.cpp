@@ -41,26 +41,33 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
   Tokens tokens;
   tokens.prompt = seen.prompt_tokens;
   tokens.recomputed = seen.recomputed_tokens;
+  tokens.invalidated = seen.invalidated_tokens;
   tokens.discarded = seen.discarded_tokens;
   tokens.emitted = seen.emitted_tokens;
   gateway.for_each_open([&](const serving::Request& request) {
-    tokens.discarded += request.prefilled + request.reused;
+    tokens.discarded += request.prefilled + request.reused - request.invalidated;
+    tokens.invalidated += request.invalidated;
     tokens.emitted += request.lost;
     if (request.replica >= 0)
       tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
   });
-  std::int64_t emitted = 0;
+  std::int64_t emitted = 0, invalidated = 0;
   for (const serving::Replica* replica : parts.replicas) {
     tokens.computed += replica->state().prefilled_tokens;
     tokens.reused += replica->state().reused_tokens;
     tokens.fetched += replica->state().fetched_tokens;
     emitted += replica->state().emitted_tokens();
+    invalidated += replica->state().invalidated_tokens;
   }
-  if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.discarded)
+  if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.invalidated + tokens.discarded)
     throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) +
                            " + reused " + std::to_string(tokens.reused) + ", prompt " + std::to_string(tokens.prompt) +
-                           " + recomputed " + std::to_string(tokens.recomputed) + " + discarded " +
-                           std::to_string(tokens.discarded));
+                           " + recomputed " + std::to_string(tokens.recomputed) + " + invalidated " +
+                           std::to_string(tokens.invalidated) + " + discarded " + std::to_string(tokens.discarded));
+  if (invalidated != tokens.invalidated || tokens.recomputed < 0)
+    throw std::logic_error("INV-5: later versions of prompts invalidated " + std::to_string(invalidated) +
+                           " tokens in engines and " + std::to_string(tokens.invalidated) + " of requests, and " +
+                           std::to_string(tokens.recomputed) + " were computed again");
   if (emitted != tokens.emitted)
     throw std::logic_error("INV-5: engines emitted " + std::to_string(emitted) + " tokens, requests received " +
                            std::to_string(tokens.emitted));
@@ -106,6 +113,31 @@ std::optional<AdapterResult> adapters(const Parts& parts) {
     result->loads += parts.replicas[r]->state().adapters.loads();
     result->load_s += parts.replicas[r]->totals().adapter_loading.si();
   }
+  return result;
+}
+
+std::optional<SwapResult> swaps(const Parts& parts, Seconds end) {
+  std::optional<SwapResult> result;
+  std::int64_t preemptions = 0;
+  double memories = 0;
+  for (const serving::Replica* replica : parts.replicas) {
+    const serving::KvSwap* swap = replica->swap();
+    if (!swap) continue;
+    if (!result) result.emplace();
+    const double block = swap->config().block_bytes.si();
+    ++memories;
+    preemptions += replica->state().preemptions;
+    result->swaps += replica->state().swaps;
+    result->peak_bytes = std::max(result->peak_bytes, block * static_cast<double>(swap->peak()));
+    result->written_bytes += block * static_cast<double>(swap->blocks_written());
+    result->read_bytes += block * static_cast<double>(swap->blocks_read());
+    result->write_use += swap->writes().busy(end).si();
+    result->read_use += swap->reads().busy(end).si();
+  }
+  if (!result || end == Seconds()) return result;
+  if (preemptions > 0) result->share = static_cast<double>(result->swaps) / static_cast<double>(preemptions);
+  result->write_use /= memories * end.si();
+  result->read_use /= memories * end.si();
   return result;
 }
 
@@ -281,6 +313,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.e2e_s = percentiles(seen.e2e);
   result.task_s = percentiles(seen.task);
   result.pte = pte_of(parts.scenario, seen);
+  result.context_ttft_s = percentiles(seen.context_ttft);
   result.itl_s = percentiles(merged(parts.gaps));
   if (std::ranges::any_of(parts.scenario.pools, &PoolConfig::stages_shared)) result.bubble_s = percentiles(seen.bubble);
 
@@ -306,6 +339,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
   result.throughput = throughput(parts, result.window_s, result.devices);
   result.kv_tiers = parts.tiers->results(end);
+  result.kv_swap = swaps(parts, end);
   result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
   result.speculation = speculation(parts, totals);
   result.adapters = adapters(parts);

@@ -146,6 +146,11 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
                     both || config.role == serving::Role::decode});
   replica.offload = {tiers_.below(config, seats_.back(), replica.index), config.kv_write, config.kv_fetch,
                      config.kv_prefetch};
+  if (config.kv_swap) {
+    const Bytes block(models::kv_bytes_per_token(model) * static_cast<double>(config.block_size));
+    replica.swap = {static_cast<std::int64_t>(*config.kv_swap->capacity / block), block, *config.kv_swap->read,
+                    *config.kv_swap->write, *config.kv_swap->latency};
+  }
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
   replica.speculation = speculation_of(config, streams);
   replica.adapters = adapters_of(scenario_, config, device, streams);

@@ -35,6 +35,7 @@ Values main_metrics(const RunResult& r) {
   add_distribution("tpot_s", r.tpot_s);
   add_distribution("itl_s", r.itl_s);
   add_distribution("e2e_s", r.e2e_s);
+  add_distribution("context_ttft_s", r.context_ttft_s);
   add("requests_per_s", r.throughput.requests_per_s);
   add("output_tokens_per_s", r.throughput.output_tokens_per_s);
   add("goodput_rps", r.throughput.goodput_rps);

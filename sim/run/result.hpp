@@ -27,13 +27,14 @@ struct Percentiles {
   std::array<double, kCurveLevels.size()> curve{};  // quantiles at kCurveLevels; run.json does not have them
 };
 
-struct Tokens {                 // INV-5: computed + reused = prompt + recomputed + discarded
-  std::int64_t prompt = 0;      // of completed requests
-  std::int64_t computed = 0;    // in prefill
-  std::int64_t reused = 0;      // found in the prefix cache
-  std::int64_t fetched = 0;     // of them, those that a tier below HBM had kept
-  std::int64_t recomputed = 0;  // of completed requests, after preemptions
-  std::int64_t discarded = 0;   // work on prompts of requests that did not complete
+struct Tokens {                  // INV-5: computed + reused = prompt + recomputed + invalidated + discarded
+  std::int64_t prompt = 0;       // of completed requests
+  std::int64_t computed = 0;     // in prefill
+  std::int64_t reused = 0;       // found in the prefix cache
+  std::int64_t fetched = 0;      // of them, those that a tier below HBM had kept
+  std::int64_t recomputed = 0;   // of completed requests, after preemptions
+  std::int64_t invalidated = 0;  // work on versions of prompts that a later one replaced
+  std::int64_t discarded = 0;    // work on prompts of requests that did not complete
   std::int64_t emitted = 0;
 };
 
@@ -62,6 +63,15 @@ struct TierResult {
   double evicted_bytes = 0;                  // made room; they went to the tier below, if there is one
   double rejected_bytes = 0;                 // found no room: all was being written or read
   double read_use = 0, write_use = 0;        // of the time, mean of the memories, 0 to 1
+};
+
+// What was copied to the host's memory in place of being computed again, all replicas together.
+struct SwapResult {
+  std::int64_t swaps = 0;  // preemptions that copied out, of kv.preemptions
+  double share = 0;        // of the preemptions
+  double peak_bytes = 0;   // of the fullest
+  double written_bytes = 0, read_bytes = 0;
+  double write_use = 0, read_use = 0;  // of the time, mean of the links, 0 to 1
 };
 
 // Of the pools that speculate. Accepted drafts count when their request leaves.
@@ -230,6 +240,7 @@ struct RunResult {
   Throughput throughput;
   KvResult kv;
   std::vector<TierResult> kv_tiers;  // below HBM; none: what leaves HBM is gone
+  std::optional<SwapResult> kv_swap;
   std::optional<SpeculationResult> speculation;
   std::optional<AdapterResult> adapters;
   std::optional<EnergyResult> energy;

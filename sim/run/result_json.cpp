@@ -36,6 +36,7 @@ Json latency(const RunResult& result) {
   add("e2e_s", result.e2e_s);
   add("task_s", result.task_s);
   add("bubble_s", result.bubble_s);
+  add("context_ttft_s", result.context_ttft_s);
   return json;
 }
 
@@ -227,6 +228,7 @@ std::string to_json(const RunResult& r) {
   for (const auto& [reason, count] : r.reasons) json["requests"]["reasons"][reason] = count;
   json["tasks"] = counters(r.tasks);
   json["tokens"] = tokens(r.tokens);
+  if (r.context_ttft_s) json["tokens"]["invalidated"] = r.tokens.invalidated;
   json["latency"] = latency(r);
   if (r.window_s > 0) json["throughput"] = throughput(r.throughput);
   json["kv"] = {{"blocks", r.kv.blocks},
@@ -244,6 +246,11 @@ std::string to_json(const RunResult& r) {
                    {"mean_computed", r.pte->mean_computed},
                    {"mean_tokens", r.pte->mean_tokens}};
   if (r.steps > 0) json["work"] = work(r.work);
+  if (r.kv_swap)
+    json["kv_swap"] = {{"swaps", r.kv_swap->swaps},           {"share", r.kv_swap->share},
+                       {"peak_bytes", r.kv_swap->peak_bytes}, {"written_bytes", r.kv_swap->written_bytes},
+                       {"read_bytes", r.kv_swap->read_bytes}, {"write_use", r.kv_swap->write_use},
+                       {"read_use", r.kv_swap->read_use}};
   if (r.speculation)
     json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};

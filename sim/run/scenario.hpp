@@ -81,6 +81,7 @@ struct EngineConfig {
   serving::KvWrite kv_write = serving::KvWrite::on_eviction;
   serving::KvFetch kv_fetch = serving::KvFetch::by_cost;
   bool kv_prefetch = true;
+  std::optional<hardware::MemoryTier> kv_swap;  // where requests that give way may wait
   std::optional<SpeculationConfig> speculation;
   std::optional<LoraConfig> lora;
   std::optional<ColdStartConfig> cold_start;
@@ -125,6 +126,7 @@ struct ServingConfig : EngineConfig {
   FrontEndConfig front_end;
   AdmissionConfig admission;
   std::int64_t retrieval_servers = 0;
+  bool streaming_input = false;  // prompts that come bit by bit are computed as they come
 };
 
 // Limits that a request must meet, all of them, to count as good.

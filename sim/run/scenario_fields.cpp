@@ -149,6 +149,9 @@ void add_engine_fields(Fields<T>& f) {
   f.add("kv_prefetch", &T::kv_prefetch,
         "a fetch begins when the call and all before it have room, though slots are lacking; false: when slots are "
         "free too");
+  f.add_group("kv_swap", &T::kv_swap, hardware::memory_tier_fields(),
+              "host memory of a replica that the batcher may copy preempted requests' KV entries to; absent: none")
+      .preset_from("tiers");
   f.add_group("speculation", &T::speculation, speculation_fields(), "speculative decoding; absent: none");
   f.add_group("lora", &T::lora, lora_fields(), "low-rank adapters that calls carry; absent: none");
   f.add_group("cold_start", &T::cold_start, cold_start_fields(),
@@ -213,6 +216,10 @@ const Fields<ServingConfig>& serving_fields() {
     f.add("retrieval_servers", &ServingConfig::retrieval_servers,
           "servers of the retrieval station, where calls queue; 0: nobody waits there")
         .between(0, 1e6);
+    f.add(
+        "streaming_input", &ServingConfig::streaming_input,
+        "a call whose prompt is still being retrieved is sent with what is there, and each later version as it comes; "
+        "false: it is sent when all of it is there");
     return f;
   }();
   return fields;

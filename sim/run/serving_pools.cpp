@@ -78,6 +78,19 @@ void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const 
     diagnostics.error(where, "token plan 'snapkv' needs pools that compute prompts and decode them");
 }
 
+// A batcher that swaps needs somewhere to, and no other has a use for it.
+void check_swap(const EngineConfig& engine, const SourceRange& where, Diagnostics& diagnostics) {
+  if (engine.batcher->swaps() && !engine.kv_swap)
+    diagnostics.error(where, "the batcher swaps KV entries out, but there is no memory for them",
+                      "serving: {kv_swap: host-ddr5}");
+  if (!engine.kv_swap) return;
+  if (!engine.batcher->swaps())
+    diagnostics.error(where, "'kv_swap' has no effect: the batcher does not swap KV entries out",
+                      "batcher: {policy: streaming, victims: by_cost}");
+  if (engine.kv_swap->shared_by != hardware::MemoryTier::Sharing::replica)
+    diagnostics.error(where, "the memory of 'kv_swap' is that of one replica", "shared_by: replica");
+}
+
 void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
                   Diagnostics& diagnostics) {
   const models::ParallelPlan plan = engine.plan();
@@ -91,6 +104,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
   check_token_plan(scenario, engine, root, diagnostics);
   check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
+  check_swap(engine, where_of(root, {"serving", engine.kv_swap ? "kv_swap" : "batcher"}), diagnostics);
   for (const std::string& problem : draft_problems(scenario, engine, device))
     diagnostics.error(where_of(root, {"serving", "speculation"}), problem);
   for (const std::string& problem : lora_problems(scenario, engine, device))
@@ -216,7 +230,29 @@ std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& 
   return pools;
 }
 
+namespace {
+
+// Versions of a prompt go to an engine that can take one back, and stay there until its first token.
+void check_streaming(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  if (!scenario.config.serving.streaming_input) return;
+  const SourceRange where = where_of(root, {"serving", "streaming_input"});
+  for (const PoolConfig& pool : scenario.pools) {
+    if (pool.batcher->prefix_caching())
+      diagnostics.error(where, "prompts that come bit by bit cannot be shared while they change",
+                        "batcher: {policy: vllm_v1, enable_prefix_caching: false}");
+    else if (!pool.batcher->streams_prompts())
+      diagnostics.error(where, "this batcher takes prompts that are complete only", "batcher: streaming");
+    if (pool.role != serving::Role::any)
+      diagnostics.error(where, "a prompt that comes bit by bit is not handed over between pools",
+                        "pools of role 'any'");
+    if (!pool.models.empty()) diagnostics.error(where, "models that take turns take prompts that are complete only");
+  }
+}
+
+}  // namespace
+
 void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  check_streaming(scenario, root, diagnostics);
   const auto& devices = scenario.config.hardware.devices;
   for (const PoolConfig& pool : scenario.pools) {
     for (const std::string& problem : models::problems(pool.plan(), scenario.model_of(pool)))

@@ -134,6 +134,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   gateway_config.horizon = config.horizon.value_or(serving::kNever);
   gateway_config.move_by_layer = config.serving.kv_by_layer;
   gateway_config.placement = config.serving.placement;
+  gateway_config.streaming_input = config.serving.streaming_input;
   gateway_config.retries = config.serving.retries;
   const auto controllers = make_controllers(scenario, streams);
   for (const auto& controller : controllers) gateway_config.controllers.push_back(controller.get());

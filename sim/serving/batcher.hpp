@@ -29,11 +29,15 @@ struct BatcherPolicy {
   // Steps that are planned before the one that runs has ended: 2 under asynchronous scheduling, else 1.
   [[nodiscard]] virtual int depth() const { return 1; }
   [[nodiscard]] virtual bool prefix_caching() const { return false; }
+  // Takes prompts that come bit by bit: passes over those that wait for their next version.
+  [[nodiscard]] virtual bool streams_prompts() const { return false; }
+  // May keep what a preempted request has computed in the memory of `kv_swap`.
+  [[nodiscard]] virtual bool swaps() const { return false; }
   // Requests take KV blocks as they grow; false: they reserve their whole length when admitted.
   [[nodiscard]] virtual bool kv_grows() const { return true; }
 };
 
-// vllm_v1, vllm_v0, orca, trtllm, sglang, sarathi, layered, static.
+// vllm_v1, vllm_v0, orca, trtllm, sglang, sarathi, layered, streaming, static.
 const Family<BatcherPolicy>& batchers();
 
 }  // namespace llmscape::serving

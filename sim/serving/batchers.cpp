@@ -5,6 +5,7 @@
 #include "sim/serving/batchers/sarathi.hpp"
 #include "sim/serving/batchers/sglang.hpp"
 #include "sim/serving/batchers/static_batch.hpp"
+#include "sim/serving/batchers/streaming.hpp"
 #include "sim/serving/batchers/trtllm.hpp"
 #include "sim/serving/batchers/vllm_v0.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
@@ -28,6 +29,8 @@ const Family<BatcherPolicy>& batchers() {
                                          sarathi_fields()),
           member<Layered, BatcherPolicy>("layered", "prompts one group of layers a step (layered prefill)",
                                          layered_fields()),
+          member<Streaming, BatcherPolicy>("streaming", "prompts that come bit by bit, in two phases (Stream2LLM)",
+                                           streaming_fields()),
           member<StaticBatch, BatcherPolicy>("static", "request-level padded batches", static_batch_fields()),
       });
   return family;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "workloads/streams/prompts.hpp"
+
 namespace llmscape::serving {
 
 void WaitingQueue::push(Request& request) { queue_.insert({request.priority, request.id, &request}); }
@@ -52,14 +54,17 @@ const Prompt& EngineState::content(const Request& request) const {
   return scratch_;
 }
 
-Request& EngineState::admit(std::int64_t hit_blocks, Seconds now) {
+void EngineState::start(Request& request, Seconds now) {
   ++touched;
-  Request& request = waiting.front();
   waiting.erase(request);
   link(request);
   request.state = Request::State::prefilling;
   if (request.schedule == kNever) request.schedule = now;
   request.compute(now);
+}
+
+Request& EngineState::admit(Request& request, std::int64_t hit_blocks, Seconds now) {
+  start(request, now);
   kv.share(request.lease, content(request), hit_blocks);
   request.computed = hit_blocks * kv.block_tokens();
   request.reused += request.computed;
@@ -68,6 +73,15 @@ Request& EngineState::admit(std::int64_t hit_blocks, Seconds now) {
   request.fetched_from = request.fetched_to = 0;
   prefilling.push_back(&request);
   return request;
+}
+
+void EngineState::swap_in(Request& request, Seconds now) {
+  start(request, now);
+  const std::int64_t blocks = blocks_swapped(request);
+  kv.take(request.lease, blocks);
+  request.kv_ready = swap->read(blocks, now);
+  request.computed = std::exchange(request.swapped, 0);
+  prefilling.push_back(&request);
 }
 
 std::int64_t EngineState::blocks_for_chunk(const Request& request, std::int64_t tokens) const {
@@ -93,7 +107,7 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
   request.prefilled += tokens;
   prefilled_tokens += tokens;
   kv.publish(request.lease, content(request), request.computed);
-  const bool ends = request.computed == request.tokens_to_compute();
+  const bool ends = request.complete && request.computed == request.tokens_to_compute();
   plan.chunks.push_back({&request, {tokens, cached, ends}, begins, false});
   if (!ends) return;
   prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
@@ -110,12 +124,29 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
 
 void EngineState::cut_prompt(Request& request) {
   request.computed -= std::max<std::int64_t>(0, request.prompt_tokens - kept_prompt_);
-  kv.give_back(request.lease, request.lease.blocks() - kv.blocks_for(request.computed));
+  kv.shrink(request.lease, kv.blocks_for(request.computed));
 }
 
 void EngineState::schedule_layers(Request& request, std::int64_t tokens, StepPlan& plan) {
   ++touched;
   plan.chunks.push_back({&request, {tokens, request.computed, false}, request.prefilled == 0, true});
+}
+
+void EngineState::revise(Request& request, const Prompt& prompt, bool complete, Seconds at) {
+  ++touched;
+  std::int64_t kept = workloads::common_prefix(request.prompt, prompt);
+  request.prompt = prompt;
+  request.prompt_tokens = tokens_of(prompt);
+  request.complete = complete;
+  request.latest_version = at;
+  if (complete) kept = std::min(kept, request.prompt_tokens - 1);
+  std::int64_t& held = request.swapped > 0 ? request.swapped : request.computed;
+  if (held <= kept) return;
+  request.invalidated += held - kept;
+  invalidated_tokens += held - kept;
+  if (request.swapped > 0) swap->drop(kv.blocks_for(held) - kv.blocks_for(kept));
+  else kv.shrink(request.lease, kv.blocks_for(kept));
+  held = kept;
 }
 
 void EngineState::schedule_decodes(StepPlan& plan) {
@@ -163,24 +194,41 @@ Request* EngineState::preempt_last(Seconds now, bool decoding_only) {
     if (decoding_only && r->state != Request::State::decoding) continue;
     if (!victim || r->priority > victim->priority) victim = r;
   }
-  if (!victim) return nullptr;
-  stop(*victim);
-  free_blocks(*victim);
-  unlink(*victim);
-  victim->computed = 0;
-  victim->sought_below = false;
-  victim->state = Request::State::waiting;
-  victim->wait(std::max(now, victim->latest_token));  // what is planned of it still runs
-  ++victim->preemptions;
-  ++preemptions;
-  waiting.push(*victim);
+  if (victim) preempt(*victim, now);
   return victim;
+}
+
+void EngineState::preempt(Request& victim, Seconds now) {
+  stop(victim);
+  put_back(victim, now);
+}
+
+void EngineState::put_back(Request& victim, Seconds now) {
+  free_blocks(victim);
+  unlink(victim);
+  victim.computed = 0;
+  victim.sought_below = false;
+  victim.state = Request::State::waiting;
+  victim.wait(std::max(now, victim.latest_token));  // what is planned of it still runs
+  ++victim.preemptions;
+  ++preemptions;
+  waiting.push(victim);
+}
+
+void EngineState::swap_out(Request& victim, Seconds now) {
+  stop(victim);
+  // One token is left to compute: the next answer comes of it.
+  victim.swapped = victim.complete ? std::min(victim.computed, victim.tokens_to_compute() - 1) : victim.computed;
+  victim.kv_ready = swap->write(blocks_swapped(victim), now);
+  ++swaps;
+  put_back(victim, now);
 }
 
 bool EngineState::cancel(Request& request) {
   if (request.state == Request::State::finishing) return false;
   if (request.state == Request::State::waiting) {
     waiting.erase(request);
+    if (request.swapped > 0) swap->drop(blocks_swapped(request));
   } else {
     stop(request);
     free_blocks(request);
@@ -248,9 +296,11 @@ std::int64_t EngineState::emitted_tokens() const {
 
 void EngineState::lose_all(std::vector<Request*>& lost) {
   while (!waiting.empty()) {
+    waiting.front().swapped = 0;
     lost.push_back(&waiting.front());
     waiting.erase(waiting.front());
   }
+  if (swap) swap->forget();
   while (last_) {
     Request& request = *last_;
     if (request.state != Request::State::finishing) stop(request);

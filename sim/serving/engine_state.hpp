@@ -9,6 +9,7 @@
 #include "sim/serving/decode_set.hpp"
 #include "sim/serving/kv_cache.hpp"
 #include "sim/serving/kv_import.hpp"
+#include "sim/serving/kv_swap.hpp"
 #include "sim/serving/request.hpp"
 #include "sim/serving/token_gaps.hpp"
 
@@ -93,7 +94,13 @@ class EngineState {
     return !waiting.empty() && running() < max_sequences && adapters.fits(waiting.front().adapter);
   }
   // The front of the waiting queue becomes a running request that starts behind its cached prefix of `hit` blocks.
-  Request& admit(std::int64_t hit_blocks, Seconds now);
+  Request& admit(std::int64_t hit_blocks, Seconds now) { return admit(waiting.front(), hit_blocks, now); }
+  // The same of any request that waits, for batchers with an order of their own.
+  Request& admit(Request& request, std::int64_t hit_blocks, Seconds now);
+  // A request that was swapped out becomes a running one whose entries are here at its `kv_ready`. The caller has
+  // checked that blocks_swapped() fit.
+  void swap_in(Request& request, Seconds now);
+  [[nodiscard]] std::int64_t blocks_swapped(const Request& request) const { return kv.blocks_for(request.swapped); }
   // Computes the next `tokens` tokens of the prompt in this step. The caller has checked that the blocks fit.
   void schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan);
   // A group of layers, not the last, computes the next `tokens` tokens of the prompt in this step. Their blocks are
@@ -108,6 +115,9 @@ class EngineState {
   // Every decoding sequence computes its next tokens in this step. The caller has checked that blocks_for_decodes()
   // fit.
   void schedule_decodes(StepPlan& plan);
+  // A later version of the prompt of a request that waits or is being computed: what was computed stays as far as both
+  // begin alike, and the blocks behind are freed. Of a prompt that is complete at least one token is left to compute.
+  void revise(Request& request, const Prompt& prompt, bool complete, Seconds at);
   // Keeps blocks for `tokens` tokens of the request, whatever it needs at present.
   void reserve(Request& request, std::int64_t tokens);
 
@@ -115,6 +125,10 @@ class EngineState {
   // under way stay. Its blocks are freed and it waits again, keeping what it has answered. Returns it; nullptr if
   // nothing can be preempted.
   Request* preempt_last(Seconds now, bool decoding_only = false);
+  // The same of a running request that is not finishing; what it has computed is lost, but for what is cached.
+  void preempt(Request& victim, Seconds now);
+  // Keeps what it has computed in the host's memory. Needs `swap`, with room for it.
+  void swap_out(Request& victim, Seconds now);
   // Takes a request that waits or runs off the engine for good. False if its last step is already planned.
   bool cancel(Request& request);
   // Frees the slot and the blocks of a request whose last step has ended.
@@ -143,21 +157,26 @@ class EngineState {
 
   // What a step of this chunk alone takes the device (of one stage): for batchers that cut prompts by time.
   std::function<Seconds(std::int64_t cached, std::int64_t tokens)> chunk_time;
-  Seconds bubbles;  // of all steps so far: what the stages of the pipeline idled before them
+  Seconds bubbles;         // of all steps so far: what the stages of the pipeline idled before them
+  KvSwap* swap = nullptr;  // where preempted requests may go; null: what they have computed is lost
   std::int64_t preemptions = 0;
+  std::int64_t swaps = 0;             // of them, those swapped out
   std::int64_t prefilled_tokens = 0;  // INV-5: computed in chunks
   std::int64_t reused_tokens = 0;
   std::int64_t fetched_tokens =
-      0;                     // of the reused ones: fetched from a tier below HBM for the request that reuses them
-  std::int64_t touched = 0;  // requests handled one by one: the work of a step beyond a constant
+      0;  // of the reused ones: fetched from a tier below HBM for the request that reuses them
+  std::int64_t invalidated_tokens = 0;  // INV-5: computed or reused, and not in the prompt's next version
+  std::int64_t touched = 0;             // requests handled one by one: the work of a step beyond a constant
 
  private:
+  void start(Request& request, Seconds now);
   void link(Request& request);
   void unlink(Request& request);
   void stop(Request& request);
   void free_blocks(Request& request);
   void settle_blocks(Request& request);
   void cut_prompt(Request& request);
+  void put_back(Request& victim, Seconds now);
 
   bool kv_grows_;
   std::int64_t kept_prompt_;

@@ -14,8 +14,8 @@ using workloads::Stage;
 Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vector<Pool> pools,
                  RequestListener& listener, std::function<void(std::size_t)> ring, Diagnostics& diagnostics)
     : config_(std::move(config)), generator_(generator), listener_(listener), ring_(std::move(ring)),
-      diagnostics_(diagnostics),
-      programs_(config_.retrieval_servers, config_.retrieval ? &*config_.retrieval : nullptr, *this) {
+      diagnostics_(diagnostics), programs_(config_.retrieval_servers, config_.retrieval ? &*config_.retrieval : nullptr,
+                                           config_.streaming_input, *this) {
   for (Pool& pool : pools) {
     by_length_ = by_length_ || pool.accepts.by_length();
     const std::int64_t started = static_cast<std::int64_t>(pool.replicas.size()) - pool.off;
@@ -41,6 +41,7 @@ Seconds Gateway::next_event() {
       std::min({generator_.next_start(), programs_.next_event(), next_control(), next_ready(), config_.horizon});
   if (!deadlines_.empty()) next = std::min(next, deadlines_.top().at);
   if (!read_.empty()) next = std::min(next, read_.front().at);
+  if (!versions_.empty()) next = std::min(next, versions_.top().at);
   for (const Due& due : due_) next = std::min(next, due.at);
   return next;
 }
@@ -61,9 +62,10 @@ void Gateway::wake(Seconds now) {
     const Seconds reported = due_.empty() ? kNever : due_.back().at;
     const Seconds deadline = deadlines_.empty() ? kNever : deadlines_.top().at;
     const Seconds read = read_.empty() ? kNever : read_.front().at;
+    const Seconds version = versions_.empty() ? kNever : versions_.top().at;
     const Seconds control = next_control(), ready = next_ready();
     const Seconds next =
-        std::min({reported, control, ready, programs_.next_event(), deadline, generator_.next_start(), read});
+        std::min({reported, control, ready, programs_.next_event(), version, deadline, generator_.next_start(), read});
     if (next > now || next == kNever) break;
     if (reported == next) {
       const Due due = due_.back();
@@ -78,6 +80,8 @@ void Gateway::wake(Seconds now) {
       make_ready(next);
     } else if (programs_.next_event() == next) {
       programs_.run_next();
+    } else if (version == next) {
+      receive_version();
     } else if (deadline == next) {
       const Deadline due = deadlines_.top();
       deadlines_.pop();
@@ -128,8 +132,15 @@ void Gateway::on_call(std::size_t slot, int stage, Seconds now) {
   Request& request = call.request;
   request.id = next_request_++;
   request.gateway_slot = place;
-  request.prompt = what.prompt;
-  request.prompt_tokens = tokens_of(request.prompt);
+  if (what.versions.empty()) {
+    request.prompt = what.prompt;
+    request.prompt_tokens = tokens_of(request.prompt);
+    request.context_complete = request.latest_version = now;
+  } else {
+    request.versioned = true;
+    set_prompt(request, what.versions, config_.streaming_input ? 0 : what.versions.size() - 1, now);
+  }
+  call.prompt_tokens = request.prompt_tokens;
   request.output_tokens = what.output_tokens;
   request.output = what.output ? what.output : ++next_content_;
   request.priority = program.priority;
@@ -143,7 +154,12 @@ void Gateway::on_call(std::size_t slot, int stage, Seconds now) {
   ++open_requests_;
   listener_.on_arrival(request, open_requests_);
   add_deadline(place, now + config_.timeout, Outcome::timed_out);
-  add_deadline(place, now + what.give_up, Outcome::cancelled);
+  // Patience counts from the start of the stage, not from when its prompt was sent.
+  const Seconds waited = what.versions.empty()     ? Seconds()
+                         : config_.streaming_input ? what.versions.front().at
+                                                   : what.versions.back().at;
+  add_deadline(place, std::max(now, now + what.give_up - waited), Outcome::cancelled);
+  if (!request.complete) expect_version(place, 1, now);
   const Seconds reading = config_.front_end.of(request.prompt_tokens);
   if (reading == Seconds()) return admit(place, now);
   call.in_front = true;
@@ -154,7 +170,9 @@ void Gateway::pass_front_end() {
   const Read read = read_.front();
   read_.pop_front();
   Call& call = calls_[read.call];
-  if (!call.in_front || call.request.id != read.request) return;
+  if (call.request.id != read.request || !call.open) return;
+  if (read.version > 0) return pass_on_version(call, read.version, read.at);
+  if (!call.in_front) return;
   call.in_front = false;
   admit(read.call, read.at);
 }
@@ -202,7 +220,7 @@ void Gateway::reject(Call& call, Outcome outcome, Reason reason, Seconds now) {
 void Gateway::charge(std::size_t replica, const Request& request, std::int64_t sign, Seconds now) {
   Member& charged = members_[replica];
   charged.outstanding_requests += sign;
-  charged.outstanding_tokens += sign * (request.prompt_tokens + request.output_tokens);
+  charged.outstanding_tokens += sign * (calls_[request.gateway_slot].prompt_tokens + request.output_tokens);
   if (charged.outstanding_requests == 0 && charged.availability == Availability::draining) drained(charged, now);
 }
 

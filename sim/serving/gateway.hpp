@@ -86,7 +86,8 @@ struct GatewayConfig {
   MoveKv move_kv;                                // needed where there are prefill pools
   bool move_by_layer = true;  // entries go as their layers are computed, not when the whole prompt is
   Placement placement = Placement::in_order;
-  std::int64_t retries = 3;                // times that a call begins anew after its replica was lost; then it fails
+  std::int64_t retries = 3;      // times that a call begins anew after its replica was lost; then it fails
+  bool streaming_input = false;  // a prompt that comes bit by bit is sent as it comes; else when all of it is there
   std::vector<Controller*> controllers{};  // in the order in which they act at one instant
 };
 
@@ -102,8 +103,8 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
 
   [[nodiscard]] Seconds next_event();
   // Does everything that is due at `now`, in order of time; ties: outcomes, then controllers and replicas that become
-  // ready, then programs under way, then calls that run out of time, then new programs, then calls that leave the front
-  // end.
+  // ready, then programs under way, then later versions of prompts, then calls that run out of time, then new programs,
+  // then what leaves the front end.
   void wake(Seconds now);
   // Nothing is open and nothing will come; or the horizon is reached.
   [[nodiscard]] bool done();
@@ -157,6 +158,8 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
     bool unplaced = false;            // waits in the gateway for a replica that could go on with it
     bool announced = false;           // controllers have heard that it does
     std::int64_t uncached = 0;        // of its prompt, when it last looked for a replica
+    std::int64_t prompt_tokens = 0;   // as the gateway knows them: its replica may not have read the latest version yet
+    std::size_t read_versions = 0;    // of its prompt, those that the front end is done with
     std::optional<Outcome> unwanted;  // its replica was told to stop
   };
   struct Due {  // what was reported and is not yet handled
@@ -212,10 +215,19 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
     Outcome why;
     bool operator>(const Deadline& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
-  struct Read {  // a call that the front end is done with
+  struct Read {  // a call that the front end is done with, or a later version of its prompt
     Seconds at;
     std::size_t call;
     std::uint64_t request;
+    std::size_t version = 0;
+  };
+  struct NextVersion {  // of a prompt that comes bit by bit
+    Seconds at;
+    std::uint64_t order;
+    std::size_t call;
+    std::uint64_t request;
+    std::size_t version;
+    bool operator>(const NextVersion& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
   struct Held {
     int priority;
@@ -227,6 +239,15 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   void on_call(std::size_t slot, int stage, Seconds now) override;
   void on_program_end(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds now) override;
   void pass_front_end();
+
+  // Prompts that come bit by bit (gateway_versions.cpp).
+  void expect_version(std::size_t call, std::size_t version, Seconds previous);
+  void receive_version();
+  void pass_on_version(Call& call, std::size_t version, Seconds now);
+  static void set_prompt(Request& request, const std::vector<workloads::PromptVersion>& versions, std::size_t version,
+                         Seconds now);
+  [[nodiscard]] const std::vector<workloads::PromptVersion>& versions_of(const Call& call) const;
+
   void admit(std::size_t call, Seconds now);
   void admit_held(Seconds now);
   void send(Call& call, Seconds now);
@@ -293,12 +314,13 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   bool by_length_ = false;                             // a pool takes calls by the length of their prompts
   Station front_end_{1};
   std::deque<Read> read_;  // in order of time; given-up calls are passed over
+  std::priority_queue<NextVersion, std::vector<NextVersion>, std::greater<>> versions_;  // the next one of each call
   std::set<Held> held_;
   std::set<Held> unplaced_;
 
   Counters requests_;
   std::uint64_t next_request_ = 0;
-  std::uint64_t next_deadline_ = 0;
+  std::uint64_t next_deadline_ = 0, next_version_ = 0;
   std::uint64_t next_content_ = 0xffffffull << 40;  // answers that no program names: a range that no generator uses
   std::int64_t open_requests_ = 0;
   std::int64_t sent_requests_ = 0;

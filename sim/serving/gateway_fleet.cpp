@@ -239,6 +239,8 @@ void Gateway::begin_anew(std::size_t place, Seconds now) {
   request.schedule = request.first_token = request.last_token = kNever;
   request.clock.start_anew(RequestPhase::lost, request.arrival, now);
   request.computed = 0;
+  request.kv_ready = Seconds();
+  if (request.versioned && !request.complete) set_prompt(request, versions_of(call), call.read_versions, now);
   request.sought_below = false;
   request.fetched_from = request.fetched_to = 0;
   ++begun_anew_;
@@ -254,6 +256,7 @@ void Gateway::begin_anew(std::size_t place, Seconds now) {
 // A controller that acts at intervals must not hide that nothing else will ever happen.
 void Gateway::check_that_something_comes() {
   if (open_requests_ == 0 || !unplaced_.empty() || !due_.empty() || !deadlines_.empty() || !read_.empty()) return;
+  if (!versions_.empty()) return;
   if (moves_ > 0 || std::min({next_ready(), programs_.next_event(), generator_.next_start()}) < kNever) return;
   for (const Member& member : members_)
     if (member.replica->next_event() < kNever) return;

@@ -37,12 +37,6 @@ void KvCache::take_for_decodes(std::int64_t blocks) {
   private_ += blocks;
 }
 
-void KvCache::give_back(Lease& lease, std::int64_t blocks) {
-  if (blocks > lease.private_blocks) throw std::logic_error("INV-4: more KV blocks given back than held");
-  lease.private_blocks -= blocks;
-  private_ -= blocks;
-}
-
 void KvCache::publish(Lease& lease, const Prompt& content, std::int64_t tokens) {
   const std::int64_t whole = tokens / block_tokens_;
   if (!prefix_caching_ || whole <= lease.published_blocks) return;
@@ -54,6 +48,14 @@ void KvCache::publish(Lease& lease, const Prompt& content, std::int64_t tokens) 
   lease.private_blocks -= moved;
   private_ -= moved;
   if (listener_ && moved > 0) listener_->on_published(content, lease.published_blocks);
+}
+
+void KvCache::shrink(Lease& lease, std::int64_t blocks) {
+  const std::int64_t back = lease.blocks() - blocks;
+  if (back <= 0) return;
+  if (back > lease.private_blocks) throw std::logic_error("INV-4: published KV blocks cannot be given back alone");
+  lease.private_blocks -= back;
+  private_ -= back;
 }
 
 void KvCache::release(Lease& lease) {

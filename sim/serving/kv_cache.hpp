@@ -44,8 +44,8 @@ class KvCache {
   void take(Lease& lease, std::int64_t blocks);
   void take_for_decodes(std::int64_t blocks);
   static void hold(Lease& lease, std::int64_t blocks) { lease.private_blocks += blocks; }
-  // Gives back some of the blocks that only this request holds.
-  void give_back(Lease& lease, std::int64_t blocks);
+  // Keeps the first `blocks` blocks of a lease and gives those behind them back. They must not be published.
+  void shrink(Lease& lease, std::int64_t blocks);
   // Makes the whole blocks among the first `tokens` tokens of the content findable by others.
   void publish(Lease& lease, const Prompt& content, std::int64_t tokens);
   // Gives everything back; published blocks stay cached until they are needed.

@@ -8,8 +8,9 @@ namespace llmscape::serving {
 using workloads::Program;
 using workloads::Stage;
 
-ProgramRunner::ProgramRunner(std::int64_t retrieval_servers, const hardware::Retrieval* retrieval, ProgramHost& host)
-    : host_(host), station_(retrieval_servers) {
+ProgramRunner::ProgramRunner(std::int64_t retrieval_servers, const hardware::Retrieval* retrieval, bool streaming_input,
+                             ProgramHost& host)
+    : host_(host), streaming_input_(streaming_input), station_(retrieval_servers) {
   if (retrieval) search_.emplace(*retrieval);
 }
 
@@ -43,7 +44,7 @@ void ProgramRunner::start(Program program) {
 void ProgramRunner::start_stage(std::size_t slot, int stage, Seconds now) {
   const Seconds delay = programs_[slot].program.stages[static_cast<std::size_t>(stage)].delay;
   if (delay > Seconds(0)) {
-    timers_.push({now + delay, next_timer_++, slot, stage, false});
+    timers_.push({now + delay, next_timer_++, slot, stage, Timer::What::begins});
   } else {
     begin_work(slot, stage, now);
   }
@@ -53,10 +54,13 @@ void ProgramRunner::begin_work(std::size_t slot, int stage, Seconds now) {
   Active& active = programs_[slot];
   const Stage& what = active.program.stages[static_cast<std::size_t>(stage)];
   if (what.kind == Stage::Kind::model_call) {
-    ++active.open_calls;
-    active.called = true;
+    if (what.versions.empty()) return make_call(slot, stage, now);
+    const Seconds wait = streaming_input_ ? what.versions.front().at : what.versions.back().at;
+    if (wait == Seconds()) return make_call(slot, stage, now);
+    ++active.open_retrievals;  // what the prompt is to hold is being retrieved
     note_phase(active, now);
-    return host_.on_call(slot, stage, now);
+    timers_.push({now + wait, next_timer_++, slot, stage, Timer::What::calls});
+    return;
   }
   if (what.kind == Stage::Kind::retrieval) ++active.open_retrievals;
   if (what.kind == Stage::Kind::tool) ++active.open_tools;
@@ -65,8 +69,16 @@ void ProgramRunner::begin_work(std::size_t slot, int stage, Seconds now) {
     search_->ask({slot, stage}, what.query_tokens, now);
   } else {
     const Seconds end = what.kind == Stage::Kind::retrieval ? station_.serve(now, what.service) : now + what.service;
-    timers_.push({end, next_timer_++, slot, stage, true});
+    timers_.push({end, next_timer_++, slot, stage, Timer::What::ends});
   }
+}
+
+void ProgramRunner::make_call(std::size_t slot, int stage, Seconds now) {
+  Active& active = programs_[slot];
+  ++active.open_calls;
+  active.called = true;
+  note_phase(active, now);
+  host_.on_call(slot, stage, now);
 }
 
 // What the task waits for from now on.
@@ -85,10 +97,12 @@ void ProgramRunner::run_next() {
   }
   const Timer timer = timers_.top();
   timers_.pop();
-  if (timer.ends) {
-    end_stage(timer.slot, timer.stage, timer.at);
-  } else {
-    begin_work(timer.slot, timer.stage, timer.at);
+  switch (timer.what) {
+    case Timer::What::begins: return begin_work(timer.slot, timer.stage, timer.at);
+    case Timer::What::calls:
+      --programs_[timer.slot].open_retrievals;
+      return make_call(timer.slot, timer.stage, timer.at);
+    case Timer::What::ends: return end_stage(timer.slot, timer.stage, timer.at);
   }
 }
 

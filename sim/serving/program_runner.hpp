@@ -33,8 +33,10 @@ class ProgramHost {
 class ProgramRunner {
  public:
   // `retrieval_servers`: 0 for a station where nobody queues. `retrieval`: the hosts that answer queries; nullptr where
-  // no program has any.
-  ProgramRunner(std::int64_t retrieval_servers, const hardware::Retrieval* retrieval, ProgramHost& host);
+  // no program has any. `streaming_input`: a call whose prompt comes bit by bit is made with its first version, else
+  // with its last.
+  ProgramRunner(std::int64_t retrieval_servers, const hardware::Retrieval* retrieval, bool streaming_input,
+                ProgramHost& host);
 
   void start(workloads::Program program);
   // The model call has left the system.
@@ -68,7 +70,8 @@ class ProgramRunner {
     std::uint64_t order;
     std::size_t slot;
     int stage;
-    bool ends;  // the stage's work is done; else its delay is over
+    enum class What : std::uint8_t { begins, calls, ends };
+    What what;  // the stage's delay is over, its prompt is there to be sent, its work is done
     bool operator>(const Timer& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
 
@@ -76,11 +79,13 @@ class ProgramRunner {
   [[nodiscard]] Seconds next_search_end() const { return search_ ? search_->next_event() : kNever; }
   void start_stage(std::size_t slot, int stage, Seconds now);
   void begin_work(std::size_t slot, int stage, Seconds now);
+  void make_call(std::size_t slot, int stage, Seconds now);
   void end_stage(std::size_t slot, int stage, Seconds now);
   static void note_phase(Active& active, Seconds now);
   void end_program(std::size_t slot, Seconds now);
 
   ProgramHost& host_;
+  bool streaming_input_;
   Station station_;
   std::optional<SearchHosts> search_;
   std::deque<Active> programs_;

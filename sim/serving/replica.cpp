@@ -19,6 +19,11 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
   if (offload_.active()) state_.kv.set_listener(&offload_);
   if (config_.pipeline) config_.lookahead = 0;  // other streams may come between
   state_.chunk_time = [this](std::int64_t cached, std::int64_t tokens) { return chunk_cost(cached, tokens).device; };
+  if (config_.swap.blocks > 0) {
+    swap_.emplace(config_.swap,
+                  [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); });
+    state_.swap = &*swap_;
+  }
 }
 
 // Steps whose moment of planning lies before the message stand; those ahead are planned anew with it.
@@ -44,6 +49,10 @@ void Replica::submit(Request& request, Seconds at) {
 
 void Replica::cancel(Request& request, Outcome why, Seconds at) {
   post({Message::Kind::cancel, &request, request.id, why, at});
+}
+
+void Replica::revise(Request& request, const Prompt& prompt, bool complete, Seconds at) {
+  post({Message::Kind::revise, &request, request.id, Outcome::completed, at, prompt, complete});
 }
 
 void Replica::expect(Request& request, Seconds at) {
@@ -115,6 +124,7 @@ Seconds Replica::next_event() const {
     next = config_.turns->runs_from(*this);
   if (may_plan(woken_)) {
     next = std::min(next, offload_.next_arrival());
+    if (swap_) next = std::min(next, swap_->next_arrival());
     if (!messages_.empty()) next = std::min(next, messages_.front().at);
   }
   for (const Step& step : steps_) {
@@ -130,6 +140,7 @@ void Replica::wake(Seconds now) {
   commit_ahead(now, true);
   offload_.set_clock(now);
   end_steps(now);
+  if (swap_) swap_->settle(now);
   read_messages(now);
   if (offload_.end_fetches(state_, now) && config_.turns) config_.turns->want(*this, now);
   reserve_imports(now);
@@ -175,7 +186,7 @@ bool Replica::servable(const Request& request) const {
 
 void Replica::read_messages(Seconds now) {
   while (!messages_.empty() && messages_.front().at <= now) {
-    const Message message = messages_.front();
+    const Message message = std::move(messages_.front());
     messages_.pop_front();
     read(message, now);
   }
@@ -204,6 +215,16 @@ void Replica::read(const Message& message, Seconds now) {
         outcomes_.on_outcome(*message.request, message.why, now);
       }
       break;
+    case Message::Kind::revise: {
+      Request& request = *message.request;
+      if (request.id != message.id || request.state == Request::State::finishing) break;
+      state_.revise(request, message.prompt, message.complete, message.at);
+      if (servable(request)) break;
+      state_.cancel(request);
+      request.reason = Reason::too_long;
+      outcomes_.on_outcome(request, Outcome::dropped, now);
+      break;
+    }
     case Message::Kind::expect:
       expected_.push_back({message.request, message.id, adapter_of(*message.request), 0, {}});
       break;
@@ -247,6 +268,10 @@ void Replica::check_invariants(Seconds now) const {
     throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
   if (state_.running() == 0 && lent_.empty() && offload_.fetching() == 0 && state_.kv.used() != 0)
     throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
+  if (swap_ &&
+      (swap_->used() < 0 || swap_->used() > config_.swap.blocks || (state_.waiting.empty() && swap_->used() != 0)))
+    throw std::logic_error("INV-16: KV blocks that replica " + std::to_string(config_.index) +
+                           " has swapped out do not add up");
   const Seconds beyond = std::max(Seconds(), last_end_ - now);  // what runs when the last call is given up
   if (totals_.busy - beyond > now * (1 + 1e-9))
     throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "hardware/device.hpp"
@@ -34,7 +35,7 @@ struct ReplicaTotals {
   Bytes bytes;
   std::vector<double> attended;       // entries that decodes attended to, by KV law
   std::int64_t attended_decodes = 0;  // by so many decodes, padding included
-  Bytes expert_bytes;  // of `bytes`, of one device: weights of routed experts
+  Bytes expert_bytes;                 // of `bytes`, of one device: weights of routed experts
   std::int64_t peak_kv_blocks = 0;
 };
 
@@ -78,6 +79,7 @@ struct ReplicaConfig {
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   std::int64_t kept_prompt = 0;  // entries of a prompt that stay when it is computed; 0: all
+  KvSwapConfig swap{};           // where preempted requests may go; no blocks: nowhere
   KvOffloadConfig offload{};     // where KV blocks go that leave HBM
 };
 
@@ -100,6 +102,8 @@ class Replica {
   // A request arrives, or is no longer wanted, at `at`; the engine reads it when it next plans.
   void submit(Request& request, Seconds at);
   void cancel(Request& request, Outcome why, Seconds at);
+  // A later version of its prompt; nothing if the request has left meanwhile.
+  void revise(Request& request, const Prompt& prompt, bool complete, Seconds at);
 
   // The decoding side of a hand-over: asks for room, which on_reserved() grants; the entries have come, and the request
   // with its first token; nothing will come.
@@ -128,6 +132,8 @@ class Replica {
   [[nodiscard]] std::int64_t cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at);
 
   [[nodiscard]] const EngineState& state() const { return state_; }
+  // nullptr where preempted requests cannot be swapped out.
+  [[nodiscard]] const KvSwap* swap() const { return swap_ ? &*swap_ : nullptr; }
   [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
   [[nodiscard]] const hardware::StepModel& step_model() const { return *step_model_; }
   // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
@@ -137,12 +143,14 @@ class Replica {
 
  private:
   struct Message {
-    enum class Kind : std::uint8_t { submit, cancel, expect, join, forget, release };
+    enum class Kind : std::uint8_t { submit, cancel, revise, expect, join, forget, release };
     Kind kind;
     Request* request;
     std::uint64_t id;  // of the request: its place may hold another one when a late message is read
     Outcome why;       // of a cancellation
     Seconds at;
+    Prompt prompt{};  // of a revision, and whether that is the last
+    bool complete = true;
   };
   struct Step {
     Seconds end;
@@ -181,6 +189,7 @@ class Replica {
   StepListener& listener_;
   EngineState state_;
   KvOffload offload_;
+  std::optional<KvSwap> swap_;
 
   std::deque<Message> messages_;
   std::deque<KvImport> expected_;               // imports without room, in the order in which they were asked for

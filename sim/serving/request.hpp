@@ -67,6 +67,7 @@ struct Request {
 
   // A prompt that comes bit by bit: `prompt` is what is there; no token is answered before it is complete.
   bool complete = true;
+  bool versioned = false;    // it did, or would have: it was held back until its last version was there
   Seconds context_complete;  // when it was, at the gateway; the arrival of a prompt that comes whole
   Seconds latest_version;    // when it last changed
   // INV-3: arrival <= enqueue <= schedule <= first_token <= last_token.
@@ -78,6 +79,8 @@ struct Request {
   Seconds latest_token;  // emitted at the end of a chunk, or before a preemption; while decoding, later ones may have
                          // followed
 
+  std::int64_t swapped = 0;       // KV entries that the host's memory keeps of it while it waits
+  Seconds kv_ready;               // those that are copied out or in are there
   std::int64_t computed = 0;      // KV entries that exist; while decoding, as of `joined_step`
   std::int64_t emitted = 0;       // tokens answered; while decoding, as of `joined_step`
   std::int64_t joined_step = 0;   // the decode step at which it joined the decode set
@@ -87,15 +90,18 @@ struct Request {
   std::int64_t fetched_to = 0;    // ... up to here
   Lease lease;
   // INV-5: of the work on its prompt (and on generated tokens after a preemption).
-  std::int64_t prefilled = 0;  // tokens computed in chunks
-  std::int64_t reused = 0;     // tokens found in the prefix cache
-  std::int64_t lost = 0;       // tokens answered by replicas that were lost: answered again
-  Seconds bubble;              // what the stages of its pipeline idled before its steps, once it has left them
-  RequestClock clock;          // INV-17: its phases sum to last_token - arrival
+  std::int64_t prefilled = 0;    // tokens computed in chunks
+  std::int64_t reused = 0;       // tokens found in the prefix cache
+  std::int64_t invalidated = 0;  // of both, tokens that a later version of the prompt no longer has there
+  std::int64_t lost = 0;         // tokens answered by replicas that were lost: answered again
+  Seconds bubble;                // what the stages of its pipeline idled before its steps, once it has left them
+  RequestClock clock;            // INV-17: its phases sum to last_token - arrival
   // Running requests in order of admission, as a list through the requests themselves.
   Request* previous = nullptr;
   Request* next = nullptr;
 
+  // It has computed all that is there of its prompt, and waits for the rest.
+  [[nodiscard]] bool idle() const { return !complete && computed == prompt_tokens; }
   // Tokens that must be in the cache before the next one can be generated.
   [[nodiscard]] std::int64_t tokens_to_compute() const { return prompt_tokens + emitted; }
   // It waits to be scheduled, or to be scheduled again, from `at` on; is scheduled, or scheduled again.

@@ -63,7 +63,7 @@ struct Ends : ProgramHost {
 
 // Runs the searches, which start in order.
 struct Run : Ends {
-  Run(const hardware::Retrieval& retrieval, const std::vector<double>& starts) : programs(0, &retrieval, *this) {
+  Run(const hardware::Retrieval& retrieval, const std::vector<double>& starts) : programs(0, &retrieval, false, *this) {
     for (const double start : starts) {
       run_until(Seconds(start));
       programs.start(search_at(start));

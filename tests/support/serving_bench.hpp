@@ -94,6 +94,7 @@ struct SystemConfig {
   std::shared_ptr<serving::Pipeline> pipeline;  // all replicas are streams of it; fresh for each system
   bool chunks_follow = false;
   std::function<serving::KvOffloadConfig(std::size_t replica)> offload;  // none: what leaves HBM is gone
+  serving::KvSwapConfig swap;  // no blocks: preempted requests are computed again
   struct LinkChange {
     double at;
     std::size_t link;  // 2 r out of replica r, 2 r + 1 into it
@@ -127,6 +128,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.pipeline = config.pipeline.get();
       replica.chunks_follow = config.chunks_follow;
       if (config.offload) replica.offload = config.offload(i);
+      replica.swap = config.swap;
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;
       listeners_.emplace_back(*this, static_cast<int>(i));

@@ -9,6 +9,7 @@ FamilyMember<Stream> lengths_stream();
 FamilyMember<Stream> chat_stream();
 FamilyMember<Stream> infilling_stream();
 FamilyMember<Stream> rag_stream();
+FamilyMember<Stream> streamed_retrieval_stream();
 FamilyMember<Stream> agents_stream();
 FamilyMember<Stream> workflow_stream();
 

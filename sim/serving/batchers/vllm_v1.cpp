@@ -41,6 +41,10 @@ class VllmV1Batcher : public Batcher {
   bool continue_prompts(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) const {
     for (std::size_t i = 0; i < state.prefilling.size() && budget > 0;) {
       Request& request = *state.prefilling[i];
+      if (request.idle()) {
+        ++i;
+        continue;
+      }
       const std::int64_t tokens = limit(request.tokens_to_compute() - request.computed, budget);
       while (state.kv.available() < state.blocks_for_chunk(request, tokens)) {
         const Request* victim = state.preempt_last(now);

@@ -20,6 +20,7 @@ struct VllmV1 : BatcherPolicy {
   [[nodiscard]] std::int64_t max_tokens() const override { return max_num_batched_tokens; }
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
   [[nodiscard]] bool prefix_caching() const override { return enable_prefix_caching; }
+  [[nodiscard]] bool streams_prompts() const override { return !enable_prefix_caching; }
 };
 const Fields<VllmV1>& vllm_v1_fields();
 

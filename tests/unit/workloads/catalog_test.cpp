@@ -70,7 +70,8 @@ TEST_CASE("catalogued lengths have the means of the traces that they stand for")
   };
   for (const auto& [name, prompt, output, error] :
        {Case{"chat-azure-2023", 1206, 201, 0.06}, Case{"code-completion-azure-2023", 2048, 28, 0.06},
-        Case{"chat-1k", 1020, 211, 0.02}, Case{"rag-qa", 2997, 251, 0.03}}) {
+        Case{"chat-1k", 1020, 211, 0.02}, Case{"rag-qa", 2997, 251, 0.03}, Case{"streamed-crawler", 8889, 1, 0.03},
+        Case{"streamed-anns", 13006, 1, 0.03}}) {
     CAPTURE(name);
     const MeanLengths means = mean_lengths(programs_of_entry(name, 50'000));
     CHECK(std::abs(means.prompt / prompt - 1) < error);

@@ -26,6 +26,12 @@ const std::map<std::string, std::vector<std::string>> kExamples = {
     {"rag",
      {"rag", "{kind: rag, search: hosts}",
       "{kind: rag, embedding: {kind: fixed, value: 5 ms}, retrieval: {kind: exponential, mean: 50 ms}}"}},
+    {"streamed_retrieval",
+     {"{kind: streamed_retrieval, context: {kind: log_normal, mean: 500, cv: 1}, chunks: {kind: geometric, mean: 4}, "
+      "first: {kind: fixed, value: 1 s}, gap: {kind: exponential, mean: 1 s}, chunk_cv: 1, output: {kind: fixed, "
+      "value: 1}}",
+      "{kind: streamed_retrieval, mode: update, context: {kind: fixed, value: 500}, chunks: {kind: fixed, value: 3}, "
+      "first: {kind: fixed, value: 1 s}, gap: {kind: exponential, mean: 1 s}, output: {kind: fixed, value: 1}}"}},
     {"agents",
      {"agents", "{kind: agents, fan_out: {kind: uniform, min: 1, max: 4}, fan_out_chance: 0.3, tool: retrieval}",
       "{kind: agents, context: 4000}", "{kind: agents, tool: search}"}},
@@ -75,6 +81,39 @@ TEST_CASE("single calls share the system prompt and nothing else") {
   CHECK(tokens_of(programs[0].stages[0].prompt) == 130);
   CHECK(common_prefix(programs[0].stages[0].prompt, programs[1].stages[0].prompt) == 30);
   CHECK(programs[0].stages[0].output_tokens == 5);
+}
+
+TEST_CASE("streamed retrieval: chunks are dealt out evenly unless weighted, at the times drawn") {
+  const Program program = programs_of(
+      "{kind: streamed_retrieval, question: {kind: fixed, value: 10}, context: {kind: fixed, value: 800}, chunks: "
+      "{kind: fixed, value: 4}, first: {kind: fixed, value: 2 s}, gap: {kind: fixed, value: 1 s}, delay_factor: 10, "
+      "output: {kind: fixed, value: 1}}",
+      1)[0];
+  const auto& versions = program.stages[0].versions;
+  REQUIRE(versions.size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(tokens_of(versions[i].prompt) == 10 + 200 * static_cast<std::int64_t>(i + 1));
+    CHECK(versions[i].at.si() == doctest::Approx(20 + 10 * static_cast<double>(i)));
+    if (i > 0) CHECK(starts_with(versions[i].prompt, versions[i - 1].prompt));
+  }
+  CHECK(program.stages[0].prompt == versions.back().prompt);
+}
+
+TEST_CASE("streamed retrieval: an update keeps a uniform share of the context, half of it in the mean") {
+  const auto programs = programs_of(
+      "{kind: streamed_retrieval, mode: update, question: {kind: fixed, value: 10}, context: {kind: fixed, value: "
+      "1000}, chunks: {kind: fixed, value: 5}, first: {kind: fixed, value: 2 s}, gap: {kind: fixed, value: 1 s}, "
+      "output: {kind: fixed, value: 1}}",
+      500);
+  double kept = 0;
+  for (const Program& program : programs) {
+    const auto& versions = program.stages[0].versions;
+    REQUIRE(versions.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) CHECK(tokens_of(versions[i].prompt) == 1010);
+    for (std::size_t i = 1; i < 5; ++i)
+      kept += static_cast<double>(common_prefix(versions[i].prompt, versions[i - 1].prompt) - 10) / 1000;
+  }
+  CHECK(kept / 2000 == doctest::Approx(0.5).epsilon(0.04));  // 2,000 draws: standard error 1.3 %
 }
 
 TEST_CASE("each chat prompt is the prompt before, its answer and a new message after thinking") {
