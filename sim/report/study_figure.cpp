@@ -15,7 +15,7 @@ using studies::DrawnFigure;
 using studies::DrawnSeries;
 
 constexpr double kWidth = 640, kHeight = 330;
-constexpr double kLeft = 62, kRight = 626, kTop = 66, kBottom = 280;  // of the plot
+constexpr double kLeft = 62, kRight = 626, kTop = 84, kBottom = 280;  // of the plot
 constexpr double kWideAxis = 30;  // labels that span more than this factor are spread in the log
 
 // Of the report's page, light: --c0 and on; published values are --c6.
@@ -96,7 +96,7 @@ std::string frame(const DrawnFigure& figure, const Scale& y) {
                        value == 0 ? "#8a929c" : "#e2e5e9");
     out += text_at(kLeft - 8, y(value) + 4, "end", kTick, fmt::format("{:.4g}", value));
   }
-  out += text_at(kRight, 22, "end", kTick, figure.y);
+  out += text_at(14, 68, "start", kTick, figure.y);
   if (!figure.x.empty()) out += text_at((kLeft + kRight) / 2, kHeight - 8, "middle", kTick, figure.x);
   return out;
 }

@@ -219,7 +219,8 @@ class Reader {
 
   void read_figure(const FigureConfig& config) {
     Figure figure{config.title, config.y, config.x.value_or(""), {}, {}};
-    const bool list = config.labels.size() == 1 && config.labels.front().text.find("[]") != std::string::npos;
+    const std::string first = config.labels.empty() ? "" : config.labels.front().text;
+    const bool list = config.labels.size() == 1 && (first.find("[]") != std::string::npos || study_.find_let(first));
     for (const YamlNode& label : config.labels) figure.labels.push_back(item(label, !list));
     for (const SeriesConfig& series : config.series) {
       FigureSeries& out = figure.series.emplace_back();

@@ -25,7 +25,7 @@ using llmscape::test::SchemaCheck;
 // All YAML that is shipped; tests/bad_input is broken on purpose.
 std::vector<fs::path> descriptions() {
   std::vector<fs::path> files;
-  for (const char* folder : {"docs", "examples", "hardware", "models", "workloads", "tests"})
+  for (const char* folder : {"docs", "examples", "hardware", "models", "workloads", "studies", "tests"})
     for (const auto& entry : fs::recursive_directory_iterator(folder))
       if (entry.path().extension() == ".yaml" && !entry.path().string().starts_with("tests/bad_input"))
         files.push_back(entry.path());

@@ -43,6 +43,20 @@ TEST_CASE("a PSM prompt shares the prefix up to the first edit") {
   CHECK(rounds_of(PromptForm::psm).shared == std::vector<std::int64_t>{101, 111, 96, 96});
 }
 
+TEST_CASE("after an edit at the suffix's head only the prefix is shared, in the EFIM form too, and nothing in SPM") {
+  for (const auto& [form, shared] :
+       {std::pair(PromptForm::psm, 102), std::pair(PromptForm::efim, 102), std::pair(PromptForm::spm, 1)}) {
+    EditedFile file({1, 100}, {2, 50});
+    InfillingPrompts prompts(form, {11, 12, 13});
+    const Prompt before = prompts.next(file);
+    file.insert_behind({3, 10});
+    const Prompt after = prompts.next(file);
+    CHECK(tokens_of(after) == 163);
+    CHECK(common_prefix(before, after) == shared);  // PRE, 100 and SUF; SUF alone
+    CHECK(file.suffix().front() == Segment{3, 10});
+  }
+}
+
 TEST_CASE("an SPM prompt shares suffix and prefix while typing, and only SUF when the suffix's head changes") {
   // SUF 50 PRE 100; SUF 50 PRE 110; SUF; SUF 70 PRE 95.
   CHECK(rounds_of(PromptForm::spm).shared == std::vector<std::int64_t>{152, 162, 1, 167});

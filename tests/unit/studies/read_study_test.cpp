@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/studies/support.hpp"
+
+namespace llmscape::studies {
+namespace {
+
+const std::string kRuns = "runs: {a: {scenario: s.yaml}, b: {scenario: s.yaml, set: [seed=3], seeds: 1}}\n";
+
+// The messages about a study with this claim, a line each.
+std::string mistakes_of(const std::string& lines) {
+  Diagnostics diagnostics;
+  CHECK_FALSE(test::read(lines, diagnostics));
+  std::string messages;
+  for (const Diagnostic& d : diagnostics.sorted())
+    messages +=
+        std::to_string(d.where.line) + ": " + d.message + (d.suggestion.empty() ? "" : "; " + d.suggestion) + '\n';
+  return messages;
+}
+
+}  // namespace
+
+TEST_CASE("a study is named after its folder; runs inherit its seeds") {
+  const Study study = test::study_of("seeds: 5\n" + kRuns + "claims: []\n");
+  CHECK(study.name == "thing");
+  REQUIRE(study.runs.size() == 2);
+  CHECK(study.runs[0].seeds == 5);
+  CHECK(study.runs[1].seeds == 1);
+  CHECK(study.runs[1].set == std::vector<std::string>{"seed=3"});
+}
+
+TEST_CASE("names of runs are taken apart") {
+  CHECK(split_run_name("a.kv.hit_rate").path == "kv.hit_rate");
+  const RunName item = split_run_name("rate[2].pools[0].busy");
+  CHECK(item.run == "rate");
+  CHECK(item.item == "2");
+  CHECK(item.path == "pools[0].busy");
+  CHECK(split_run_name("rate[].value").indexed);
+  CHECK(split_run_name("rate[].value").item.empty());
+}
+
+TEST_CASE("every mistake in a claim is found where it stands") {
+  CHECK(mistakes_of(kRuns +
+                    "claims: [{id: x, what: x, kind: close, value: c.ttft.mean, published: 1, tolerance: 1}]\n") ==
+        "6: there is no run 'c'\n");
+  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: close, value: 1, published: many, tolerance: 1}]\n") ==
+        "6: 'published' must be a number; write it like 0.5, 50% or 20 ms\n");
+  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: close, value: 1, published: 1}]\n") ==
+        "6: claim 'x' needs 'tolerance'\n");
+  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: direction, value: 1}]\n") ==
+        "6: claim 'x' needs 'holds'\n");
+  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: range, value: 1, published: [2, 1]}]\n") ==
+        "6: the first end of a range is the lower one\n");
+  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: direction, holds: a < b.ttft.mean}]\n") ==
+        "6: 'a' is a run: say which of its metrics; see 'llmscape list metrics'\n");
+  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: direction, holds: 'a[1].ttft.mean < 1'}]\n") ==
+        "6: 'a' is one run and has no items\n");
+}
+
+TEST_CASE("a named expression is known below it only") {
+  CHECK(mistakes_of(kRuns + "let: {late: early * 2, early: a.ttft.mean}\nclaims: []\n") ==
+        "6: there is no run 'early'\n");
+  const Study study = test::study_of(kRuns + "let: {early: a.ttft.mean, late: early * 2}\nclaims: []\n");
+  CHECK(study.lets.size() == 2);
+}
+
+TEST_CASE("pairs, ids, axes and figures are checked") {
+  CHECK(mistakes_of(kRuns + "claims: []\nsame: [[a, b]]\n") == "7: 'a' and 'b' have not as many runs\n");
+  CHECK(mistakes_of(kRuns + "claims: []\nsame: [[a, c]]\n") == "7: there is no run 'c'\n");
+  CHECK(
+      mistakes_of(kRuns + "claims: []\nnegative: [{id: x, what: x, holds: 1 < 2}, {id: x, what: x, holds: 1 < 2}]\n") ==
+      "7: 'x' is the id of another one\n");
+  CHECK(mistakes_of("runs: {a: {scenario: s.yaml, axis: seed}}\nclaims: []\n") ==
+        "5: an axis has a path and values: 'axis' and 'values' stand together\n");
+  CHECK(mistakes_of(kRuns +
+                    "claims: []\nfigure: {title: t, y: s, labels: [p, q], series: [{name: n, values: [1, 2, 3]}]}\n") ==
+        "7: series 'n' has 3 values for 2 labels\n");
+}
+
+}  // namespace llmscape::studies

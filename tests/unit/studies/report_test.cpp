@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "sim/report/studies_json.hpp"
+#include "sim/report/studies_page.hpp"
+#include "sim/report/studies_table.hpp"
+#include "sim/report/study_figure.hpp"
+#include "tests/unit/studies/support.hpp"
+
+namespace llmscape::report {
+namespace {
+
+namespace test = studies::test;
+
+// One run of 2 s. The first claim is 20 % off and held to 10 %, the second is half a second below its range.
+struct Example {
+  studies::Study study = test::study_of(
+      "seeds: 1\n"
+      "assumed: [{parameter: a.b, value: 3, reason: 'x | y'}]\n"
+      "runs: {a: {scenario: s.yaml}, b: {scenario: s.yaml}}\n"
+      "claims:\n"
+      "  - {id: off, what: x, kind: close, value: a.ttft.mean, published: 2.5, tolerance: 10%, miss: no wind}\n"
+      "  - {id: low, what: x, kind: range, value: a.ttft.mean, published: [2.5, 3], miss: no sun}\n"
+      "negative: [{id: n, what: nothing happens, holds: a.ttft.mean == 2}]\n"
+      "same: [[a, b]]\n"
+      "figure: {title: T, y: s, labels: [one, two], series: [{name: p & q, values: [a.ttft.mean, null]}]}\n");
+  studies::StudyOutcome outcome;
+  Example() {
+    studies::Results results(study);
+    test::found(results, 0, 0, 1, 2);
+    test::found(results, 1, 0, 1, 2);
+    outcome = studies::judge(study, results);
+  }
+};
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("errors are shares where the tolerance is one, and distances from a range") {
+  const Example example;
+  CHECK(cells_of(example.study.claims[0], example.outcome.claims[0]).error == "-20 %");
+  CHECK(cells_of(example.study.claims[1], example.outcome.claims[1]).error == "-0.5");
+  CHECK(studies_headline({example.outcome}) == "0 of 1 close, 0 of 1 range, 1 of 1 negative tests, 1 of 1 equal runs");
+}
+
+TEST_CASE("the JSON has what was published, simulated and judged") {
+  const Example example;
+  const auto json = nlohmann::json::parse(studies_json({example.outcome}));
+  CHECK(json.at("schema") == "studies/1");
+  const auto& study = json.at("studies").at(0);
+  CHECK(study.at("name") == "thing");
+  CHECK(study.at("passed") == false);
+  const auto& claim = study.at("claims").at(0);
+  CHECK(claim.at("published") == 2.5);
+  CHECK(claim.at("simulated") == 2);
+  CHECK(claim.at("low") == 2);
+  CHECK(claim.at("high") == 2);
+  CHECK(claim.at("verdict") == "misses");
+  CHECK(claim.at("miss") == "no wind");
+  CHECK(study.at("claims").at(1).at("published") == nlohmann::json({2.5, 3}));
+  CHECK(study.at("claims").at(1).at("error") == -0.5);
+  CHECK(study.at("negative").at(0).at("verdict") == "holds");
+  CHECK(study.at("same").at(0).at("runs") == nlohmann::json({"a", "b"}));
+  CHECK(json.at("summary").at("close") == nlohmann::json({{"held", 0}, {"counted", 1}}));
+}
+
+TEST_CASE("the page shows a miss with its reason, and the assumptions") {
+  const Example example;
+  const std::string page = studies_page({example.outcome});
+  CHECK(holds(page, "| [thing](#thing) | - | 0 of 1 | 0 of 1 | - | 1 of 1 | 1 of 1 |"));
+  CHECK(holds(page, "| off | x | close | 2.5 | 2 | -20 % | ± 10% | **misses** |"));
+  CHECK(holds(page, "- off misses: no wind\n- low misses: no sun\n"));
+  CHECK(holds(page, "| a.b | 3 | x \\| y |"));
+  CHECK(holds(page, "- n: nothing happens\n"));
+  CHECK(holds(page, "`a` = `b`."));
+  CHECK(holds(page, "![T](pictures/studies/thing.svg)"));
+  CHECK(holds(studies_table({example.outcome}, 120), "off misses: no wind"));
+}
+
+TEST_CASE("bars begin at zero, and what has no value is not drawn") {
+  const Example example;
+  const std::string svg = study_figure(*example.outcome.figure);
+  CHECK(holds(svg, "p &amp; q"));
+  // One bar from 0 (y = 280) to 2 (y = 84) beside the swatch of the legend and the ground.
+  CHECK(holds(svg, R"(y="84.0" width="44.0" height="196.0" fill="#0072b2")"));
+  std::size_t rectangles = 0;
+  for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) ++rectangles;
+  CHECK(rectangles == 3);
+}
+
+TEST_CASE("numbers on the axis make lines, wide ones in the log") {
+  studies::DrawnFigure figure{"T", "x", "y", {"1", "10", "100"}, {1, 10, 100}, {{"n", {1, std::nullopt, 3}}}};
+  const std::string svg = study_figure(figure);
+  CHECK(holds(svg, "<circle"));
+  // 10 lies half way between 1 and 100: in the middle of the plot, (62 + 626) / 2.
+  CHECK(holds(svg, "<text x=\"344.0\" y=\"298.0\""));
+}
+
+}  // namespace llmscape::report

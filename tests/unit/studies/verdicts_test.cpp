@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/studies/support.hpp"
+
+namespace llmscape::studies {
+namespace {
+
+using test::found;
+using test::study_of;
+
+// Runs a (three seeds: 1 s, 2 s, 10 s) and b (one seed: 4 s).
+const std::string kRuns = "runs: {a: {scenario: s.yaml, seeds: 3}, b: {scenario: s.yaml, seeds: 1}}\n";
+
+Results three_and_one(const Study& study) {
+  Results results(study);
+  found(results, 0, 0, 1, 2);
+  found(results, 0, 0, 2, 10);
+  found(results, 0, 0, 3, 1);
+  found(results, 1, 0, 1, 4);
+  return results;
+}
+
+StudyOutcome judged(const Study& study) { return judge(study, three_and_one(study)); }
+
+}  // namespace
+
+TEST_CASE("a claim is the median over the seeds, with their 5 % and 95 % quantiles, held to its tolerance") {
+  const Study study =
+      study_of(kRuns +
+               "claims:\n"
+               "  - {id: shares, what: x, kind: close, value: a.ttft.mean, published: 2.1, tolerance: 5%}\n"
+               "  - {id: amount, what: x, kind: exact, value: a.ttft.mean, published: 2.1 s, "
+               "tolerance: 90 ms, miss: because}\n"
+               "  - {id: none, what: x, kind: exact, value: a.hit_rate, published: 50%, tolerance: 0}\n");
+  const StudyOutcome outcome = judged(study);
+  const ClaimOutcome& claim = outcome.claims[0];
+  CHECK(claim.simulated == 2);  // of 1, 2, 10
+  CHECK(claim.low == 1);
+  CHECK(claim.high == 10);
+  CHECK(claim.seeds == 3);
+  CHECK(claim.verdict == Verdict::holds);  // 0.1 off, of 5 % of 2.1 = 0.105
+  CHECK(outcome.claims[1].verdict == Verdict::misses);
+  CHECK(outcome.claims[2].verdict == Verdict::holds);
+  CHECK(outcome.counted(ClaimKind::exact) == 2);
+  CHECK(outcome.held(ClaimKind::exact) == 1);
+  CHECK_FALSE(outcome.passed());
+  CHECK(outcome.problems.empty());
+}
+
+TEST_CASE("a run with one seed goes with every seed of the others, and a direction holds for most seeds") {
+  const Study study = study_of(kRuns +
+                               "let: {ratio: a.ttft.mean / b.ttft.mean}\n"
+                               "claims:\n"
+                               "  - {id: most, what: x, kind: direction, holds: ratio < 1, value: ratio}\n"
+                               "  - {id: few, what: x, kind: direction, holds: ratio > 1, miss: because}\n");
+  const StudyOutcome outcome = judged(study);
+  CHECK(outcome.claims[0].share == doctest::Approx(2. / 3));
+  CHECK(outcome.claims[0].verdict == Verdict::holds);
+  CHECK(outcome.claims[0].simulated == 0.5);  // 2 / 4
+  CHECK(outcome.claims[1].verdict == Verdict::misses);
+}
+
+TEST_CASE("a condition that holds for half of the seeds does not hold") {
+  const Study study = study_of(
+      "runs: {a: {scenario: s.yaml, seeds: 2}}\n"
+      "claims: [{id: half, what: x, kind: direction, holds: a.ttft.mean < 3, miss: because}]\n");
+  Results results(study);
+  found(results, 0, 0, 1, 2);
+  found(results, 0, 0, 2, 4);
+  CHECK(judge(study, results).claims[0].verdict == Verdict::misses);
+}
+
+TEST_CASE("ranges outside and calibrations fail no study, a negative test does") {
+  const std::string claims =
+      "claims:\n"
+      "  - {id: wide, what: x, kind: range, value: a.ttft.mean, published: [3, 4], miss: because}\n"
+      "  - {id: set, what: x, kind: close, value: a.ttft.mean, published: 9, tolerance: 1%, calibration: true}\n";
+  const Study study = study_of(kRuns + claims);
+  const StudyOutcome outcome = judged(study);
+  CHECK(outcome.claims[0].verdict == Verdict::misses);
+  CHECK(outcome.claims[1].verdict == Verdict::calibration);
+  CHECK(outcome.counted(ClaimKind::close) == 0);
+  CHECK(outcome.passed());
+  const Study loses =
+      study_of(kRuns + claims + "negative: [{id: n, what: x, holds: a.ttft.mean > 4, miss: because}]\n");
+  CHECK_FALSE(judged(loses).passed());
+}
+
+TEST_CASE("a miss needs a reason, and a reason needs a miss") {
+  const Study study =
+      study_of(kRuns +
+               "claims:\n"
+               "  - {id: silent, what: x, kind: range, value: a.ttft.mean, published: [3, 4]}\n"
+               "  - {id: stale, what: x, kind: range, value: a.ttft.mean, published: [1, 4], miss: because}\n");
+  const StudyOutcome outcome = judged(study);
+  REQUIRE(outcome.problems.size() == 2);
+  CHECK(outcome.problems[0] == "silent misses, and 'miss' does not say why");
+  CHECK(outcome.problems[1] == "stale holds, and 'miss' says why not");
+  CHECK_FALSE(outcome.passed());
+}
+
+TEST_CASE("what is equal are the bytes of every run") {
+  const std::string lines =
+      "runs: {a: {scenario: s.yaml, seeds: 2}, b: {scenario: s.yaml, seeds: 2}}\n"
+      "claims: []\nsame: [[a, b]]\n";
+  const Study study = study_of(lines);
+  Results results(study);
+  for (const std::size_t run : {0u, 1u})
+    for (const std::int64_t seed : {1, 2}) found(results, run, 0, seed, static_cast<double>(seed));
+  CHECK(judge(study, results).same == std::vector<bool>{true});
+  results.at(1, 0, 2).text += ' ';
+  const StudyOutcome outcome = judge(study, results);
+  CHECK(outcome.same == std::vector<bool>{false});
+  CHECK_FALSE(outcome.passed());
+}
+
+TEST_CASE("an axis is a list of runs") {
+  const Study study = study_of(
+      "seeds: 1\n"
+      "runs: {rate: {scenario: s.yaml, axis: workload.rate, values: [1 /s, 2 /s, 4 /s]}}\n"
+      "claims:\n"
+      "  - {id: last, what: x, kind: exact, value: 'rate[2].ttft.mean', published: 8, tolerance: 0}\n"
+      "  - {id: sum, what: x, kind: exact, value: 'sum(rate[].ttft.mean)', published: 11, tolerance: 0}\n"
+      "  - {id: load, what: x, kind: exact, value: 'crossing(rate[].value, rate[].ttft.mean, 5)', published: 3, "
+      "tolerance: 0}\n"
+      "figure: {title: t, y: s, labels: ['rate[].value'], series: [{name: n, values: ['rate[].ttft.mean * 2']}]}\n");
+  Results results(study);
+  found(results, 0, 0, 1, 1);
+  found(results, 0, 1, 1, 2);
+  found(results, 0, 2, 1, 8);  // 5 lies half way between 2 and 8: at 3 /s
+  const StudyOutcome outcome = judge(study, results);
+  for (const ClaimOutcome& claim : outcome.claims) CHECK(claim.verdict == Verdict::holds);
+  REQUIRE(outcome.figure);
+  CHECK(outcome.figure->places == std::vector<double>{1, 2, 4});
+  CHECK(outcome.figure->series[0].values == std::vector<std::optional<double>>{2, 4, 16});
+}
+
+TEST_CASE("a claim without a value says which run or name is to blame") {
+  const Study study =
+      study_of(kRuns +
+               "claims:\n"
+               "  - {id: typo, what: x, kind: exact, value: a.kv.hit_rat, published: 1, tolerance: 0, miss: because}\n"
+               "  - {id: lost, what: x, kind: exact, value: b.ttft.mean, published: 1, tolerance: 0, miss: because}\n");
+  Results results = three_and_one(study);
+  results.at(1, 0, 1) = {"", {}, "out of memory"};
+  const StudyOutcome outcome = judge(study, results);
+  CHECK_FALSE(outcome.claims[0].simulated);
+  REQUIRE(outcome.problems.size() == 3);
+  CHECK(outcome.problems[0] == "run 'b' failed with seed 1: out of memory");
+  CHECK(outcome.problems[1] == "typo: run 'a' has no value 'kv.hit_rat'; did you mean 'kv.hit_rate'?");
+  CHECK(outcome.problems[2] == "lost: run 'b' failed with seed 1: out of memory");
+}
+
+}  // namespace llmscape::studies
