@@ -24,6 +24,7 @@ void add_work(StepCost& sum, const StepCost& more, double times) {
   sum.extrapolated += times * more.extrapolated;
   sum.flops += times * more.flops;
   sum.bytes += times * more.bytes;
+  sum.expert_bytes += times * more.expert_bytes;
 }
 
 class DraftHeads final : public StepModel {

@@ -22,6 +22,7 @@ void PartCost::add(OperatorFamily family, const KernelCost& cost, int count) {
   bf16_flops[f] += count * cost.bf16_flops;
   bytes[f] += count * cost.bytes;
   flops += count * cost.flops;
+  expert_bytes += count * cost.expert_bytes;
 }
 
 PartCost& PartCost::operator+=(const PartCost& other) {
@@ -30,6 +31,7 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += other.bytes[i];
   flops += other.flops;
   link_bytes += other.link_bytes;
+  expert_bytes += other.expert_bytes;
   extrapolated += other.extrapolated;
   return *this;
 }
@@ -41,6 +43,7 @@ StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const
   cost.host = host;
   cost.extrapolated = part.extrapolated;
   cost.flops = part.flops;
+  cost.expert_bytes = part.expert_bytes;
 
   constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
   Flops bf16_flops;

@@ -10,17 +10,20 @@ namespace llmscape::hardware {
 struct KernelCost {
   Seconds time;
   Flops flops;
-  Flops bf16_flops;  // the same work in units of bf16 work at equal unit time: what the energy of compute follows
-  Bytes bytes;       // device memory traffic
+  Flops bf16_flops;      // the same work in units of bf16 work at equal unit time: what the energy of compute follows
+  Bytes bytes;           // device memory traffic
+  Bytes expert_bytes{};  // of it, weights of routed experts
 
   friend KernelCost operator-(const KernelCost& a, const KernelCost& b) {
-    return {a.time - b.time, a.flops - b.flops, a.bf16_flops - b.bf16_flops, a.bytes - b.bytes};
+    return {a.time - b.time, a.flops - b.flops, a.bf16_flops - b.bf16_flops, a.bytes - b.bytes,
+            a.expert_bytes - b.expert_bytes};
   }
   KernelCost& operator+=(const KernelCost& other) {
     time += other.time;
     flops += other.flops;
     bf16_flops += other.bf16_flops;
     bytes += other.bytes;
+    expert_bytes += other.expert_bytes;
     return *this;
   }
 };
@@ -32,6 +35,7 @@ struct PartCost {
   std::array<Bytes, kOperatorFamilies> bytes{};
   Flops flops;
   Bytes link_bytes;
+  Bytes expert_bytes;    // of `bytes`, weights of routed experts
   Seconds extrapolated;  // of the time, outside the range of the device's parameters
 
   void add(OperatorFamily family, const KernelCost& cost, int count);

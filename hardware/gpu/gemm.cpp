@@ -110,7 +110,9 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
     best = std::min(best, kernel_seconds(chip, p, peak, grid, bytes, weight_bytes, activation_bytes));
   }
   const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
-  return cost_of(chip, peak, factor * (p.launch.si() + best), 2 * rows * n * k, bytes);
+  KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), 2 * rows * n * k, bytes);
+  cost.expert_bytes = Bytes(experts * k * n * weight_bytes);
+  return cost;
 }
 
 const Fields<GemmParameters>& gemm_fields() {

@@ -9,12 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/report/studies_json.hpp"
+#include "sim/report/studies_page.hpp"
 #include "sim/report/studies_table.hpp"
+#include "sim/report/study_figure.hpp"
 #include "sim/run/pool.hpp"
 
 namespace llmscape::cli {
@@ -30,11 +33,12 @@ test or a pair of equal runs fails, or a miss has no reason. Numbers are medians
 Examples:
   llmscape reproduce
   llmscape reproduce efim
-  llmscape reproduce efim --format json)";
+  llmscape reproduce efim --format json
+  llmscape reproduce --markdown studies.md --figures pictures/studies)";
 
 struct Arguments {
   std::vector<std::string> studies;
-  std::string format = "table";
+  std::string format = "table", markdown, figures;
   int jobs = run::default_jobs();
   bool quiet = false;
   Messages messages;
@@ -62,6 +66,13 @@ fs::path file_of(const std::string& study, Diagnostics& diagnostics) {
   return {};
 }
 
+std::string text_of(const std::vector<studies::StudyOutcome>& outcomes, const std::string& format) {
+  constexpr int kNarrowest = 120;  // a claim's numbers need that
+  if (format == "json") return report::studies_json(outcomes);
+  if (format == "md") return report::studies_page(outcomes);
+  return report::studies_table(outcomes, std::max(kNarrowest, terminal_width(stdout)));
+}
+
 int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
   const run::Catalogs known = remembering_catalogs();
@@ -81,10 +92,13 @@ int run_verb(const Arguments& arguments) {
       studies::simulate(chosen, known, arguments.jobs, [&progress](double share) { progress.update(share); });
   std::vector<studies::StudyOutcome> outcomes;
   for (std::size_t i = 0; i < chosen.size(); ++i) outcomes.push_back(studies::judge(chosen[i], results[i]));
-  const std::string text = arguments.format == "json"
-                               ? report::studies_json(outcomes)
-                               : report::studies_table(outcomes, std::max(120, terminal_width(stdout)));
-  std::fputs(text.c_str(), stdout);
+  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, report::studies_page(outcomes));
+  if (!arguments.figures.empty())
+    for (const studies::StudyOutcome& outcome : outcomes)
+      if (outcome.figure)
+        write_file_atomically(fs::path(arguments.figures) / (outcome.study->name + ".svg"),
+                              report::study_figure(*outcome.figure));
+  std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);
   return std::ranges::all_of(outcomes, [](const auto& outcome) { return outcome.passed(); }) ? kDone : kFailed;
 }
 
@@ -95,10 +109,14 @@ void add_reproduce(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("reproduce", "Simulate published systems, and check their claims");
   verb->footer(kFooter);
   verb->add_option("study", arguments->studies, "Studies; none: all")->type_name("STUDY");
-  verb->add_option("--format", arguments->format, "What to print: table, or json (schema studies/1)")
+  verb->add_option("--format", arguments->format, "What to print: table, json (schema studies/1) or md (a page)")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json"}))
+      ->check(CLI::IsMember({"table", "json", "md"}))
       ->capture_default_str();
+  verb->add_option("--markdown", arguments->markdown, "Write the page here too: docs/studies.md is such a one")
+      ->type_name("FILE");
+  verb->add_option("--figures", arguments->figures, "Write the picture of each study into this folder, as NAME.svg")
+      ->type_name("DIR");
   verb->add_option("-j,--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))

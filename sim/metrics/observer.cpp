@@ -85,6 +85,7 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   ttft.add(first);
   ttft_batches.add(first);
   e2e.add((request.last_token - request.arrival).si());
+  bubble.add(request.bubble.si());
   if (request.output_tokens > 1)
     tpot.add((request.last_token - request.first_token).si() / static_cast<double>(request.output_tokens - 1));
 }

@@ -44,6 +44,7 @@ class Observer : public serving::RequestListener {
                Seconds at) override;
 
   Distribution ttft, tpot, e2e;  // seconds
+  Distribution bubble;           // seconds; 0 where stages are not shared
   BatchQuantiles ttft_batches;
   Backlog backlog;
   std::array<std::int64_t, serving::kReasons> reasons{};  // of requests that were dropped or failed

@@ -138,6 +138,7 @@ Work work(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals)
     const auto devices = static_cast<double>(parts.devices_of_replica[r]);
     work.flops += totals[r].flops.si() * devices;
     work.bytes += totals[r].bytes.si() * devices;
+    work.expert_bytes += totals[r].expert_bytes.si() * devices;
   }
   const PoolConfig& first = parts.scenario.pools.front();
   const models::ModelSpec& model = parts.scenario.model_of(first);
@@ -279,6 +280,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.tpot_s = percentiles(seen.tpot);
   result.e2e_s = percentiles(seen.e2e);
   result.itl_s = percentiles(merged(parts.gaps));
+  if (std::ranges::any_of(parts.scenario.pools, &PoolConfig::stages_shared)) result.bubble_s = percentiles(seen.bubble);
 
   std::vector<serving::ReplicaTotals> totals;
   for (const serving::Replica* replica : parts.replicas) totals.push_back(replica->totals());

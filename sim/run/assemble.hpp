@@ -24,7 +24,7 @@ struct Parts {
   std::vector<const serving::DeviceTurns*> turns;  // nullptr where the replica has its devices alone
   std::vector<const metrics::PowerSeries*> power;  // dynamic
   std::vector<std::int64_t> devices_of_replica;
-  std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it takes turns with it on them
+  std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it has the same ones
   std::vector<std::string> warnings;
   const kernel::Fabric* fabric;
   const Tiers* tiers;

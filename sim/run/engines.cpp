@@ -65,6 +65,7 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   const models::ModelSpec& model = scenario.model_of(engine);
   const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
   size.kv_blocks = engine.kv_blocks.value_or(static_cast<std::int64_t>(tokens) / engine.block_size);
+  size.kv_blocks /= engine.pipeline_batches;
   size.max_model_len = engine.max_model_len.value_or(model.max_position);
   const std::int64_t held = size.kv_blocks * engine.block_size;
   if (held < size.max_model_len) {
@@ -78,10 +79,12 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
 Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
                  kernel::Kernel& kernel)
     : scenario_(scenario), options_(options), outcomes_(outcomes), kernel_(kernel), tiers_(scenario) {
-  if (std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) { return pool.pipeline_parallel > 1; }))
+  if (std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) {
+        return pool.pipeline_parallel > 1 && pool.pipeline_batches == 1;
+      }))
     warnings_.push_back(
         "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
-        "lower bound");
+        "lower bound; serving.pipeline_batches lets several follow one another");
   for (const PoolConfig& pool : scenario.pools) add_pool(pool);
 }
 
@@ -101,41 +104,53 @@ void Engines::add_pool(const PoolConfig& config) {
 
 void Engines::add_group(const PoolConfig& config, std::size_t group) {
   const hardware::Device& device = *scenario_.config.hardware.devices[group];
-  const models::ModelSpec& model = scenario_.model_of(config);
   const ReplicaSize size = replica_size(scenario_, config, device);
   if (!size.warning.empty()) warnings_.push_back(size.warning);
-  const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
   const std::int64_t devices = config.plan().devices();
   for (std::int64_t first = 0; first + devices <= device.count; first += devices) {
-    const auto index = replicas_.size();
-    Ears& ears = ears_.emplace_back(scenario_.config.workload.warmup, static_cast<int>(index), options_.watcher);
-    serving::ReplicaConfig replica;
-    replica.index = static_cast<int>(index);
-    replica.kv_blocks = size.kv_blocks;
-    replica.block_tokens = static_cast<int>(config.block_size);
-    replica.pipeline_stages = static_cast<int>(config.pipeline_parallel);
-    replica.max_model_len = size.max_model_len;
-    replica.lookahead = options_.lookahead;
-    replica.kept_prompt = model.groups.front().attention.kept_prompt;
-    replica.turns = turns_of(config, device, first);
-    const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
-    seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
-                      first, devices, both || config.role == serving::Role::prefill,
-                      both || config.role == serving::Role::decode});
-    replica.offload = {tiers_.below(config, seats_.back(), replica.index), config.kv_write, config.kv_fetch,
-                       config.kv_prefetch};
-    const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
-    replica.speculation = speculation_of(config, streams);
-    replica.adapters = adapters_of(scenario_, config, device, streams);
-    auto steps = with_drafts(device.bind(model, config.plan(), settings_of(config)), scenario_, config, device);
-    if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
-    replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
-    processes_.emplace_back(replicas_.back());
-    if (replica.turns)
-      replica.turns->add(replicas_.back(), load_time(scenario_, config, device), [this, index] { ring(index); });
-    pools_.back().replicas.push_back(&replicas_.back());
-    built_.push_back({&device, pools_.size() - 1, replica.turns});
+    if (config.stages_shared()) pipelines_.emplace_back(static_cast<std::size_t>(config.pipeline_parallel));
+    for (std::int64_t stream = 0; stream < config.pipeline_batches; ++stream)
+      add_replica(config, group, size, first, stream);
   }
+}
+
+// `stream`: of those that share the stages of a pipeline.
+void Engines::add_replica(const PoolConfig& config, std::size_t group, const ReplicaSize& size, std::int64_t first,
+                          std::int64_t stream) {
+  const hardware::Device& device = *scenario_.config.hardware.devices[group];
+  const models::ModelSpec& model = scenario_.model_of(config);
+  const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
+  const std::int64_t devices = config.plan().devices();
+  const auto index = replicas_.size();
+  Ears& ears = ears_.emplace_back(scenario_.config.workload.warmup, static_cast<int>(index), options_.watcher);
+  serving::ReplicaConfig replica;
+  replica.index = static_cast<int>(index);
+  replica.kv_blocks = size.kv_blocks;
+  replica.block_tokens = static_cast<int>(config.block_size);
+  replica.pipeline_stages = static_cast<int>(config.pipeline_parallel);
+  replica.pipeline = config.stages_shared() ? &pipelines_.back() : nullptr;
+  replica.chunks_follow = config.pipeline_chunks;
+  replica.max_model_len = size.max_model_len;
+  replica.lookahead = options_.lookahead;
+  replica.kept_prompt = model.groups.front().attention.kept_prompt;
+  replica.turns = turns_of(config, device, first);
+  const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
+  seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
+                    first, devices, both || config.role == serving::Role::prefill,
+                    both || config.role == serving::Role::decode});
+  replica.offload = {tiers_.below(config, seats_.back(), replica.index), config.kv_write, config.kv_fetch,
+                     config.kv_prefetch};
+  const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
+  replica.speculation = speculation_of(config, streams);
+  replica.adapters = adapters_of(scenario_, config, device, streams);
+  auto steps = with_drafts(device.bind(model, config.plan(), settings_of(config)), scenario_, config, device);
+  if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
+  replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
+  processes_.emplace_back(replicas_.back());
+  if (replica.turns)
+    replica.turns->add(replicas_.back(), load_time(scenario_, config, device), [this, index] { ring(index); });
+  pools_.back().replicas.push_back(&replicas_.back());
+  built_.push_back({&device, pools_.size() - 1, replica.turns, stream == 0});
 }
 
 serving::DeviceTurns* Engines::turns_of(const PoolConfig& config, const hardware::Device& device,
@@ -178,7 +193,7 @@ void Engines::fill(Parts& parts) const {
     parts.gaps.push_back(&ears_[i].gaps);
     parts.power.push_back(&ears_[i].power);
     const serving::DeviceTurns* turns = built_[i].turns;
-    const bool counted = !turns || turns->tenants().front() == &replicas_[i];
+    const bool counted = built_[i].first_stream && (!turns || turns->tenants().front() == &replicas_[i]);
     parts.devices_of_replica.push_back(seats_[i].devices);
     parts.devices_counted.push_back(counted ? seats_[i].devices : 0);
     parts.pools.push_back(built_[i].pool);

@@ -53,9 +53,12 @@ class Engines {
     const hardware::Device* device;
     std::size_t pool;
     const serving::DeviceTurns* turns;
+    bool first_stream;  // of those that share the stages of a pipeline
   };
   void add_pool(const PoolConfig& config);
   void add_group(const PoolConfig& config, std::size_t group);
+  void add_replica(const PoolConfig& config, std::size_t group, const ReplicaSize& size, std::int64_t first,
+                   std::int64_t stream);
   serving::DeviceTurns* turns_of(const PoolConfig& config, const hardware::Device& device, std::int64_t first_device);
 
   const Scenario& scenario_;
@@ -64,6 +67,7 @@ class Engines {
   kernel::Kernel& kernel_;
   std::vector<serving::Pool> pools_;
   std::deque<Ears> ears_;
+  std::deque<serving::Pipeline> pipelines_;
   std::deque<serving::Replica> replicas_;
   std::deque<Process> processes_;
   std::map<std::pair<std::string, std::int64_t>, serving::DeviceTurns> turns_;  // by group and first device

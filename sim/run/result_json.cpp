@@ -34,6 +34,7 @@ Json latency(const RunResult& result) {
   add("tpot_s", result.tpot_s);
   add("itl_s", result.itl_s);
   add("e2e_s", result.e2e_s);
+  add("bubble_s", result.bubble_s);
   return json;
 }
 
@@ -239,6 +240,7 @@ std::string to_json(const RunResult& r) {
   if (r.speculation)
     json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
+  if (r.work.expert_bytes > 0) json["work"]["expert_bytes"] = r.work.expert_bytes;
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
   if (r.fleet) json["fleet"] = fleet(*r.fleet);

@@ -65,6 +65,8 @@ struct ColdStartConfig {
 // What the replicas of a pool have in common.
 struct EngineConfig {
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
+  std::int64_t pipeline_batches = 1;
+  bool pipeline_chunks = false;
   std::shared_ptr<const serving::BatcherPolicy> batcher;
   std::shared_ptr<const serving::RouterPolicy> router;
   std::int64_t block_size = 16;
@@ -83,6 +85,8 @@ struct EngineConfig {
   std::optional<LoraConfig> lora;
   std::optional<ColdStartConfig> cold_start;
   [[nodiscard]] models::ParallelPlan plan() const;
+  // Batches follow one another through the stages; else each passes them alone.
+  [[nodiscard]] bool stages_shared() const { return pipeline_batches > 1 || pipeline_chunks; }
 };
 
 // Which calls a pool takes; all, if nothing is said.

@@ -103,6 +103,14 @@ void add_engine_fields(Fields<T>& f) {
   using Law = models::ExpertCoverage::Law;
   f.add("tensor_parallel", &T::tensor_parallel, "devices that share every layer").between(1, 1024);
   f.add("pipeline_parallel", &T::pipeline_parallel, "stages of consecutive layers").between(1, 256);
+  f.add("pipeline_batches", &T::pipeline_batches,
+        "batches that are under way in the stages of a pipeline at once; each comes from a stream with a queue and a "
+        "share of the KV pool of its own, a replica to routers and results (vLLM's virtual engines); 1: a batch passes "
+        "the stages alone")
+      .between(1, 256);
+  f.add("pipeline_chunks", &T::pipeline_chunks,
+        "the next chunk of a prompt enters the first stage as soon as the one before has left it, where no decodes are "
+        "in the step (chunked pipeline parallelism)");
   f.add("expert_parallel", &T::expert_parallel, "ranks that share the experts of a layer").between(1, 1024);
   f.add("data_parallel", &T::data_parallel, "attention groups that share the experts").between(1, 1024);
   f.add_family("batcher", &T::batcher, serving::batchers(), "what a step computes").otherwise("vllm_v1");

@@ -102,6 +102,22 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   if (!diagnostics.has_errors()) check_memory(scenario, engine, device, where, diagnostics);
 }
 
+// Streams that share stages come and go together.
+void check_pipeline(const Scenario& scenario, const EngineConfig& engine, bool takes_turns, const YamlNode& root,
+                    Diagnostics& diagnostics) {
+  if (!engine.stages_shared()) return;
+  const SourceRange where =
+      where_of(root, {"serving", engine.pipeline_chunks ? "pipeline_chunks" : "pipeline_batches"});
+  if (engine.pipeline_parallel == 1)
+    diagnostics.error(where, "batches can follow one another only through the stages of a pipeline",
+                      "pipeline_parallel: 8");
+  const bool faults = !scenario.config.faults.schedule.empty() || !scenario.config.faults.mtbf.empty();
+  if (takes_turns || faults || !scenario.config.serving.controllers.empty())
+    diagnostics.error(where,
+                      "batches that follow one another through a pipeline do not go together with models that take "
+                      "turns, controllers or faults");
+}
+
 using Report = std::function<void(const std::string& message, const std::string& hint)>;
 
 bool drafts(const std::vector<PoolConfig>& pools, const std::string& model) {
@@ -205,6 +221,7 @@ void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& di
   for (const PoolConfig& pool : scenario.pools) {
     for (const std::string& problem : models::problems(pool.plan(), scenario.model_of(pool)))
       diagnostics.error(where_of(root, {"serving", "tensor_parallel"}), problem);
+    check_pipeline(scenario, pool, !pool.models.empty(), root, diagnostics);
     for (std::size_t i = 0; i < devices.size(); ++i)
       if (std::ranges::find(pool.devices, devices[i]->name) != pool.devices.end())
         check_engine(scenario, pool, i, root, diagnostics);

@@ -33,7 +33,7 @@ struct BatcherPolicy {
   [[nodiscard]] virtual bool kv_grows() const { return true; }
 };
 
-// vllm_v1, vllm_v0, orca, trtllm, sglang, static.
+// vllm_v1, vllm_v0, orca, trtllm, sglang, sarathi, layered, static.
 const Family<BatcherPolicy>& batchers();
 
 }  // namespace llmscape::serving

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/batcher.hpp"
+#include "sim/serving/batchers/layered.hpp"
 #include "sim/serving/batchers/orca.hpp"
+#include "sim/serving/batchers/sarathi.hpp"
 #include "sim/serving/batchers/sglang.hpp"
 #include "sim/serving/batchers/static_batch.hpp"
 #include "sim/serving/batchers/trtllm.hpp"
@@ -22,6 +24,10 @@ const Family<BatcherPolicy>& batchers() {
                                         trtllm_fields()),
           member<SgLang, BatcherPolicy>("sglang", "prompts in steps of their own, before decodes (SGLang)",
                                         sglang_fields()),
+          member<Sarathi, BatcherPolicy>("sarathi", "one prompt chunk in a step, all decodes beside it (SARATHI)",
+                                         sarathi_fields()),
+          member<Layered, BatcherPolicy>("layered", "prompts one group of layers a step (layered prefill)",
+                                         layered_fields()),
           member<StaticBatch, BatcherPolicy>("static", "request-level padded batches", static_batch_fields()),
       });
   return family;

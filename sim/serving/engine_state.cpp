@@ -13,6 +13,7 @@ void WaitingQueue::erase(Request& request) { queue_.erase({request.priority, req
 void StepPlan::clear() {
   chunks.clear();
   finished.clear();
+  prefill_layers = 1;
   decodes = idle_decodes = 0;
   attended.clear();
   steady = false;
@@ -30,6 +31,7 @@ void EngineState::link(Request& request) {
   if (last_) last_->next = &request;
   last_ = &request;
   ++running_;
+  request.bubble -= bubbles;
   adapters.use(request.adapter);
 }
 
@@ -39,6 +41,7 @@ void EngineState::unlink(Request& request) {
   if (last_ == &request) last_ = request.previous;
   request.previous = request.next = nullptr;
   --running_;
+  request.bubble += bubbles;
   adapters.leave(request.adapter);
 }
 
@@ -84,13 +87,14 @@ void EngineState::settle_blocks(Request& request) {
 void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan) {
   ++touched;
   const std::int64_t cached = request.computed;
+  const bool begins = request.prefilled == 0;
   if (const std::int64_t blocks = blocks_for_chunk(request, tokens); blocks > 0) kv.take(request.lease, blocks);
   request.computed += tokens;
   request.prefilled += tokens;
   prefilled_tokens += tokens;
   kv.publish(request.lease, content(request), request.computed);
   const bool ends = request.computed == request.tokens_to_compute();
-  plan.chunks.push_back({&request, {tokens, cached, ends}});
+  plan.chunks.push_back({&request, {tokens, cached, ends}, begins, false});
   if (!ends) return;
   prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
   ++request.emitted;
@@ -107,6 +111,11 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
 void EngineState::cut_prompt(Request& request) {
   request.computed -= std::max<std::int64_t>(0, request.prompt_tokens - kept_prompt_);
   kv.give_back(request.lease, request.lease.blocks() - kv.blocks_for(request.computed));
+}
+
+void EngineState::schedule_layers(Request& request, std::int64_t tokens, StepPlan& plan) {
+  ++touched;
+  plan.chunks.push_back({&request, {tokens, request.computed, false}, request.prefilled == 0, true});
 }
 
 void EngineState::schedule_decodes(StepPlan& plan) {
@@ -147,10 +156,11 @@ void EngineState::free_blocks(Request& request) {
   kv.release(request.lease);
 }
 
-Request* EngineState::preempt_last(Seconds now) {
+Request* EngineState::preempt_last(Seconds now, bool decoding_only) {
   Request* victim = nullptr;
   for (Request* r = last_; r; r = r->previous) {
     if (r->state == Request::State::finishing) continue;
+    if (decoding_only && r->state != Request::State::decoding) continue;
     if (!victim || r->priority > victim->priority) victim = r;
   }
   if (!victim) return nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <vector>
 
@@ -43,12 +44,15 @@ class WaitingQueue {
 struct PlannedChunk {
   Request* request = nullptr;
   models::PrefillChunk work;
+  bool begins = false;      // nothing of the prompt was computed before
+  bool unfinished = false;  // has layers left to pass: nothing of it is in the KV cache after this step
 };
 
 // What a batcher decided for one step.
 struct StepPlan {
   std::vector<PlannedChunk> chunks;
   std::vector<Request*> finished;  // sequences that answer their last token with this step
+  double prefill_layers = 1;       // share of the layers that the chunks pass in this step
   std::int64_t decodes = 0;        // sequences that computed DecodeSet::tokens_per_decode() each
   // What the decodes attended to (one entry per KV law), copied when the step was planned.
   std::vector<models::Attended> attended;
@@ -92,6 +96,9 @@ class EngineState {
   Request& admit(std::int64_t hit_blocks, Seconds now);
   // Computes the next `tokens` tokens of the prompt in this step. The caller has checked that the blocks fit.
   void schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan);
+  // A group of layers, not the last, computes the next `tokens` tokens of the prompt in this step. Their blocks are
+  // reserved; the books move when schedule_chunk() is called for the last group.
+  void schedule_layers(Request& request, std::int64_t tokens, StepPlan& plan);
   // KV blocks that the next `tokens` tokens of the request need beyond those it holds.
   [[nodiscard]] std::int64_t blocks_for_chunk(const Request& request, std::int64_t tokens) const;
   // KV blocks that the decode step `ahead` steps from now takes.
@@ -104,9 +111,10 @@ class EngineState {
   // Keeps blocks for `tokens` tokens of the request, whatever it needs at present.
   void reserve(Request& request, std::int64_t tokens);
 
-  // Takes a running request off the engine: of the worst priority, the one admitted last. Its blocks are freed and it
-  // waits again, keeping what it has answered. Returns it; nullptr if nothing can be preempted.
-  Request* preempt_last(Seconds now);
+  // Takes a running request off the engine: of the worst priority, the one admitted last; `decoding_only`: prompts
+  // under way stay. Its blocks are freed and it waits again, keeping what it has answered. Returns it; nullptr if
+  // nothing can be preempted.
+  Request* preempt_last(Seconds now, bool decoding_only = false);
   // Takes a request that waits or runs off the engine for good. False if its last step is already planned.
   bool cancel(Request& request);
   // Frees the slot and the blocks of a request whose last step has ended.
@@ -133,6 +141,9 @@ class EngineState {
   // The request's content so far, answer included.
   [[nodiscard]] const Prompt& content(const Request& request) const;
 
+  // What a step of this chunk alone takes the device (of one stage): for batchers that cut prompts by time.
+  std::function<Seconds(std::int64_t cached, std::int64_t tokens)> chunk_time;
+  Seconds bubbles;  // of all steps so far: what the stages of the pipeline idled before them
   std::int64_t preemptions = 0;
   std::int64_t prefilled_tokens = 0;  // INV-5: computed in chunks
   std::int64_t reused_tokens = 0;

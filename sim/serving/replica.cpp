@@ -9,14 +9,16 @@ namespace llmscape::serving {
 
 Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
-    : config_(std::move(config)), depth_(policy.depth()), max_sequences_(policy.max_sequences()),
-      max_tokens_(policy.max_tokens()), batcher_(policy.make()), step_model_(std::move(step_model)),
-      outcomes_(outcomes), listener_(steps),
+    : config_(std::move(config)), depth_(config_.pipeline ? 1 : policy.depth()), hides_host_(policy.depth() > 1),
+      max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()), batcher_(policy.make()),
+      step_model_(std::move(step_model)), outcomes_(outcomes), listener_(steps),
       state_(config_.kv_blocks, config_.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws,
              config_.speculation, config_.adapters.resident, config_.kept_prompt),
       offload_(config_.offload, max_sequences_,
                [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }) {
   if (offload_.active()) state_.kv.set_listener(&offload_);
+  if (config_.pipeline) config_.lookahead = 0;  // other streams may come between
+  state_.chunk_time = [this](std::int64_t cached, std::int64_t tokens) { return chunk_cost(cached, tokens).device; };
 }
 
 // Steps whose moment of planning lies before the message stand; those ahead are planned anew with it.
@@ -98,14 +100,20 @@ Seconds Replica::next_plan() const {
   return before < steps_.size() ? steps_[before].end : ahead_[before - steps_.size()].end;
 }
 
+bool Replica::may_plan(Seconds now) const {
+  if (config_.pipeline) return now >= plan_from_;
+  return steps_.size() + ahead_.size() < static_cast<std::size_t>(depth_);
+}
+
 Seconds Replica::next_event() const {
   Seconds next = kNever;
   const std::size_t planned = steps_.size() + ahead_.size();
   if (planned > 0) next = next_plan();
+  if (config_.pipeline && plan_from_ > woken_) next = plan_from_;
   // Its turn comes; once it has tried in vain to plan something in it, something else has to happen first.
   if (planned == 0 && config_.turns && config_.turns->runs_from(*this) != tried_turn_)
     next = config_.turns->runs_from(*this);
-  if (planned < static_cast<std::size_t>(depth_)) {
+  if (may_plan(woken_)) {
     next = std::min(next, offload_.next_arrival());
     if (!messages_.empty()) next = std::min(next, messages_.front().at);
   }
@@ -118,6 +126,7 @@ Seconds Replica::next_event() const {
 
 void Replica::wake(Seconds now) {
   outcomes_.on_wake(now);
+  woken_ = now;
   commit_ahead(now, true);
   offload_.set_clock(now);
   end_steps(now);
@@ -129,7 +138,7 @@ void Replica::wake(Seconds now) {
 }
 
 void Replica::plan_steps(Seconds now) {
-  while (steps_.size() + ahead_.size() < static_cast<std::size_t>(depth_)) {
+  while (may_plan(now)) {
     if (config_.turns && !config_.turns->may_plan(*this, now)) return;
     if (config_.turns) tried_turn_ = config_.turns->runs_from(*this);
     if (!plan_step(now)) return;

@@ -11,6 +11,7 @@
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/device_turns.hpp"
 #include "sim/serving/kv_offload.hpp"
+#include "sim/serving/pipeline.hpp"
 
 namespace llmscape::serving {
 
@@ -33,6 +34,7 @@ struct ReplicaTotals {
   Bytes bytes;
   std::vector<double> attended;       // entries that decodes attended to, by KV law
   std::int64_t attended_decodes = 0;  // by so many decodes, padding included
+  Bytes expert_bytes;  // of `bytes`, of one device: weights of routed experts
   std::int64_t peak_kv_blocks = 0;
 };
 
@@ -67,7 +69,9 @@ struct ReplicaConfig {
   int index = 0;
   std::int64_t kv_blocks = 0;
   int block_tokens = 16;
-  int pipeline_stages = 1;         // a batch passes them one after the other, alone
+  int pipeline_stages = 1;         // a batch passes them one after the other
+  Pipeline* pipeline = nullptr;    // their timelines, shared with other streams; nullptr: a batch is alone on them
+  bool chunks_follow = false;      // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
   std::int64_t max_model_len = 0;  // longest prompt + answer
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
   Speculation speculation{};
@@ -159,12 +163,16 @@ class Replica {
   void stamp_accepted(Seconds at);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
   [[nodiscard]] hardware::StepCost cost_of_plan();
+  [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
   [[nodiscard]] Seconds next_plan() const;
+  [[nodiscard]] bool may_plan(Seconds now) const;
+  void pass_pipeline(const hardware::StepCost& cost, Seconds now);
 
   ReplicaConfig config_;
   int depth_;
+  bool hides_host_;
   std::int64_t max_sequences_;
   std::int64_t max_tokens_;
   std::unique_ptr<Batcher> batcher_;
@@ -208,6 +216,8 @@ class Replica {
 
   StepPlan plan_;
   std::vector<models::PrefillChunk> chunks_;
+  Seconds plan_from_;          // with a pipeline: when the next step may be planned
+  Seconds woken_;              // last
   Seconds last_end_;           // of the step planned last, those ahead not counted
   Seconds tried_turn_;         // the turn at its devices in which it last tried to plan a step, by when it began
   std::int64_t accepted_ = 0;  // drafts that were stamped

@@ -4,6 +4,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "hardware/layer_share.hpp"
 #include "sim/serving/replica.hpp"
 
 namespace llmscape::serving {
@@ -11,7 +12,7 @@ namespace llmscape::serving {
 Seconds Replica::duration(const hardware::StepCost& cost) const {
   const Seconds device = cost.device * config_.pipeline_stages;
   // Asynchronous scheduling hides the host behind the device unless the step is short (docs/serving.md).
-  return (depth_ > 1 ? std::max(device, cost.host) : device + cost.host) + cost.sync;
+  return (hides_host_ ? std::max(device, cost.host) : device + cost.host) + cost.sync;
 }
 
 hardware::StepCost Replica::cost_of_plan() {
@@ -22,13 +23,21 @@ hardware::StepCost Replica::cost_of_plan() {
   batch.decodes = plan_.decodes + plan_.idle_decodes;
   batch.tokens_per_decode = config_.speculation.tokens_per_decode();
   batch.attended = plan_.attended;
+  batch.prefill_layers = plan_.prefill_layers;
   batch.adapters = std::min(state_.adapters.in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
-  hardware::StepCost cost = step_model_->step(batch);
+  hardware::StepCost cost = hardware::step_by_layers(*step_model_, batch);
   const Seconds loading = static_cast<double>(state_.adapters.loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
   totals_.adapter_loading += loading;
   loads_ = state_.adapters.loads();
   return cost;
+}
+
+hardware::StepCost Replica::chunk_cost(std::int64_t cached, std::int64_t tokens) {
+  const models::PrefillChunk chunk{tokens, cached, false};
+  models::Batch batch;
+  batch.chunks = std::span(&chunk, 1);
+  return step_model_->step(batch);
 }
 
 // Of computing tokens [cached, tokens) of a prompt in chunks of the largest step, alone.
@@ -55,11 +64,23 @@ bool Replica::plan_step(Seconds now) {
   if (plan_.empty()) return false;
   const Seconds start = std::max(now, last_end_);
   for (const PlannedChunk& chunk : plan_.chunks)
-    if (chunk.request->hand_over && chunk.request->prefilled == chunk.work.tokens)
-      outcomes_.on_prompt_start(*chunk.request, start);
+    if (chunk.request->hand_over && chunk.begins) outcomes_.on_prompt_start(*chunk.request, start);
   const hardware::StepCost cost = cost_of_plan();
-  commit(cost, start, start + duration(cost));
+  if (config_.pipeline) pass_pipeline(cost, now);
+  else commit(cost, start, start + duration(cost));
   return true;
+}
+
+// What the host takes for a step and does not hide comes before the first stage, which other streams use meanwhile. The
+// next step needs the tokens of this one, unless this one is a chunk of a prompt that goes on.
+void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
+  const Seconds ready = now + (hides_host_ ? Seconds() : cost.host) + cost.sync;
+  const Pipeline::Passage passage = config_.pipeline->pass(ready, cost.device);
+  state_.bubbles += passage.idle;
+  commit(cost, passage.entered, passage.end);
+  const auto goes_on = [](const PlannedChunk& chunk) { return !chunk.work.ends_prompt && !chunk.unfinished; };
+  const bool follow = config_.chunks_follow && plan_.decodes == 0 && std::ranges::all_of(plan_.chunks, goes_on);
+  plan_from_ = follow ? passage.left_first : passage.end;
 }
 
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
@@ -69,20 +90,21 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
   stamp_tokens(end);
   std::int64_t prefill_tokens = 0;
-  for (const PlannedChunk& chunk : plan_.chunks) prefill_tokens += chunk.work.tokens;
+  for (const PlannedChunk& chunk : plan_.chunks) prefill_tokens += chunk.unfinished ? 0 : chunk.work.tokens;
   totals_.steps += 1;
   totals_.sequence_steps += plan_.decodes + static_cast<std::int64_t>(plan_.chunks.size());
   totals_.prefill_tokens += prefill_tokens;
   totals_.decode_tokens += plan_.decodes;
   totals_.passes += plan_.decodes;
-  totals_.busy += end - start;
+  totals_.busy += config_.pipeline ? cost.device : end - start;  // shared stages: what a step keeps each of them busy
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
-  const double stages = config_.pipeline_stages;
+  const double stages = config_.pipeline ? 1 : config_.pipeline_stages;
   for (std::size_t i = 0; i < kHost; ++i)
     totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * stages;
   // What of the host's time the device did not hide.
-  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
-      std::max(Seconds(), duration(cost) - cost.device * stages);
+  if (!config_.pipeline)
+    totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
+        std::max(Seconds(), duration(cost) - cost.device * stages);
   totals_.extrapolated += cost.extrapolated * stages;
   Joules energy;
   for (std::size_t i = 0; i < cost.energy.size(); ++i) {
@@ -98,6 +120,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   for (std::size_t law = 0; law < plan_.attended.size(); ++law)
     totals_.attended[law] += static_cast<double>(plan_.attended[law].sum);
   if (!plan_.attended.empty()) totals_.attended_decodes += plan_.decodes + plan_.idle_decodes;
+  totals_.expert_bytes += cost.expert_bytes;
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
   listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size() + offload_.fetching(),
                     state_.kv.used());

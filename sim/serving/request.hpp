@@ -90,6 +90,7 @@ struct Request {
   std::int64_t prefilled = 0;  // tokens computed in chunks
   std::int64_t reused = 0;     // tokens found in the prefix cache
   std::int64_t lost = 0;       // tokens answered by replicas that were lost: answered again
+  Seconds bubble;              // what the stages of its pipeline idled before its steps, once it has left them
   RequestClock clock;          // INV-17: its phases sum to last_token - arrival
   // Running requests in order of admission, as a list through the requests themselves.
   Request* previous = nullptr;

@@ -4,7 +4,9 @@
 
 #include <map>
 
+#include "sim/serving/batchers/layered.hpp"
 #include "sim/serving/batchers/orca.hpp"
+#include "sim/serving/batchers/sarathi.hpp"
 #include "sim/serving/batchers/static_batch.hpp"
 #include "sim/serving/batchers/vllm_v0.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
@@ -140,6 +142,91 @@ TEST_CASE("Orca reserves whole lengths: a request that would fit for now has to 
   auto requests = by_id(system);
   CHECK(requests[0].last_token == Seconds(80));
   CHECK(requests[1].schedule == Seconds(80));
+}
+
+TEST_CASE("SARATHI takes one chunk of one prompt beside the decodes, and keeps both to whole tiles") {
+  Sarathi policy;
+  policy.chunk_size = 256;
+  policy.max_batch = 3;
+  const std::vector<workloads::Program> programs = {call(0, {{1, 600}}, 20), call(0, {{2, 300}}, 20),
+                                                    call(0, {{3, 100}}, 20), call(0, {{4, 100}}, 20)};
+  System system({}, policy, RoundRobin(), one_second);
+  system.run(programs);
+  // Chunks of the first: 256, 256, 88; of the second beside it: 256, 44; the third alone, though there is room for 156.
+  const std::vector<std::int64_t> chunks = {256, 256, 88, 256, 44, 100};
+  for (std::size_t i = 0; i < chunks.size(); ++i) CHECK(system.steps[i].prefill_tokens == chunks[i]);
+  CHECK(system.steps[4].decodes == 1);
+  CHECK(system.steps[5].decodes == 2);
+  CHECK(system.steps[6].decodes == 3);  // a fourth has no slot until the first ends, with the step from 21 to 22
+  CHECK(system.steps[6].prefill_tokens == 0);
+  CHECK(by_id(system)[0].last_token == Seconds(22));
+  CHECK(by_id(system)[3].schedule == Seconds(22));
+
+  policy.tile = 128;
+  System whole_tiles({}, policy, RoundRobin(), one_second);
+  whole_tiles.run(programs);
+  CHECK(whole_tiles.steps[3].prefill_tokens == 255);  // beside one decode
+  CHECK(whole_tiles.steps[4].prefill_tokens == 45);
+}
+
+TEST_CASE("layered prefill: a cohort passes a group of layers in a step, and those that wait come when it is through") {
+  Layered policy;
+  policy.async_scheduling = false;
+  // A token of a prompt costs a millisecond in all layers, a decode ten.
+  System system({}, policy, RoundRobin(), [](const models::Batch& batch) {
+    return 1e-3 * static_cast<double>(batch.prefill_tokens()) + 1e-2 * static_cast<double>(batch.decodes);
+  });
+  system.run({call(0, {{1, 2000}}, 6), call(0.6, {{2, 500}}, 2), call(0.7, {{3, 600}}, 2)});
+  // 2,000 tokens: 4 groups of half a second each; their blocks are taken at once, their tokens are there at the end.
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(system.steps[i].prefill_tokens == (i < 3 ? 0 : 2000));
+    CHECK(system.steps[i].kv_used == 125);
+    CHECK(system.steps[i].end.si() == doctest::Approx(0.5 * static_cast<double>(i + 1)));
+  }
+  auto requests = by_id(system);
+  CHECK(requests[0].first_token.si() == doctest::Approx(2));
+  // The other two then are a cohort of 1,100 tokens in 4 groups, 0.275 s each, beside one decode.
+  CHECK(requests[1].schedule.si() == doctest::Approx(2));
+  CHECK(requests[2].schedule.si() == doctest::Approx(2));
+  for (std::size_t i = 4; i < 8; ++i)
+    CHECK((system.steps[i].end - system.steps[i].start).si() == doctest::Approx(0.275 + 0.01));
+  CHECK(requests[2].first_token.si() == doctest::Approx(2 + 4 * 0.285));
+  CHECK(requests[0].last_token.si() == doctest::Approx(2 + 4 * 0.285 + 0.03));
+}
+
+TEST_CASE("layered prefill: groups as in the authors' code and as in the paper, prompts cut at 8,192 tokens") {
+  Layered policy;
+  const std::map<std::int64_t, std::int64_t> of_code = {{1, 1},    {512, 1},  {513, 2},  {1024, 2},  {1025, 4},
+                                                        {2048, 4}, {2049, 8}, {4096, 8}, {4097, 16}, {8192, 16}};
+  for (const auto& [tokens, groups] : of_code) CHECK(policy.groups(tokens) == groups);
+  policy.grouping = Layered::Grouping::proportional;
+  policy.max_groups = 48;
+  for (const auto& [tokens, groups] : std::map<std::int64_t, std::int64_t>{{1, 1}, {512, 1}, {513, 2}, {9194, 18}})
+    CHECK(policy.groups(tokens) == groups);
+
+  System system({}, Layered(), RoundRobin(), one_second);
+  system.run({call(0, {{1, 9000}}, 1)});  // 16 steps for 8,192 tokens, 2 for the other 808
+  REQUIRE(system.steps.size() == 18);
+  CHECK(system.steps[15].prefill_tokens == 8192);
+  CHECK(system.steps[17].prefill_tokens == 808);
+}
+
+TEST_CASE("layered prefill: when blocks lack a decode gives way, and the cohort goes on") {
+  Layered policy;
+  policy.async_scheduling = false;
+  policy.tokens_per_group = 1;
+  policy.max_groups = 64;
+  SystemConfig config;
+  config.kv_blocks = 11;
+  System system(config, policy, RoundRobin(), one_second);
+  system.run({call(0, {{1, 96}}, 40), call(0.5, {{2, 64}}, 5)});
+  // From 64 on the first decodes, in 7 blocks, and the second's 4 are taken. 16 tokens later there is none left.
+  auto requests = by_id(system);
+  CHECK(requests[0].preemptions == 1);
+  CHECK(requests[0].prefilled == 96 + 96 + 17);
+  CHECK(requests[1].preemptions == 0);
+  CHECK(requests[1].first_token == Seconds(128));
+  CHECK(requests[1].last_token == Seconds(132));
 }
 
 TEST_CASE("a static batch pays for padding until its longest answer ends, and nobody joins") {

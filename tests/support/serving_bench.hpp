@@ -90,6 +90,9 @@ struct SystemConfig {
   std::vector<std::function<std::unique_ptr<serving::Controller>()>> more_controllers;
   std::shared_ptr<serving::DeviceTurns> turns;  // all replicas stand on the same devices; fresh for each system
   Seconds load;                                 // of each replica's weights there
+  int pipeline_stages = 1;
+  std::shared_ptr<serving::Pipeline> pipeline;  // all replicas are streams of it; fresh for each system
+  bool chunks_follow = false;
   std::function<serving::KvOffloadConfig(std::size_t replica)> offload;  // none: what leaves HBM is gone
   struct LinkChange {
     double at;
@@ -120,6 +123,9 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.max_model_len = config.max_model_len;
       replica.lookahead = config.lookahead;
       replica.turns = config.turns.get();
+      replica.pipeline_stages = config.pipeline_stages;
+      replica.pipeline = config.pipeline.get();
+      replica.chunks_follow = config.chunks_follow;
       if (config.offload) replica.offload = config.offload(i);
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;

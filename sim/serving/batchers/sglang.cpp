@@ -11,12 +11,15 @@ namespace {
 // Answers are expected to be no longer than this (SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION).
 constexpr std::int64_t kLongestExpected = 4096;
 
+// Chunks of equal time are multiples of so many tokens, and at least that many.
+constexpr std::int64_t kChunkGrain = 64;
+
 class SgLangBatcher : public Batcher {
  public:
   explicit SgLangBatcher(SgLang policy) : policy_(std::move(policy)) {}
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
-    std::int64_t budget = policy_.chunked_prefill_size;
+    std::int64_t budget = prompt_tokens(state);
     continue_prompt(state, budget, plan);
     admit(state, now, budget, plan);
     if (!plan.chunks.empty()) return;
@@ -35,6 +38,20 @@ class SgLangBatcher : public Batcher {
     const double fall =
         (policy_.new_token_ratio - policy_.least_new_token_ratio) * steps / static_cast<double>(policy_.decay_steps);
     return std::max(policy_.least_new_token_ratio, policy_.new_token_ratio - fall);
+  }
+
+  // Of this step. Where chunks are to last equally long: as many as take no longer behind what is cached than the first
+  // chunk of a prompt does, in multiples of kChunkGrain.
+  [[nodiscard]] std::int64_t prompt_tokens(const EngineState& state) const {
+    if (policy_.chunks == SgLang::Chunks::equal_tokens || state.prefilling.empty()) return policy_.chunked_prefill_size;
+    const Request& request = *state.prefilling.front();
+    const Seconds first = state.chunk_time(0, policy_.chunked_prefill_size);
+    std::int64_t fits = 1, too_many = policy_.chunked_prefill_size / kChunkGrain + 1;
+    while (too_many - fits > 1) {
+      const std::int64_t middle = (fits + too_many) / 2;
+      (state.chunk_time(request.computed, middle * kChunkGrain) <= first ? fits : too_many) = middle;
+    }
+    return std::min(policy_.chunked_prefill_size, fits * kChunkGrain);
   }
 
   // At most one prompt is cut: the last that was admitted. Its blocks were free then, and nothing took any since.
@@ -80,6 +97,9 @@ const Fields<SgLang>& sglang_fields() {
     Fields<SgLang> f("sglang", "prompts in steps of their own, before decodes, as SGLang schedules them");
     f.add("max_running_requests", &SgLang::max_running_requests, "most sequences that run at once").between(1, 65536);
     f.add("chunked_prefill_size", &SgLang::chunked_prefill_size, "most prompt tokens of a step").between(1, 1 << 24);
+    f.add_enum("chunks", &SgLang::chunks,
+               {{"equal_tokens", SgLang::Chunks::equal_tokens}, {"equal_time", SgLang::Chunks::equal_time}},
+               "chunks of a prompt have as many tokens as the step may take, or last as long as the first of them");
     f.add("new_token_ratio", &SgLang::new_token_ratio,
           "share of a sequence's remaining answer that admission expects it to use, at first and after a preemption")
         .between(0, 1);

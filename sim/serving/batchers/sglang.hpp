@@ -7,8 +7,15 @@ namespace llmscape::serving {
 // Prefill first, as SGLang schedules (python/sglang/srt/managers/{scheduler,schedule_policy}.py, 2025-2026): while
 // prompts wait and fit, a step takes chunks of prompts only and decodes pause; then one token of every sequence.
 struct SgLang : BatcherPolicy {
+  enum class Chunks {
+    equal_tokens,
+    // What follows the first chunk of a prompt is cut so that each chunk takes as long as the first: later ones attend
+    // to more and hold fewer tokens (enable_dynamic_chunking; dynamic chunked pipeline parallelism, arXiv 2501.15383).
+    equal_time
+  };
   std::int64_t max_running_requests = 256;
   std::int64_t chunked_prefill_size = 8192;
+  Chunks chunks = Chunks::equal_tokens;
   // A sequence is expected to use this share of the tokens that it may still answer: from `new_token_ratio` down to
   // `least_new_token_ratio` over `decay_steps` decode steps, and up again after a preemption.
   double new_token_ratio = 0.7;

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/pipeline.hpp"
+
+#include <algorithm>
+
+namespace llmscape::serving {
+
+Pipeline::Passage Pipeline::pass(Seconds ready, Seconds time) {
+  Passage passage;
+  Seconds at = ready;
+  for (std::size_t stage = 0; stage < free_.size(); ++stage) {
+    const Seconds start = std::max(at, free_[stage]);
+    if (used_[stage]) passage.idle += start - free_[stage];
+    used_[stage] = true;
+    at = start + time;
+    free_[stage] = at;
+    if (stage > 0) continue;
+    passage.entered = start;
+    passage.left_first = at;
+  }
+  passage.end = at;
+  return passage;
+}
+
+}  // namespace llmscape::serving
