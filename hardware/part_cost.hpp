@@ -23,6 +23,7 @@ struct KernelCost {
     flops += other.flops;
     bf16_flops += other.bf16_flops;
     bytes += other.bytes;
+    expert_bytes += other.expert_bytes;
     return *this;
   }
 };

@@ -13,6 +13,7 @@
 #include "base/catalog.hpp"
 #include "base/table.hpp"
 #include "models/catalog.hpp"
+#include "models/token_plan.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/command_tree.hpp"
 #include "sim/cli/messages.hpp"
@@ -73,6 +74,7 @@ Table kinds(const Family<Base>& family) {
 }
 
 Table batcher_kinds(Diagnostics&) { return kinds(serving::batchers()); }
+Table token_plan_kinds(Diagnostics&) { return kinds(models::token_plans()); }
 Table router_kinds(Diagnostics&) { return kinds(serving::routers()); }
 Table controller_kinds(Diagnostics&) { return kinds(serving::controllers()); }
 Table arrival_kinds(Diagnostics&) { return kinds(workloads::arrivals()); }
@@ -106,6 +108,7 @@ constexpr std::array kListings = {
     Listing{"workloads", workload_entries},
     Listing{"batchers", batcher_kinds},
     Listing{"routers", router_kinds},
+    Listing{"token_plans", token_plan_kinds},
     Listing{"controllers", controller_kinds},
     Listing{"arrivals", arrival_kinds},
     Listing{"streams", stream_kinds},

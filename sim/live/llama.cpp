@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "models/token_plan.hpp"
+
 namespace llmscape::live {
 namespace {
 
@@ -12,6 +14,7 @@ namespace {
 std::string_view obstacle(const models::ModelSpec& model) {
   using models::Attention;
   if (model.groups.empty()) return "it has no layers";
+  if (models::changed_by_plan(model)) return "a token plan has changed it";
   const models::LayerGroup& first = model.groups.front();
   const Attention& a = first.attention;
   if (a.kind != Attention::Kind::gqa) return "it has latent attention";

@@ -171,6 +171,7 @@ Work work(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals)
     const auto devices = static_cast<double>(parts.devices_of_replica[r]);
     work.flops += totals[r].flops.si() * devices;
     work.bytes += totals[r].bytes.si() * devices;
+    work.expert_bytes += totals[r].expert_bytes.si() * devices;
   }
   const PoolConfig& first = parts.scenario.pools.front();
   const models::ModelSpec& model = parts.scenario.model_of(first);
@@ -324,7 +325,6 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
     result.sequence_steps += totals[r].sequence_steps;
     const serving::EngineState& state = parts.replicas[r]->state();
     result.kv.blocks += state.kv.blocks();
-    result.work.expert_bytes += totals[r].expert_bytes.si() * static_cast<double>(parts.devices_of_replica[r]);
     result.kv.preemptions += state.preemptions;
     result.kv.peak_use =
         std::max(result.kv.peak_use, static_cast<double>(totals[r].peak_kv_blocks) /

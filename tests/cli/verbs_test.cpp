@@ -127,9 +127,9 @@ TEST_CASE("show fields prints every table that it names") {
 
 TEST_CASE("list knows each of its listings") {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"devices", "h100-sxm"},  {"drams", "lpddr5x"},        {"models", "llama-3.1-8b"},   {"workloads", "chat-1k"},
-      {"batchers", "vllm_v1"},  {"routers", "least_tokens"}, {"controllers", "autoscale"}, {"arrivals", "poisson"},
-      {"streams", "infilling"}, {"metrics", "ttft_s"},       {"formats", "azure-csv"},
+      {"devices", "h100-sxm"}, {"drams", "lpddr5x"},        {"models", "llama-3.1-8b"}, {"workloads", "chat-1k"},
+      {"batchers", "vllm_v1"}, {"routers", "least_tokens"}, {"token_plans", "swiftkv"}, {"controllers", "autoscale"},
+      {"arrivals", "poisson"}, {"streams", "infilling"},    {"metrics", "ttft_s"},      {"formats", "azure-csv"},
   };
   for (const auto& [what, entry] : cases) {
     CAPTURE(what);
