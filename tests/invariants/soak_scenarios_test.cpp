@@ -34,7 +34,8 @@ class Writer {
     }
     return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware:\n  devices:\n" + devices +
            (handing_over ? fabric() : "") + "serving:\n  cold_start: {boot: " + seconds(2) +
-           ", bandwidth: 20 GB/s}\n  batcher: " + one_of({"vllm_v1", "vllm_v0", "orca", "trtllm", "sglang"}) +
+           ", bandwidth: 20 GB/s}\n  batcher: " +
+           one_of({"vllm_v1", "vllm_v0", "orca", "trtllm", "sglang", "sarathi", "layered"}) +
            "\n  router: " + one_of({"round_robin", "least_tokens", "prefix_affinity"}) +
            "\n  retries: " + std::to_string(random_.integer(0, 3)) + "\n  kv_by_layer: " + one_of({"true", "false"}) +
            "\n" + admission() + "  pools:\n" + pools + controllers(handing_over) + faults(handing_over) + workload() +

@@ -106,3 +106,56 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
   CHECK(dropped > 1000);
   CHECK(preempted > 100);
 }
+
+TEST_CASE("streams that share the stages of a pipeline: calls, tokens and KV blocks are conserved (INV-1, 3, 4, 5)") {
+  std::int64_t completed = 0, preempted = 0;
+  for (const auto& member : batchers().members()) {
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      CAPTURE(member.name);
+      CAPTURE(seed);
+      RandomStream random(seed);
+      Diagnostics diagnostics;
+      const auto policy = batchers().read(YamlNode::scalar(member.name), diagnostics);
+      SystemConfig config;
+      config.kv_blocks = random.integer(30, 120);
+      config.max_model_len = random.integer(200, 400);
+      config.replicas = 1 + random.below(4);
+      config.pipeline_stages = static_cast<int>(random.integer(1, 5));
+      config.pipeline = std::make_shared<Pipeline>(static_cast<std::size_t>(config.pipeline_stages));
+      config.chunks_follow = random.chance(0.5);
+      if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
+      const auto router = routers().read(YamlNode::scalar("round_robin"), diagnostics);
+      System system(config, *policy, *router, seconds);
+      system.run(random_programs(random, 150));  // checks INV-1, INV-4 and INV-8
+
+      std::int64_t emitted = 0, engine_emitted = 0;
+      for (const auto& answer : system.answers) {
+        const Request& r = answer.request;
+        emitted += r.emitted;
+        preempted += r.preemptions;
+        CHECK(r.bubble >= -1e-9 * system.end);
+        if (answer.outcome != Outcome::completed) continue;
+        ++completed;
+        CHECK(r.emitted == r.output_tokens);
+        CHECK(r.schedule < r.first_token);
+        CHECK(r.first_token <= r.last_token);
+      }
+      for (std::size_t i = 0; i < config.replicas; ++i) {
+        const EngineState& state = system.replica(i).state();
+        engine_emitted += state.emitted_tokens();
+        CHECK(state.kv.used() == 0);
+        CHECK(state.running() == 0);
+        CHECK(state.waiting.empty());
+      }
+      CHECK(emitted == engine_emitted);
+      // A stage does one thing at a time.
+      Seconds busy;
+      for (std::size_t i = 0; i < config.replicas; ++i) busy += system.replica(i).totals().busy;
+      Seconds last;
+      for (const auto& step : system.steps) last = std::max(last, step.end);
+      CHECK(busy <= last * (1 + 1e-9));
+    }
+  }
+  CHECK(completed > 10'000);
+  CHECK(preempted > 20);
+}
