@@ -5,20 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
+#include "base/expression_node.hpp"
+#include "base/functions.hpp"
 #include "base/quantity.hpp"
 
 namespace llmscape {
-
-struct Expression::Node {
-  enum class Kind { value, name, not_, minus, operation };
-  Kind kind = Kind::value;
-  Value value;         // of a value
-  std::string symbol;  // of a name, or the operator
-  std::shared_ptr<const Node> left, right;
-};
 
 namespace {
 
@@ -88,7 +81,7 @@ class Parser {
   static NodePtr operation(std::string symbol, NodePtr left, NodePtr right) {
     if (!left || !right) return nullptr;
     return std::make_shared<const Node>(
-        Node{Node::Kind::operation, {}, std::move(symbol), std::move(left), std::move(right)});
+        Node{Node::Kind::operation, {}, std::move(symbol), std::move(left), std::move(right), {}, nullptr});
   }
 
   NodePtr either() {
@@ -148,7 +141,7 @@ class Parser {
     NodePtr node = inner();
     --depth_;
     if (!node) return nullptr;
-    return std::make_shared<const Node>(Node{kind, {}, "", std::move(node), nullptr});
+    return std::make_shared<const Node>(Node{kind, {}, "", std::move(node), nullptr, {}, nullptr});
   }
   NodePtr single() {
     if (take("(")) {
@@ -168,7 +161,7 @@ class Parser {
   }
 
   static NodePtr leaf(Value value) {
-    return std::make_shared<const Node>(Node{Node::Kind::value, std::move(value), "", nullptr, nullptr});
+    return std::make_shared<const Node>(Node{Node::Kind::value, std::move(value), "", nullptr, nullptr, {}, nullptr});
   }
   NodePtr number() {
     std::size_t end = at_;
@@ -228,8 +221,30 @@ class Parser {
       at_ = start;
       return fail(fmt::format("a value is missing before '{}'", word));
     }
+    if (take("(")) return call(word, start);
     names.push_back({word, place(start, word.size()), false});
-    return std::make_shared<const Node>(Node{Node::Kind::name, {}, word, nullptr, nullptr});
+    return std::make_shared<const Node>(Node{Node::Kind::name, {}, word, nullptr, nullptr, {}, nullptr});
+  }
+  NodePtr call(const std::string& word, std::size_t start) {
+    const Function* function = find_function(word);
+    if (!function) {
+      at_ = start;
+      return fail(fmt::format("there is no function '{}'", word), did_you_mean(word, function_names()));
+    }
+    if (++depth_ > kMaxDepth) return fail("this is nested too deeply");
+    std::vector<NodePtr> arguments;
+    do {
+      arguments.push_back(sum());
+      if (!arguments.back()) return nullptr;
+    } while (take(","));
+    --depth_;
+    if (!take(")")) return fail("')' is missing here");
+    if (arguments.size() < function->least || arguments.size() > function->most) {
+      at_ = start;
+      return fail(fmt::format("'{}' is written {}", word, function->form));
+    }
+    return std::make_shared<const Node>(
+        Node{Node::Kind::call, {}, word, nullptr, nullptr, std::move(arguments), function});
   }
 
   std::string_view text_;
@@ -239,60 +254,6 @@ class Parser {
   int depth_ = 0;
   bool failed_ = false;
 };
-
-std::optional<Value> computed(const Node& node, const Expression::Lookup& lookup);
-
-std::optional<bool> truth(const NodePtr& node, const Expression::Lookup& lookup) {
-  const auto value = computed(*node, lookup);
-  const bool* is = value ? std::get_if<bool>(&*value) : nullptr;
-  return is ? std::optional(*is) : std::nullopt;
-}
-
-// A condition that is decided by one side needs no value of the other.
-std::optional<Value> combined(const Node& node, const Expression::Lookup& lookup) {
-  const bool deciding = node.symbol == "or";
-  const auto left = truth(node.left, lookup), right = truth(node.right, lookup);
-  if (left == deciding || right == deciding) return Value(deciding);
-  if (!left || !right) return std::nullopt;
-  return Value(!deciding);
-}
-
-std::optional<Value> of_numbers(std::string_view symbol, double a, double b) {
-  if (symbol == "<") return Value(a < b);
-  if (symbol == "<=") return Value(a <= b);
-  if (symbol == ">") return Value(a > b);
-  if (symbol == ">=") return Value(a >= b);
-  const double result = symbol == "+" ? a + b : symbol == "-" ? a - b : symbol == "*" ? a * b : a / b;
-  return std::isfinite(result) ? std::optional<Value>(result) : std::nullopt;
-}
-
-std::optional<Value> computed(const Node& node, const Expression::Lookup& lookup) {
-  switch (node.kind) {
-    case Node::Kind::value: return node.value;
-    case Node::Kind::name: return lookup(node.symbol);
-    case Node::Kind::not_: {
-      const auto value = truth(node.left, lookup);
-      return value ? std::optional<Value>(!*value) : std::nullopt;
-    }
-    case Node::Kind::minus: {
-      const auto value = computed(*node.left, lookup);
-      const double* number = value ? std::get_if<double>(&*value) : nullptr;
-      return number ? std::optional<Value>(-*number) : std::nullopt;
-    }
-    case Node::Kind::operation: break;
-  }
-  if (node.symbol == "and" || node.symbol == "or") return combined(node, lookup);
-  auto left = computed(*node.left, lookup), right = computed(*node.right, lookup);
-  if (node.symbol == "==" || node.symbol == "!=") {
-    if (!left && node.left->kind == Node::Kind::name) left = node.left->symbol;
-    if (!right && node.right->kind == Node::Kind::name) right = node.right->symbol;
-    if (!left || !right) return std::nullopt;
-    return Value((*left == *right) == (node.symbol == "=="));
-  }
-  const double* a = left ? std::get_if<double>(&*left) : nullptr;
-  const double* b = right ? std::get_if<double>(&*right) : nullptr;
-  return a && b ? of_numbers(node.symbol, *a, *b) : std::nullopt;
-}
 
 }  // namespace
 
@@ -313,9 +274,5 @@ std::optional<Expression> Expression::parse(std::string_view text, const SourceR
   expression.names_ = std::move(parser.names);
   return expression;
 }
-
-std::optional<Value> Expression::evaluate(const Lookup& lookup) const { return computed(*root_, lookup); }
-
-bool Expression::holds(const Lookup& lookup) const { return evaluate(lookup) == Value(true); }
 
 }  // namespace llmscape

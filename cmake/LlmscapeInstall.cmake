@@ -21,7 +21,7 @@ llmscape_prints(zsh/_llmscape ${CMAKE_INSTALL_DATADIR}/zsh/site-functions comple
 get_property(printed GLOBAL PROPERTY llmscape_printed)
 add_custom_target(llmscape_printed ALL DEPENDS ${printed})
 
-foreach(folder traces/measured models/catalog hardware/catalog workloads/catalog schemas examples)
+foreach(folder traces/measured models/catalog hardware/catalog workloads/catalog schemas examples studies)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/llmscape/${folder})
 endforeach()
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -13,7 +13,8 @@
 namespace llmscape::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"scenario", "device", "workload", "model", "trace", "sweep"};
+constexpr std::array<std::string_view, 7> kNames = {"scenario", "device", "workload", "model",
+                                                    "trace",    "sweep",  "study"};
 
 }  // namespace
 
@@ -26,7 +27,7 @@ FileKind kind_of(const std::filesystem::path& file) {
   Diagnostics ignored;  // whoever reads the file in earnest reports what is wrong with it
   const YamlNode tree = read_yaml_file(file, ignored);
   const YamlNode* schema = tree.find("schema");
-  for (const FileKind kind : {FileKind::device, FileKind::workload, FileKind::model, FileKind::sweep})
+  for (const FileKind kind : {FileKind::device, FileKind::workload, FileKind::model, FileKind::sweep, FileKind::study})
     if (schema && schema->text.starts_with(fmt::format("{}/", name_of(kind)))) return kind;
   return FileKind::scenario;
 }

@@ -11,7 +11,7 @@
 namespace llmscape::cli {
 
 // The files that llmscape reads.
-enum class FileKind { scenario, device, workload, model, trace, sweep };
+enum class FileKind { scenario, device, workload, model, trace, sweep, study };
 std::string_view name_of(FileKind kind);
 
 // What the file is: by its `schema` key, or, where it can have none, by its name: *.json is a config.json of Hugging

@@ -10,6 +10,7 @@
 #include "models/native.hpp"
 #include "sim/cli/description.hpp"
 #include "sim/explore/plan_config.hpp"
+#include "sim/studies/study_config.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -34,6 +35,7 @@ class Walk {
     visit(explore::plan_fields().info());
     visit(explore::range_fields().info());
     visit(models::native_model_fields().info());
+    visit(studies::study_fields().info());
     return std::move(places_);
   }
 

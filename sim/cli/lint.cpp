@@ -14,6 +14,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/sweep.hpp"
+#include "sim/studies/results.hpp"
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"
 
@@ -56,10 +57,16 @@ void lint_sweep(const fs::path& file, Diagnostics& diagnostics) {
   if (const auto plan = explore::load_plan(file, {}, diagnostics)) explore::check_plan(*plan, catalogs(), diagnostics);
 }
 
+void lint_study(const fs::path& file, Diagnostics& diagnostics) {
+  if (const auto study = studies::read_study(file, diagnostics))
+    studies::check_scenarios(*study, remembering_catalogs(), diagnostics);
+}
+
 void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {
   switch (kind) {
     case FileKind::scenario: return lint_scenario(file, diagnostics);
     case FileKind::sweep: return lint_sweep(file, diagnostics);
+    case FileKind::study: return lint_study(file, diagnostics);
     case FileKind::model: models::load_model_file(file, diagnostics); return;
     case FileKind::trace: {
       const SourceRange where{std::make_shared<const SourceText>(SourceText{file.string(), ""})};
@@ -103,7 +110,7 @@ void add_lint(CLI::App& app, Session& session) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
   CLI::App* verb = app.add_subcommand(
-      "lint", "Check scenarios, sweeps, devices, models, workloads and traces: every mistake of each");
+      "lint", "Check scenarios, sweeps, studies, devices, models, workloads and traces: every mistake of each");
   verb->footer(kFooter);
   verb->add_option("files", *files, "Files to check")->type_name("FILE")->required();
   messages->add_options(*verb);

@@ -20,9 +20,9 @@ namespace llmscape::cli {
 namespace {
 
 constexpr std::array kVerbs = {
-    add_run,      add_sweep, add_pareto,    add_search,   add_optimize, add_report,     add_explain, add_sensitivity,
-    add_compare,  add_check, add_lint,      add_show,     add_list,     add_schema,     add_trace,   add_import,
-    add_validate, add_bench, add_calibrate, add_accuracy, add_engine,   add_completion, add_man,
+    add_run,       add_sweep,    add_pareto, add_search,    add_optimize, add_report, add_explain,    add_sensitivity,
+    add_reproduce, add_compare,  add_check,  add_lint,      add_show,     add_list,   add_schema,     add_trace,
+    add_import,    add_validate, add_bench,  add_calibrate, add_accuracy, add_engine, add_completion, add_man,
 };
 
 constexpr const char* kFooter = R"(Exit codes:

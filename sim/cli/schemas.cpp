@@ -13,6 +13,7 @@
 #include "sim/cli/description.hpp"
 #include "sim/explore/baseline.hpp"
 #include "sim/explore/plan_config.hpp"
+#include "sim/studies/study_config.hpp"
 #include "workloads/workload.hpp"
 
 namespace llmscape::cli {
@@ -91,6 +92,15 @@ Json sweep_schema() {
   return schema;
 }
 
+// What the field table leaves open: numbers may be texts with a unit, and expressions stand by name.
+Json study_schema() {
+  Json schema = described_schema(studies::study_fields().info(), "study");
+  schema["properties"]["let"].update({{"type", "object"}, {"additionalProperties", {{"type", {"string", "number"}}}}});
+  const Json pair = {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 2}, {"maxItems", 2}};
+  schema["properties"]["same"]["items"] = pair;
+  return schema;
+}
+
 // Small descriptions are read into a group of a scenario's fields: the first one that takes presets of their catalogue.
 struct PresetKind {
   std::string_view name, catalog;
@@ -123,6 +133,7 @@ std::string schema_of(std::string_view name) {
   if (name == "model") return described_schema(models::native_model_fields().info(), name).dump(2) + '\n';
   if (name == "workload") return described_schema(workloads::workload_fields().info(), name).dump(2) + '\n';
   if (name == "baseline") return described_schema(explore::baseline_info(), name).dump(2) + '\n';
+  if (name == "study") return study_schema().dump(2) + '\n';
   for (const PresetKind& kind : kPresetKinds) {
     std::set<const void*> seen;  // only asked, never walked
     if (kind.name == name)

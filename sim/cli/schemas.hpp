@@ -7,8 +7,8 @@
 namespace llmscape::cli {
 
 // The files that have a JSON Schema.
-inline constexpr std::array<std::string_view, 11> kSchemas = {
-    "scenario", "sweep", "device", "model", "workload", "baseline", "dram", "host", "link", "node", "tier"};
+inline constexpr std::array<std::string_view, 12> kSchemas = {
+    "scenario", "sweep", "device", "model", "workload", "baseline", "study", "dram", "host", "link", "node", "tier"};
 
 // JSON Schema (draft-07) of one of them: what schemas/NAME.schema.json holds, for editors and validators. Throws
 // std::logic_error for another name.

@@ -65,6 +65,9 @@ Text show_file(const fs::path& file, Diagnostics& diagnostics) {
     case FileKind::sweep:
       diagnostics.error(typed(file.string()), "this is the plan of a sweep", "see 'llmscape sweep --list'");
       return std::nullopt;
+    case FileKind::study:
+      diagnostics.error(typed(file.string()), "this is a study", "see 'llmscape reproduce'");
+      return std::nullopt;
     default: break;
   }
   auto tree = read_description(file, kind, diagnostics);

@@ -46,6 +46,7 @@ void add_validate(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_calibrate(CLI::App& app, Session& session);
 void add_accuracy(CLI::App& app, Session& session);
+void add_reproduce(CLI::App& app, Session& session);
 void add_report(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);

@@ -3,8 +3,16 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace llmscape::workloads {
+
+void EditedFile::insert_behind(Segment text) {
+  Prompt suffix;
+  append(suffix, text);
+  append(suffix, suffix_);
+  suffix_ = std::move(suffix);
+}
 
 void EditedFile::move(std::int64_t tokens) {
   Prompt file = prefix_;

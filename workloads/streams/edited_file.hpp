@@ -13,6 +13,8 @@ class EditedFile {
   }
   // Text appears at the cursor, which is behind it then.
   void insert(Segment text) { append(prefix_, text); }
+  // Text appears right behind the cursor, which stays where it is: the head of the suffix.
+  void insert_behind(Segment text);
   // The cursor goes back (below 0) or forward, at most to an end of the file.
   void move(std::int64_t tokens);
 

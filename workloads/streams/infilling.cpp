@@ -13,9 +13,13 @@ namespace {
 // What the next suggestion waits for.
 enum class Pace { typing, answers };
 
+// Where the user types.
+enum class Typing { before_cursor, behind_cursor };
+
 struct Infilling : Stream {
   PromptForm form = PromptForm::psm;
   Pace pace = Pace::typing;
+  Typing typing = Typing::before_cursor;
   std::shared_ptr<const Lengths> prefix, suffix, suggestions, typed, output, move_distance;
   std::shared_ptr<const Durations> cadence, patience;
   double abandon = 0.3;  // assumed
@@ -70,7 +74,9 @@ class InfillingMaker : public ProgramMaker {
  private:
   void edit(EditedFile& file) {
     if (cursor_.chance(config_.move)) file.move(cursor_.chance(0.5) ? move_distance_.next() : -move_distance_.next());
-    file.insert({ids_.fresh(), typed_.next()});
+    const Segment text{ids_.fresh(), typed_.next()};
+    if (config_.typing == Typing::before_cursor) file.insert(text);
+    else file.insert_behind(text);
   }
 
   // The time until the call becomes a stage of its own, so that the next one can follow it and not the call.
@@ -103,6 +109,9 @@ void add_file(Fields<Infilling>& f) {
   // 52 words a minute (Dhakal et al., CHI 2018) are about 2 tokens in 2 s.
   f.add_family("typed", &Infilling::typed, lengths(), "tokens typed between two suggestions")
       .otherwise("{kind: geometric, mean: 2}");
+  f.add_enum("typing", &Infilling::typing,
+             {{"before_cursor", Typing::before_cursor}, {"behind_cursor", Typing::behind_cursor}},
+             "where the text appears: before the cursor, which moves on; or right behind it, at the suffix's head");
   f.add("move", &Infilling::move, "chance that the cursor moves before the typing").between(0, 1);
   f.add_family("move_distance", &Infilling::move_distance, lengths(), "tokens that it moves, back or forward alike")
       .otherwise("{kind: geometric, mean: 100}");  // assumed: a few lines

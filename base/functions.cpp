@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/functions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace llmscape {
+namespace {
+
+using Numbers = std::vector<double>;
+using Arguments = std::vector<Numbers>;
+using Result = std::optional<Numbers>;
+
+template <double (*kOf)(double)>
+Result by_item(const Arguments& arguments) {
+  Numbers results;
+  for (const double number : arguments.front()) results.push_back(kOf(number));
+  return results;
+}
+
+double absolute(double x) { return std::fabs(x); }
+double root(double x) { return std::sqrt(x); }
+double logarithm(double x) { return std::log(x); }
+
+// All numbers of all arguments.
+Numbers together(const Arguments& arguments) {
+  Numbers all;
+  for (const Numbers& argument : arguments) all.insert(all.end(), argument.begin(), argument.end());
+  return all;
+}
+
+template <double (*kOf)(Numbers)>
+Result over_all(const Arguments& arguments) {
+  Numbers all = together(arguments);
+  if (all.empty()) return std::nullopt;
+  return Numbers{kOf(std::move(all))};
+}
+
+double least(Numbers all) { return *std::ranges::min_element(all); }
+double largest(Numbers all) { return *std::ranges::max_element(all); }
+double sum(Numbers all) { return std::accumulate(all.begin(), all.end(), 0.); }
+double mean(Numbers all) {
+  const auto count = static_cast<double>(all.size());
+  return sum(std::move(all)) / count;
+}
+double median(Numbers all) {
+  std::ranges::sort(all);
+  const std::size_t half = all.size() / 2;
+  return all.size() % 2 == 1 ? all[half] : (all[half - 1] + all[half]) / 2;
+}
+
+bool are_pairs(const Arguments& arguments) { return arguments[0].size() == arguments[1].size(); }
+
+Result correlation(const Numbers& xs, const Numbers& ys) {
+  const double mean_x = mean(xs), mean_y = mean(ys);
+  double xx = 0, yy = 0, xy = 0;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    xx += (xs[i] - mean_x) * (xs[i] - mean_x);
+    yy += (ys[i] - mean_y) * (ys[i] - mean_y);
+    xy += (xs[i] - mean_x) * (ys[i] - mean_y);
+  }
+  if (xx <= 0 || yy <= 0) return std::nullopt;
+  return Numbers{xy / std::sqrt(xx * yy)};
+}
+
+Result pearson(const Arguments& arguments) {
+  if (!are_pairs(arguments) || arguments[0].size() < 2) return std::nullopt;
+  return correlation(arguments[0], arguments[1]);
+}
+
+// Places in the order from the smallest on; equal ones share the mean of theirs.
+Numbers ranks(const Numbers& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  Numbers places(values.size());
+  for (std::size_t from = 0, to = 0; from < order.size(); from = to) {
+    while (to < order.size() && values[order[to]] == values[order[from]]) ++to;
+    for (std::size_t i = from; i < to; ++i) places[order[i]] = static_cast<double>(from + to - 1) / 2;
+  }
+  return places;
+}
+
+Result spearman(const Arguments& arguments) {
+  if (!are_pairs(arguments) || arguments[0].size() < 2) return std::nullopt;
+  return correlation(ranks(arguments[0]), ranks(arguments[1]));
+}
+
+// The near side of the level is the one on which ys starts.
+Result crossing(const Arguments& arguments) {
+  if (!are_pairs(arguments) || arguments[0].empty() || arguments[2].size() != 1) return std::nullopt;
+  const double level = arguments[2].front();
+  std::vector<std::pair<double, double>> points;
+  for (std::size_t i = 0; i < arguments[0].size(); ++i) points.emplace_back(arguments[0][i], arguments[1][i]);
+  std::ranges::stable_sort(points, {}, &std::pair<double, double>::first);
+  const auto off_level = std::ranges::find_if(points, [level](const auto& point) { return point.second != level; });
+  if (off_level == points.end()) return Numbers{points.back().first};
+  const bool below = (off_level->second < level) == (off_level == points.begin());
+  const auto near = [&](const auto& point) { return below ? point.second <= level : point.second >= level; };
+  std::size_t last = points.size() - 1;
+  while (!near(points[last])) --last;  // the first one is near
+  const auto [x, y] = points[last];
+  if (last + 1 == points.size()) return Numbers{x};
+  const auto [next_x, next_y] = points[last + 1];
+  return Numbers{x + (next_x - x) * (level - y) / (next_y - y)};
+}
+
+constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+const std::vector<Function>& functions() {
+  static const std::vector<Function> all = {
+      {"abs", "abs(x)", "without its sign", 1, 1, true, by_item<absolute>},
+      {"sqrt", "sqrt(x)", "square root", 1, 1, true, by_item<root>},
+      {"log", "log(x)", "natural logarithm", 1, 1, true, by_item<logarithm>},
+      {"min", "min(x, ...)", "the smallest of all numbers and of all items of lists", 1, kAny, false, over_all<least>},
+      {"max", "max(x, ...)", "the largest", 1, kAny, false, over_all<largest>},
+      {"sum", "sum(x, ...)", "their sum", 1, kAny, false, over_all<sum>},
+      {"mean", "mean(x, ...)", "their mean", 1, kAny, false, over_all<mean>},
+      {"median", "median(x, ...)", "their median; of an even number the mean of the two in the middle", 1, kAny, false,
+       over_all<median>},
+      {"pearson", "pearson(xs, ys)", "linear correlation of two lists of one length", 2, 2, false, pearson},
+      {"spearman", "spearman(xs, ys)", "correlation of their ranks", 2, 2, false, spearman},
+      {"crossing", "crossing(xs, ys, level)",
+       "the largest x, between the points by a straight line, at which ys is still on that side of the level on which "
+       "it starts",
+       3, 3, false, crossing},
+  };
+  return all;
+}
+
+std::vector<std::string> function_names() {
+  std::vector<std::string> names;
+  for (const Function& function : functions()) names.emplace_back(function.name);
+  return names;
+}
+
+const Function* find_function(std::string_view name) {
+  const auto found = std::ranges::find(functions(), name, &Function::name);
+  return found == functions().end() ? nullptr : &*found;
+}
+
+}  // namespace llmscape

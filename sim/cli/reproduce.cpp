@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/table.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/report/studies_json.hpp"
+#include "sim/report/studies_page.hpp"
+#include "sim/report/studies_table.hpp"
+#include "sim/report/study_figure.hpp"
+#include "sim/run/pool.hpp"
+
+namespace llmscape::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFooter =
+    R"(STUDY is one of the studies that came with the program, a folder with a study.yaml, or such a file;
+none: all that came with it. Exits with 1 when an exact or close claim, a direction, a negative
+test or a pair of equal runs fails, or a miss has no reason. Numbers are medians over seeds.
+
+Examples:
+  llmscape reproduce
+  llmscape reproduce efim
+  llmscape reproduce efim --format json
+  llmscape reproduce --markdown studies.md --figures pictures/studies)";
+
+struct Arguments {
+  std::vector<std::string> studies;
+  std::string format = "table", markdown, figures;
+  int jobs = run::default_jobs();
+  bool quiet = false;
+  Messages messages;
+};
+
+fs::path studies_folder() { return data_folder() / "studies"; }
+
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& folder : fs::directory_iterator(studies_folder(), none))
+    if (fs::is_regular_file(folder.path() / "study.yaml")) names.push_back(folder.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+// The study.yaml that is meant; an empty path after reporting.
+fs::path file_of(const std::string& study, Diagnostics& diagnostics) {
+  const std::vector<std::string> names = study_names();
+  if (std::ranges::find(names, study) != names.end()) return studies_folder() / study / "study.yaml";
+  if (fs::is_directory(study)) return fs::path(study) / "study.yaml";
+  if (fs::is_regular_file(study)) return study;
+  diagnostics.error({std::make_shared<const SourceText>(SourceText{study, ""})},
+                    fmt::format("there is no study {}", in_quotes(study)), did_you_mean(study, names));
+  return {};
+}
+
+std::string text_of(const std::vector<studies::StudyOutcome>& outcomes, const std::string& format) {
+  constexpr int kNarrowest = 120;  // a claim's numbers need that
+  if (format == "json") return report::studies_json(outcomes);
+  if (format == "md") return report::studies_page(outcomes);
+  return report::studies_table(outcomes, std::max(kNarrowest, terminal_width(stdout)));
+}
+
+int run_verb(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const run::Catalogs known = remembering_catalogs();
+  std::vector<studies::Study> chosen;
+  for (const std::string& name : arguments.studies.empty() ? study_names() : arguments.studies) {
+    const fs::path file = file_of(name, diagnostics);
+    if (file.empty()) continue;
+    if (auto study = studies::read_study(file, diagnostics)) {
+      studies::check_scenarios(*study, known, diagnostics);
+      chosen.push_back(std::move(*study));
+    }
+  }
+  arguments.messages.show(diagnostics, "See 'llmscape show fields study'.");
+  if (diagnostics.has_errors()) return kUsage;
+  Progress progress("reproduce", arguments.quiet);
+  const auto results =
+      studies::simulate(chosen, known, arguments.jobs, [&progress](double share) { progress.update(share); });
+  std::vector<studies::StudyOutcome> outcomes;
+  for (std::size_t i = 0; i < chosen.size(); ++i) outcomes.push_back(studies::judge(chosen[i], results[i]));
+  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, report::studies_page(outcomes));
+  if (!arguments.figures.empty())
+    for (const studies::StudyOutcome& outcome : outcomes)
+      if (outcome.figure)
+        write_file_atomically(fs::path(arguments.figures) / (outcome.study->name + ".svg"),
+                              report::study_figure(*outcome.figure));
+  std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);
+  return std::ranges::all_of(outcomes, [](const auto& outcome) { return outcome.passed(); }) ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("reproduce", "Simulate published systems, and check their claims");
+  verb->footer(kFooter);
+  verb->add_option("study", arguments->studies, "Studies; none: all")->type_name("STUDY");
+  verb->add_option("--format", arguments->format, "What to print: table, json (schema studies/1) or md (a page)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "json", "md"}))
+      ->capture_default_str();
+  verb->add_option("--markdown", arguments->markdown, "Write the page here too: docs/studies.md is such a one")
+      ->type_name("FILE");
+  verb->add_option("--figures", arguments->figures, "Write the picture of each study into this folder, as NAME.svg")
+      ->type_name("DIR");
+  verb->add_option("-j,--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber.description(""))
+      ->default_str("one for each processor");
+  verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = run_verb(*arguments); });
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/studies_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/table.hpp"
+#include "sim/report/studies_table.hpp"
+
+namespace llmscape::report {
+namespace {
+
+using studies::Claim;
+using studies::ClaimKind;
+using studies::StudyOutcome;
+using studies::Verdict;
+
+constexpr const char* kHead = R"(<!-- Written by `llmscape reproduce --markdown`; do not edit. -->
+# Published systems, reproduced
+
+Each study simulates a published system with its own hardware, model and workload, and holds the result against the numbers that
+were published. Everything here is what `llmscape reproduce` printed; [studies-format.md](studies-format.md) says how a study is
+written.
+
+A claim is *exact* (a count or a formula: the tolerance is for rounding), *close* (a number and a tolerance), a *range* (an interval
+to land in, reported), or a *direction* (a sign or an order, no number). Simulated numbers are medians over the seeds; in brackets
+the 5 % and 95 % quantiles where seeds differ. Errors and tolerances with % are shares of the published number, others amounts.
+
+The rule of honesty: scenarios use what was published. What was not is *assumed*, once per study, with a reason, and carries all of
+its claims. Efficiencies of devices come from the calibrated catalogue and not from the study. A claim that a parameter was set from
+is a *calibration* and not counted. A claim that misses stays, with its reason; no tolerance was widened and no constant set for it.
+Where a technique should lose or change nothing, a *negative test* says so, and a technique that is switched off must give the
+baseline's results byte for byte.
+
+)";
+
+std::string in_cell(std::string text) {
+  for (std::size_t at = text.find_first_of("|\n"); at != std::string::npos; at = text.find_first_of("|\n", at + 2)) {
+    if (text[at] == '\n') text[at] = ' ';
+    else text.insert(at, "\\");
+  }
+  return text;
+}
+
+std::string held(const StudyOutcome& outcome, ClaimKind kind) {
+  const std::size_t counted = outcome.counted(kind);
+  return counted == 0 ? "-" : fmt::format("{} of {}", outcome.held(kind), counted);
+}
+
+std::string summary(const std::vector<StudyOutcome>& outcomes) {
+  Table table({"study", "exact", "close", "range", "direction", "negative tests", "equal runs"});
+  for (const StudyOutcome& outcome : outcomes) {
+    const auto negative =
+        std::ranges::count_if(outcome.negative, [](const studies::NegativeOutcome& one) { return one.holds; });
+    table.row({fmt::format("[{0}](#{0})", outcome.study->name), held(outcome, ClaimKind::exact),
+               held(outcome, ClaimKind::close), held(outcome, ClaimKind::range), held(outcome, ClaimKind::direction),
+               fmt::format("{} of {}", negative, outcome.negative.size()),
+               fmt::format("{} of {}", std::ranges::count(outcome.same, true), outcome.same.size())});
+  }
+  return fmt::format("Held: {}.\n\n{}", studies_headline(outcomes), table.markdown());
+}
+
+std::string assumptions(const studies::Study& study) {
+  if (study.assumed.empty()) return "";
+  Table table({"assumed", "value", "why"});
+  for (const studies::Assumed& assumed : study.assumed)
+    table.row({in_cell(assumed.parameter), in_cell(assumed.value), in_cell(assumed.reason)});
+  return '\n' + table.markdown();
+}
+
+std::string claims(const StudyOutcome& outcome) {
+  const studies::Study& study = *outcome.study;
+  Table table({"claim", "what", "kind", "published", "simulated", "error", "tolerance", "verdict", "source"});
+  std::string misses;
+  for (std::size_t i = 0; i < study.claims.size(); ++i) {
+    const Claim& claim = study.claims[i];
+    const ClaimCells cells = cells_of(claim, outcome.claims[i]);
+    const bool missed = outcome.claims[i].verdict == Verdict::misses;
+    table.row({claim.id, in_cell(claim.what), std::string(name_of(claim.kind)), cells.published, cells.simulated,
+               cells.error, cells.tolerance, missed ? "**misses**" : cells.verdict, in_cell(claim.source)});
+    if (missed) misses += fmt::format("- {} misses: {}\n", claim.id, claim.miss);
+  }
+  return '\n' + table.markdown() + (misses.empty() ? "" : '\n' + misses);
+}
+
+std::string tests(const StudyOutcome& outcome) {
+  const studies::Study& study = *outcome.study;
+  std::string text;
+  for (std::size_t i = 0; i < study.negative.size(); ++i) {
+    const studies::NegativeOutcome& one = outcome.negative[i];
+    text += fmt::format("- {}{}: {}{}\n", one.holds ? "" : "**misses**, ", study.negative[i].id, study.negative[i].what,
+                        one.seeds > 1 ? fmt::format(" ({})", share_of_seeds(one.share, one.seeds)) : "");
+    if (!one.holds && !study.negative[i].miss.empty()) text += fmt::format("  {}\n", study.negative[i].miss);
+  }
+  if (!text.empty()) text = "\nNegative tests:\n\n" + text;
+  std::string pairs;
+  for (std::size_t i = 0; i < study.same.size(); ++i)
+    pairs += fmt::format("{}`{}` = `{}`{}", pairs.empty() ? "" : ", ", study.runs[study.same[i].first].name,
+                         study.runs[study.same[i].second].name, outcome.same[i] ? "" : " **(differ)**");
+  if (!pairs.empty()) text += fmt::format("\nThe same bytes: {}.\n", pairs);
+  return text;
+}
+
+}  // namespace
+
+std::string studies_page(const std::vector<StudyOutcome>& outcomes) {
+  std::string page = kHead + summary(outcomes);
+  for (const StudyOutcome& outcome : outcomes) {
+    const studies::Study& study = *outcome.study;
+    page += fmt::format("\n## {}\n\n**{}** ({})\n\n{}", study.name, study.title, study.paper, study.about);
+    if (!page.ends_with('\n')) page += '\n';
+    if (outcome.figure) page += fmt::format("\n![{}](pictures/studies/{}.svg)\n", outcome.figure->title, study.name);
+    page += claims(outcome) + tests(outcome) + assumptions(study);
+    for (const std::string& problem : outcome.problems) page += fmt::format("\n**Problem:** {}\n", in_cell(problem));
+  }
+  return page;
+}
+
+}  // namespace llmscape::report

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/studies_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/table.hpp"
+
+namespace llmscape::report {
+namespace {
+
+using studies::Claim;
+using studies::ClaimKind;
+using studies::ClaimOutcome;
+using studies::StudyOutcome;
+using studies::Verdict;
+
+std::string number(double value) { return fmt::format("{:.4g}", value); }
+
+std::string simulated(const ClaimOutcome& outcome) {
+  if (!outcome.simulated) return "none";
+  const std::string value = number(*outcome.simulated);
+  if (*outcome.low == *outcome.high) return value;
+  return fmt::format("{} ({} to {})", value, number(*outcome.low), number(*outcome.high));
+}
+
+std::string error(const Claim& claim, const ClaimOutcome& outcome) {
+  if (!outcome.simulated || (!claim.published && !claim.range)) return "";
+  if (claim.range) {
+    const auto [low, high] = *claim.range;
+    const double value = *outcome.simulated;
+    if (value >= low && value <= high) return "";
+    return fmt::format("{:+.3g}", value < low ? value - low : value - high);
+  }
+  const double off = *outcome.simulated - *claim.published;
+  if (claim.tolerance.relative && *claim.published != 0)
+    return fmt::format("{:+.3g} %", 100 * off / std::fabs(*claim.published));
+  return fmt::format("{:+.3g}", off);
+}
+
+}  // namespace
+
+std::string share_of_seeds(double share, std::int64_t seeds) {
+  if (seeds == 1) return share > 0 ? "yes" : "no";
+  return fmt::format("{:.0f} of {} seeds", share * static_cast<double>(seeds), seeds);
+}
+
+ClaimCells cells_of(const Claim& claim, const ClaimOutcome& outcome) {
+  ClaimCells cells;
+  if (claim.published) cells.published = number(*claim.published);
+  if (claim.range) cells.published = fmt::format("{} to {}", number(claim.range->first), number(claim.range->second));
+  cells.tolerance = claim.tolerance.text.empty() ? "" : "± " + claim.tolerance.text;
+  if (outcome.share) {
+    cells.published = "yes";
+    cells.simulated = share_of_seeds(*outcome.share, outcome.seeds);
+    if (outcome.simulated) cells.simulated += ": " + simulated(outcome);
+  } else {
+    cells.simulated = simulated(outcome);
+  }
+  cells.error = error(claim, outcome);
+  cells.verdict = name_of(outcome.verdict);
+  return cells;
+}
+
+std::string studies_headline(const std::vector<StudyOutcome>& outcomes) {
+  std::vector<std::string> parts;
+  for (const ClaimKind kind : {ClaimKind::exact, ClaimKind::close, ClaimKind::range, ClaimKind::direction}) {
+    std::size_t held = 0, counted = 0;
+    for (const StudyOutcome& outcome : outcomes) {
+      held += outcome.held(kind);
+      counted += outcome.counted(kind);
+    }
+    if (counted > 0) parts.push_back(fmt::format("{} of {} {}", held, counted, name_of(kind)));
+  }
+  std::size_t negative = 0, negatives = 0, same = 0, pairs = 0;
+  for (const StudyOutcome& outcome : outcomes) {
+    negatives += outcome.negative.size();
+    pairs += outcome.same.size();
+    negative += static_cast<std::size_t>(
+        std::ranges::count_if(outcome.negative, [](const studies::NegativeOutcome& one) { return one.holds; }));
+    same += static_cast<std::size_t>(std::ranges::count(outcome.same, true));
+  }
+  if (negatives > 0) parts.push_back(fmt::format("{} of {} negative tests", negative, negatives));
+  if (pairs > 0) parts.push_back(fmt::format("{} of {} equal runs", same, pairs));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string studies_table(const std::vector<StudyOutcome>& outcomes, int width) {
+  std::string text;
+  for (const StudyOutcome& outcome : outcomes) {
+    const studies::Study& study = *outcome.study;
+    Table table({"claim", "kind", "published", "simulated", "error", "tolerance", "verdict"});
+    for (std::size_t i = 0; i < study.claims.size(); ++i) {
+      const ClaimCells cells = cells_of(study.claims[i], outcome.claims[i]);
+      table.row({study.claims[i].id, std::string(name_of(study.claims[i].kind)), cells.published, cells.simulated,
+                 cells.error, cells.tolerance, cells.verdict});
+    }
+    for (std::size_t i = 0; i < study.negative.size(); ++i)
+      table.row({study.negative[i].id, "negative", "yes",
+                 share_of_seeds(outcome.negative[i].share, outcome.negative[i].seeds), "", "",
+                 outcome.negative[i].holds ? "holds" : "misses"});
+    for (std::size_t i = 0; i < study.same.size(); ++i)
+      table.row({fmt::format("{} = {}", study.runs[study.same[i].first].name, study.runs[study.same[i].second].name),
+                 "same bytes", "yes", outcome.same[i] ? "yes" : "no", "", "", outcome.same[i] ? "holds" : "misses"});
+    text += fmt::format("{}: {}\n{}", study.name, study.title, table.text(width));
+    for (std::size_t i = 0; i < study.claims.size(); ++i)
+      if (outcome.claims[i].verdict == Verdict::misses && !study.claims[i].miss.empty())
+        text += fmt::format("  {} misses: {}\n", study.claims[i].id, study.claims[i].miss);
+    for (const std::string& problem : outcome.problems) text += fmt::format("  problem: {}\n", problem);
+    text += '\n';
+  }
+  return text + studies_headline(outcomes) + '\n';
+}
+
+}  // namespace llmscape::report

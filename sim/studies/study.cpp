@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/studies/study.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmscape::studies {
+
+double Tolerance::around(double published) const { return relative ? std::fabs(published) * amount : amount; }
+
+std::optional<std::size_t> Study::find_run(std::string_view run) const {
+  const auto found = std::ranges::find(runs, run, &NamedRun::name);
+  return found == runs.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - runs.begin()));
+}
+
+const Let* Study::find_let(std::string_view let) const {
+  const auto found = std::ranges::find(lets, let, &Let::name);
+  return found == lets.end() ? nullptr : &*found;
+}
+
+RunName split_run_name(std::string_view name) {
+  RunName parts;
+  parts.run = name.substr(0, name.find_first_of(".["));
+  std::string_view rest = name.substr(parts.run.size());
+  if (rest.starts_with('[')) {
+    const std::size_t close = rest.find(']');
+    parts.indexed = true;
+    parts.item = rest.substr(1, close - 1);
+    rest.remove_prefix(close + 1);
+  }
+  if (rest.starts_with('.')) rest.remove_prefix(1);
+  parts.path = rest;
+  return parts;
+}
+
+}  // namespace llmscape::studies

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/studies/study_config.hpp"
+
+namespace llmscape::studies {
+namespace {
+
+const Fields<AssumedConfig>& assumed_fields() {
+  static const Fields<AssumedConfig> fields = [] {
+    Fields<AssumedConfig> f("assumed", "what the publication does not state, set once for all claims of the study");
+    f.add("parameter", &AssumedConfig::parameter, "what is set: a path in the scenarios").required();
+    f.add("value", &AssumedConfig::value, "to what").required();
+    f.add("reason", &AssumedConfig::reason, "why to that").required();
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<RunConfig>& run_fields() {
+  static const Fields<RunConfig> fields = [] {
+    Fields<RunConfig> f("study run", "a scenario that claims speak of by its name");
+    f.add("scenario", &RunConfig::scenario, "scenario file, from the folder of the study").required();
+    f.add("set", &RunConfig::set, "values laid over the scenario's, as 'llmscape run --set' takes them");
+    f.add("axis", &RunConfig::axis, "path that is varied: the name then stands for a list of runs, NAME[0], NAME[1]");
+    f.add("values", &RunConfig::values, "values of the axis");
+    f.add("seeds", &RunConfig::seeds, "runs with seeds 1 to this; absent: the study's `seeds`").at_least(1);
+    f.check([](const RunConfig& run, const YamlNode& node, Diagnostics& diagnostics) {
+      if (run.axis.has_value() == run.values.empty())
+        diagnostics.error(node.where, "an axis has a path and values: 'axis' and 'values' stand together");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<ClaimConfig>& claim_fields() {
+  static const Fields<ClaimConfig> fields = [] {
+    Fields<ClaimConfig> f("claim", "a published number or statement, and the expression that simulates it");
+    f.add("id", &ClaimConfig::id, "its name").required();
+    f.add("what", &ClaimConfig::what, "what is compared, in a line").required();
+    f.add_enum("kind", &ClaimConfig::kind,
+               {{"exact", ClaimKind::exact},
+                {"close", ClaimKind::close},
+                {"range", ClaimKind::range},
+                {"direction", ClaimKind::direction}},
+               "exact: a count or a formula; close: a number and a tolerance; range: an interval to land in, which is "
+               "reported; direction: a condition that holds for most seeds")
+        .required();
+    f.add("value", &ClaimConfig::value,
+          "expression over runs: computed for each seed, of which the median counts; of a direction only shown");
+    f.add("holds", &ClaimConfig::holds, "of a direction: the condition");
+    f.add("published", &ClaimConfig::published, "the number; of a range both ends: [low, high]");
+    f.add("tolerance", &ClaimConfig::tolerance,
+          "of exact and close: largest distance, as an amount (0.01) or as a share of the published number (\"6%\")");
+    f.add("source", &ClaimConfig::source, "where the published number stands: abstract, table, authors' repository");
+    f.add("calibration", &ClaimConfig::calibration, "a parameter was set from this number: shown, and not counted");
+    f.add("miss", &ClaimConfig::miss, "of a claim that fails: the input that is missing or the effect not modelled");
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<NegativeConfig>& negative_fields() {
+  static const Fields<NegativeConfig> fields = [] {
+    Fields<NegativeConfig> f("negative", "a test that the technique loses, or changes nothing, where it should");
+    f.add("id", &NegativeConfig::id, "its name").required();
+    f.add("what", &NegativeConfig::what, "what is expected, in a line").required();
+    f.add("holds", &NegativeConfig::holds, "condition that holds for most seeds").required();
+    f.add("miss", &NegativeConfig::miss, "of one that fails: the input that is missing or the effect not modelled");
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<FigureConfig>& figure_fields() {
+  static const Fields<SeriesConfig> series = [] {
+    Fields<SeriesConfig> f("figure series", "the values of one colour");
+    f.add("name", &SeriesConfig::name, "in the legend").required();
+    f.add("values", &SeriesConfig::values, "one expression for each label; or one that gives a list; null: no value")
+        .required();
+    return f;
+  }();
+  static const Fields<FigureConfig> fields = [] {
+    Fields<FigureConfig> f("figure", "the picture of a study");
+    f.add("title", &FigureConfig::title, "what it shows").required();
+    f.add("y", &FigureConfig::y, "unit or name of the values").required();
+    f.add("x", &FigureConfig::x, "unit or name of the labels");
+    f.add("labels", &FigureConfig::labels,
+          "texts: a group of bars for each; numbers, or one expression that gives a list of them: lines")
+        .required();
+    f.add_group("series", &FigureConfig::series, series, "what is drawn, a colour each").required();
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace
+
+const Fields<StudyConfig>& study_fields() {
+  static const Fields<StudyConfig> fields = [] {
+    Fields<StudyConfig> f("study", "a published system: its scenarios and its claims");
+    f.add("title", &StudyConfig::title, "name of the system and what it does, in a line").required();
+    f.add("paper", &StudyConfig::paper, "where it was published").required();
+    f.add("about", &StudyConfig::about,
+          "Markdown of about a dozen lines: what it is, what was reproduced, what was not and why")
+        .required();
+    f.add_group("assumed", &StudyConfig::assumed, assumed_fields(),
+                "what the publication does not state, set once for all claims");
+    f.add("seeds", &StudyConfig::seeds, "runs with seeds 1 to this; 1 where nothing is random").at_least(1);
+    f.add_group("runs", &StudyConfig::runs, run_fields(), "scenarios by the names that expressions use").required();
+    f.add("let", &StudyConfig::let, "expressions by name, for those that stand below them: {gain: a.x / b.x}");
+    f.add_group("claims", &StudyConfig::claims, claim_fields(), "what was published, and what is simulated").required();
+    f.add_group("negative", &StudyConfig::negative, negative_fields(),
+                "where the technique must lose, or change nothing");
+    f.add("same", &StudyConfig::same, "pairs of runs whose results are the same bytes: [[baseline, technique_off]]");
+    f.add_group("figure", &StudyConfig::figure, figure_fields(), "the picture of the study");
+    return f;
+  }();
+  return fields;
+}
+
+}  // namespace llmscape::studies

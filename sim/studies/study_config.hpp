@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fields.hpp"
+
+namespace llmscape::studies {
+
+// What a published claim is held to.
+enum class ClaimKind {
+  exact,      // a count or a formula: the tolerance is for rounding
+  close,      // a published number and a tolerance
+  range,      // an interval to land in; reported, and no failure outside
+  direction,  // a sign or an order, never a number
+};
+
+// study.yaml (schema study/1) as it is written; `read_study` makes a Study of it.
+struct AssumedConfig {
+  std::string parameter, reason;
+  YamlNode value;
+};
+
+struct RunConfig {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::optional<std::string> axis;
+  std::vector<YamlNode> values;
+  std::optional<std::int64_t> seeds;
+};
+
+struct ClaimConfig {
+  std::string id, what;
+  ClaimKind kind = ClaimKind::close;
+  YamlNode value, holds, published, tolerance;
+  std::optional<std::string> source, miss;
+  bool calibration = false;
+};
+
+struct NegativeConfig {
+  std::string id, what;
+  YamlNode holds;
+  std::optional<std::string> miss;
+};
+
+struct SeriesConfig {
+  std::string name;
+  std::vector<YamlNode> values;
+};
+
+struct FigureConfig {
+  std::string title, y;
+  std::optional<std::string> x;
+  std::vector<YamlNode> labels;
+  std::vector<SeriesConfig> series;
+};
+
+struct StudyConfig {
+  std::string title, paper, about;
+  std::vector<AssumedConfig> assumed;
+  std::int64_t seeds = 20;
+  std::map<std::string, RunConfig> runs;
+  YamlNode let;
+  std::vector<ClaimConfig> claims;
+  std::vector<NegativeConfig> negative;
+  std::vector<YamlNode> same;
+  std::optional<FigureConfig> figure;
+};
+const Fields<StudyConfig>& study_fields();
+
+}  // namespace llmscape::studies

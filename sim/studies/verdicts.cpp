@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/studies/verdicts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/functions.hpp"
+#include "sim/studies/values.hpp"
+
+namespace llmscape::studies {
+namespace {
+
+// The value at rank ceil(q n).
+double quantile(const std::vector<double>& sorted, double q) {
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
+  return sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
+double median(const std::vector<double>& values) { return find_function("median")->of({values})->front(); }
+
+std::string why(const Values& values, const Expression& expression) {
+  const std::string said = values.why_nothing(expression);
+  return said.empty() ? fmt::format("'{}' has no value", expression.text()) : said;
+}
+
+struct Holding {
+  std::int64_t seeds = 1;
+  double share = 0;
+  std::string nothing;
+};
+
+Holding holding(const Values& values, const Expression& condition) {
+  Holding result;
+  const auto all = values.all(condition);
+  result.seeds = static_cast<std::int64_t>(all.size());
+  std::size_t holds = 0;
+  for (const auto& value : all) {
+    if (value == Value(true)) ++holds;
+    else if ((!value || !std::holds_alternative<bool>(*value)) && result.nothing.empty())
+      result.nothing = why(values, condition);
+  }
+  result.share = static_cast<double>(holds) / static_cast<double>(all.size());
+  return result;
+}
+
+bool is_within(const Claim& claim, double simulated) {
+  if (claim.range) return simulated >= claim.range->first && simulated <= claim.range->second;
+  return std::fabs(simulated - *claim.published) <= claim.tolerance.around(*claim.published);
+}
+
+void measure(const Values& values, const Expression& expression, ClaimOutcome& outcome) {
+  std::vector<double> numbers;
+  const auto all = values.all(expression);
+  outcome.seeds = static_cast<std::int64_t>(all.size());
+  for (const auto& value : all)
+    if (const double* number = value ? std::get_if<double>(&*value) : nullptr) numbers.push_back(*number);
+  if (numbers.size() < all.size()) {
+    outcome.nothing = why(values, expression);
+    return;
+  }
+  std::ranges::sort(numbers);
+  outcome.simulated = median(numbers);
+  outcome.low = quantile(numbers, 0.05);
+  outcome.high = quantile(numbers, 0.95);
+}
+
+ClaimOutcome judge_claim(const Claim& claim, const Values& values) {
+  ClaimOutcome outcome;
+  bool holds = false;
+  if (claim.value) measure(values, *claim.value, outcome);
+  if (claim.holds) {
+    const Holding condition = holding(values, *claim.holds);
+    outcome.seeds = condition.seeds;
+    outcome.share = condition.share;
+    outcome.nothing = condition.nothing;
+    holds = condition.share > 0.5;
+  } else {
+    holds = outcome.simulated && is_within(claim, *outcome.simulated);
+  }
+  outcome.verdict = claim.calibration ? Verdict::calibration : holds ? Verdict::holds : Verdict::misses;
+  return outcome;
+}
+
+bool same_bytes(const Study& study, const Results& results, std::size_t a, std::size_t b) {
+  for (std::size_t point = 0; point < study.runs[a].points(); ++point)
+    for (std::int64_t seed = 1; seed <= study.runs[a].seeds; ++seed) {
+      const std::string &left = results.at(a, point, seed).text, &right = results.at(b, point, seed).text;
+      if (left.empty() || left != right) return false;
+    }
+  return true;
+}
+
+// The numbers of an expression, medians over the seeds item by item; empty where a seed has none.
+std::vector<std::optional<double>> numbers(const Values& values, const FigureItem& item) {
+  if (!item.expression) return {std::nullopt};
+  std::vector<std::vector<double>> items;
+  for (const auto& value : values.all(*item.expression)) {
+    if (!value) return {std::nullopt};
+    const double* number = std::get_if<double>(&*value);
+    const auto* list = std::get_if<std::vector<double>>(&*value);
+    if (!number && !list) return {std::nullopt};
+    const std::vector<double> one = list ? *list : std::vector{*number};
+    items.resize(one.size());
+    for (std::size_t i = 0; i < one.size(); ++i) items[i].push_back(one[i]);
+  }
+  std::vector<std::optional<double>> medians;
+  for (const auto& over_seeds : items) medians.emplace_back(median(over_seeds));
+  return medians;
+}
+
+DrawnFigure draw(const Figure& figure, const Values& values) {
+  DrawnFigure drawn{figure.title, figure.x, figure.y, {}, {}, {}};
+  for (const FigureItem& label : figure.labels) {
+    if (label.expression) {
+      for (const auto& place : numbers(values, label)) drawn.labels.push_back(fmt::format("{:.4g}", place.value_or(0)));
+    } else {
+      drawn.labels.push_back(label.text);
+    }
+  }
+  for (const std::string& label : drawn.labels)
+    if (const Value place = value_of(label); std::holds_alternative<double>(place))
+      drawn.places.push_back(std::get<double>(place));
+  if (drawn.places.size() != drawn.labels.size()) drawn.places.clear();
+  for (const FigureSeries& series : figure.series) {
+    DrawnSeries& out = drawn.series.emplace_back();
+    out.name = series.name;
+    for (const FigureItem& item : series.values)
+      for (const auto& number : numbers(values, item)) out.values.push_back(number);
+    out.values.resize(drawn.labels.size());
+  }
+  return drawn;
+}
+
+void collect_problems(const Results& results, StudyOutcome& outcome) {
+  const Study& study = *outcome.study;
+  for (std::size_t run = 0; run < study.runs.size(); ++run)
+    for (std::size_t point = 0; point < study.runs[run].points(); ++point)
+      for (std::int64_t seed = 1; seed <= study.runs[run].seeds; ++seed)
+        if (const Outcome& one = results.at(run, point, seed); one.text.empty()) {
+          outcome.problems.push_back(fmt::format("run '{}'{} failed with seed {}: {}", study.runs[run].name,
+                                                 study.runs[run].axis.empty() ? "" : fmt::format("[{}]", point), seed,
+                                                 one.why));
+          break;  // other seeds will say the same
+        }
+  const auto explain = [&](const std::string& id, bool holds, const std::string& miss, const std::string& nothing) {
+    if (!nothing.empty()) outcome.problems.push_back(fmt::format("{}: {}", id, nothing));
+    if (!holds && miss.empty()) outcome.problems.push_back(fmt::format("{} misses, and 'miss' does not say why", id));
+    if (holds && !miss.empty()) outcome.problems.push_back(fmt::format("{} holds, and 'miss' says why not", id));
+  };
+  for (std::size_t i = 0; i < study.claims.size(); ++i)
+    explain(study.claims[i].id, outcome.claims[i].verdict != Verdict::misses, study.claims[i].miss,
+            outcome.claims[i].nothing);
+  for (std::size_t i = 0; i < study.negative.size(); ++i)
+    explain(study.negative[i].id, outcome.negative[i].holds, study.negative[i].miss, outcome.negative[i].nothing);
+}
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::holds: return "holds";
+    case Verdict::misses: return "misses";
+    case Verdict::calibration: break;
+  }
+  return "calibration";
+}
+
+std::string_view name_of(ClaimKind kind) {
+  switch (kind) {
+    case ClaimKind::exact: return "exact";
+    case ClaimKind::close: return "close";
+    case ClaimKind::range: return "range";
+    case ClaimKind::direction: break;
+  }
+  return "direction";
+}
+
+std::size_t StudyOutcome::counted(ClaimKind kind) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      study->claims, [kind](const Claim& claim) { return claim.kind == kind && !claim.calibration; }));
+}
+
+std::size_t StudyOutcome::held(ClaimKind kind) const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    count += study->claims[i].kind == kind && claims[i].verdict == Verdict::holds ? 1 : 0;
+  return count;
+}
+
+bool StudyOutcome::passed() const {
+  for (const ClaimKind kind : {ClaimKind::exact, ClaimKind::close, ClaimKind::direction})
+    if (held(kind) < counted(kind)) return false;
+  return problems.empty() && std::ranges::all_of(negative, &NegativeOutcome::holds) &&
+         std::ranges::all_of(same, [](bool is) { return is; });
+}
+
+StudyOutcome judge(const Study& study, const Results& results) {
+  const Values values(study, results);
+  StudyOutcome outcome;
+  outcome.study = &study;
+  for (const Claim& claim : study.claims) outcome.claims.push_back(judge_claim(claim, values));
+  for (const Negative& negative : study.negative) {
+    const Holding condition = holding(values, negative.holds);
+    outcome.negative.push_back({condition.share > 0.5, condition.share, condition.seeds, condition.nothing});
+  }
+  for (const auto& [a, b] : study.same) outcome.same.push_back(same_bytes(study, results, a, b));
+  if (study.figure) outcome.figure = draw(*study.figure, values);
+  collect_problems(results, outcome);
+  return outcome;
+}
+
+}  // namespace llmscape::studies

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/studies/results.hpp"
+
+namespace llmscape::studies {
+
+enum class Verdict { holds, misses, calibration };
+std::string_view name_of(Verdict verdict);  // "holds", "misses", "calibration"
+std::string_view name_of(ClaimKind kind);
+
+// What became of a claim.
+struct ClaimOutcome {
+  Verdict verdict = Verdict::misses;
+  // Median over the seeds, and their 5 % and 95 % quantiles (nearest rank); absent if a seed has no value.
+  std::optional<double> simulated, low, high;
+  // Of a direction: the share of the seeds that it holds for. It holds for a claim when that is above one half.
+  std::optional<double> share;
+  std::int64_t seeds = 1;
+  std::string nothing;  // why there is no value
+};
+
+struct NegativeOutcome {
+  bool holds = false;
+  double share = 0;
+  std::int64_t seeds = 1;
+  std::string nothing;
+};
+
+// A series of a figure with its values; absent ones are not drawn.
+struct DrawnSeries {
+  std::string name;
+  std::vector<std::optional<double>> values;
+};
+struct DrawnFigure {
+  std::string title, x, y;
+  std::vector<std::string> labels;
+  std::vector<double> places;  // of the labels, where all are numbers: an axis; else empty
+  std::vector<DrawnSeries> series;
+};
+
+// A study with what its simulations say, in the order of its lists.
+struct StudyOutcome {
+  const Study* study = nullptr;
+  std::vector<ClaimOutcome> claims;
+  std::vector<NegativeOutcome> negative;
+  std::vector<bool> same;
+  std::optional<DrawnFigure> figure;
+  std::vector<std::string> problems;  // runs that failed, misses without a reason, reasons without a miss
+
+  // Of claims that count (no calibrations) of this kind.
+  [[nodiscard]] std::size_t counted(ClaimKind kind) const;
+  [[nodiscard]] std::size_t held(ClaimKind kind) const;
+  // Every exact and close claim, direction, negative test and pair of equal runs holds, and there is no problem.
+  [[nodiscard]] bool passed() const;
+};
+
+StudyOutcome judge(const Study& study, const Results& results);
+
+}  // namespace llmscape::studies
