@@ -32,6 +32,17 @@ StepCost prompt_step(const Device& device, const models::ModelSpec& model, std::
   return device.bind(model, {}, {})->step(batch);
 }
 
+// A prompt of 2,000 tokens beside four decodes over 1,000 each.
+StepCost mixed_step(const Device& device, const models::ModelSpec& model) {
+  const std::array<models::PrefillChunk, 1> chunk = {models::PrefillChunk{2000, 0, true}};
+  const std::array<models::Attended, 1> attended = {models::Attended{4000, 1000}};
+  models::Batch batch;
+  batch.chunks = chunk;
+  batch.decodes = 4;
+  batch.attended = attended;
+  return device.bind(model, {}, {})->step(batch);
+}
+
 Seconds family(const StepCost& cost, OperatorFamily f) { return cost.by_family[static_cast<std::size_t>(f)]; }
 
 bool same(const StepCost& a, const StepCost& b) {
@@ -93,6 +104,7 @@ TEST_CASE("contexts within sinks and window cost what full attention costs, to t
     CHECK(same(prompt_step(*gpu, under(plan), 4096), prompt_step(*gpu, llama_8b(), 4096)));
     CHECK(same(prompt_step(*gpu, under(plan), 1000, 3096), prompt_step(*gpu, llama_8b(), 1000, 3096)));
     CHECK(prompt_step(*gpu, under(plan), 100'000).device < prompt_step(*gpu, llama_8b(), 100'000).device);
+    CHECK(same(mixed_step(*gpu, under(plan)), mixed_step(*gpu, llama_8b())));
   }
 }
 
