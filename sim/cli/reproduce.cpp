@@ -88,10 +88,15 @@ int run_verb(const Arguments& arguments) {
   arguments.messages.show(diagnostics, "See 'llmscape show fields study'.");
   if (diagnostics.has_errors()) return kUsage;
   Progress progress("reproduce", arguments.quiet);
+  std::vector<studies::Study> all = chosen;  // and those with kernels of their own once more with the catalogue's
+  for (const studies::Study& study : chosen)
+    if (study.kernels) all.push_back(studies::without_kernels(study));
   const auto results =
-      studies::simulate(chosen, known, arguments.jobs, [&progress](double share) { progress.update(share); });
+      studies::simulate(all, known, arguments.jobs, [&progress](double share) { progress.update(share); });
   std::vector<studies::StudyOutcome> outcomes;
-  for (std::size_t i = 0; i < chosen.size(); ++i) outcomes.push_back(studies::judge(chosen[i], results[i]));
+  std::size_t once_more = chosen.size();
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    outcomes.push_back(studies::judge(chosen[i], results[i], chosen[i].kernels ? &results[once_more++] : nullptr));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, report::studies_page(outcomes));
   if (!arguments.figures.empty())
     for (const studies::StudyOutcome& outcome : outcomes)

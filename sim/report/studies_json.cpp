@@ -34,6 +34,8 @@ Json json_of(const studies::Claim& claim, const studies::ClaimOutcome& outcome) 
   json["seeds"] = outcome.seeds;
   json["error"] = error(claim, outcome);
   json["verdict"] = name_of(outcome.verdict);
+  if (outcome.catalogue)
+    json["catalogue"] = {{"simulated", *outcome.catalogue}, {"verdict", verdict(outcome.catalogue_holds)}};
   if (!claim.source.empty()) json["source"] = claim.source;
   if (outcome.verdict == Verdict::misses && !claim.miss.empty()) json["miss"] = claim.miss;
   return json;
@@ -76,12 +78,14 @@ std::string studies_json(const std::vector<StudyOutcome>& outcomes) {
   Json json = {{"schema", "studies/1"}, {"studies", Json::array()}, {"summary", Json::object()}};
   for (const StudyOutcome& outcome : outcomes) json["studies"].push_back(json_of(outcome));
   for (const ClaimKind kind : {ClaimKind::exact, ClaimKind::close, ClaimKind::range, ClaimKind::direction}) {
-    std::size_t held = 0, counted = 0;
+    std::size_t held = 0, with_catalogue = 0, counted = 0;
     for (const StudyOutcome& outcome : outcomes) {
       held += outcome.held(kind);
+      with_catalogue += outcome.held_with_catalogue(kind);
       counted += outcome.counted(kind);
     }
-    json["summary"][std::string(name_of(kind))] = {{"held", held}, {"counted", counted}};
+    json["summary"][std::string(name_of(kind))] = {
+        {"held", held}, {"held_with_catalogue", with_catalogue}, {"counted", counted}};
   }
   return json.dump(2) + '\n';
 }

@@ -28,8 +28,11 @@ to land in, reported), or a *direction* (a sign or an order, no number). Simulat
 the 5 % and 95 % quantiles where seeds differ. Errors and tolerances with % are shares of the published number, others amounts.
 
 The rule of honesty: scenarios use what was published. What was not is *assumed*, once per study, with a reason, and carries all of
-its claims. Efficiencies of devices come from the calibrated catalogue and not from the study. A claim that a parameter was set from
-is a *calibration* and not counted. A claim that misses stays, with its reason; no tolerance was widened and no constant set for it.
+its claims. A claim that a parameter was set from is a *calibration* and not counted. A claim that misses stays, with its reason; no
+tolerance was widened and no constant set for it. Efficiencies of devices come from the calibrated catalogue. Where times of single
+kernels or prompts show that the authors' engine ran others, the study states them with their source, and every claim is computed a
+second time with the catalogue's own: both results are shown.
+
 Where a technique should lose or change nothing, a *negative test* says so, and a technique that is switched off must give the
 baseline's results byte for byte.
 
@@ -58,6 +61,13 @@ std::string summary(const std::vector<StudyOutcome>& outcomes) {
   return fmt::format("Held: {}.\n\n{}", studies_headline(outcomes), table.markdown());
 }
 
+std::string kernels(const studies::Study& study) {
+  if (!study.kernels) return "";
+  std::string text = fmt::format("\nKernels of the authors' engine: {}\n\n", in_cell(study.kernels->source));
+  for (const std::string& value : study.kernels->set) text += fmt::format("- `{}`\n", value);
+  return text;
+}
+
 std::string assumptions(const studies::Study& study) {
   if (study.assumed.empty()) return "";
   Table table({"assumed", "value", "why"});
@@ -68,14 +78,21 @@ std::string assumptions(const studies::Study& study) {
 
 std::string claims(const StudyOutcome& outcome) {
   const studies::Study& study = *outcome.study;
-  Table table({"claim", "what", "kind", "published", "simulated", "error", "tolerance", "verdict", "source"});
+  std::vector<std::string> columns{"claim", "what",      "kind",    "published", "simulated",
+                                   "error", "tolerance", "verdict", "source"};
+  if (study.kernels) columns.insert(columns.end() - 1, "with the catalogue's kernels");
+  Table table(columns);
   std::string misses;
   for (std::size_t i = 0; i < study.claims.size(); ++i) {
     const Claim& claim = study.claims[i];
     const ClaimCells cells = cells_of(claim, outcome.claims[i]);
     const bool missed = outcome.claims[i].verdict == Verdict::misses;
-    table.row({claim.id, in_cell(claim.what), std::string(name_of(claim.kind)), cells.published, cells.simulated,
-               cells.error, cells.tolerance, missed ? "**misses**" : cells.verdict, in_cell(claim.source)});
+    std::vector<std::string> row{claim.id,        in_cell(claim.what), std::string(name_of(claim.kind)),
+                                 cells.published, cells.simulated,     cells.error,
+                                 cells.tolerance, cells.verdict,       in_cell(claim.source)};
+    if (missed) row[7] = "**misses**";
+    if (study.kernels) row.insert(row.end() - 1, cells.catalogue);
+    table.row(std::move(row));
     if (missed) misses += fmt::format("- {} misses: {}\n", claim.id, claim.miss);
   }
   return '\n' + table.markdown() + (misses.empty() ? "" : '\n' + misses);
@@ -108,7 +125,7 @@ std::string studies_page(const std::vector<StudyOutcome>& outcomes) {
     page += fmt::format("\n## {}\n\n**{}** ({})\n\n{}", study.name, study.title, study.paper, study.about);
     if (!page.ends_with('\n')) page += '\n';
     if (outcome.figure) page += fmt::format("\n![{}](pictures/studies/{}.svg)\n", outcome.figure->title, study.name);
-    page += claims(outcome) + tests(outcome) + assumptions(study);
+    page += claims(outcome) + tests(outcome) + assumptions(study) + kernels(study);
     for (const std::string& problem : outcome.problems) page += fmt::format("\n**Problem:** {}\n", in_cell(problem));
   }
   return page;

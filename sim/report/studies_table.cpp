@@ -60,6 +60,10 @@ ClaimCells cells_of(const Claim& claim, const ClaimOutcome& outcome) {
   } else {
     cells.simulated = simulated(outcome);
   }
+  if (outcome.catalogue) {
+    cells.catalogue = outcome.share ? share_of_seeds(*outcome.catalogue, outcome.seeds) : number(*outcome.catalogue);
+    if (!claim.calibration) cells.catalogue += outcome.catalogue_holds ? ", holds" : ", misses";
+  }
   cells.error = error(claim, outcome);
   cells.verdict = name_of(outcome.verdict);
   return cells;
@@ -68,12 +72,15 @@ ClaimCells cells_of(const Claim& claim, const ClaimOutcome& outcome) {
 std::string studies_headline(const std::vector<StudyOutcome>& outcomes) {
   std::vector<std::string> parts;
   for (const ClaimKind kind : {ClaimKind::exact, ClaimKind::close, ClaimKind::range, ClaimKind::direction}) {
-    std::size_t held = 0, counted = 0;
+    std::size_t held = 0, with_catalogue = 0, counted = 0;
     for (const StudyOutcome& outcome : outcomes) {
       held += outcome.held(kind);
+      with_catalogue += outcome.held_with_catalogue(kind);
       counted += outcome.counted(kind);
     }
-    if (counted > 0) parts.push_back(fmt::format("{} of {} {}", held, counted, name_of(kind)));
+    if (counted == 0) continue;
+    parts.push_back(fmt::format("{} of {} {}", held, counted, name_of(kind)));
+    if (with_catalogue != held) parts.back() += fmt::format(" ({} with the catalogue's kernels)", with_catalogue);
   }
   std::size_t negative = 0, negatives = 0, same = 0, pairs = 0;
   for (const StudyOutcome& outcome : outcomes) {
@@ -92,11 +99,17 @@ std::string studies_table(const std::vector<StudyOutcome>& outcomes, int width) 
   std::string text;
   for (const StudyOutcome& outcome : outcomes) {
     const studies::Study& study = *outcome.study;
-    Table table({"claim", "kind", "published", "simulated", "error", "tolerance", "verdict"});
+    std::vector<std::string> columns{"claim", "kind", "published", "simulated", "error", "tolerance", "verdict"};
+    if (study.kernels) columns.push_back("catalogue");
+    Table table(columns);
     for (std::size_t i = 0; i < study.claims.size(); ++i) {
       const ClaimCells cells = cells_of(study.claims[i], outcome.claims[i]);
-      table.row({study.claims[i].id, std::string(name_of(study.claims[i].kind)), cells.published, cells.simulated,
-                 cells.error, cells.tolerance, cells.verdict});
+      std::vector<std::string> row{study.claims[i].id, std::string(name_of(study.claims[i].kind)),
+                                   cells.published,    cells.simulated,
+                                   cells.error,        cells.tolerance,
+                                   cells.verdict};
+      if (study.kernels) row.push_back(cells.catalogue);
+      table.row(std::move(row));
     }
     for (std::size_t i = 0; i < study.negative.size(); ++i)
       table.row({study.negative[i].id, "negative", "yes",

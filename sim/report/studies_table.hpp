@@ -14,6 +14,7 @@ std::string studies_table(const std::vector<studies::StudyOutcome>& outcomes, in
 // Cells of a claim, for every form in which claims are printed.
 struct ClaimCells {
   std::string published, simulated, error, tolerance, verdict;
+  std::string catalogue;  // with the catalogue's kernels, where the study has others
 };
 ClaimCells cells_of(const studies::Claim& claim, const studies::ClaimOutcome& outcome);
 // "18 of 20 seeds"

@@ -35,6 +35,7 @@ class Reader {
       const YamlNode& value = assumed.value;
       study_.assumed.push_back({assumed.parameter, value.is_scalar() ? value.text : yaml_flow(value), assumed.reason});
     }
+    if (config_.kernels) study_.kernels = {config_.kernels->set, config_.kernels->source};
     read_runs();
     read_lets();
     for (std::size_t i = 0; i < config_.claims.size(); ++i)
@@ -54,6 +55,7 @@ class Reader {
       run.where = node->where;
       run.scenario = study_.file.parent_path() / config.scenario;
       run.set = config.set;
+      run.kernels = config.kernels;
       run.seeds = config.seeds.value_or(config_.seeds);
       for (const YamlNode& value : config.values)
         run.axis.push_back({value.is_scalar() ? value.text : yaml_flow(value), *config.axis + '=' + yaml_flow(value),

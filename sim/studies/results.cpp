@@ -16,15 +16,18 @@ struct Task {
   std::int64_t seed;
 };
 
-std::vector<std::string> overrides(const NamedRun& run, std::size_t point) {
-  std::vector<std::string> all = run.set;
+std::vector<std::string> overrides(const Study& study, const NamedRun& run, std::size_t point) {
+  std::vector<std::string> all;
+  if (study.kernels && run.kernels) all = study.kernels->set;
+  all.insert(all.end(), run.set.begin(), run.set.end());
   if (!run.axis.empty()) all.push_back(run.axis[point].override);
   return all;
 }
 
-std::string result_of(const NamedRun& run, std::size_t point, std::int64_t seed, const run::Catalogs& catalogs) {
+std::string result_of(const Study& study, const NamedRun& run, std::size_t point, std::int64_t seed,
+                      const run::Catalogs& catalogs) {
   Diagnostics diagnostics;
-  const auto scenario = run::load_scenario(run.scenario, overrides(run, point), seed, catalogs, diagnostics);
+  const auto scenario = run::load_scenario(run.scenario, overrides(study, run, point), seed, catalogs, diagnostics);
   if (!scenario) throw std::invalid_argument(diagnostics.text(false));
   run::RunOptions options;
   options.kernel = run::KernelKind::event_queue;  // SimGrid's bytes in a fifth less time
@@ -43,7 +46,7 @@ Results::Results(const Study& study) {
 void check_scenarios(const Study& study, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
   for (const NamedRun& run : study.runs)
     for (std::size_t point = 0; point < run.points(); ++point)
-      run::load_scenario(run.scenario, overrides(run, point), 1, catalogs, diagnostics);
+      run::load_scenario(run.scenario, overrides(study, run, point), 1, catalogs, diagnostics);
 }
 
 std::vector<Results> simulate(const std::vector<Study>& studies, const run::Catalogs& catalogs, int jobs,
@@ -61,7 +64,8 @@ std::vector<Results> simulate(const std::vector<Study>& studies, const run::Cata
       tasks.size(),
       [&](std::size_t i) {
         const Task& task = tasks[i];
-        return result_of(studies[task.study].runs[task.run], task.point, task.seed, catalogs);
+        const Study& study = studies[task.study];
+        return result_of(study, study.runs[task.run], task.point, task.seed, catalogs);
       },
       {jobs, std::nullopt, std::nullopt},
       [&](std::size_t i, run::TaskOutcome outcome) {

@@ -27,6 +27,7 @@ struct NamedRun {
   std::vector<std::string> set;
   std::vector<AxisValue> axis;
   std::int64_t seeds = 1;
+  bool kernels = true;  // takes those of the study
   SourceRange where;
   [[nodiscard]] std::size_t points() const { return axis.empty() ? 1 : axis.size(); }
 };
@@ -77,12 +78,19 @@ struct Assumed {
   std::string parameter, value, reason;
 };
 
+// Overrides that make the catalogue's kernels those that the authors ran.
+struct Kernels {
+  std::vector<std::string> set;
+  std::string source;
+};
+
 // A published system with its scenarios and claims (studies/NAME/study.yaml, schema study/1).
 struct Study {
   std::string name;  // of its folder
   std::filesystem::path file;
   std::string title, paper, about;
   std::vector<Assumed> assumed;
+  std::optional<Kernels> kernels;
   std::vector<NamedRun> runs;  // by name
   std::vector<Let> lets;       // each may use those before it
   std::vector<Claim> claims;

@@ -15,6 +15,17 @@ const Fields<AssumedConfig>& assumed_fields() {
   return fields;
 }
 
+const Fields<KernelsConfig>& kernels_fields() {
+  static const Fields<KernelsConfig> fields = [] {
+    Fields<KernelsConfig> f("kernels", "efficiencies of the kernels that the authors ran, as measured, not by a claim");
+    f.add("set", &KernelsConfig::set, "values laid over every scenario, below those of the run").required();
+    f.add("source", &KernelsConfig::source, "measurements that they are taken from, and what the catalogue has")
+        .required();
+    return f;
+  }();
+  return fields;
+}
+
 const Fields<RunConfig>& run_fields() {
   static const Fields<RunConfig> fields = [] {
     Fields<RunConfig> f("study run", "a scenario that claims speak of by its name");
@@ -23,6 +34,7 @@ const Fields<RunConfig>& run_fields() {
     f.add("axis", &RunConfig::axis, "path that is varied: the name then stands for a list of runs, NAME[0], NAME[1]");
     f.add("values", &RunConfig::values, "values of the axis");
     f.add("seeds", &RunConfig::seeds, "runs with seeds 1 to this; absent: the study's `seeds`").at_least(1);
+    f.add("kernels", &RunConfig::kernels, "false: with the catalogue's kernels whatever the study says of others");
     f.check([](const RunConfig& run, const YamlNode& node, Diagnostics& diagnostics) {
       if (run.axis.has_value() == run.values.empty())
         diagnostics.error(node.where, "an axis has a path and values: 'axis' and 'values' stand together");
@@ -105,6 +117,8 @@ const Fields<StudyConfig>& study_fields() {
         .required();
     f.add_group("assumed", &StudyConfig::assumed, assumed_fields(),
                 "what the publication does not state, set once for all claims");
+    f.add_group("kernels", &StudyConfig::kernels, kernels_fields(),
+                "kernels that are not the catalogue's; claims are then computed with the catalogue's as well");
     f.add("seeds", &StudyConfig::seeds, "runs with seeds 1 to this; 1 where nothing is random").at_least(1);
     f.add_group("runs", &StudyConfig::runs, run_fields(), "scenarios by the names that expressions use").required();
     f.add("let", &StudyConfig::let, "expressions by name, for those that stand below them: {gain: a.x / b.x}");

@@ -24,12 +24,19 @@ struct AssumedConfig {
   YamlNode value;
 };
 
+// What is known of the kernels that the authors ran, where these are not those of the catalogue.
+struct KernelsConfig {
+  std::vector<std::string> set;
+  std::string source;
+};
+
 struct RunConfig {
   std::string scenario;
   std::vector<std::string> set;
   std::optional<std::string> axis;
   std::vector<YamlNode> values;
   std::optional<std::int64_t> seeds;
+  bool kernels = true;
 };
 
 struct ClaimConfig {
@@ -61,6 +68,7 @@ struct FigureConfig {
 struct StudyConfig {
   std::string title, paper, about;
   std::vector<AssumedConfig> assumed;
+  std::optional<KernelsConfig> kernels;
   std::int64_t seeds = 20;
   std::map<std::string, RunConfig> runs;
   YamlNode let;

@@ -79,6 +79,7 @@ ClaimOutcome judge_claim(const Claim& claim, const Values& values) {
   } else {
     holds = outcome.simulated && is_within(claim, *outcome.simulated);
   }
+  outcome.catalogue_holds = holds;
   outcome.verdict = claim.calibration ? Verdict::calibration : holds ? Verdict::holds : Verdict::misses;
   return outcome;
 }
@@ -189,6 +190,13 @@ std::size_t StudyOutcome::held(ClaimKind kind) const {
   return count;
 }
 
+std::size_t StudyOutcome::held_with_catalogue(ClaimKind kind) const {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    count += study->claims[i].kind == kind && !study->claims[i].calibration && claims[i].catalogue_holds ? 1 : 0;
+  return count;
+}
+
 bool StudyOutcome::passed() const {
   for (const ClaimKind kind : {ClaimKind::exact, ClaimKind::close, ClaimKind::direction})
     if (held(kind) < counted(kind)) return false;
@@ -196,11 +204,17 @@ bool StudyOutcome::passed() const {
          std::ranges::all_of(same, [](bool is) { return is; });
 }
 
-StudyOutcome judge(const Study& study, const Results& results) {
+StudyOutcome judge(const Study& study, const Results& results, const Results* catalogue) {
   const Values values(study, results);
   StudyOutcome outcome;
   outcome.study = &study;
-  for (const Claim& claim : study.claims) outcome.claims.push_back(judge_claim(claim, values));
+  for (const Claim& claim : study.claims) {
+    ClaimOutcome& judged = outcome.claims.emplace_back(judge_claim(claim, values));
+    if (!catalogue) continue;
+    const ClaimOutcome plain = judge_claim(claim, Values(study, *catalogue));
+    judged.catalogue = plain.share ? plain.share : plain.simulated;
+    judged.catalogue_holds = plain.catalogue_holds;
+  }
   for (const Negative& negative : study.negative) {
     const Holding condition = holding(values, negative.holds);
     outcome.negative.push_back({condition.share > 0.5, condition.share, condition.seeds, condition.nothing});
@@ -209,6 +223,11 @@ StudyOutcome judge(const Study& study, const Results& results) {
   if (study.figure) outcome.figure = draw(*study.figure, values);
   collect_problems(results, outcome);
   return outcome;
+}
+
+Study without_kernels(Study study) {
+  study.kernels.reset();
+  return study;
 }
 
 }  // namespace llmscape::studies

@@ -22,6 +22,9 @@ struct ClaimOutcome {
   std::optional<double> share;
   std::int64_t seeds = 1;
   std::string nothing;  // why there is no value
+  // The same with the catalogue's kernels, where the study has others.
+  std::optional<double> catalogue;
+  bool catalogue_holds = false;
 };
 
 struct NegativeOutcome {
@@ -55,10 +58,15 @@ struct StudyOutcome {
   // Of claims that count (no calibrations) of this kind.
   [[nodiscard]] std::size_t counted(ClaimKind kind) const;
   [[nodiscard]] std::size_t held(ClaimKind kind) const;
+  // The same with the catalogue's kernels.
+  [[nodiscard]] std::size_t held_with_catalogue(ClaimKind kind) const;
   // Every exact and close claim, direction, negative test and pair of equal runs holds, and there is no problem.
   [[nodiscard]] bool passed() const;
 };
 
-StudyOutcome judge(const Study& study, const Results& results);
+// `catalogue`: the results of without_kernels(study), where the study has kernels of its own.
+StudyOutcome judge(const Study& study, const Results& results, const Results* catalogue = nullptr);
+// The study with the catalogue's kernels.
+Study without_kernels(Study study);
 
 }  // namespace llmscape::studies
