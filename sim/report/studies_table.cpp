@@ -111,13 +111,18 @@ std::string studies_table(const std::vector<StudyOutcome>& outcomes, int width) 
       if (study.kernels) row.push_back(cells.catalogue);
       table.row(std::move(row));
     }
+    const auto add = [&](std::string name, const char* kind, std::string simulated, bool holds) {
+      std::vector<std::string> row{std::move(name),           kind, "yes", std::move(simulated), "", "",
+                                   holds ? "holds" : "misses"};
+      row.resize(columns.size());
+      table.row(std::move(row));
+    };
     for (std::size_t i = 0; i < study.negative.size(); ++i)
-      table.row({study.negative[i].id, "negative", "yes",
-                 share_of_seeds(outcome.negative[i].share, outcome.negative[i].seeds), "", "",
-                 outcome.negative[i].holds ? "holds" : "misses"});
+      add(study.negative[i].id, "negative", share_of_seeds(outcome.negative[i].share, outcome.negative[i].seeds),
+          outcome.negative[i].holds);
     for (std::size_t i = 0; i < study.same.size(); ++i)
-      table.row({fmt::format("{} = {}", study.runs[study.same[i].first].name, study.runs[study.same[i].second].name),
-                 "same bytes", "yes", outcome.same[i] ? "yes" : "no", "", "", outcome.same[i] ? "holds" : "misses"});
+      add(fmt::format("{} = {}", study.runs[study.same[i].first].name, study.runs[study.same[i].second].name),
+          "same bytes", outcome.same[i] ? "yes" : "no", outcome.same[i]);
     text += fmt::format("{}: {}\n{}", study.name, study.title, table.text(width));
     for (std::size_t i = 0; i < study.claims.size(); ++i)
       if (outcome.claims[i].verdict == Verdict::misses && !study.claims[i].miss.empty())
