@@ -18,6 +18,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/metrics/names.hpp"
+#include "sim/studies/study.hpp"
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"
 
@@ -53,6 +54,14 @@ Table drams(Diagnostics& diagnostics) {
 
 Table workload_entries(Diagnostics& diagnostics) {
   return described(catalogs().workloads, "workload", "source", diagnostics);
+}
+
+Table study_entries(Diagnostics& diagnostics) {
+  Table table({"study", "title"});
+  for (const std::string& name : studies::study_names(studies_folder()))
+    if (const auto study = studies::read_study(studies_folder() / name / "study.yaml", diagnostics))
+      table.row({name, study->title});
+  return table;
 }
 
 Table model_entries(Diagnostics& diagnostics) {
@@ -104,6 +113,7 @@ constexpr std::array kListings = {
     Listing{"hosts", hosts},
     Listing{"models", model_entries},
     Listing{"workloads", workload_entries},
+    Listing{"studies", study_entries},
     Listing{"batchers", batcher_kinds},
     Listing{"routers", router_kinds},
     Listing{"controllers", controller_kinds},
