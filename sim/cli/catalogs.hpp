@@ -15,6 +15,9 @@ inline run::Catalogs catalogs() {
   return {data / "models/catalog", data / "hardware/catalog", data / "workloads/catalog"};
 }
 
+// Where the studies that came with it stand.
+inline std::filesystem::path studies_folder() { return data_folder() / "studies"; }
+
 // The same for who reads many scenarios: each description is read once.
 inline run::Catalogs remembering_catalogs() {
   run::Catalogs all = catalogs();

@@ -19,6 +19,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/metrics/names.hpp"
+#include "sim/studies/study.hpp"
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"
 
@@ -54,6 +55,14 @@ Table drams(Diagnostics& diagnostics) {
 
 Table workload_entries(Diagnostics& diagnostics) {
   return described(catalogs().workloads, "workload", "source", diagnostics);
+}
+
+Table study_entries(Diagnostics& diagnostics) {
+  Table table({"study", "title"});
+  for (const std::string& name : studies::study_names(studies_folder()))
+    if (const auto study = studies::read_study(studies_folder() / name / "study.yaml", diagnostics))
+      table.row({name, study->title});
+  return table;
 }
 
 Table model_entries(Diagnostics& diagnostics) {
@@ -106,6 +115,7 @@ constexpr std::array kListings = {
     Listing{"hosts", hosts},
     Listing{"models", model_entries},
     Listing{"workloads", workload_entries},
+    Listing{"studies", study_entries},
     Listing{"batchers", batcher_kinds},
     Listing{"routers", router_kinds},
     Listing{"token_plans", token_plan_kinds},

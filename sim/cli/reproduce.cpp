@@ -44,25 +44,15 @@ struct Arguments {
   Messages messages;
 };
 
-fs::path studies_folder() { return data_folder() / "studies"; }
-
-std::vector<std::string> study_names() {
-  std::vector<std::string> names;
-  std::error_code none;
-  for (const auto& folder : fs::directory_iterator(studies_folder(), none))
-    if (fs::is_regular_file(folder.path() / "study.yaml")) names.push_back(folder.path().filename().string());
-  std::ranges::sort(names);
-  return names;
-}
-
 // The study.yaml that is meant; an empty path after reporting.
 fs::path file_of(const std::string& study, Diagnostics& diagnostics) {
-  const std::vector<std::string> names = study_names();
+  const std::vector<std::string> names = studies::study_names(studies_folder());
   if (std::ranges::find(names, study) != names.end()) return studies_folder() / study / "study.yaml";
   if (fs::is_directory(study)) return fs::path(study) / "study.yaml";
   if (fs::is_regular_file(study)) return study;
   diagnostics.error({std::make_shared<const SourceText>(SourceText{study, ""})},
-                    fmt::format("there is no study {}", in_quotes(study)), did_you_mean(study, names));
+                    fmt::format("there is no study {}", in_quotes(study)),
+                    did_you_mean(study, names).empty() ? "see 'llmscape list studies'" : did_you_mean(study, names));
   return {};
 }
 
@@ -77,7 +67,8 @@ int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
   const run::Catalogs known = remembering_catalogs();
   std::vector<studies::Study> chosen;
-  for (const std::string& name : arguments.studies.empty() ? study_names() : arguments.studies) {
+  for (const std::string& name :
+       arguments.studies.empty() ? studies::study_names(studies_folder()) : arguments.studies) {
     const fs::path file = file_of(name, diagnostics);
     if (file.empty()) continue;
     if (auto study = studies::read_study(file, diagnostics)) {

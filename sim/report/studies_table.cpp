@@ -18,7 +18,10 @@ using studies::ClaimOutcome;
 using studies::StudyOutcome;
 using studies::Verdict;
 
-std::string number(double value) { return fmt::format("{:.4g}", value); }
+std::string number(double value) {
+  const bool whole = std::fabs(value) >= 1e4 && std::fabs(value) < 1e7;  // not 1.234e+04
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
 
 std::string simulated(const ClaimOutcome& outcome) {
   if (!outcome.simulated) return "none";

@@ -18,7 +18,7 @@ constexpr double kWidth = 640, kHeight = 330;
 constexpr double kLeft = 62, kRight = 626, kTop = 84, kBottom = 280;  // of the plot
 constexpr double kWideAxis = 30;  // labels that span more than this factor are spread in the log
 
-// Of the report's page, light: --c0 and on; published values are --c6.
+// Of the report's page, light: --c0 and on; published values are --faint.
 constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                       "#e69f00", "#56b4e9", "#a89d00"};
 constexpr std::string_view kPublished = "#8a929c";
@@ -50,6 +50,14 @@ struct Scale {
   }
 };
 
+// "40 k": a tick has little room.
+std::string short_number(double value) {
+  const double size = std::fabs(value);
+  if (size >= 1e6 && size < 1e9) return fmt::format("{:.4g} M", value / 1e6);
+  if (size >= 1e4 && size < 1e6) return fmt::format("{:.4g} k", value / 1e3);
+  return fmt::format("{:.4g}", value);
+}
+
 // Steps of 1, 2 or 5 times a power of ten, about five of them.
 double tick_step(double span) {
   const double rough = span / 5, power = std::pow(10., std::floor(std::log10(rough)));
@@ -71,11 +79,13 @@ Scale value_scale(const DrawnFigure& figure) {
   return {std::floor(low / step + 1e-9) * step, std::ceil(high / step - 1e-9) * step, kBottom, kTop};
 }
 
+bool is_published(const DrawnSeries& series) { return series.name.starts_with("published"); }
+
 std::string_view colour(const DrawnFigure& figure, std::size_t i) {
-  if (figure.series[i].name.starts_with("published")) return kPublished;
+  if (is_published(figure.series[i])) return kPublished;
   std::size_t place = 0;
   for (std::size_t before = 0; before < i; ++before)
-    if (!figure.series[before].name.starts_with("published")) ++place;
+    if (!is_published(figure.series[before])) ++place;
   return kColours[place % kColours.size()];
 }
 
@@ -94,9 +104,9 @@ std::string frame(const DrawnFigure& figure, const Scale& y) {
     const double value = std::fabs(tick) < step / 1e6 ? 0 : tick;
     out += fmt::format("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"{}\"/>\n", kLeft, y(value), kRight,
                        value == 0 ? "#8a929c" : "#e2e5e9");
-    out += text_at(kLeft - 8, y(value) + 4, "end", kTick, fmt::format("{:.4g}", value));
+    out += text_at(kLeft - 8, y(value) + 4, "end", kTick, short_number(value));
   }
-  out += text_at(14, 68, "start", kTick, figure.y);
+  out += text_at(14, 66, "start", kTick, figure.y);
   if (!figure.x.empty()) out += text_at((kLeft + kRight) / 2, kHeight - 8, "middle", kTick, figure.x);
   return out;
 }
@@ -144,8 +154,8 @@ std::string lines(const DrawnFigure& figure, const Scale& y) {
       }
       pen = value.has_value();
     }
-    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\"/>\n",
-                       path, colour(figure, i)) +
+    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\"{}/>\n",
+                       path, colour(figure, i), is_published(figure.series[i]) ? " stroke-dasharray=\"5 4\"" : "") +
            marks;
   }
   return out;

@@ -33,4 +33,14 @@ RunName split_run_name(std::string_view name) {
   return parts;
 }
 
+std::vector<std::string> study_names(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& study : std::filesystem::directory_iterator(folder, none))
+    if (std::filesystem::is_regular_file(study.path() / "study.yaml"))
+      names.push_back(study.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
 }  // namespace llmscape::studies

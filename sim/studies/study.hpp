@@ -110,6 +110,9 @@ struct RunName {
 };
 RunName split_run_name(std::string_view name);
 
+// Studies in the folder, by the names of their folders, sorted; none if it cannot be read.
+std::vector<std::string> study_names(const std::filesystem::path& folder);
+
 // Reads and checks the file: every name of a run in an expression is known. Nothing after reporting.
 std::optional<Study> read_study(const std::filesystem::path& file, Diagnostics& diagnostics);
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -33,6 +34,8 @@ std::string difference(const std::string& expected, const std::string& got) {
 
 void check_golden(const std::string& path, const std::string& text) {
   if (std::getenv("LLMSCAPE_UPDATE_GOLDEN")) {
+    if (const auto folder = std::filesystem::path(path).parent_path(); !folder.empty())
+      std::filesystem::create_directories(folder);
     std::ofstream(path, std::ios::binary) << text;
     return;
   }
