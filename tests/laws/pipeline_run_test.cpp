@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole scenarios with several batches in a pipeline, and what is counted of experts.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::json_on_simgrid;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+constexpr const char* kStages =
+    "schema: scenario/1\n"
+    "model: llama-3.1-8b\n"
+    "hardware:\n"
+    "  devices: [{preset: h100-sxm, count: 4}]\n"
+    "serving:\n"
+    "  pipeline_parallel: 4\n"
+    "  router: round_robin\n"
+    "  batcher: {policy: orca, max_batch: 8}\n"
+    "workload:\n"
+    "  arrivals: {kind: burst, programs: 200}\n"
+    "  stream: {kind: lengths, prompt: {kind: uniform, min: 50, max: 400}, output: {kind: fixed, value: 50}}\n";
+
+run::RunResult ran(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+  const auto scenario = scenario_of(yaml, overrides);
+  REQUIRE(scenario);
+  return run_on_event_queue(*scenario);
+}
+
+double joules(const run::EnergyResult& energy, const std::string& component) {
+  for (const auto& [name, value] : energy.joules)
+    if (name == component) return value;
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("four streams share four stages: faster, with the same devices, memory and standing power") {
+  const run::RunResult alone = ran(kStages), shared = ran(kStages, {"serving.pipeline_batches=4"});
+  CHECK_FALSE(alone.bubble_s);
+  REQUIRE(shared.bubble_s);
+  CHECK(shared.bubble_s->count == 200);
+  CHECK(shared.bubble_s->mean > 0);
+  CHECK(alone.simulated_s / shared.simulated_s > 2);
+  CHECK(alone.simulated_s / shared.simulated_s <= 4);
+  CHECK(shared.kv.blocks == alone.kv.blocks / 4 * 4);
+  CHECK(shared.devices == 4);
+  // What devices draw when idle counts once, not for each stream.
+  CHECK(joules(*shared.energy, "static") / shared.simulated_s ==
+        doctest::Approx(joules(*alone.energy, "static") / alone.simulated_s).epsilon(1e-9));
+  // A stage is busy for a share of the time, and the families of the steps sum to what one of them did.
+  REQUIRE(shared.utilisation.size() == 1);
+  CHECK(shared.utilisation[0].busy <= 1);
+  REQUIRE(shared.breakdown.steps.size() == 1);
+  CHECK(shared.breakdown.steps[0].seconds ==
+        doctest::Approx(shared.utilisation[0].busy * shared.simulated_s).epsilon(1e-9));
+  // The same work is done: more, smaller batches read the weights more often, but compute as much.
+  CHECK(shared.tokens.computed == alone.tokens.computed);
+  CHECK(shared.tokens.emitted == alone.tokens.emitted);
+}
+
+TEST_CASE("streams of a pipeline give the same bytes under both kernels") {
+  const auto scenario =
+      scenario_of(kStages, {"serving.pipeline_batches=3", "serving.pipeline_chunks=true",
+                            "serving.batcher={policy: sglang, chunked_prefill_size: 128}",
+                            "workload.arrivals={kind: poisson, rate: 40 /s}", "workload.requests=200"});
+  REQUIRE(scenario);
+  const std::string json = json_on_simgrid(*scenario);
+  CHECK_FALSE(json.empty());
+  CHECK(json == run::to_json(run_on_event_queue(*scenario)));
+}
+
+TEST_CASE("expert bytes are of all devices, and none of a dense model") {
+  const std::string prompt =
+      "schema: scenario/1\n"
+      "model: qwen3-30b-a3b\n"
+      "hardware:\n"
+      "  devices: [{preset: h100-sxm, count: 2}]\n"
+      "serving:\n"
+      "  tensor_parallel: 2\n"
+      "  batcher: {policy: layered}\n"
+      "workload:\n"
+      "  arrivals: {kind: burst, programs: 1}\n"
+      "  stream: {kind: lengths, prompt: {kind: fixed, value: 8192}, output: {kind: fixed, value: 1}}\n";
+  // 48 layers of 128 experts of 3 x 2,048 x 768 weights of 2 bytes, of which 8,192 tokens touch 99.9 %.
+  CHECK(ran(prompt).work.expert_bytes == doctest::Approx(0.999 * 57.982e9).epsilon(1e-4));
+  CHECK(ran(prompt, {"model.preset=qwen3-8b"}).work.expert_bytes == 0);
+}
