@@ -71,6 +71,7 @@ std::string latencies(const run::RunResult& r) {
                        duration(p->p90), duration(p->p99));
   };
   row("  TTFT", r.ttft_s);
+  row("  of context", r.context_ttft_s);  // TTFT from its completion
   row("  TPOT", r.tpot_s);
   row("  ITL", r.itl_s);
   row("  E2E", r.e2e_s);

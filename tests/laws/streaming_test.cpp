@@ -147,13 +147,13 @@ TEST_CASE("the streaming batcher in default order does what vLLM does") {
     std::vector<Program> programs;
     double at = 0;
     for (ContentId i = 1; i <= 200; ++i) {
-      const std::int64_t head = random.integer(1, 200);
+      const std::int64_t head = random.integer(1, 40);
       programs.push_back(appended(at += random.exponential(0.2), i,
-                                  {{0, head}, {random.exponential(2), head + random.integer(1, 200)}}));
+                                  {{0, head}, {random.exponential(2), head + random.integer(1, 400)}}));
     }
-    System vllm(streaming_system(28), plain(), RoundRobin(), by_token);
+    System vllm(streaming_system(40), plain(), RoundRobin(), by_token);
     vllm.run(programs);
-    System two_phases(streaming_system(28), ordered("default"), RoundRobin(), by_token);
+    System two_phases(streaming_system(40), ordered("default"), RoundRobin(), by_token);
     two_phases.run(programs);
     preemptions += vllm.replica().state().preemptions;
     CHECK(vllm.replica().state().preemptions == two_phases.replica().state().preemptions);
