@@ -30,6 +30,7 @@ struct RunConfig {
   std::optional<std::string> axis;
   std::vector<YamlNode> values;
   std::optional<std::int64_t> seeds;
+  bool analytic = false;
 };
 
 struct ClaimConfig {
