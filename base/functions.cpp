@@ -32,6 +32,8 @@ Numbers together(const Arguments& arguments) {
   return all;
 }
 
+Result join(const Arguments& arguments) { return together(arguments); }
+
 template <double (*kOf)(Numbers)>
 Result over_all(const Arguments& arguments) {
   Numbers all = together(arguments);
@@ -117,6 +119,7 @@ const std::vector<Function>& functions() {
       {"abs", "abs(x)", "without its sign", 1, 1, true, by_item<absolute>},
       {"sqrt", "sqrt(x)", "square root", 1, 1, true, by_item<root>},
       {"log", "log(x)", "natural logarithm", 1, 1, true, by_item<logarithm>},
+      {"list", "list(xs, ...)", "the items of all lists, one list after the other", 1, kAny, true, join},
       {"min", "min(x, ...)", "the smallest of all numbers and of all items of lists", 1, kAny, false, over_all<least>},
       {"max", "max(x, ...)", "the largest", 1, kAny, false, over_all<largest>},
       {"sum", "sum(x, ...)", "their sum", 1, kAny, false, over_all<sum>},

@@ -198,8 +198,7 @@ std::optional<Analysis> analyse(const Scenario& scenario, Diagnostics& diagnosti
 }
 
 std::string to_json(const Analysis& analysis) {
-  Json json = {{"schema", "analytic/1"}};
-  json.update(plan(analysis.written, analysis));
+  Json json = {{"schema", "analytic/1"}, {"plan", plan(analysis.written, analysis)}};
   if (analysis.best) json["best"] = plan(*analysis.best, analysis);
   json["warnings"] = analysis.warnings;
   return json.dump(2) + '\n';

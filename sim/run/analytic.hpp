@@ -14,8 +14,8 @@ namespace llmscape::run {
 struct Analysis {
   OffloadSystem system;
   // As the scenario has it: the threshold is `longer_than` of the pool elsewhere, or `up_to` of the one at home.
-  std::optional<OffloadPlan> best;  // over thresholds and splits of the instances at home, where there is such a choice
   OffloadPlan written;
+  std::optional<OffloadPlan> best;    // over thresholds and splits of the instances at home, where some compute prompts
   bool offloads = false;              // there are instances elsewhere
   std::vector<std::string> warnings;  // what left its profile
 };
@@ -25,7 +25,7 @@ struct Analysis {
 // Nothing after reporting what is in the way.
 std::optional<Analysis> analyse(const Scenario& scenario, Diagnostics& diagnostics);
 
-// The schema analytic/1: what the scenario has, and under `best` the plan that carries most.
+// The schema analytic/1: under `plan` what the scenario has, under `best` what would carry most.
 std::string to_json(const Analysis& analysis);
 
 }  // namespace llmscape::run

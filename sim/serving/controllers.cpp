@@ -8,6 +8,7 @@
 #include "sim/serving/controllers/balance.hpp"
 #include "sim/serving/controllers/convert.hpp"
 #include "sim/serving/controllers/drain.hpp"
+#include "sim/serving/controllers/threshold.hpp"
 
 namespace llmscape::serving {
 
@@ -22,6 +23,8 @@ const Family<ControllerPolicy>& controllers() {
           member<Convert, ControllerPolicy>("convert", "replicas that go to another pool at a given time",
                                             convert_fields()),
           member<Drain, ControllerPolicy>("drain", "replicas that are taken out for maintenance", drain_fields()),
+          member<Threshold, ControllerPolicy>("threshold", "the prompt length from which on calls go to another pool",
+                                              threshold_fields()),
       });
   return family;
 }

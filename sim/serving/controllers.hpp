@@ -54,7 +54,7 @@ struct ControllerPolicy {
   [[nodiscard]] virtual std::int64_t off_at_first(const FleetPlan&, std::size_t) const { return 0; }
 };
 
-// autoscale, convert, balance, drain.
+// autoscale, convert, balance, drain, threshold.
 const Family<ControllerPolicy>& controllers();
 
 // For problems(): the name of a pool is unknown, or was needed.

@@ -80,6 +80,9 @@ class Fleet {
   // Ends one hold() or lose() that was not for good. After the last one, a replica that was to serve does so after
   // `takes`, or at once if it has not left yet; another one is off.
   virtual void mend(std::size_t replica, Seconds takes, Seconds now) = 0;
+  // From now on the one pool takes calls of at most so many prompt tokens that no cache holds, the other longer ones.
+  // Calls that were sent stay where they are.
+  virtual void split_by_length(std::size_t shorter, std::size_t longer, std::int64_t tokens, Seconds now) = 0;
 };
 
 // Starts, stops, converts or loses replicas: autoscalers, fault schedules. Acts before what else happens at an instant.

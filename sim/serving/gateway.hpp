@@ -127,6 +127,7 @@ class Gateway : public OutcomeListener, public Fleet, private ProgramHost {
   void start(std::size_t replica, Seconds ready, Seconds now) override;
   void drain(std::size_t replica, Seconds now) override;
   void convert(std::size_t replica, std::size_t pool, Seconds takes, Seconds now) override;
+  void split_by_length(std::size_t shorter, std::size_t longer, std::int64_t tokens, Seconds now) override;
   void hold(std::size_t replica, bool for_good, Seconds now) override;
   void lose(std::size_t replica, bool for_good, Seconds now) override;
   void mend(std::size_t replica, Seconds takes, Seconds now) override;

@@ -153,6 +153,13 @@ void Gateway::convert(std::size_t replica, std::size_t pool, Seconds takes, Seco
   leave_when_drained(member, now);
 }
 
+void Gateway::split_by_length(std::size_t shorter, std::size_t longer, std::int64_t tokens, Seconds) {
+  require(tokens >= 0, "a threshold is not below 0");
+  pools_[shorter].accepts.up_to = tokens;
+  pools_[longer].accepts.longer_than = tokens;
+  by_length_ = true;
+}
+
 // It has answered everything: its cache is all that is on it, and stays if it is converted.
 void Gateway::drained(Member& member, Seconds now) {
   const Seconds conversion = std::exchange(member.conversion, kNever);

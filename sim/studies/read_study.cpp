@@ -57,6 +57,7 @@ class Reader {
       run.set = config.set;
       run.kernels = config.kernels;
       run.seeds = config.seeds.value_or(config_.seeds);
+      run.analytic = config.analytic;
       for (const YamlNode& value : config.values)
         run.axis.push_back({value.is_scalar() ? value.text : yaml_flow(value), *config.axis + '=' + yaml_flow(value),
                             value_of(value.text)});

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/run/analytic.hpp"
 #include "sim/run/pool.hpp"
 #include "sim/run/result_json.hpp"
 #include "sim/run/world.hpp"
@@ -29,6 +30,11 @@ std::string result_of(const Study& study, const NamedRun& run, std::size_t point
   Diagnostics diagnostics;
   const auto scenario = run::load_scenario(run.scenario, overrides(study, run, point), seed, catalogs, diagnostics);
   if (!scenario) throw std::invalid_argument(diagnostics.text(false));
+  if (run.analytic) {
+    const auto analysis = run::analyse(*scenario, diagnostics);
+    if (!analysis) throw std::invalid_argument(diagnostics.text(false));
+    return run::to_json(*analysis);
+  }
   run::RunOptions options;
   options.kernel = run::KernelKind::event_queue;  // SimGrid's bytes in a fifth less time
   const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);

@@ -12,7 +12,7 @@ namespace llmscape::studies {
 
 // What one simulation left: run.json as bytes and as a tree.
 struct Outcome {
-  std::string text;  // schema run/1; empty if it failed
+  std::string text;  // schema run/1, or analytic/1; empty if it failed
   nlohmann::json json;
   std::string why;  // it failed
 };

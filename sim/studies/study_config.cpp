@@ -35,6 +35,9 @@ const Fields<RunConfig>& run_fields() {
     f.add("values", &RunConfig::values, "values of the axis");
     f.add("seeds", &RunConfig::seeds, "runs with seeds 1 to this; absent: the study's `seeds`").at_least(1);
     f.add("kernels", &RunConfig::kernels, "false: with the catalogue's kernels whatever the study says of others");
+    f.add(
+        "analytic", &RunConfig::analytic,
+        "by arithmetic, as 'llmscape run --analytic': its values are those of schema analytic/1, NAME.best.threshold");
     f.check([](const RunConfig& run, const YamlNode& node, Diagnostics& diagnostics) {
       if (run.axis.has_value() == run.values.empty())
         diagnostics.error(node.where, "an axis has a path and values: 'axis' and 'values' stand together");

@@ -37,6 +37,7 @@ struct RunConfig {
   std::vector<YamlNode> values;
   std::optional<std::int64_t> seeds;
   bool kernels = true;
+  bool analytic = false;
 };
 
 struct ClaimConfig {

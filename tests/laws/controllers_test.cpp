@@ -11,6 +11,7 @@
 #include "sim/serving/controllers/convert.hpp"
 #include "sim/serving/controllers/drain.hpp"
 #include "sim/serving/controllers/fault_injector.hpp"
+#include "sim/serving/controllers/threshold.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
 #include "tests/support/plain_engine.hpp"
 
@@ -298,4 +299,35 @@ TEST_CASE("devices that break at random do so as often as their MTBF says, and a
   CHECK(static_cast<double>(history.losses) != expected);
   // The share that is down has a relative deviation of sqrt(2 / n): 0.021.
   CHECK(1 - history.available() == doctest::Approx(kMttr / (kMtbf + kMttr)).epsilon(0.08));
+}
+
+TEST_CASE(
+    "a threshold that follows the queues uses both pools where one is too slow, and stays where it may not move") {
+  // Prompts of 1,000 tokens: 0.11 s each, so one replica answers 9 of the 15 that come a second, and two all of them.
+  const auto outcome = [](double factor) {
+    serving::Threshold threshold;
+    threshold.shorter = "pool 0";
+    threshold.longer = "pool 2";
+    threshold.usual = threshold.max = 4000;  // all at home
+    threshold.min = 100;
+    threshold.step = factor;
+    threshold.interval = Seconds(0.5);
+    Controlled run(3, threshold, {Role::prefill, Role::decode, Role::prefill});
+    System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
+    std::vector<workloads::Program> programs;
+    for (int i = 0; i < 300; ++i)
+      programs.push_back(call(i / 15.0, prompt(static_cast<std::uint64_t>(i) + 1, 1000), 2));
+    system.run(programs);
+    std::int64_t elsewhere = 0;
+    for (const auto& step : system.steps) elsewhere += step.replica == 2 ? step.prefill_tokens : 0;
+    CHECK(system.answers.size() == 300);
+    return std::pair(elsewhere / 1000, system.end.si());
+  };
+  const auto [none, alone] = outcome(1);
+  CHECK(none == 0);
+  CHECK(alone > 300 * 1000 * testing::kPerPromptToken);  // steps of several prompts save the fixed part
+  const auto [some, both] = outcome(2);                  // from three calls more on
+  CHECK(some > 75);
+  CHECK(some < 225);
+  CHECK(both < 0.75 * alone);  // the last call comes after 20 s
 }

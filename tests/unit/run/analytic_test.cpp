@@ -3,7 +3,8 @@
 #include "sim/run/analytic.hpp"
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 #include "tests/support/scenario_run.hpp"
 
@@ -82,6 +83,18 @@ TEST_CASE("the best split of many instances at home loses no decode that a promp
   // All prompts at home: 8 instances answer 8 / 1.5 a second, 3 decode 3 x 8, and those elsewhere may take more.
   REQUIRE(analysis.best);
   CHECK(analysis.best->capacity.total > 8 / 1.5);
+}
+
+TEST_CASE("as events, a hand-over moves the bytes of the profile: 180 MB of a prompt of 3,000 tokens") {
+  const auto scenario = scenario_of(offloading("1 TB/s"), {"workload.requests=40"});
+  const run::RunResult result = llmscape::testing::run_on_event_queue(*scenario);
+  REQUIRE(result.pools.size() == 3);
+  const std::int64_t offloaded = result.pools[0].prefill_tokens / 3000;
+  CHECK(offloaded > 0);
+  CHECK(offloaded < 40);
+  const auto uplink = std::ranges::find(result.links, "site a, out", &run::LinkResult::name);
+  REQUIRE(uplink != result.links.end());
+  CHECK(uplink->bytes == Approx(static_cast<double>(offloaded) * 180e6));
 }
 
 TEST_CASE("lengths beyond a profile are said") {
