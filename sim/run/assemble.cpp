@@ -167,18 +167,20 @@ std::optional<double> entries_per_decode(const Parts& parts, const std::vector<s
 
 Work work(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals) {
   Work work;
+  const PoolConfig& first = parts.scenario.pools.front();
+  const models::ModelSpec& model = parts.scenario.model_of(first);
   for (std::size_t r = 0; r < totals.size(); ++r) {
+    if (parts.pools[r] == 0) {
+      const Bytes peak =
+          models::memory_need(model, first.plan(), totals[r].most_tokens, totals[r].most_sequences).activations;
+      work.activation_bytes = std::max(work.activation_bytes, peak.si());
+    }
     const auto devices = static_cast<double>(parts.devices_of_replica[r]);
     work.flops += totals[r].flops.si() * devices;
     work.bytes += totals[r].bytes.si() * devices;
     work.expert_bytes += totals[r].expert_bytes.si() * devices;
   }
-  const PoolConfig& first = parts.scenario.pools.front();
-  const models::ModelSpec& model = parts.scenario.model_of(first);
   work.kv_bytes_per_token = models::kv_bytes_per_token(model);
-  work.activation_bytes =
-      models::memory_need(model, first.plan(), first.batcher->max_tokens(), first.batcher->max_sequences())
-          .activations.si();
   work.entries_per_decode = entries_per_decode(parts, totals);
   return work;
 }

@@ -91,7 +91,7 @@ struct Work {
   double flops = 0, bytes = 0;
   double expert_bytes = 0;                   // of `bytes`: weights of routed experts
   double kv_bytes_per_token = 0;             // of the first pool's model, whole model, as its token plan stores it
-  double activation_bytes = 0;               // peak of a step of the first pool, of one device
+  double activation_bytes = 0;               // peak of the largest step of the first pool, of one device
   std::optional<double> entries_per_decode;  // of a layer's KV cache, attended to by one: mean over decodes and layers
 };
 

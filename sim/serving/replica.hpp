@@ -37,6 +37,7 @@ struct ReplicaTotals {
   std::int64_t attended_decodes = 0;  // by so many decodes, padding included
   Bytes expert_bytes;                 // of `bytes`, of one device: weights of routed experts
   std::int64_t peak_kv_blocks = 0;
+  std::int64_t most_tokens = 0, most_sequences = 0;  // of a step
 };
 
 // Hears that requests have left a replica, and how hand-overs go on: the gateway.

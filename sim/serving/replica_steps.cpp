@@ -121,6 +121,10 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
     totals_.attended[law] += static_cast<double>(plan_.attended[law].sum);
   if (!plan_.attended.empty()) totals_.attended_decodes += plan_.decodes + plan_.idle_decodes;
   totals_.expert_bytes += cost.expert_bytes;
+  const std::int64_t sequences = plan_.decodes + static_cast<std::int64_t>(plan_.chunks.size());
+  totals_.most_sequences = std::max(totals_.most_sequences, sequences);
+  totals_.most_tokens =
+      std::max(totals_.most_tokens, prefill_tokens + plan_.decodes * state_.decoding.tokens_per_decode());
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
   listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size() + offload_.fetching(),
                     state_.kv.used());
