@@ -34,7 +34,7 @@ struct ReplicaTotals {
   Bytes bytes;
   std::vector<double> attended;       // entries that decodes attended to, by KV law
   std::int64_t attended_decodes = 0;  // by so many decodes, padding included
-  Bytes expert_bytes;  // of `bytes`, of one device: weights of routed experts
+  Bytes expert_bytes;                 // of `bytes`, of one device: weights of routed experts
   std::int64_t peak_kv_blocks = 0;
 };
 
