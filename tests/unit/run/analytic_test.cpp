@@ -97,6 +97,16 @@ TEST_CASE("as events, a hand-over moves the bytes of the profile: 180 MB of a pr
   CHECK(uplink->bytes == Approx(static_cast<double>(offloaded) * 180e6));
 }
 
+TEST_CASE("profiles and a threshold that follows the queues give the same bytes on both kernels (INV-14)") {
+  const auto scenario = scenario_of(
+      offloading("1 TB/s"), {"workload.requests=60", "workload.arrivals.rate=1.5 /s",
+                             "serving.controllers=[{policy: threshold, longer: elsewhere, shorter: prompts, usual: "
+                             "2000, max: 100000, interval: 1 s}]"});
+  const std::string queue = run::to_json(llmscape::testing::run_on_event_queue(*scenario));
+  CHECK(queue == llmscape::testing::json_on_simgrid(*scenario));
+  CHECK(queue == run::to_json(llmscape::testing::run_on_event_queue(*scenario, 0)));
+}
+
 TEST_CASE("lengths beyond a profile are said") {
   const auto analysis = analysis_of(offloading("1 TB/s"), {"workload.stream.prompt.values=[900, 3000]"});
   REQUIRE(analysis.warnings.size() == 1);
