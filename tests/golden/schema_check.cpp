@@ -60,7 +60,12 @@ std::string SchemaCheck::at_keyword(const std::string& keyword, const Json& sche
   const auto number = [&value] { return value.get<double>(); };
   std::string first;
   if (keyword == "$ref") return mistake(root_.at(Json::json_pointer(rule.get<std::string>().substr(1))), value, place);
-  if (keyword == "type") return unless(has_type(value, rule));
+  if (keyword == "type")
+    return unless(rule.is_array()
+                      ? std::ranges::any_of(rule, [&value](const Json& one) { return has_type(value, one); })
+                      : has_type(value, rule));
+  if (keyword == "minItems") return unless(!value.is_array() || value.size() >= rule.get<std::size_t>());
+  if (keyword == "maxItems") return unless(!value.is_array() || value.size() <= rule.get<std::size_t>());
   if (keyword == "const") return unless(value == rule);
   if (keyword == "enum") return unless(std::ranges::find(rule, value) != rule.end());
   if (keyword == "minimum") return unless(!value.is_number() || number() >= rule.get<double>());
