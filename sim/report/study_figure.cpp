@@ -79,9 +79,19 @@ Scale value_scale(const DrawnFigure& figure) {
   return {std::floor(low / step + 1e-9) * step, std::ceil(high / step - 1e-9) * step, kBottom, kTop};
 }
 
-bool is_published(const DrawnSeries& series) { return series.name.starts_with("published"); }
+// "published", or "NAME, published" beside "NAME, simulated", whose colour it has.
+constexpr std::string_view kOfPublished = ", published";
+bool is_published(const DrawnSeries& series) {
+  return series.name.starts_with("published") || series.name.ends_with(kOfPublished);
+}
 
 std::string_view colour(const DrawnFigure& figure, std::size_t i) {
+  const std::string& name = figure.series[i].name;
+  if (name.ends_with(kOfPublished)) {
+    const std::string simulated = name.substr(0, name.size() - kOfPublished.size()) + ", simulated";
+    for (std::size_t other = 0; other < figure.series.size(); ++other)
+      if (figure.series[other].name == simulated) return colour(figure, other);
+  }
   if (is_published(figure.series[i])) return kPublished;
   std::size_t place = 0;
   for (std::size_t before = 0; before < i; ++before)
@@ -89,16 +99,39 @@ std::string_view colour(const DrawnFigure& figure, std::size_t i) {
   return kColours[place % kColours.size()];
 }
 
-std::string frame(const DrawnFigure& figure, const Scale& y) {
-  std::string out = text_at(14, 22, "start", R"(fill="#1a1d21" font-size="14" font-weight="600")", figure.title);
+constexpr double kCharacter = 6.6;  // width of one in a tick or the legend
+constexpr double kLegendRow = 18;
+
+struct Legend {
+  std::string text;
+  double below = 0;  // what rows beyond the first one need
+};
+
+Legend legend(const DrawnFigure& figure) {
+  Legend out;
   double x = 14;
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     const std::string& name = figure.series[i].name;
-    out += fmt::format("<rect x=\"{:.1f}\" y=\"36\" width=\"11\" height=\"11\" rx=\"2\" fill=\"{}\"/>\n", x,
-                       colour(figure, i));
-    out += text_at(x + 16, 46, "start", kTick, name);
-    x += 34 + 6.6 * static_cast<double>(name.size());
+    const double width = 16 + kCharacter * static_cast<double>(name.size());
+    if (x > 14 && x + width > kRight) {
+      x = 14;
+      out.below += kLegendRow;
+    }
+    out.text += is_published(figure.series[i])
+                    ? fmt::format(
+                          "<path d=\"M{:.1f} {:.1f}h11\" stroke=\"{}\" stroke-width=\"3\" "
+                          "stroke-dasharray=\"4 3\"/>\n",
+                          x, 41.5 + out.below, colour(figure, i))
+                    : fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"11\" height=\"11\" rx=\"2\" fill=\"{}\"/>\n",
+                                  x, 36 + out.below, colour(figure, i));
+    out.text += text_at(x + 16, 46 + out.below, "start", kTick, name);
+    x += width + 18;
   }
+  return out;
+}
+
+std::string frame(const DrawnFigure& figure, const Scale& y) {
+  std::string out;
   const double step = tick_step(y.high - y.low);
   for (double tick = y.low; tick <= y.high + step / 2; tick += step) {
     const double value = std::fabs(tick) < step / 1e6 ? 0 : tick;
@@ -140,8 +173,13 @@ std::string lines(const DrawnFigure& figure, const Scale& y) {
   const Scale x = log ? Scale{least / 1.08, most * 1.08, kLeft, kRight, true}
                       : Scale{least - margin, most + margin, kLeft, kRight, false};
   std::string out;
-  for (std::size_t i = 0; i < figure.places.size(); ++i)
+  double free = 0;  // where the label before ends; one that would run into it is left out
+  for (std::size_t i = 0; i < figure.places.size(); ++i) {
+    const double half = kCharacter / 2 * static_cast<double>(figure.labels[i].size()) + 3;
+    if (x(figure.places[i]) - half < free) continue;
+    free = x(figure.places[i]) + half;
     out += text_at(x(figure.places[i]), kBottom + 18, "middle", kTick, figure.labels[i]);
+  }
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     std::string path, marks;
     bool pen = false;
@@ -165,12 +203,15 @@ std::string lines(const DrawnFigure& figure, const Scale& y) {
 
 std::string study_figure(const DrawnFigure& figure) {
   const Scale y = value_scale(figure);
+  const Legend names = legend(figure);
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}\" "
       "font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif\">\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n{3}{4}</svg>\n",
-      kWidth, kHeight, escaped(figure.title), frame(figure, y),
-      figure.places.empty() ? bars(figure, y) : lines(figure, y));
+      "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n{3}{4}<g transform=\"translate(0 "
+      "{5})\">\n{6}{7}</g>\n</svg>\n",
+      kWidth, kHeight + names.below, escaped(figure.title),
+      text_at(14, 22, "start", R"(fill="#1a1d21" font-size="14" font-weight="600")", figure.title), names.text,
+      names.below, frame(figure, y), figure.places.empty() ? bars(figure, y) : lines(figure, y));
 }
 
 }  // namespace llmscape::report

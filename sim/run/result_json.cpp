@@ -239,13 +239,6 @@ std::string to_json(const RunResult& r) {
     json["tokens"]["fetched"] = r.tokens.fetched;
     json["kv_tiers"] = tiers(r.kv_tiers);
   }
-  if (r.pte)
-    json["pte"] = {{"gamma", r.pte->gamma},
-                   {"gamma_gqa", r.pte->gamma_gqa},
-                   {"mean", r.pte->mean},
-                   {"mean_computed", r.pte->mean_computed},
-                   {"mean_tokens", r.pte->mean_tokens}};
-  if (r.steps > 0) json["work"] = work(r.work);
   if (r.kv_swap)
     json["kv_swap"] = {{"swaps", r.kv_swap->swaps},           {"share", r.kv_swap->share},
                        {"peak_bytes", r.kv_swap->peak_bytes}, {"written_bytes", r.kv_swap->written_bytes},
@@ -254,7 +247,6 @@ std::string to_json(const RunResult& r) {
   if (r.speculation)
     json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
-  if (r.work.expert_bytes > 0) json["work"]["expert_bytes"] = r.work.expert_bytes;
   if (r.energy) json["energy"] = energy(*r.energy);
   if (r.pools.size() > 1) json["pools"] = pools(r.pools);
   if (r.fleet) json["fleet"] = fleet(*r.fleet);
@@ -269,6 +261,14 @@ std::string to_json(const RunResult& r) {
   json["sequence_steps"] = r.sequence_steps;
   json["time_share"] = shares(r.time_share);
   if (Json parts = breakdown(r.breakdown); !parts.empty()) json["breakdown"] = std::move(parts);
+  if (r.pte)
+    json["pte"] = {{"gamma", r.pte->gamma},
+                   {"gamma_gqa", r.pte->gamma_gqa},
+                   {"mean", r.pte->mean},
+                   {"mean_computed", r.pte->mean_computed},
+                   {"mean_tokens", r.pte->mean_tokens}};
+  if (r.steps > 0) json["work"] = work(r.work);
+  if (r.work.expert_bytes > 0) json["work"]["expert_bytes"] = r.work.expert_bytes;
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
   if (r.cost) json["cost"] = cost(*r.cost);
   if (r.area)

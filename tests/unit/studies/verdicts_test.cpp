@@ -150,4 +150,31 @@ TEST_CASE("a claim without a value says which run or name is to blame") {
   CHECK(outcome.problems[2] == "lost: run 'b' failed with seed 1: out of memory");
 }
 
+TEST_CASE("with kernels of its own, a study is judged by them, and what the catalogue's give stands beside") {
+  const Study study =
+      study_of(kRuns +
+               "kernels: {set: [a.b=1], source: a paper}\n"
+               "claims:\n"
+               "  - {id: near, what: x, kind: close, value: b.ttft.mean, published: 4, tolerance: 1%}\n"
+               "  - {id: far, what: x, kind: close, value: b.ttft.mean, published: 6, tolerance: 1%, miss: because}\n"
+               "  - {id: set, what: x, kind: close, value: b.ttft.mean, published: 6, tolerance: 1%, "
+               "calibration: true}\n");
+  REQUIRE(study.kernels);
+  CHECK(study.kernels->set == std::vector<std::string>{"a.b=1"});
+  CHECK_FALSE(without_kernels(study).kernels);
+  Results catalogue = three_and_one(study);
+  found(catalogue, 1, 0, 1, 6);
+  const Results own = three_and_one(study);
+  const StudyOutcome outcome = judge(study, own, &catalogue);
+  CHECK(outcome.claims[0].simulated == 4);
+  CHECK(outcome.claims[0].catalogue == 6);
+  CHECK(outcome.claims[0].verdict == Verdict::holds);
+  CHECK_FALSE(outcome.claims[0].catalogue_holds);
+  CHECK(outcome.claims[1].verdict == Verdict::misses);
+  CHECK(outcome.claims[1].catalogue_holds);
+  CHECK(outcome.held(ClaimKind::close) == 1);
+  CHECK(outcome.held_with_catalogue(ClaimKind::close) == 1);  // the other one; a calibration never counts
+  CHECK(outcome.counted(ClaimKind::close) == 2);
+}
+
 }  // namespace llmscape::studies
