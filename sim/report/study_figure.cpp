@@ -117,7 +117,7 @@ Legend legend(const DrawnFigure& figure) {
       x = 14;
       out.below += kLegendRow;
     }
-    out.text += is_published(figure.series[i])
+    out.text += !figure.places.empty() && is_published(figure.series[i])
                     ? fmt::format(
                           "<path d=\"M{:.1f} {:.1f}h11\" stroke=\"{}\" stroke-width=\"3\" "
                           "stroke-dasharray=\"4 3\"/>\n",
