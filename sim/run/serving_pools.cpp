@@ -76,6 +76,9 @@ void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const 
                       "batcher: {policy: vllm_v1, enable_prefix_caching: false}");
   if (engine.role != serving::Role::any)
     diagnostics.error(where, "token plan 'snapkv' needs pools that compute prompts and decode them");
+  if (engine.kv_swap)
+    diagnostics.error(where, "token plan 'snapkv' drops entries that a sequence swapped out would be taken to lack",
+                      "leave out 'kv_swap': batcher: {policy: streaming, victims: recompute}");
 }
 
 // A batcher that swaps needs somewhere to, and no other has a use for it.
