@@ -18,7 +18,6 @@ void add(StepCost& sum, double share, const StepCost& step) {
   for (std::size_t i = 0; i < kEnergyComponents; ++i) sum.energy[i] += share * step.energy[i];
   for (std::size_t i = 0; i < kResources; ++i) sum.busy[i] += share * step.busy[i];
   sum.device += share * step.device;
-  sum.host += share * step.host;
   sum.extrapolated += share * step.extrapolated;
   sum.flops += share * step.flops;
   sum.bytes += share * step.bytes;
@@ -49,6 +48,7 @@ StepCost step_by_layers(StepModel& model, const models::Batch& batch) {
     add(cost, -1, with);
   }
   cost.sync = with.sync;
+  cost.host = with.host;
   return cost;
 }
 

@@ -12,7 +12,8 @@ namespace llmscape::hardware {
 //   s x step(chunks and decodes) + (1 - s) x step(decodes) + [step with first tokens - step without],
 // which has every layer and what is there once in it once, and first tokens wherever chunks end prompts. Exact where
 // layers are alike and nothing depends on the step as a whole; layers that differ (windows, dense ones first) count as
-// their mean. The wait for the host (StepCost::sync) is that of a step with chunks. With s = 1 it is model.step(batch).
+// their mean. The host's time and the wait for it (StepCost::sync) are those of a step with chunks: no graph that was
+// captured for decodes spans a step whose layers see different tokens. With s = 1 it is model.step(batch).
 StepCost step_by_layers(StepModel& model, const models::Batch& batch);
 
 }  // namespace llmscape::hardware
