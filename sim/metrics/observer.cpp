@@ -48,8 +48,8 @@ std::vector<double> BatchQuantiles::p99() const {
   return result;
 }
 
-Observer::Observer(Seconds warmup, std::vector<Limits> limits_by_class)
-    : warmup_(warmup), limits_(std::move(limits_by_class)) {}
+Observer::Observer(Seconds warmup, std::vector<Limits> limits_by_class, bool stages_shared)
+    : warmup_(warmup), limits_(std::move(limits_by_class)), stages_shared_(stages_shared) {}
 
 void Observer::on_arrival(const Request& request, std::int64_t open) { backlog.add(request.arrival, open); }
 
@@ -89,7 +89,7 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   ttft_batches.add(first);
   if (request.versioned) context_ttft.add((request.first_token - request.context_complete).si());
   e2e.add((request.last_token - request.arrival).si());
-  bubble.add(request.bubble.si());
+  if (stages_shared_) bubble.add(request.bubble.si());
   if (request.output_tokens > 1)
     tpot.add((request.last_token - request.first_token).si() / static_cast<double>(request.output_tokens - 1));
 }

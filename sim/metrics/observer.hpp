@@ -37,7 +37,8 @@ class BatchQuantiles {
 // What the users of the system saw. Latencies are of completed requests that arrived at `warmup` or later.
 class Observer : public serving::RequestListener {
  public:
-  Observer(Seconds warmup, std::vector<Limits> limits_by_class);
+  // Bubbles are kept only where stages of pipelines are shared: others have none.
+  Observer(Seconds warmup, std::vector<Limits> limits_by_class, bool stages_shared);
 
   void on_arrival(const serving::Request& request, std::int64_t open) override;
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
@@ -47,7 +48,7 @@ class Observer : public serving::RequestListener {
   Distribution ttft, tpot, e2e;  // seconds
   Distribution task;             // of completed tasks, start to end, in seconds
   TaskTokens task_tokens;        // of the same
-  Distribution bubble;           // seconds; 0 where stages are not shared
+  Distribution bubble;           // seconds; empty where no stages are shared
   Distribution context_ttft;     // of prompts that came bit by bit
   BatchQuantiles ttft_batches;
   Backlog backlog;
@@ -71,6 +72,7 @@ class Observer : public serving::RequestListener {
 
   Seconds warmup_;
   std::vector<Limits> limits_;
+  bool stages_shared_;
 };
 
 // The gaps between tokens that one replica emitted after the warm-up, and the power of its steps.

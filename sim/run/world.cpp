@@ -89,7 +89,8 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
 
   std::vector<metrics::Limits> limits;
   for (const Slo& slo : scenario.slos) limits.push_back({slo.ttft, slo.tpot, slo.e2e});
-  metrics::Observer observer(config.workload.warmup, limits);
+  metrics::Observer observer(config.workload.warmup, limits,
+                             std::ranges::any_of(scenario.pools, &PoolConfig::stages_shared));
   Ears ears(observer, options, config.workload.requests);
 
   const auto kernel =

@@ -37,6 +37,7 @@ class Reader {
     }
     if (config_.kernels) study_.kernels = {config_.kernels->set, config_.kernels->source};
     read_runs();
+    check_kernels();
     read_lets();
     for (std::size_t i = 0; i < config_.claims.size(); ++i)
       read_claim(config_.claims[i], root_.find("claims")->items[i].where);
@@ -47,6 +48,24 @@ class Reader {
   }
 
  private:
+  [[nodiscard]] std::vector<std::string> kernels_of(const std::string& scenario) const {
+    if (!config_.kernels) return {};
+    std::vector<std::string> all = config_.kernels->set;
+    if (const auto more = config_.kernels->scenarios.find(scenario); more != config_.kernels->scenarios.end())
+      all.insert(all.end(), more->second.set.begin(), more->second.set.end());
+    return all;
+  }
+
+  void check_kernels() {
+    if (!config_.kernels) return;
+    for (const auto& [scenario, more] : config_.kernels->scenarios) {
+      const auto of_this = [&scenario](const auto& run) { return run.second.scenario == scenario; };
+      if (std::ranges::none_of(config_.runs, of_this))
+        diagnostics_.error(root_.find("kernels")->find("scenarios")->find(scenario)->where,
+                           "no run is of the scenario '" + scenario + "'");
+    }
+  }
+
   void read_runs() {
     for (const auto& [name, config] : config_.runs) {
       const YamlNode* node = root_.find("runs")->find(name);
@@ -55,7 +74,7 @@ class Reader {
       run.where = node->where;
       run.scenario = study_.file.parent_path() / config.scenario;
       run.set = config.set;
-      run.kernels = config.kernels;
+      if (config.kernels) run.kernels = kernels_of(config.scenario);
       run.seeds = config.seeds.value_or(config_.seeds);
       run.analytic = config.analytic;
       for (const YamlNode& value : config.values)

@@ -19,7 +19,7 @@ struct Task {
 
 std::vector<std::string> overrides(const Study& study, const NamedRun& run, std::size_t point) {
   std::vector<std::string> all;
-  if (study.kernels && run.kernels) all = study.kernels->set;
+  if (study.kernels) all = run.kernels;
   all.insert(all.end(), run.set.begin(), run.set.end());
   if (!run.axis.empty()) all.push_back(run.axis[point].override);
   return all;

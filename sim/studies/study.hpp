@@ -27,8 +27,8 @@ struct NamedRun {
   std::vector<std::string> set;
   std::vector<AxisValue> axis;
   std::int64_t seeds = 1;
-  bool kernels = true;    // takes those of the study
-  bool analytic = false;  // by arithmetic, not by events
+  std::vector<std::string> kernels;  // what makes them those that the authors ran, below `set`
+  bool analytic = false;             // by arithmetic, not by events
   SourceRange where;
   [[nodiscard]] std::size_t points() const { return axis.empty() ? 1 : axis.size(); }
 };

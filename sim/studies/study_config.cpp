@@ -16,9 +16,16 @@ const Fields<AssumedConfig>& assumed_fields() {
 }
 
 const Fields<KernelsConfig>& kernels_fields() {
+  static const Fields<ScenarioKernelsConfig> of_scenario = [] {
+    Fields<ScenarioKernelsConfig> f("kernels of a scenario", "efficiencies of the kernels of one scenario's device");
+    f.add("set", &ScenarioKernelsConfig::set, "values laid over this scenario, below those of the run").required();
+    return f;
+  }();
   static const Fields<KernelsConfig> fields = [] {
     Fields<KernelsConfig> f("kernels", "efficiencies of the kernels that the authors ran, as measured, not by a claim");
     f.add("set", &KernelsConfig::set, "values laid over every scenario, below those of the run").required();
+    f.add_group("scenarios", &KernelsConfig::scenarios, of_scenario,
+                "more for the runs of a scenario, by its file: {cluster.yaml: {set: [...]}}");
     f.add("source", &KernelsConfig::source, "measurements that they are taken from, and what the catalogue has")
         .required();
     return f;

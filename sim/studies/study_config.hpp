@@ -24,9 +24,15 @@ struct AssumedConfig {
   YamlNode value;
 };
 
+// What more holds for the runs of one scenario: another device has other kernels.
+struct ScenarioKernelsConfig {
+  std::vector<std::string> set;
+};
+
 // What is known of the kernels that the authors ran, where these are not those of the catalogue.
 struct KernelsConfig {
   std::vector<std::string> set;
+  std::map<std::string, ScenarioKernelsConfig> scenarios;  // by file, as runs name it
   std::string source;
 };
 

@@ -28,6 +28,16 @@ TEST_CASE("a study is named after its folder; runs inherit its seeds") {
   CHECK(study.runs[1].set == std::vector<std::string>{"seed=3"});
 }
 
+TEST_CASE("kernels of all scenarios, more of one, and none for a run that has the catalogue's") {
+  const std::string runs = "runs: {a: {scenario: s.yaml}, b: {scenario: s.yaml, kernels: false}}\nclaims: []\n";
+  const Study study =
+      test::study_of(runs + "kernels: {set: [x=1], scenarios: {s.yaml: {set: [y=2]}}, source: a paper}\n");
+  CHECK(study.runs[0].kernels == std::vector<std::string>{"x=1", "y=2"});
+  CHECK(study.runs[1].kernels.empty());
+  CHECK(mistakes_of(runs + "kernels: {set: [x=1], scenarios: {t.yaml: {set: [y=2]}}, source: a paper}\n") ==
+        "7: no run is of the scenario 't.yaml'\n");
+}
+
 TEST_CASE("names of runs are taken apart") {
   CHECK(split_run_name("a.kv.hit_rate").path == "kv.hit_rate");
   const RunName item = split_run_name("rate[2].pools[0].busy");
