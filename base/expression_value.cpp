@@ -69,19 +69,20 @@ std::optional<Value> of_lists(std::string_view symbol, const std::optional<Value
 
 std::optional<Value> of_call(const Node& node, const Expression::Lookup& lookup) {
   std::vector<Numbers> arguments;
+  bool first_is_list = false;
   for (const NodePtr& argument : node.arguments) {
     const auto value = computed(*argument, lookup);
     const double* number = number_in(value);
     const Numbers* list = list_in(value);
     if (!number && !list) return std::nullopt;
+    if (arguments.empty()) first_is_list = list != nullptr;
     arguments.push_back(list ? *list : Numbers{*number});
   }
   const auto results = node.function->of(arguments);
   if (!results || !std::ranges::all_of(*results, [](double result) { return std::isfinite(result); }))
     return std::nullopt;
   // What makes lists of lists makes numbers of numbers.
-  const bool list = node.function->by_item && list_in(computed(*node.arguments.front(), lookup));
-  return list ? Value(*results) : Value(results->front());
+  return node.function->by_item && first_is_list ? Value(*results) : Value(results->front());
 }
 
 std::optional<Value> computed(const Node& node, const Expression::Lookup& lookup) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "hardware/link.hpp"
+
 namespace llmscape::hardware {
 namespace {
 
@@ -58,6 +60,8 @@ const Fields<Placement>& placement_fields() {
 }
 
 }  // namespace
+
+const Fields<Rack>& link_fields() { return rack_fields(); }
 
 const Fields<Node>& node_fields() {
   static const Fields<Node> fields = [] {

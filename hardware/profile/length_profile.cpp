@@ -10,7 +10,8 @@ double LengthProfile::at(double tokens) const {
   if (right == points_.begin()) ++right;
   if (right == points_.end()) --right;
   const Point &a = *(right - 1), &b = *right;
-  return a.value + (b.value - a.value) * (tokens - a.tokens) / (b.tokens - a.tokens);
+  const double value = a.value + (b.value - a.value) * (tokens - a.tokens) / (b.tokens - a.tokens);
+  return tokens < shortest() ? std::max(value, a.value * tokens / a.tokens) : value;
 }
 
 }  // namespace llmscape::hardware

@@ -5,13 +5,14 @@
 
 namespace llmscape::hardware {
 
-// A quantity that was measured at some prompt lengths: linear between them, and beyond them as in the nearest piece.
+// A quantity that was measured at some prompt lengths: linear between them, and beyond them as in the nearest piece, but
+// for short prompts at least in proportion to their length: a steep first piece would fall below 0.
 class LengthProfile {
  public:
   struct Point {
     double tokens, value;
   };
-  // At least two points, by rising length.
+  // At least two points, by rising length, from above 0 on.
   explicit LengthProfile(std::vector<Point> points) : points_(std::move(points)) {}
   [[nodiscard]] double at(double tokens) const;
   // Between the shortest and the longest that was measured.

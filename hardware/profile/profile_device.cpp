@@ -45,7 +45,7 @@ class ProfileStepModel final : public StepModel {
   void add(const models::PrefillChunk& chunk, StepCost& cost) {
     const std::int64_t length = chunk.cached + chunk.tokens;
     const double before = chunk.cached > 0 ? seconds_.at(static_cast<double>(chunk.cached)) : 0;
-    const Seconds time(std::max(0.0, seconds_.at(static_cast<double>(length)) - before));
+    const Seconds time(seconds_.at(static_cast<double>(length)) - before);
     cost.device += time;
     if (seconds_.covers(static_cast<double>(length))) return;
     cost.extrapolated += time;
@@ -84,6 +84,8 @@ void check_profile(const ProfileDevice& device, const YamlNode& node, Diagnostic
   if (device.prompts.size() < 2) diagnostics.error(node.where, "'prompts' must have two lengths or more");
   if (falls(&ProfiledPrompt::tokens)) diagnostics.error(node.where, "the 'tokens' of 'prompts' must rise");
   if (falls(&ProfiledPrompt::time)) diagnostics.error(node.where, "the 'time' of 'prompts' must rise");
+  if (!std::ranges::is_sorted(device.prompts, {}, &ProfiledPrompt::kv))
+    diagnostics.error(node.where, "the 'kv' of 'prompts' must not fall");
   if (*device.idle >= *device.busy) diagnostics.error(node.where, "idle_power is not below busy_power");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/token_plans/minference.hpp"
 
+#include "models/token_plans/limits.hpp"
+
 namespace llmscape::models {
 
 std::vector<std::string> MInference::problems(const ModelSpec& model) const {
@@ -19,11 +21,13 @@ void MInference::apply(ModelSpec& model) const {
 const Fields<MInference>& minference_fields() {
   static const Fields<MInference> fields = [] {
     Fields<MInference> f("minference", "MInference (arXiv 2407.02490): dynamic sparse attention of prompts");
-    f.add("vertical", &MInference::vertical, "columns that a token attends to, mean over the heads").at_least(1);
-    f.add("slash", &MInference::slash, "diagonals that a token attends to, mean over the heads").at_least(1);
+    f.add("vertical", &MInference::vertical, "columns that a token attends to, mean over the heads")
+        .between(1, kMostTokens);
+    f.add("slash", &MInference::slash, "diagonals that a token attends to, mean over the heads")
+        .between(1, kMostTokens);
     f.add("estimate_queries", &MInference::estimate_queries,
           "last tokens of a chunk that are scored against all keys to find them")
-        .at_least(1);
+        .between(1, kMostTokens);
     f.add("kernel", &MInference::kernel, "whose kernels: the device's sparse_attention of that name")
         .one_of({"minference", "sglang"});
     return f;

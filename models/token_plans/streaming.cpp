@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/token_plans/streaming.hpp"
 
+#include "models/token_plans/limits.hpp"
+
 namespace llmscape::models {
 
 std::vector<std::string> Streaming::problems(const ModelSpec& model) const {
@@ -19,8 +21,8 @@ void Streaming::apply(ModelSpec& model) const {
 const Fields<Streaming>& streaming_fields() {
   static const Fields<Streaming> fields = [] {
     Fields<Streaming> f("streaming", "StreamingLLM (arXiv 2309.17453): the first tokens and a window");
-    f.add("sinks", &Streaming::sinks, "first tokens that all others attend to").at_least(0);
-    f.add("window", &Streaming::window, "last tokens that one attends to, itself included").at_least(1);
+    f.add("sinks", &Streaming::sinks, "first tokens that all others attend to").between(0, kMostTokens);
+    f.add("window", &Streaming::window, "last tokens that one attends to, itself included").between(1, kMostTokens);
     return f;
   }();
   return fields;

@@ -4,17 +4,34 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "base/catalog.hpp"
+#include "hardware/dram.hpp"
+#include "hardware/fabric.hpp"
+#include "hardware/link.hpp"
+#include "hardware/memory_tier.hpp"
+#include "hardware/retrieval/host.hpp"
 #include "workloads/workload.hpp"
 
 namespace llmscape::cli {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames = {"scenario", "device", "workload", "model",
-                                                    "trace",    "sweep",  "study"};
+constexpr std::array<std::string_view, 12> kNames = {"scenario", "device", "workload", "model", "trace", "sweep",
+                                                     "study",    "dram",   "host",     "link",  "node",  "tier"};
+// Those that say in `schema` what they are; other YAML counts as a scenario.
+constexpr std::array kTold = {FileKind::device, FileKind::workload, FileKind::model, FileKind::sweep, FileKind::study,
+                              FileKind::dram,   FileKind::host,     FileKind::link,  FileKind::node,  FileKind::tier};
+
+template <class T>
+std::optional<YamlNode> completed(const Fields<T>& fields, YamlNode tree, Diagnostics& diagnostics) {
+  T read;
+  if (!fields.read(read, tree, diagnostics)) return std::nullopt;
+  fill_defaults(tree, fields.info());
+  return tree;
+}
 
 }  // namespace
 
@@ -27,7 +44,7 @@ FileKind kind_of(const std::filesystem::path& file) {
   Diagnostics ignored;  // whoever reads the file in earnest reports what is wrong with it
   const YamlNode tree = read_yaml_file(file, ignored);
   const YamlNode* schema = tree.find("schema");
-  for (const FileKind kind : {FileKind::device, FileKind::workload, FileKind::model, FileKind::sweep, FileKind::study})
+  for (const FileKind kind : kTold)
     if (schema && schema->text.starts_with(fmt::format("{}/", name_of(kind)))) return kind;
   return FileKind::scenario;
 }
@@ -64,6 +81,17 @@ std::optional<YamlNode> complete_workload(YamlNode tree, Diagnostics& diagnostic
   spell_out(tree, info);
   fill_defaults(tree, info);
   return tree;
+}
+
+std::optional<YamlNode> complete_part(YamlNode tree, FileKind kind, Diagnostics& diagnostics) {
+  switch (kind) {
+    case FileKind::dram: return completed(hardware::dram_fields(), std::move(tree), diagnostics);
+    case FileKind::host: return completed(hardware::retrieval_host_fields(), std::move(tree), diagnostics);
+    case FileKind::link: return completed(hardware::link_fields(), std::move(tree), diagnostics);
+    case FileKind::node: return completed(hardware::node_fields(), std::move(tree), diagnostics);
+    case FileKind::tier: return completed(hardware::memory_tier_fields(), std::move(tree), diagnostics);
+    default: throw std::logic_error(fmt::format("a {} is no part", name_of(kind)));
+  }
 }
 
 std::optional<YamlNode> read_description(const std::filesystem::path& file, FileKind kind, Diagnostics& diagnostics) {

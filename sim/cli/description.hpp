@@ -10,8 +10,8 @@
 
 namespace llmscape::cli {
 
-// The files that llmscape reads.
-enum class FileKind { scenario, device, workload, model, trace, sweep, study };
+// The files that llmscape reads. From `dram` on they are parts: small descriptions that others name as presets.
+enum class FileKind { scenario, device, workload, model, trace, sweep, study, dram, host, link, node, tier };
 std::string_view name_of(FileKind kind);
 
 // What the file is: by its `schema` key, or, where it can have none, by its name: *.json is a config.json of Hugging
@@ -24,10 +24,12 @@ struct DeviceFile {
 };
 const Fields<DeviceFile>& device_file_fields();
 
-// The device or workload as a complete tree, presets and defaults spelled out, or nothing after reporting what is wrong
-// with it. The tree comes without its `schema`.
+// The device, workload or part as a complete tree, presets and defaults spelled out, or nothing after reporting what is
+// wrong with it. The tree comes without its `schema`.
 std::optional<YamlNode> complete_device(YamlNode tree, const run::Catalogs& catalogs, Diagnostics& diagnostics);
 std::optional<YamlNode> complete_workload(YamlNode tree, Diagnostics& diagnostics);
+// Throws std::logic_error where `kind` is none of a part.
+std::optional<YamlNode> complete_part(YamlNode tree, FileKind kind, Diagnostics& diagnostics);
 
 // The tree of a file whose first key must be `schema: KIND/1`, without that key; nothing after reporting.
 std::optional<YamlNode> read_description(const std::filesystem::path& file, FileKind kind, Diagnostics& diagnostics);

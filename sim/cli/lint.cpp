@@ -79,6 +79,13 @@ void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {
     case FileKind::workload:
       if (auto tree = read_description(file, kind, diagnostics)) complete_workload(std::move(*tree), diagnostics);
       return;
+    case FileKind::dram:
+    case FileKind::host:
+    case FileKind::link:
+    case FileKind::node:
+    case FileKind::tier:
+      if (auto tree = read_description(file, kind, diagnostics)) complete_part(std::move(*tree), kind, diagnostics);
+      return;
   }
 }
 
@@ -110,7 +117,7 @@ void add_lint(CLI::App& app, Session& session) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
   CLI::App* verb = app.add_subcommand(
-      "lint", "Check scenarios, sweeps, studies, devices, models, workloads and traces: every mistake of each");
+      "lint", "Check scenarios, sweeps, studies, devices and their parts, models, workloads and traces: every mistake");
   verb->footer(kFooter);
   verb->add_option("files", *files, "Files to check")->type_name("FILE")->required();
   messages->add_options(*verb);

@@ -44,16 +44,29 @@ struct Arguments {
   Messages messages;
 };
 
+void report(const std::string& what, const std::string& message, const std::string& hint, Diagnostics& diagnostics) {
+  diagnostics.error({std::make_shared<const SourceText>(SourceText{what, ""})}, message, hint);
+}
+
 // The study.yaml that is meant; an empty path after reporting.
 fs::path file_of(const std::string& study, Diagnostics& diagnostics) {
   const std::vector<std::string> names = studies::study_names(studies_folder());
   if (std::ranges::find(names, study) != names.end()) return studies_folder() / study / "study.yaml";
-  if (fs::is_directory(study)) return fs::path(study) / "study.yaml";
-  if (fs::is_regular_file(study)) return study;
-  diagnostics.error({std::make_shared<const SourceText>(SourceText{study, ""})},
-                    fmt::format("there is no study {}", in_quotes(study)),
-                    did_you_mean(study, names).empty() ? "see 'llmscape list studies'" : did_you_mean(study, names));
+  std::error_code none;
+  if (fs::is_directory(study, none)) return fs::path(study) / "study.yaml";
+  if (fs::is_regular_file(study, none)) return study;
+  const std::string meant = did_you_mean(study, names);
+  report(study, fmt::format("there is no study {}", in_quotes(study)),
+         meant.empty() ? "see 'llmscape list studies'" : meant, diagnostics);
   return {};
+}
+
+std::vector<std::string> all_studies(Diagnostics& diagnostics) {
+  std::vector<std::string> names = studies::study_names(studies_folder());
+  if (names.empty())
+    report(studies_folder().string(), "there are no studies in this folder", "name a folder with a study.yaml",
+           diagnostics);
+  return names;
 }
 
 std::string text_of(const std::vector<studies::StudyOutcome>& outcomes, const std::string& format) {
@@ -67,8 +80,7 @@ int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
   const run::Catalogs known = remembering_catalogs();
   std::vector<studies::Study> chosen;
-  for (const std::string& name :
-       arguments.studies.empty() ? studies::study_names(studies_folder()) : arguments.studies) {
+  for (const std::string& name : arguments.studies.empty() ? all_studies(diagnostics) : arguments.studies) {
     const fs::path file = file_of(name, diagnostics);
     if (file.empty()) continue;
     if (auto study = studies::read_study(file, diagnostics)) {
@@ -88,13 +100,13 @@ int run_verb(const Arguments& arguments) {
   std::size_t once_more = chosen.size();
   for (std::size_t i = 0; i < chosen.size(); ++i)
     outcomes.push_back(studies::judge(chosen[i], results[i], chosen[i].kernels ? &results[once_more++] : nullptr));
+  std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);  // first: a file may be impossible to write
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, report::studies_page(outcomes));
   if (!arguments.figures.empty())
     for (const studies::StudyOutcome& outcome : outcomes)
       if (outcome.figure)
         write_file_atomically(fs::path(arguments.figures) / (outcome.study->name + ".svg"),
                               report::study_figure(*outcome.figure));
-  std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);
   return std::ranges::all_of(outcomes, [](const auto& outcome) { return outcome.passed(); }) ? kDone : kFailed;
 }
 

@@ -72,8 +72,9 @@ Text show_file(const fs::path& file, Diagnostics& diagnostics) {
   }
   auto tree = read_description(file, kind, diagnostics);
   if (!tree) return std::nullopt;
-  return shown(kind == FileKind::device ? complete_device(std::move(*tree), catalogs(), diagnostics)
-                                        : complete_workload(std::move(*tree), diagnostics));
+  if (kind == FileKind::device) return shown(complete_device(std::move(*tree), catalogs(), diagnostics));
+  if (kind == FileKind::workload) return shown(complete_workload(std::move(*tree), diagnostics));
+  return shown(complete_part(std::move(*tree), kind, diagnostics));
 }
 
 // A name without its catalogue.

@@ -11,11 +11,13 @@ namespace llmscape::report {
 //   studies[]: name, title, passed, claims[], negative[], same[], figure, problems[]
 //     claims[]: id, what, kind, published (a number; of a range [low, high]; of a direction null), tolerance {amount,
 //               relative}, simulated (median over seeds; of a direction the share of seeds that it holds for), low,
-//               high (5 % and 95 % of the seeds), seeds, error (simulated - published; of a range the distance from
-//               it), verdict (holds, misses, calibration), source, miss (of one that misses)
-//     negative[]: id, what, simulated (share of seeds), verdict; same[]: runs, verdict
+//               high (5 % and 95 % of the seeds), value (median of what a direction shows beside), seeds, error
+//               (simulated - published; of a range the distance from it), verdict (holds, misses, calibration),
+//               catalogue {simulated, verdict} (with the catalogue's kernels, where the study has others), source, miss
+//               (of one that misses)
+//     negative[]: id, what, simulated (share of seeds), seeds, verdict; same[]: runs, verdict
 //     figure: title, x, y, labels, series[]: name, values (null where there is none)
-//   summary: by kind {held, counted}
+//   summary: by kind {held, held_with_catalogue, counted}
 std::string studies_json(const std::vector<studies::StudyOutcome>& outcomes);
 
 }  // namespace llmscape::report

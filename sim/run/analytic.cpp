@@ -15,9 +15,9 @@ namespace llmscape::run {
 namespace {
 
 constexpr std::int64_t kDraws = 100'000;
-constexpr std::size_t kLengths = 4'000;                               // quantiles that are calculated with
-constexpr std::size_t kThresholds = 400;                              // that are tried: every tenth of these
-constexpr double kNothing = std::numeric_limits<double>::infinity();  // is longer
+constexpr std::size_t kLengths = 4'000;   // quantiles of those draws that are calculated with
+constexpr std::size_t kThresholds = 400;  // of those quantiles, that are tried as thresholds
+constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 // One pool and where it stands.
 struct Place {
@@ -59,7 +59,10 @@ class Reader {
 
  private:
   void complain(const std::string& what) {
-    diagnostics_.error(where_of(scenario_.resolved, {"serving", "pools"}), "the analytic mode " + what);
+    const bool no_pools = scenario_.config.serving.pools.empty();
+    diagnostics_.error(no_pools ? where_of(scenario_.resolved, {"hardware"})
+                                : where_of(scenario_.resolved, {"serving", "pools"}),
+                       "the analytic mode " + what);
     ++errors_;
   }
 
@@ -109,16 +112,16 @@ class Reader {
   }
 
   [[nodiscard]] BytesPerSecond link() const {
-    if (!remote_) return BytesPerSecond(kNothing);
+    if (!remote_) return BytesPerSecond(kUnlimited);
     const auto& sites = scenario_.config.hardware.fabric.sites;
-    BytesPerSecond least(kNothing);
+    BytesPerSecond least(kUnlimited);
     for (const std::string& name : {remote_->site, decode_->site})
       if (const auto site = sites.find(name); site != sites.end()) least = std::min(least, *site->second.uplink);
     return least;
   }
 
   [[nodiscard]] double threshold() const {
-    if (!remote_) return kNothing;
+    if (!remote_) return kUnlimited;
     if (remote_->pool->accepts.longer_than) return static_cast<double>(*remote_->pool->accepts.longer_than);
     if (local_ && local_->pool->accepts.up_to) return static_cast<double>(*local_->pool->accepts.up_to);
     return 0;
@@ -153,7 +156,7 @@ class Reader {
     analysis.written = {threshold(), static_cast<std::int64_t>(system.local.count),
                         static_cast<std::int64_t>(system.decode_instances), offload_capacity(system, threshold())};
     if (local_) {
-      std::vector<double> thresholds{kNothing};
+      std::vector<double> thresholds{kUnlimited};
       if (remote_) thresholds.clear();
       for (std::size_t i = 0; remote_ && i < kThresholds; ++i)
         thresholds.push_back(workload.lengths[i * workload.lengths.size() / kThresholds]);

@@ -8,8 +8,10 @@
 #include <map>
 #include <set>
 
+#include "hardware/profile/profile_device.hpp"
 #include "sim/run/device_memory.hpp"
 #include "sim/run/where.hpp"
+#include "sim/serving/batchers/layered.hpp"
 
 namespace llmscape::run {
 namespace {
@@ -105,6 +107,9 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
                                  std::to_string(device.count));
   const models::ModelSpec& model = scenario.model_of(engine);
   for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
+  if (const auto* layered = dynamic_cast<const serving::Layered*>(engine.batcher.get()))
+    for (const std::string& problem : layered->problems(model))
+      diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
   check_token_plan(scenario, engine, root, diagnostics);
   check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
   check_swap(engine, where_of(root, {"serving", engine.kv_swap ? "kv_swap" : "batcher"}), diagnostics);
@@ -128,6 +133,11 @@ void check_pipeline(const Scenario& scenario, const EngineConfig& engine, bool t
   if (engine.pipeline_parallel == 1)
     diagnostics.error(where, "batches can follow one another only through the stages of a pipeline",
                       "pipeline_parallel: 8");
+  if (engine.kv_blocks.value_or(engine.pipeline_batches) < engine.pipeline_batches)
+    diagnostics.error(where, "'kv_blocks' (" + std::to_string(*engine.kv_blocks) + ") leaves no block to some of the " +
+                                 std::to_string(engine.pipeline_batches) + " streams of batches that share them");
+  if (engine.pipeline_batches > 1 && engine.kv_swap)
+    diagnostics.error(where, "streams of batches would each have the whole memory of 'kv_swap'");
   const bool faults = !scenario.config.faults.schedule.empty() || !scenario.config.faults.mtbf.empty();
   if (takes_turns || faults || !scenario.config.serving.controllers.empty())
     diagnostics.error(where,
@@ -252,6 +262,17 @@ void check_streaming(const Scenario& scenario, const YamlNode& root, Diagnostics
   }
 }
 
+// A hand-over moves what the profile says, of whichever replica of the pool it comes.
+void check_profiles(const Scenario& scenario, const PoolConfig& pool, const YamlNode& root, Diagnostics& diagnostics) {
+  if (pool.role != serving::Role::prefill || pool.devices.size() < 2) return;
+  for (const auto& device : scenario.config.hardware.devices)
+    if (hardware::as_profile(*device) && std::ranges::find(pool.devices, device->name) != pool.devices.end())
+      diagnostics.error(
+          where_of(root, {"serving", "pools"}),
+          "a pool of role 'prefill' with a profile, as '" + device->name + "' is, takes no other group of devices",
+          "a pool for each group");
+}
+
 }  // namespace
 
 void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
@@ -261,6 +282,7 @@ void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& di
     for (const std::string& problem : models::problems(pool.plan(), scenario.model_of(pool)))
       diagnostics.error(where_of(root, {"serving", "tensor_parallel"}), problem);
     check_pipeline(scenario, pool, !pool.models.empty(), root, diagnostics);
+    check_profiles(scenario, pool, root, diagnostics);
     for (std::size_t i = 0; i < devices.size(); ++i)
       if (std::ranges::find(pool.devices, devices[i]->name) != pool.devices.end())
         check_engine(scenario, pool, i, root, diagnostics);

@@ -40,7 +40,8 @@ void Gateway::receive_version() {
   const Prompt& prompt = versions[next.version].prompt;
   const Seconds reading =
       config_.front_end.of(tokens_of(prompt) - workloads::common_prefix(versions[next.version - 1].prompt, prompt));
-  if (reading == Seconds()) return pass_on_version(call, next.version, next.at);
+  const bool in_turn = !call.in_front && call.read_versions + 1 == next.version;  // else those before it are being read
+  if (reading == Seconds() && in_turn) return pass_on_version(call, next.version, next.at);
   read_.push_back({front_end_.serve(next.at, reading), next.call, next.request, next.version});
 }
 

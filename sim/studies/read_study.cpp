@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "base/catalog.hpp"
@@ -83,7 +82,8 @@ class Reader {
       if (!is_run_name(name))
         diagnostics_.error(node->where, fmt::format("{} is no name of a run", in_quotes(name)),
                            "names are letters, digits and '_', as expressions use them");
-      if (!fs::is_regular_file(run.scenario))
+      std::error_code unreadable;
+      if (!fs::is_regular_file(run.scenario, unreadable))
         diagnostics_.error(node->find("scenario")->where,
                            fmt::format("there is no scenario '{}'", run.scenario.string()));
     }
@@ -95,6 +95,7 @@ class Reader {
         diagnostics_.error(entry.key_where, fmt::format("{} cannot be the name of an expression", in_quotes(entry.key)),
                            study_.find_run(entry.key) ? "there is a run of that name" : "use letters, digits and '_'");
       if (auto expression = parse(entry.value)) study_.lets.push_back({entry.key, std::move(*expression)});
+      else broken_lets_.insert(entry.key);
     }
     if (config_.let.kind != YamlNode::Kind::null && !config_.let.is_mapping())
       diagnostics_.error(config_.let.where, "'let' is a mapping from names to expressions");
@@ -110,12 +111,18 @@ class Reader {
     auto expression = Expression::parse(node.text, where, diagnostics_);
     if (expression)
       for (const Expression::Name& name : expression->names())
-        if (!name.may_be_text) check_name(name);
+        if (!name.may_be_text || is_place(name.name)) check_name(name);
     return expression;
   }
 
+  // "a.kv.hit_rate", where there is a run 'a': no text that something is compared with.
+  [[nodiscard]] bool is_place(std::string_view name) const {
+    const RunName parts = split_run_name(name);
+    return study_.find_run(parts.run) && (parts.indexed || !parts.path.empty());
+  }
+
   void check_name(const Expression::Name& name) {
-    if (study_.find_let(name.name)) return;
+    if (study_.find_let(name.name) || broken_lets_.contains(name.name)) return;
     const RunName parts = split_run_name(name.name);
     const auto run = study_.find_run(parts.run);
     if (!run) {
@@ -136,9 +143,7 @@ class Reader {
                                          : fmt::format("'{0}' is a list of {1} runs: write {0}[0] or {0}[]", named.name,
                                                        named.points()));
     } else if (!parts.item.empty()) {
-      std::size_t item = 0;
-      const char* end = parts.item.data() + parts.item.size();
-      if (std::from_chars(parts.item.data(), end, item).ptr != end || item >= named.points())
+      if (const auto item = item_number(parts.item); !item || *item >= named.points())
         diagnostics_.error(name.where, fmt::format("'{}' has no item '{}': they count from 0 to {}", named.name,
                                                    parts.item, named.points() - 1));
     }
@@ -227,7 +232,8 @@ class Reader {
       diagnostics_.error(pair.where, "'same' is a list of pairs of runs: [[baseline, technique_off]]");
     } else if (both.size() == 2) {
       const NamedRun &a = study_.runs[both[0]], &b = study_.runs[both[1]];
-      if (a.points() != b.points() || a.seeds != b.seeds)
+      if (both[0] == both[1]) diagnostics_.error(pair.where, fmt::format("'{}' is compared with itself", a.name));
+      else if (a.points() != b.points() || a.seeds != b.seeds)
         diagnostics_.error(pair.where, fmt::format("'{}' and '{}' have not as many runs", a.name, b.name));
       else study_.same.emplace_back(both[0], both[1]);
     }
@@ -261,6 +267,7 @@ class Reader {
   const StudyConfig& config_;
   const YamlNode& root_;
   Diagnostics& diagnostics_;
+  std::set<std::string, std::less<>> broken_lets_;  // reported: what uses them is not
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/studies/results.hpp"
 
+#include <fmt/format.h>
+
 #include <stdexcept>
 #include <utility>
 
@@ -50,9 +52,17 @@ Results::Results(const Study& study) {
 }
 
 void check_scenarios(const Study& study, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
-  for (const NamedRun& run : study.runs)
+  for (const NamedRun& run : study.runs) {
+    Diagnostics own;
     for (std::size_t point = 0; point < run.points(); ++point)
-      run::load_scenario(run.scenario, overrides(study, run, point), 1, catalogs, diagnostics);
+      run::load_scenario(run.scenario, overrides(study, run, point), 1, catalogs, own);
+    for (const Diagnostic& d : own.sorted()) {
+      Diagnostic& added = d.severity == Severity::error ? diagnostics.error(d.where, d.message, d.suggestion)
+                                                        : diagnostics.warning(d.where, d.message, d.suggestion);
+      added.notes = d.notes;
+      added.notes.push_back(fmt::format("run '{}', {}", run.name, place_of(run.where)));
+    }
+  }
 }
 
 std::vector<Results> simulate(const std::vector<Study>& studies, const run::Catalogs& catalogs, int jobs,

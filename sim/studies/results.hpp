@@ -32,7 +32,7 @@ class Results {
   std::vector<std::vector<std::vector<Outcome>>> outcomes_;  // by run, point of its axis, seed
 };
 
-// Reads each scenario with the first seed, so that mistakes are found before anything runs.
+// Reads each scenario with the first seed, so that mistakes are found before anything runs; each says of which run.
 void check_scenarios(const Study& study, const run::Catalogs& catalogs, Diagnostics& diagnostics);
 
 // Runs all simulations of all studies, each in a child process of its own on the bare event queue, `jobs` at once. The

@@ -2,6 +2,7 @@
 #include "sim/studies/study.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 namespace llmscape::studies {
@@ -33,11 +34,18 @@ RunName split_run_name(std::string_view name) {
   return parts;
 }
 
+std::optional<std::size_t> item_number(std::string_view text) {
+  std::size_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ptr == end && read.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
 std::vector<std::string> study_names(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   std::error_code none;
   for (const auto& study : std::filesystem::directory_iterator(folder, none))
-    if (std::filesystem::is_regular_file(study.path() / "study.yaml"))
+    if (std::filesystem::is_regular_file(study.path() / "study.yaml", none))
       names.push_back(study.path().filename().string());
   std::ranges::sort(names);
   return names;

@@ -110,6 +110,8 @@ struct RunName {
   std::string_view path;       // "ttft.p99"
 };
 RunName split_run_name(std::string_view name);
+// The number in a pair of brackets: of an item of a list. Nothing where there is none, or none so large.
+std::optional<std::size_t> item_number(std::string_view text);
 
 // Studies in the folder, by the names of their folders, sorted; none if it cannot be read.
 std::vector<std::string> study_names(const std::filesystem::path& folder);

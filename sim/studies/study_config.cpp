@@ -4,6 +4,8 @@
 namespace llmscape::studies {
 namespace {
 
+constexpr double kMostSeeds = 10'000;  // of a run; more is an accident
+
 const Fields<AssumedConfig>& assumed_fields() {
   static const Fields<AssumedConfig> fields = [] {
     Fields<AssumedConfig> f("assumed", "what the publication does not state, set once for all claims of the study");
@@ -40,7 +42,7 @@ const Fields<RunConfig>& run_fields() {
     f.add("set", &RunConfig::set, "values laid over the scenario's, as 'llmscape run --set' takes them");
     f.add("axis", &RunConfig::axis, "path that is varied: the name then stands for a list of runs, NAME[0], NAME[1]");
     f.add("values", &RunConfig::values, "values of the axis");
-    f.add("seeds", &RunConfig::seeds, "runs with seeds 1 to this; absent: the study's `seeds`").at_least(1);
+    f.add("seeds", &RunConfig::seeds, "runs with seeds 1 to this; absent: the study's `seeds`").between(1, kMostSeeds);
     f.add("kernels", &RunConfig::kernels, "false: with the catalogue's kernels whatever the study says of others");
     f.add(
         "analytic", &RunConfig::analytic,
@@ -129,7 +131,7 @@ const Fields<StudyConfig>& study_fields() {
                 "what the publication does not state, set once for all claims");
     f.add_group("kernels", &StudyConfig::kernels, kernels_fields(),
                 "kernels that are not the catalogue's; claims are then computed with the catalogue's as well");
-    f.add("seeds", &StudyConfig::seeds, "runs with seeds 1 to this; 1 where nothing is random").at_least(1);
+    f.add("seeds", &StudyConfig::seeds, "runs with seeds 1 to this; 1 where nothing is random").between(1, kMostSeeds);
     f.add_group("runs", &StudyConfig::runs, run_fields(), "scenarios by the names that expressions use").required();
     f.add("let", &StudyConfig::let, "expressions by name, for those that stand below them: {gain: a.x / b.x}");
     f.add_group("claims", &StudyConfig::claims, claim_fields(), "what was published, and what is simulated").required();

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <utility>
 
 #include "sim/metrics/names.hpp"
 
@@ -19,10 +19,9 @@ const Json* place(const Json& json, std::string_view path) {
   while (!path.empty()) {
     if (path.front() == '[') {
       const std::size_t close = path.find(']');
-      std::size_t item = 0;
-      std::from_chars(path.data() + 1, path.data() + close, item);
-      if (!at->is_array() || item >= at->size()) return nullptr;
-      at = &(*at)[item];
+      const auto item = item_number(path.substr(1, close - 1));
+      if (!item || !at->is_array() || *item >= at->size()) return nullptr;
+      at = &(*at)[*item];
       path.remove_prefix(close + 1);
     } else {
       if (path.front() == '.') path.remove_prefix(1);
@@ -69,15 +68,19 @@ std::optional<Value> Values::of_point(std::size_t run, std::size_t point, std::s
 }
 
 std::optional<Value> Values::look_up(std::string_view name, std::int64_t seed) const {
-  if (const Let* let = study_.find_let(name)) return at(let->expression, seed);
+  if (const Let* let = study_.find_let(name)) {
+    const std::pair key(let, seed);
+    auto known = lets_.find(key);
+    if (known == lets_.end()) known = lets_.emplace(key, at(let->expression, seed)).first;
+    return known->second;
+  }
   const RunName parts = split_run_name(name);
   const auto run = study_.find_run(parts.run);
   if (!run) return std::nullopt;
   if (!parts.indexed) return of_point(*run, 0, parts.path, seed);
   if (!parts.item.empty()) {
-    std::size_t point = 0;
-    std::from_chars(parts.item.data(), parts.item.data() + parts.item.size(), point);
-    return of_point(*run, point, parts.path, seed);
+    const auto point = item_number(parts.item);
+    return point && *point < study_.runs[*run].points() ? of_point(*run, *point, parts.path, seed) : std::nullopt;
   }
   std::vector<double> list;
   for (std::size_t point = 0; point < study_.runs[*run].points(); ++point) {
@@ -89,19 +92,27 @@ std::optional<Value> Values::look_up(std::string_view name, std::int64_t seed) c
   return Value(std::move(list));
 }
 
-void Values::runs_in(const Expression& expression, std::set<std::size_t>& runs) const {
-  for (const Expression::Name& name : expression.names()) {
-    if (const Let* let = study_.find_let(name.name)) runs_in(let->expression, runs);
-    else if (const auto run = study_.find_run(split_run_name(name.name).run)) runs.insert(*run);
-  }
+// Every name in the expression that is of a run, those in named expressions included.
+std::vector<std::string_view> Values::places_in(const Expression& expression) const {
+  std::vector<std::string_view> places;
+  std::vector<const Expression*> all{&expression};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const Expression::Name& name : all[i]->names()) {
+      if (const Let* let = study_.find_let(name.name)) {
+        if (std::ranges::find(all, &let->expression) == all.end()) all.push_back(&let->expression);
+      } else if (study_.find_run(split_run_name(name.name).run)) {
+        places.push_back(name.name);
+      }
+    }
+  return places;
 }
 
 std::int64_t Values::seeds(const Expression& expression) const {
-  std::set<std::size_t> runs;
-  runs_in(expression, runs);
   std::int64_t fewest = 1;
-  for (const std::size_t run : runs)
-    if (const std::int64_t own = study_.runs[run].seeds; own > 1) fewest = fewest == 1 ? own : std::min(fewest, own);
+  for (const std::string_view place : places_in(expression)) {
+    const std::int64_t own = study_.runs[*study_.find_run(split_run_name(place).run)].seeds;
+    if (own > 1) fewest = fewest == 1 ? own : std::min(fewest, own);
+  }
   return fewest;
 }
 
@@ -116,22 +127,18 @@ std::vector<std::optional<Value>> Values::all(const Expression& expression) cons
 }
 
 std::string Values::why_nothing(const Expression& expression) const {
-  for (const Expression::Name& name : expression.names()) {
-    if (name.may_be_text) continue;
-    if (const Let* let = study_.find_let(name.name)) {
-      if (std::string why = why_nothing(let->expression); !why.empty()) return why;
-      continue;
-    }
-    const RunName parts = split_run_name(name.name);
-    const auto run = study_.find_run(parts.run);
-    for (std::int64_t seed = 1; run && seed <= seeds(expression); ++seed) {
-      if (look_up(name.name, seed)) continue;
-      const std::int64_t own = study_.runs[*run].seeds == 1 ? 1 : seed;
-      for (std::size_t point = 0; point < study_.runs[*run].points(); ++point)
-        if (const Outcome& outcome = results_.at(*run, point, own); outcome.text.empty())
+  const std::int64_t most = seeds(expression);
+  for (const std::string_view name : places_in(expression)) {
+    const RunName parts = split_run_name(name);
+    const std::size_t run = *study_.find_run(parts.run);
+    for (std::int64_t seed = 1; seed <= most; ++seed) {
+      if (look_up(name, seed)) continue;
+      const std::int64_t own = study_.runs[run].seeds == 1 ? 1 : seed;
+      for (std::size_t point = 0; point < study_.runs[run].points(); ++point)
+        if (const Outcome& outcome = results_.at(run, point, own); outcome.text.empty())
           return fmt::format("run '{}' failed with seed {}: {}", parts.run, own, outcome.why);
       std::vector<std::string> places;
-      collect_places(results_.at(*run, 0, own).json, "", places);
+      collect_places(results_.at(run, 0, own).json, "", places);
       const std::string meant = did_you_mean(parts.path, places);
       return fmt::format("run '{}' has no value '{}'{}{}", parts.run, parts.path, meant.empty() ? "" : "; ", meant);
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <set>
+#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/studies/results.hpp"
@@ -29,10 +31,11 @@ class Values {
   [[nodiscard]] std::optional<Value> look_up(std::string_view name, std::int64_t seed) const;
   [[nodiscard]] std::optional<Value> of_point(std::size_t run, std::size_t point, std::string_view path,
                                               std::int64_t seed) const;
-  void runs_in(const Expression& expression, std::set<std::size_t>& runs) const;
+  [[nodiscard]] std::vector<std::string_view> places_in(const Expression& expression) const;
 
   const Study& study_;
   const Results& results_;
+  mutable std::map<std::pair<const Let*, std::int64_t>, std::optional<Value>> lets_;  // known so far, by seed
 };
 
 }  // namespace llmscape::studies

@@ -74,7 +74,7 @@ ClaimOutcome judge_claim(const Claim& claim, const Values& values) {
     const Holding condition = holding(values, *claim.holds);
     outcome.seeds = condition.seeds;
     outcome.share = condition.share;
-    outcome.nothing = condition.nothing;
+    if (outcome.nothing.empty()) outcome.nothing = condition.nothing;
     holds = condition.share > 0.5;
   } else {
     holds = outcome.simulated && is_within(claim, *outcome.simulated);
@@ -93,15 +93,22 @@ bool same_bytes(const Study& study, const Results& results, std::size_t a, std::
   return true;
 }
 
-// The numbers of an expression, medians over the seeds item by item; empty where a seed has none.
-std::vector<std::optional<double>> numbers(const Values& values, const FigureItem& item) {
+using Problems = std::vector<std::string>;
+
+// The numbers of an expression, medians over the seeds item by item; a single one without value, and a problem, where a
+// seed has none. Lists have as many items with every seed: those of axes.
+std::vector<std::optional<double>> numbers(const Values& values, const FigureItem& item, Problems& problems) {
   if (!item.expression) return {std::nullopt};
+  const auto nothing = [&]() -> std::vector<std::optional<double>> {
+    problems.push_back("figure: " + why(values, *item.expression));
+    return {std::nullopt};
+  };
   std::vector<std::vector<double>> items;
   for (const auto& value : values.all(*item.expression)) {
-    if (!value) return {std::nullopt};
+    if (!value) return nothing();
     const double* number = std::get_if<double>(&*value);
     const auto* list = std::get_if<std::vector<double>>(&*value);
-    if (!number && !list) return {std::nullopt};
+    if (!number && !list) return nothing();
     const std::vector<double> one = list ? *list : std::vector{*number};
     items.resize(one.size());
     for (std::size_t i = 0; i < one.size(); ++i) items[i].push_back(one[i]);
@@ -111,11 +118,12 @@ std::vector<std::optional<double>> numbers(const Values& values, const FigureIte
   return medians;
 }
 
-DrawnFigure draw(const Figure& figure, const Values& values) {
+DrawnFigure draw(const Figure& figure, const Values& values, Problems& problems) {
   DrawnFigure drawn{figure.title, figure.x, figure.y, {}, {}, {}};
   for (const FigureItem& label : figure.labels) {
     if (label.expression) {
-      for (const auto& place : numbers(values, label)) drawn.labels.push_back(fmt::format("{:.4g}", place.value_or(0)));
+      for (const auto& place : numbers(values, label, problems))
+        drawn.labels.push_back(place ? fmt::format("{:.4g}", *place) : "?");
     } else {
       drawn.labels.push_back(label.text);
     }
@@ -128,23 +136,31 @@ DrawnFigure draw(const Figure& figure, const Values& values) {
     DrawnSeries& out = drawn.series.emplace_back();
     out.name = series.name;
     for (const FigureItem& item : series.values)
-      for (const auto& number : numbers(values, item)) out.values.push_back(number);
+      for (const auto& number : numbers(values, item, problems)) out.values.push_back(number);
+    if (out.values.size() > drawn.labels.size())
+      problems.push_back(fmt::format("figure: series '{}' has {} values for {} labels", out.name, out.values.size(),
+                                     drawn.labels.size()));
     out.values.resize(drawn.labels.size());
   }
   return drawn;
 }
 
-void collect_problems(const Results& results, StudyOutcome& outcome) {
-  const Study& study = *outcome.study;
+// Of each point of a run the first seed that failed: others will say the same.
+void collect_failures(const Study& study, const Results& results, const char* how, Problems& problems) {
   for (std::size_t run = 0; run < study.runs.size(); ++run)
     for (std::size_t point = 0; point < study.runs[run].points(); ++point)
       for (std::int64_t seed = 1; seed <= study.runs[run].seeds; ++seed)
         if (const Outcome& one = results.at(run, point, seed); one.text.empty()) {
-          outcome.problems.push_back(fmt::format("run '{}'{} failed with seed {}: {}", study.runs[run].name,
-                                                 study.runs[run].axis.empty() ? "" : fmt::format("[{}]", point), seed,
-                                                 one.why));
-          break;  // other seeds will say the same
+          problems.push_back(fmt::format("run '{}'{} failed{} with seed {}: {}", study.runs[run].name,
+                                         study.runs[run].axis.empty() ? "" : fmt::format("[{}]", point), how, seed,
+                                         one.why));
+          break;
         }
+}
+
+// Claims and negative tests without a value, misses without a reason and reasons without a miss.
+void collect_unexplained(StudyOutcome& outcome) {
+  const Study& study = *outcome.study;
   const auto explain = [&](const std::string& id, bool holds, const std::string& miss, const std::string& nothing) {
     if (!nothing.empty()) outcome.problems.push_back(fmt::format("{}: {}", id, nothing));
     if (!holds && miss.empty()) outcome.problems.push_back(fmt::format("{} misses, and 'miss' does not say why", id));
@@ -220,8 +236,10 @@ StudyOutcome judge(const Study& study, const Results& results, const Results* ca
     outcome.negative.push_back({condition.share > 0.5, condition.share, condition.seeds, condition.nothing});
   }
   for (const auto& [a, b] : study.same) outcome.same.push_back(same_bytes(study, results, a, b));
-  if (study.figure) outcome.figure = draw(*study.figure, values);
-  collect_problems(results, outcome);
+  collect_failures(study, results, "", outcome.problems);
+  if (catalogue) collect_failures(study, *catalogue, " on the catalogue's kernels", outcome.problems);
+  collect_unexplained(outcome);
+  if (study.figure) outcome.figure = draw(*study.figure, values, outcome.problems);
   return outcome;
 }
 

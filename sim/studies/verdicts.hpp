@@ -53,7 +53,8 @@ struct StudyOutcome {
   std::vector<NegativeOutcome> negative;
   std::vector<bool> same;
   std::optional<DrawnFigure> figure;
-  std::vector<std::string> problems;  // runs that failed, misses without a reason, reasons without a miss
+  // Runs that failed, expressions without a value, misses without a reason, reasons without a miss.
+  std::vector<std::string> problems;
 
   // Of claims that count (no calibrations) of this kind.
   [[nodiscard]] std::size_t counted(ClaimKind kind) const;

@@ -64,7 +64,10 @@ TEST_CASE("what cannot be reproduced is refused before anything runs") {
   const Scratch scratch;
   const std::string folder = study(scratch, kEmitted + "1280}]\n");
   scratch.file("tiny/s.yaml", "schema: scenario/1\nmodel: no-such-model\n");
-  CHECK(run_program({"reproduce", folder}).code == 2);
+  const Ran refused = run_program({"reproduce", folder});
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err, "s.yaml:2:8: error: "));
+  CHECK(holds(refused.err, "note: run 'a', " + folder + "/study.yaml:6"));
 }
 
 }  // namespace llmscape::test

@@ -80,6 +80,25 @@ TEST_CASE("lint says what a file is, by its schema, its name or its first line")
     CHECK(holds(ran.out, what));
 }
 
+TEST_CASE("lint knows the parts that other descriptions name: every one of the catalogue, and mistakes in them") {
+  for (const auto& [folder, kind] : {std::pair("nodes", "node"), std::pair("links", "link"), std::pair("hosts", "host"),
+                                     std::pair("dram", "dram"), std::pair("tiers", "tier")})
+    for (const auto& file : std::filesystem::directory_iterator(std::string("hardware/catalog/") + folder)) {
+      const Ran ran = run_program({"lint", file.path().string()});
+      CHECK_MESSAGE(ran.code == 0, ran.err);
+      CHECK(holds(ran.out, file.path().filename().string() + ": a " + kind + " without mistakes"));
+    }
+  const Scratch scratch;
+  const std::string node = scratch.file(
+      "n.yaml", "schema: node/1\nport: 450 GB/s\nport_latency: 2 us\nuplnk: 1 GB/s\nuplink_latency: -5 us\n");
+  const Ran ran = run_program({"lint", node});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "n.yaml:4:1: error: unknown key 'uplnk'"));
+  CHECK(holds(ran.err, "did you mean 'uplink'?"));
+  CHECK(holds(ran.err, "n.yaml:5:17: error: 'uplink_latency'"));
+  CHECK(holds(run_program({"show", "hardware/catalog/nodes/hgx-h200.yaml"}).out, "port: 450 GB/s"));
+}
+
 TEST_CASE("lint prints the mistakes of all files, and reads the traces that a scenario names") {
   const Scratch scratch;
   scratch.file("t.csv", std::string(kTrace) + "2023-11-16 18:15:02.0000000,300,30\n");

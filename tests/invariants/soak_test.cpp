@@ -11,8 +11,8 @@
 #include "sim/serving/controllers/convert.hpp"
 #include "sim/serving/controllers/drain.hpp"
 #include "sim/serving/controllers/fault_injector.hpp"
+#include "tests/support/answers.hpp"
 #include "tests/support/random_programs.hpp"
-#include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
@@ -23,8 +23,6 @@ namespace {
 
 constexpr int kPrograms = 80;
 constexpr double kLasts = 3;  // seconds in which something may happen: longer than the programs arrive
-
-double seconds(const models::Batch& batch) { return 1e-3 + 2e-5 * static_cast<double>(batch.tokens()); }
 
 Seconds some_time(RandomStream& random) { return Seconds(random.uniform() * kLasts); }
 
@@ -46,7 +44,7 @@ class Soak {
 
   std::unique_ptr<System> run(std::int64_t lookahead) {
     config_.lookahead = lookahead;
-    auto system = std::make_unique<System>(config_, *batcher_, *router_, seconds);
+    auto system = std::make_unique<System>(config_, *batcher_, *router_, llmscape::testing::short_steps);
     system->run(programs_);  // checks INV-1, INV-4 and INV-8
     return system;
   }

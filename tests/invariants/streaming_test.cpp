@@ -6,21 +6,20 @@
 #include "sim/serving/batchers/streaming.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
+#include "tests/support/answers.hpp"
 #include "tests/support/random_programs.hpp"
-#include "tests/support/serving_bench.hpp"
 #include "workloads/streams/prompts.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
 using llmscape::testing::Script;
+using llmscape::testing::short_steps;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
 using workloads::Program;
 using workloads::Stage;
 
 namespace {
-
-double seconds(const models::Batch& batch) { return 1e-3 + 2e-5 * static_cast<double>(batch.tokens()); }
 
 // Two thirds of the calls come in up to six versions, each of which keeps a random head of the one before it, often
 // all.
@@ -90,11 +89,11 @@ TEST_CASE("streamed prompts: calls, tasks, tokens and KV blocks are conserved (I
     }
     const auto policy = random_policy(random, seed, swap);
     const std::vector<Program> programs = random_versions(random, 150);
-    System system(config, *policy, LeastTokens(), seconds);
+    System system(config, *policy, LeastTokens(), short_steps);
     system.run(programs);  // checks INV-1, INV-4, INV-8 and INV-16
 
     config.lookahead = 0;
-    System step_by_step(config, *policy, LeastTokens(), seconds);
+    System step_by_step(config, *policy, LeastTokens(), short_steps);
     step_by_step.run(programs);
     REQUIRE(step_by_step.answers.size() == system.answers.size());
     for (std::size_t i = 0; i < system.answers.size(); ++i) {

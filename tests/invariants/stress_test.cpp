@@ -3,21 +3,16 @@
 // of many stages. Whatever happens, the books must balance.
 #include <doctest/doctest.h>
 
+#include "tests/support/answers.hpp"
 #include "tests/support/random_programs.hpp"
-#include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
 using llmscape::testing::random_programs;
+using llmscape::testing::short_steps;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
 using workloads::Program;
-
-namespace {
-
-double seconds(const models::Batch& batch) { return 1e-3 + 2e-5 * static_cast<double>(batch.tokens()); }
-
-}  // namespace
 
 TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (INV-1, 3, 4, 5, 8, 14)") {
   std::vector<std::shared_ptr<const RouterPolicy>> router_table;
@@ -48,11 +43,11 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       if (config.gateway.max_outstanding && random.chance(0.5)) config.gateway.max_waiting = random.integer(0, 20);
       const RouterPolicy& router = *router_table[random.below(router_table.size())];
       const std::vector<Program> programs = random_programs(random, 150);
-      System system(config, *policy, router, seconds);
+      System system(config, *policy, router, short_steps);
       system.run(programs);  // checks INV-1, INV-4 and INV-8
 
       config.lookahead = 0;
-      System step_by_step(config, *policy, router, seconds);
+      System step_by_step(config, *policy, router, short_steps);
       step_by_step.run(programs);
       REQUIRE(step_by_step.answers.size() == system.answers.size());
       for (std::size_t i = 0; i < system.answers.size(); ++i) {
@@ -125,7 +120,7 @@ TEST_CASE("streams that share the stages of a pipeline: calls, tokens and KV blo
       config.chunks_follow = random.chance(0.5);
       if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
       const auto router = routers().read(YamlNode::scalar("round_robin"), diagnostics);
-      System system(config, *policy, *router, seconds);
+      System system(config, *policy, *router, short_steps);
       system.run(random_programs(random, 150));  // checks INV-1, INV-4 and INV-8
 
       std::int64_t emitted = 0, engine_emitted = 0;

@@ -2,23 +2,21 @@
 // How TensorRT-LLM and SGLang schedule, and what a front end adds, derived by hand. Every step lasts a second.
 #include <doctest/doctest.h>
 
-#include <map>
-
 #include "sim/serving/batchers/sglang.hpp"
 #include "sim/serving/batchers/trtllm.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/round_robin.hpp"
-#include "tests/support/serving_bench.hpp"
+#include "tests/support/answers.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::by_id;
 using llmscape::testing::call;
+using llmscape::testing::one_second;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
 
 namespace {
-
-double one_second(const models::Batch&) { return 1; }
 
 TrtLlm trtllm() {
   TrtLlm policy;
@@ -30,12 +28,6 @@ SgLang sglang() {
   SgLang policy;
   policy.overlap_schedule = false;
   return policy;
-}
-
-std::map<std::uint64_t, Request> by_id(const System& system) {
-  std::map<std::uint64_t, Request> requests;
-  for (const auto& answer : system.answers) requests[answer.request.id] = answer.request;
-  return requests;
 }
 
 }  // namespace

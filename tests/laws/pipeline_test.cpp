@@ -2,21 +2,20 @@
 // Batches that follow one another through the stages of a pipeline, derived by hand.
 #include <doctest/doctest.h>
 
-#include <map>
-
 #include "sim/serving/batchers/sglang.hpp"
 #include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/answers.hpp"
 #include "tests/support/plain_engine.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::by_id;
 using llmscape::testing::call;
+using llmscape::testing::one_second;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
 
 namespace {
-
-double one_second(const models::Batch&) { return 1; }
 
 VllmV1 engine(std::int64_t chunk = 8192) {
   VllmV1 policy = llmscape::testing::plain_policy();
@@ -30,12 +29,6 @@ SystemConfig shared(std::size_t stages, std::size_t streams) {
   config.pipeline_stages = static_cast<int>(stages);
   config.pipeline = std::make_shared<Pipeline>(stages);
   return config;
-}
-
-std::map<std::uint64_t, Request> by_id(const System& system) {
-  std::map<std::uint64_t, Request> requests;
-  for (const auto& answer : system.answers) requests[answer.request.id] = answer.request;
-  return requests;
 }
 
 }  // namespace

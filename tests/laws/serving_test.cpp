@@ -13,28 +13,22 @@
 #include "sim/serving/routers/least_tokens.hpp"
 #include "sim/serving/routers/prefix_affinity.hpp"
 #include "sim/serving/routers/round_robin.hpp"
-#include "tests/support/serving_bench.hpp"
+#include "tests/support/answers.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::by_id;
 using llmscape::testing::call;
+using llmscape::testing::one_second;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
 
 namespace {
 
-double one_second(const models::Batch&) { return 1; }
-
 VllmV1 synchronous() {
   VllmV1 policy;
   policy.async_scheduling = false;
   return policy;
-}
-
-std::map<std::uint64_t, Request> by_id(const System& system) {
-  std::map<std::uint64_t, Request> requests;
-  for (const auto& answer : system.answers) requests[answer.request.id] = answer.request;
-  return requests;
 }
 
 }  // namespace

@@ -271,6 +271,17 @@ TEST_CASE("the front end reads each version's new tokens before an engine sees t
   CHECK(context_ttft(system.answers[0]) == doctest::Approx(0.01 + 200 * 1e-4 + 0.2));
 }
 
+TEST_CASE("a version without new tokens waits in the front end for those before it") {
+  SystemConfig config = streaming_system();
+  config.gateway.front_end = {Seconds(), Seconds(1e-3)};
+  System system(config, plain(), RoundRobin(), by_token);
+  system.run({appended(0, 1, {{0, 100}, {0.2, 600}, {0.3, 600}})});
+  REQUIRE(system.answers[0].outcome == Outcome::completed);
+  // Read until 0.7, computed until 1.2.
+  CHECK(system.answers[0].request.first_token.si() == doctest::Approx(1.2));
+  CHECK(context_ttft(system.answers[0]) == doctest::Approx(0.9));
+}
+
 TEST_CASE("a prompt that outgrows the engine is dropped when it does") {
   SystemConfig config = streaming_system(10);
   System system(config, plain(), RoundRobin(), by_token);

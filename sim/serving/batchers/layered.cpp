@@ -2,6 +2,7 @@
 #include "sim/serving/batchers/layered.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace llmscape::serving {
@@ -83,6 +84,12 @@ std::int64_t Layered::groups(std::int64_t tokens) const {
   std::int64_t groups = 1;
   while (groups < max_groups && tokens > groups * tokens_per_group) groups *= 2;
   return std::min(groups, max_groups);
+}
+
+std::vector<std::string> Layered::problems(const models::ModelSpec& model) const {
+  if (max_groups <= model.layers()) return {};
+  return {"'max_groups' (" + std::to_string(max_groups) + ") is above the " + std::to_string(model.layers()) +
+          " layers of " + model.name};
 }
 
 std::unique_ptr<Batcher> Layered::make() const { return std::make_unique<LayeredBatcher>(*this); }

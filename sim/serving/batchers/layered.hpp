@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <string>
+#include <vector>
+
+#include "models/model.hpp"
 #include "sim/serving/batcher.hpp"
 
 namespace llmscape::serving {
@@ -30,6 +34,8 @@ struct Layered : BatcherPolicy {
   [[nodiscard]] std::int64_t max_sequences() const override { return max_num_seqs; }
   [[nodiscard]] std::int64_t max_tokens() const override { return max_cohort_tokens + max_num_seqs; }
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
+  // Why it cannot serve this model, one sentence each; empty: it can.
+  [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec& model) const;
 };
 const Fields<Layered>& layered_fields();
 

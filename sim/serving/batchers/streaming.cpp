@@ -146,14 +146,9 @@ const Fields<Streaming>& streaming_fields() {
                {{"recompute", Victims::recompute}, {"swap", Victims::swap}, {"by_cost", Victims::by_cost}},
                "what becomes of the KV entries of one that gives way: lost, kept in the memory of serving.kv_swap, or "
                "what takes less time");
-    f.add("max_num_seqs", &Streaming::max_num_seqs, "most sequences that run at once").between(1, 65536);
-    f.add("max_num_batched_tokens", &Streaming::max_num_batched_tokens, "token budget of one step").between(1, 1 << 24);
+    add_token_budget(f);
     f.add("async_scheduling", &Streaming::async_scheduling, "plans the next step while the present one runs");
-    f.check([](const Streaming& c, const YamlNode& node, Diagnostics& d) {
-      if (c.max_num_batched_tokens < c.max_num_seqs)
-        d.error(node.where, "'max_num_batched_tokens' (" + std::to_string(c.max_num_batched_tokens) +
-                                ") must not be below 'max_num_seqs' (" + std::to_string(c.max_num_seqs) + ")");
-    });
+    check_token_budget(f);
     return f;
   }();
   return fields;

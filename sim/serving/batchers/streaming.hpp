@@ -2,14 +2,14 @@
 #pragma once
 #include <string>
 
-#include "sim/serving/batcher.hpp"
+#include "sim/serving/batchers/token_budget.hpp"
 
 namespace llmscape::serving {
 
 // The two-phase scheduler of Stream2LLM (arXiv 2604.16395), for prompts that come bit by bit: (1) requests are ordered
 // and it is tested, without touching anything, which of them fit if those of the lowest priority give way; (2) they do,
 // and the others get their blocks.
-struct Streaming : BatcherPolicy {
+struct Streaming : TokenBudget {
   // What becomes of the KV entries of one that gives way.
   enum class Victims {
     recompute,  // they are lost
@@ -18,13 +18,9 @@ struct Streaming : BatcherPolicy {
   };
   std::string order = "default";
   Victims victims = Victims::recompute;
-  std::int64_t max_num_seqs = 256;
-  std::int64_t max_num_batched_tokens = 8192;
   bool async_scheduling = false;
 
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
-  [[nodiscard]] std::int64_t max_sequences() const override { return max_num_seqs; }
-  [[nodiscard]] std::int64_t max_tokens() const override { return max_num_batched_tokens; }
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
   [[nodiscard]] bool streams_prompts() const override { return true; }
   [[nodiscard]] bool swaps() const override { return victims != Victims::recompute; }

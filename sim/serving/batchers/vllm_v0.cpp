@@ -51,9 +51,7 @@ const Fields<VllmV0>& vllm_v0_fields() {
   static const Fields<VllmV0> fields = [] {
     Fields<VllmV0> f("vllm_v0",
                      "prefill first: waiting prompts run alone and whole, as vLLM 0.2 to 0.6 schedules them");
-    f.add("max_num_seqs", &VllmV0::max_num_seqs, "most sequences that run at once").between(1, 65536);
-    f.add("max_num_batched_tokens", &VllmV0::max_num_batched_tokens, "most prompt tokens of a step")
-        .between(1, 1 << 24);
+    add_token_budget(f, "most prompt tokens of a step");
     f.add("watermark", &VllmV0::watermark, "share of the KV blocks kept free when admitting beside others")
         .between(0, 0.5);
     f.add("enable_prefix_caching", &VllmV0::enable_prefix_caching, "keeps KV blocks for prompts with the same prefix");

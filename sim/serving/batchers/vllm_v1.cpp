@@ -89,8 +89,7 @@ std::unique_ptr<Batcher> VllmV1::make() const { return std::make_unique<VllmV1Ba
 const Fields<VllmV1>& vllm_v1_fields() {
   static const Fields<VllmV1> fields = [] {
     Fields<VllmV1> f("vllm_v1", "continuous batching with chunked prefill, as vLLM 1 schedules it");
-    f.add("max_num_seqs", &VllmV1::max_num_seqs, "most sequences that run at once").between(1, 65536);
-    f.add("max_num_batched_tokens", &VllmV1::max_num_batched_tokens, "token budget of one step").between(1, 1 << 24);
+    add_token_budget(f);
     f.add("long_prefill_token_threshold", &VllmV1::long_prefill_token_threshold,
           "most tokens of one prompt in a step; 0: no limit but the budget")
         .at_least(0);
@@ -101,11 +100,7 @@ const Fields<VllmV1>& vllm_v1_fields() {
         .between(0, 0.5);
     f.add("async_scheduling", &VllmV1::async_scheduling, "plans the next step while the present one runs");
     f.add("enable_prefix_caching", &VllmV1::enable_prefix_caching, "keeps KV blocks for prompts with the same prefix");
-    f.check([](const VllmV1& c, const YamlNode& node, Diagnostics& d) {
-      if (c.max_num_batched_tokens < c.max_num_seqs)
-        d.error(node.where, "'max_num_batched_tokens' (" + std::to_string(c.max_num_batched_tokens) +
-                                ") must not be below 'max_num_seqs' (" + std::to_string(c.max_num_seqs) + ")");
-    });
+    check_token_budget(f);
     return f;
   }();
   return fields;

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sim/serving/batcher.hpp"
+#include "sim/serving/batchers/token_budget.hpp"
 
 namespace llmscape::serving {
 
 // Continuous batching as vLLM 1 schedules it (vllm/v1/core/sched/scheduler.py, 2025-2026).
-struct VllmV1 : BatcherPolicy {
-  std::int64_t max_num_seqs = 256;
-  std::int64_t max_num_batched_tokens = 8192;
+struct VllmV1 : TokenBudget {
   std::int64_t long_prefill_token_threshold = 0;
   bool chunked_prefill = true;
   bool reserve_full_prompt = true;
@@ -16,8 +14,6 @@ struct VllmV1 : BatcherPolicy {
   bool enable_prefix_caching = true;
 
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
-  [[nodiscard]] std::int64_t max_sequences() const override { return max_num_seqs; }
-  [[nodiscard]] std::int64_t max_tokens() const override { return max_num_batched_tokens; }
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
   [[nodiscard]] bool prefix_caching() const override { return enable_prefix_caching; }
   [[nodiscard]] bool streams_prompts() const override { return !enable_prefix_caching; }

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "base/expression.hpp"
 
 using namespace llmscape;
@@ -21,4 +23,18 @@ TEST_CASE("lists are put together in their order, and correlated as one") {
   CHECK(value("list(a, b, 9)") == Value(std::vector<double>{1, 2, 4, 3, 9}));
   // (1, 4), (2, 3), (4, 1), (3, 2): one falls by what the other rises.
   CHECK(std::get<double>(*value("pearson(list(a, b), list(b, a))")) == doctest::Approx(-1));
+}
+
+TEST_CASE("a function within a function is computed once, however deep") {
+  std::string text = "x";
+  for (int depth = 0; depth < 100; ++depth) text = "abs(" + text + ")";
+  Diagnostics diagnostics;
+  const auto expression = Expression::parse(text, {}, diagnostics);
+  REQUIRE(expression);
+  int asked = 0;
+  CHECK(expression->evaluate([&](std::string_view) {
+    ++asked;
+    return std::optional<Value>(-2.);
+  }) == Value(2.));
+  CHECK(asked == 1);
 }

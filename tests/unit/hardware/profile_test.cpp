@@ -51,6 +51,16 @@ TEST_CASE("all decodes take the time of a token; the energy is that above the id
   CHECK(cost.extrapolated == Seconds());
 }
 
+TEST_CASE("below a steep profile times and bytes fall in proportion to the length, not below 0") {
+  Diagnostics diagnostics;
+  const auto device =
+      device_of("[{tokens: 1000, time: 1 s, kv: 100 MB}, {tokens: 2000, time: 3 s, kv: 300 MB}]", diagnostics);
+  REQUIRE_MESSAGE(device, diagnostics.text(false));
+  CHECK(as_profile(*device)->seconds().at(600) == Approx(0.6));
+  CHECK(as_profile(*device)->seconds().at(100) == Approx(0.1));
+  CHECK(as_profile(*device)->kv_bytes().at(100) == Approx(10e6));
+}
+
 TEST_CASE("what leaves the profile is extrapolated, counted and said") {
   const auto steps = profiled()->bind(llama_8b(), {}, {});
   const StepCost longer = steps->step(Prompt(9000).batch);

@@ -71,11 +71,31 @@ TEST_CASE("a named expression is known below it only") {
         "6: there is no run 'early'\n");
   const Study study = test::study_of(kRuns + "let: {early: a.ttft.mean, late: early * 2}\nclaims: []\n");
   CHECK(study.lets.size() == 2);
+  // What uses a broken one is not to blame.
+  CHECK(mistakes_of(kRuns + "let: {early: 'a.ttft.mean +', late: early * 2}\nclaims: []\n") ==
+        "6: a value is missing here\n");
+}
+
+TEST_CASE("items, seeds and names of files have limits") {
+  CHECK(mistakes_of("runs: {r: {scenario: s.yaml, axis: seed, values: [1, 2]}}\n"
+                    "claims: [{id: x, what: x, kind: direction, holds: 'r[99999999999999999999].ttft.mean < 1'}]\n") ==
+        "6: 'r' has no item '99999999999999999999': they count from 0 to 1\n");
+  CHECK(mistakes_of("runs: {a: {scenario: s.yaml, seeds: 100000000000}}\nclaims: []\n") ==
+        "5: 'seeds' must be at least 1 and at most 10000; got 100000000000\n");
+  CHECK(mistakes_of("runs: {a: {scenario: " + std::string(300, 'x') + "}}\nclaims: []\n")
+            .starts_with("5: there is no scenario"));
+}
+
+TEST_CASE("a bare word behind '==' is a text, unless it is a place in a run") {
+  test::study_of(kRuns + "claims: [{id: x, what: x, kind: direction, holds: a.verdict.state == steady}]\n");
+  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: direction, holds: 'a.ttft.mean == b[0].ttft.mean'}]\n") ==
+        "6: 'b' is one run and has no items\n");
 }
 
 TEST_CASE("pairs, ids, axes and figures are checked") {
   CHECK(mistakes_of(kRuns + "claims: []\nsame: [[a, b]]\n") == "7: 'a' and 'b' have not as many runs\n");
   CHECK(mistakes_of(kRuns + "claims: []\nsame: [[a, c]]\n") == "7: there is no run 'c'\n");
+  CHECK(mistakes_of(kRuns + "claims: []\nsame: [[a, a]]\n") == "7: 'a' is compared with itself\n");
   CHECK(
       mistakes_of(kRuns + "claims: []\nnegative: [{id: x, what: x, holds: 1 < 2}, {id: x, what: x, holds: 1 < 2}]\n") ==
       "7: 'x' is the id of another one\n");

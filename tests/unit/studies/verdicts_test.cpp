@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "tests/unit/studies/support.hpp"
 
 namespace llmscape::studies {
@@ -148,6 +150,60 @@ TEST_CASE("a claim without a value says which run or name is to blame") {
   CHECK(outcome.problems[0] == "run 'b' failed with seed 1: out of memory");
   CHECK(outcome.problems[1] == "typo: run 'a' has no value 'kv.hit_rat'; did you mean 'kv.hit_rate'?");
   CHECK(outcome.problems[2] == "lost: run 'b' failed with seed 1: out of memory");
+}
+
+TEST_CASE("a place in a result is named whole: no item is taken for another") {
+  const Study study =
+      study_of(kRuns +
+               "claims:\n"
+               "  - {id: all, what: x, kind: exact, value: 'b.groups[].x', published: 7, tolerance: 0, miss: because}\n"
+               "  - {id: word, what: x, kind: exact, value: 'b.groups[one].x', published: 7, tolerance: 0, miss: "
+               "because}\n"
+               "  - {id: first, what: x, kind: exact, value: 'b.groups[0].x', published: 7, tolerance: 0}\n");
+  Results results = three_and_one(study);
+  results.at(1, 0, 1).json["groups"] = {{{"x", 7}}};
+  const StudyOutcome outcome = judge(study, results);
+  CHECK_FALSE(outcome.claims[0].simulated);
+  CHECK_FALSE(outcome.claims[1].simulated);
+  CHECK(outcome.claims[2].verdict == Verdict::holds);
+}
+
+TEST_CASE("a named expression is computed once for each seed, however many others use it") {
+  std::string lets = "let: {l0: a.ttft.mean";
+  for (int i = 1; i <= 60; ++i) lets += fmt::format(", l{}: l{} + l{}", i, i - 1, i - 1);
+  const Study study = study_of(kRuns + lets +
+                               "}\nclaims: [{id: x, what: x, kind: exact, value: l60 / l59, published: 2, "
+                               "tolerance: 0}, {id: y, what: x, kind: exact, value: l60 / 0, published: 2, "
+                               "tolerance: 0, miss: because}]\n");
+  const StudyOutcome outcome = judged(study);
+  CHECK(outcome.claims[0].verdict == Verdict::holds);
+  CHECK(outcome.problems == std::vector<std::string>{"y: 'l60 / 0' has no value"});
+}
+
+TEST_CASE("what is only shown must have a value too: beside a direction, and in a figure") {
+  const Study study = study_of(kRuns +
+                               "claims: [{id: x, what: x, kind: direction, holds: 1 < 2, value: a.nope}]\n"
+                               "figure: {title: t, y: s, labels: [p, q], series: [{name: n, values: [a.ttft.mean, "
+                               "b.nope]}, {name: m, values: [null, 1]}, {name: l, values: ['list(1, 2, 3)']}]}\n");
+  const StudyOutcome outcome = judged(study);
+  CHECK(outcome.problems == std::vector<std::string>{"x: run 'a' has no value 'nope'",
+                                                     "figure: run 'b' has no value 'nope'",
+                                                     "figure: series 'l' has 3 values for 2 labels"});
+  CHECK_FALSE(outcome.passed());
+  CHECK(outcome.figure->series[2].values.size() == 2);
+}
+
+TEST_CASE("a run that fails on the catalogue's kernels is a problem") {
+  const Study study = study_of(kRuns +
+                               "kernels: {set: [a.b=1], source: a paper}\n"
+                               "claims: [{id: x, what: x, kind: exact, value: b.ttft.mean, published: 4, "
+                               "tolerance: 0}]\n");
+  Results catalogue = three_and_one(study);
+  catalogue.at(1, 0, 1) = {"", {}, "out of memory"};
+  const StudyOutcome outcome = judge(study, three_and_one(study), &catalogue);
+  CHECK(outcome.problems ==
+        std::vector<std::string>{"run 'b' failed on the catalogue's kernels with seed 1: out of memory"});
+  CHECK_FALSE(outcome.passed());
 }
 
 TEST_CASE("with kernels of its own, a study is judged by them, and what the catalogue's give stands beside") {
