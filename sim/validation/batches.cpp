@@ -75,6 +75,7 @@ std::vector<BatchRun> read_inference_bench(const std::string& path, Diagnostics&
     BatchRun run;
     run.software = table.text(kSoftware);
     run.model = *model;
+    run.device = "a100-40";
     run.tensor = static_cast<int>(table.whole(kDevices, 1).value_or(1));
     run.input = run.output = table.whole(kLength, 1).value_or(1);
     run.batch = table.whole(kBatch, 1).value_or(1);
@@ -108,7 +109,7 @@ std::vector<BatchRun> read_splitwise(const std::string& path, Diagnostics& diagn
   for (const auto& [point, times] : repeats) {
     const auto& [tensor, input, output, batch] = point;
     runs.push_back(
-        {"splitwise", "llama-2-70b", tensor, input, output, batch, 0, median(times.first), median(times.second)});
+        {"splitwise", "llama-2-70b", "a100-80", tensor, input, output, batch, 0, median(times.first), median(times.second)});
   }
   return runs;
 }
@@ -117,7 +118,7 @@ std::string scenario_text(const BatchRun& run) {
   return fmt::format(
       "schema: scenario/1\n"
       "model: {}\n"
-      "hardware: {{devices: [{{preset: a100-80, count: {}}}]}}\n"
+      "hardware: {{devices: [{{preset: {}, count: {}}}]}}\n"
       "serving:\n"
       "  tensor_parallel: {}\n"
       "  batcher: {}\n"
@@ -126,7 +127,7 @@ std::string scenario_text(const BatchRun& run) {
       "  arrivals: {{kind: closed_loop, users: {}}}\n"
       "  stream: {{kind: lengths, prompt: {{kind: fixed, value: {}}}, output: {{kind: fixed, value: {}}}}}\n"
       "  requests: {}\n",
-      run.model, run.tensor, run.tensor, batcher_of(run), run.input + run.output, run.batch, run.input, run.output,
+      run.model, run.device, run.tensor, run.tensor, batcher_of(run), run.input + run.output, run.batch, run.input, run.output,
       run.batch);
 }
 

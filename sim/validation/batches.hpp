@@ -16,13 +16,15 @@ namespace llmscape::validation {
 struct BatchRun {
   std::string software;  // TensorRT-LLM, vLLM, Deepspeed-MII; splitwise
   std::string model;     // of the models' catalogue
+  std::string device;    // of the hardware's catalogue
   int tensor = 1;
   std::int64_t input = 0, output = 0, batch = 0;
   double latency_s = 0;              // from submission to the last token
   double prompt_s = 0, token_s = 0;  // prefill of the batch; mean decode step
 };
 
-// Rows of the A100, of models that the catalogue has.
+// Rows of the A100, of models that the catalogue has. The table does not give the cards' memory, its latencies do: they
+// double where KV entries no longer fit 40 GB (docs/measured_deployments.md).
 std::vector<BatchRun> read_inference_bench(const std::string& path, Diagnostics& diagnostics);
 // Points of Llama-2-70B, the median of their repeats.
 std::vector<BatchRun> read_splitwise(const std::string& path, Diagnostics& diagnostics);

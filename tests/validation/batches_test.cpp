@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches submitted at once on A100s, with software of 2023 and 2024 (argonne-lcf/LLM-Inference-Bench @ 4211f5d,
-// Mutinifni/splitwise-sim @ 8f99e7d): errors are printed, and held to loose limits only.
+// Mutinifni/splitwise-sim @ 8f99e7d): errors are printed, and held to limits that guard them.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -38,7 +38,7 @@ Comparison printed(const std::string& name, const std::vector<Pair>& pairs) {
 
 }  // namespace
 
-TEST_CASE("whole latencies of batches on A100s: in the right order, and never ten times off in the median") {
+TEST_CASE("whole latencies of batches on A100s: in the right order, and the faster the software the nearer") {
   const std::string path = table("llm_inference_bench_a100_mi250_gaudi2.csv");
   if (path.empty()) {
     MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
@@ -51,9 +51,11 @@ TEST_CASE("whole latencies of batches on A100s: in the right order, and never te
   std::map<std::string, std::vector<Pair>> latencies;
   for (const BatchPoint& p : simulate_all(runs))
     latencies[p.run.software].push_back({"", p.latency_s, p.run.latency_s});
+  // What they were when this was written, and a little: 0.07, 0.15, 0.31. The rest is the host's time of 2024.
+  const std::map<std::string, double> limits = {{"TensorRT-LLM", 0.09}, {"vLLM", 0.18}, {"Deepspeed-MII", 0.35}};
   for (const auto& [software, pairs] : latencies) {
     const Comparison errors = printed(software, pairs);
-    CHECK(*errors.error_median < 0.5);
+    CHECK(*errors.error_median < limits.at(software));
     CHECK(*errors.rank > 0.9);
   }
 }
