@@ -81,8 +81,9 @@ std::optional<Value> of_call(const Node& node, const Expression::Lookup& lookup)
   const auto results = node.function->of(arguments);
   if (!results || !std::ranges::all_of(*results, [](double result) { return std::isfinite(result); }))
     return std::nullopt;
-  // What makes lists of lists makes numbers of numbers.
-  return node.function->by_item && first_is_list ? Value(*results) : Value(results->front());
+  // What makes lists of lists makes numbers of numbers, but for several of them.
+  const bool list = results->size() > 1 || (node.function->by_item && first_is_list);
+  return list ? Value(*results) : Value(results->front());
 }
 
 std::optional<Value> computed(const Node& node, const Expression::Lookup& lookup) {

@@ -21,6 +21,8 @@ TEST_CASE("lists are put together in their order, and correlated as one") {
     });
   };
   CHECK(value("list(a, b, 9)") == Value(std::vector<double>{1, 2, 4, 3, 9}));
+  CHECK(value("list(9, a)") == Value(std::vector<double>{9, 1, 2}));
+  CHECK(value("sum(list(1, 2, 3))") == Value(6.));
   // (1, 4), (2, 3), (4, 1), (3, 2): one falls by what the other rises.
   CHECK(std::get<double>(*value("pearson(list(a, b), list(b, a))")) == doctest::Approx(-1));
 }
