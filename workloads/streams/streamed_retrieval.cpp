@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace llmscape::workloads {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 enum class Mode { append, update };
 
 struct StreamedRetrieval : Stream {
-  std::shared_ptr<const Lengths> question, context, chunks, output;
+  std::shared_ptr<const Lengths> question, context, chunk, chunks, output;
+  std::optional<std::int64_t> context_max;
   std::shared_ptr<const Durations> first, gap;
   double delay_factor = 1;
   Mode mode = Mode::append;
@@ -29,11 +31,12 @@ class StreamedRetrievalMaker : public ProgramMaker {
  public:
   StreamedRetrievalMaker(const StreamedRetrieval& config, const RandomStreams& streams, std::uint64_t range)
       : ids_(range), question_(*config.question, streams.stream("question")),
-        context_(*config.context, streams.stream("context")), chunks_(*config.chunks, streams.stream("chunks")),
-        output_(*config.output, streams.stream("output")), first_(*config.first, streams.stream("first")),
-        gap_(*config.gap, streams.stream("gap")), delay_factor_(config.delay_factor), mode_(config.mode),
-        kept_min_(config.kept_min), kept_max_(config.kept_max), sizes_(streams.stream("sizes")),
-        kept_(streams.stream("kept")) {
+        context_(config.chunk ? *config.chunk : *config.context, streams.stream("context")),
+        chunks_(*config.chunks, streams.stream("chunks")), of_a_chunk_(config.chunk != nullptr),
+        context_max_(config.context_max.value_or(1LL << 31)), output_(*config.output, streams.stream("output")),
+        first_(*config.first, streams.stream("first")), gap_(*config.gap, streams.stream("gap")),
+        delay_factor_(config.delay_factor), mode_(config.mode), kept_min_(config.kept_min), kept_max_(config.kept_max),
+        sizes_(streams.stream("sizes")), kept_(streams.stream("kept")) {
     if (config.chunk_cv > 0) weight_ = gamma_law(1, config.chunk_cv);
   }
 
@@ -42,8 +45,10 @@ class StreamedRetrievalMaker : public ProgramMaker {
     program.start = start;
     Stage& call = program.stages.emplace_back();
     const Segment question{ids_.fresh(), std::max<std::int64_t>(1, question_.next())};
-    const std::int64_t context = std::max<std::int64_t>(1, context_.next());
+    std::int64_t context = std::max<std::int64_t>(1, context_.next());
     std::int64_t chunks = std::max<std::int64_t>(1, chunks_.next());
+    if (of_a_chunk_) context *= chunks;
+    context = std::min(context, context_max_);
     if (mode_ == Mode::append) chunks = std::min(chunks, context);
     const std::vector<Prompt> contexts = mode_ == Mode::append ? appended(context, chunks) : updated(context, chunks);
     Seconds at = delay_factor_ * first_.next();
@@ -92,7 +97,10 @@ class StreamedRetrievalMaker : public ProgramMaker {
   }
 
   ContentIds ids_;
-  LengthDraws question_, context_, chunks_, output_;
+  LengthDraws question_, context_, chunks_;
+  bool of_a_chunk_;
+  std::int64_t context_max_;
+  LengthDraws output_;
   DurationDraws first_, gap_;
   double delay_factor_;
   Mode mode_;
@@ -114,7 +122,12 @@ FamilyMember<Stream> streamed_retrieval_stream() {
     // The question's length: RAGPulse, as of the stream 'rag'.
     f.add_family("question", &T::question, lengths(), "tokens of the question, at the head of the prompt")
         .otherwise("{kind: log_normal, mean: 7.5, cv: 0.87}");
-    f.add_family("context", &T::context, lengths(), "tokens of the whole context behind it").required();
+    f.add_family("context", &T::context, lengths(), "tokens of the whole context behind it, whatever its chunks");
+    f.add_family(
+        "chunk", &T::chunk, lengths(),
+        "instead of 'context': tokens of a chunk, the mean over those of a query. The context is this times the "
+        "number of chunks: more chunks are more tokens");
+    f.add("context_max", &T::context_max, "longer contexts are cut to this").between(1, 1'000'000'000);
     f.add_family("chunks", &T::chunks, lengths(), "chunks that it comes in, or versions of it").required();
     f.add_family("first", &T::first, durations(), "time from the question to the first chunk").required();
     f.add_family("gap", &T::gap, durations(), "time from one chunk to the next").required();
@@ -131,6 +144,10 @@ FamilyMember<Stream> streamed_retrieval_stream() {
     f.add("kept_max", &T::kept_max, "update: largest such share; drawn uniformly between the two").between(0, 1);
     f.add_family("output", &T::output, lengths(), "tokens of the answer").required();
     f.check([](const T& c, const YamlNode& node, Diagnostics& d) {
+      if ((c.context != nullptr) == (c.chunk != nullptr))
+        d.error(node.where, "either 'context' or 'chunk' says how long contexts are");
+      if (c.chunk && c.mode == Mode::update)
+        d.error(node.where, "'chunk' is for contexts that grow: with mode 'update' give 'context'");
       if (c.kept_max < c.kept_min) d.error(node.where, "'kept_max' must be at least 'kept_min'");
     });
     return f;

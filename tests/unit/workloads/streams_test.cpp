@@ -30,6 +30,10 @@ const std::map<std::string, std::vector<std::string>> kExamples = {
      {"{kind: streamed_retrieval, context: {kind: log_normal, mean: 500, cv: 1}, chunks: {kind: geometric, mean: 4}, "
       "first: {kind: fixed, value: 1 s}, gap: {kind: exponential, mean: 1 s}, chunk_cv: 1, output: {kind: fixed, "
       "value: 1}}",
+      "{kind: streamed_retrieval, chunk: {kind: log_normal, mean: 100, cv: 1}, context_max: 900, chunks: {kind: "
+      "geometric, mean: 4}, first: {kind: fixed, value: 1 s}, gap: {kind: exponential, mean: 1 s}, output: {kind: "
+      "fixed, "
+      "value: 1}}",
       "{kind: streamed_retrieval, mode: update, context: {kind: fixed, value: 500}, chunks: {kind: fixed, value: 3}, "
       "first: {kind: fixed, value: 1 s}, gap: {kind: exponential, mean: 1 s}, output: {kind: fixed, value: 1}}"}},
     {"agents",
@@ -97,6 +101,19 @@ TEST_CASE("streamed retrieval: chunks are dealt out evenly unless weighted, at t
     if (i > 0) CHECK(starts_with(versions[i].prompt, versions[i - 1].prompt));
   }
   CHECK(program.stages[0].prompt == versions.back().prompt);
+}
+
+TEST_CASE("streamed retrieval: a law of chunks makes contexts as long as their chunks are many, up to a limit") {
+  const auto programs = programs_of(
+      "{kind: streamed_retrieval, question: {kind: fixed, value: 10}, chunk: {kind: fixed, value: 100}, context_max: "
+      "450, "
+      "chunks: {kind: uniform, min: 1, max: 6}, first: {kind: fixed, value: 2 s}, gap: {kind: fixed, value: 1 s}, "
+      "output: {kind: fixed, value: 1}}",
+      100);
+  for (const Program& program : programs) {
+    const auto chunks = static_cast<std::int64_t>(program.stages[0].versions.size());
+    CHECK(tokens_of(program.stages[0].prompt) == 10 + std::min<std::int64_t>(450, 100 * chunks));
+  }
 }
 
 TEST_CASE("streamed retrieval: an update keeps a uniform share of the context, half of it in the mean") {
