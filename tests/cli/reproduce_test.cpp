@@ -66,7 +66,7 @@ TEST_CASE("what cannot be reproduced is refused before anything runs") {
   scratch.file("tiny/s.yaml", "schema: scenario/1\nmodel: no-such-model\n");
   const Ran refused = run_program({"reproduce", folder});
   CHECK(refused.code == 2);
-  CHECK(holds(refused.err, "s.yaml:2:8: error: "));
+  CHECK(holds(refused.err, "s.yaml:1:1: error: 'hardware' is required"));
   CHECK(holds(refused.err, "note: run 'a', " + folder + "/study.yaml:6"));
 }
 
