@@ -21,4 +21,18 @@ struct MemoryTier {
 };
 const Fields<MemoryTier>& memory_tier_fields();
 
+// The fields of a tier, for what has more of them.
+template <class T>
+void add_memory_tier_fields(Fields<T>& f) {
+  using Sharing = MemoryTier::Sharing;
+  f.add("name", &T::name, "what results call it").required();
+  f.add("capacity", &T::capacity, "bytes of it; 0: it is not there").required().at_least(0);
+  f.add("read", &T::read, "bandwidth towards the devices, of all who share it together").required().above(0);
+  f.add("write", &T::write, "bandwidth from the devices, of all who share it together").required().above(0);
+  f.add("latency", &T::latency, "of a transfer").required().at_least(0);
+  f.add_enum("shared_by", &T::shared_by,
+             {{"replica", Sharing::replica}, {"node", Sharing::node}, {"all", Sharing::all}},
+             "who has it together: each replica has its own, those of a node, or all that serve the model");
+}
+
 }  // namespace llmscape::hardware

@@ -24,6 +24,9 @@ auto start_actor(simgrid::s4u::Host* host, const std::string& name, F body) {
 }
 inline simgrid::s4u::NetZone* make_root(simgrid::s4u::Engine&) { return simgrid::s4u::create_full_zone("root"); }
 #endif
-inline constexpr const char* kPrecision = SIMGRID_VERSION >= 33400 ? "precision/timing:1e-12" : "surf/precision:1e-12";
+// Below a last bit of any time: what SimGrid takes for one instant is what has one time. Sums of the same terms in
+// another order differ by some bits, and at 1e-12 those events came in the order of their actors instead of their
+// times.
+inline constexpr const char* kPrecision = SIMGRID_VERSION >= 33400 ? "precision/timing:1e-18" : "surf/precision:1e-18";
 
 }  // namespace llmscape::kernel

@@ -5,13 +5,17 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <optional>
 
-#include "sim/kernel/fabric.hpp"
+#include "sim/kernel/fluid_fabric.hpp"
 
 namespace llmscape::kernel {
 
 // The fabric as SimGrid hosts, links and routes. Movers carry the transfers: actors that are kept for the next one.
 // Private to this folder: nothing else includes SimGrid.
+//
+// A transfer ends when SimGrid says so, at the time that the fluid model had planned for it: planned times are carried,
+// never read back from a clock whose last bits are those of SimGrid's own sums (INV-2, INV-14). Both must agree.
 class SimGridFabric final : public Fabric {
  public:
   // Movers live on `home`; what one of them throws goes to `fail`, and ends the run.
@@ -30,7 +34,12 @@ class SimGridFabric final : public Fabric {
     const Route* route = nullptr;
     double bytes = 0;
     Seconds begins;
+    std::optional<Seconds> ended{};  // as planned
+  };
+  struct Ended {
     Done done;
+    bool arrived;
+    Seconds at;
   };
   struct Mover {
     simgrid::s4u::SemaphorePtr bell = simgrid::s4u::Semaphore::create(0);
@@ -38,7 +47,10 @@ class SimGridFabric final : public Fabric {
   };
 
   void work(Mover& mover);
-  [[nodiscard]] bool carry(const Transfer& transfer) const;
+  void carry(const Transfer& transfer) const;
+  [[nodiscard]] Seconds tolerance(const Transfer& transfer, Seconds now) const;
+  void end(const Transfer& transfer, Seconds now);
+  void deliver();
 
   simgrid::s4u::Host* home_;
   Fail fail_;
@@ -46,6 +58,8 @@ class SimGridFabric final : public Fabric {
   std::vector<simgrid::s4u::Link*> wires_;
   std::deque<Mover> movers_;  // as many as ever moved at once
   std::vector<Mover*> idle_;
+  FluidFabric plan_;         // the same links and transfers
+  std::deque<Ended> ended_;  // whose owners are to be told, in the order in which they were planned to end
 };
 
 }  // namespace llmscape::kernel

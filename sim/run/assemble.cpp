@@ -116,6 +116,21 @@ std::optional<AdapterResult> adapters(const Parts& parts) {
   return result;
 }
 
+std::optional<HostResult> on_hosts(const Parts& parts) {
+  std::optional<HostResult> result;
+  for (const serving::Replica* replica : parts.replicas) {
+    const serving::KvHost* host = replica->host();
+    if (!host) continue;
+    if (!result) result.emplace();
+    const Bytes block = host->block_bytes(replica->state().kv.block_tokens());
+    result->peak_bytes = std::max(result->peak_bytes, static_cast<double>(host->peak_blocks()) * block.si());
+    result->written_bytes += host->total().written.si();
+    result->read_bytes += host->total().read.si();
+    result->wait_s += host->total().wait.si();
+  }
+  return result;
+}
+
 std::optional<SwapResult> swaps(const Parts& parts, Seconds end) {
   std::optional<SwapResult> result;
   std::int64_t preemptions = 0;
@@ -341,6 +356,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
   result.throughput = throughput(parts, result.window_s, result.devices);
   result.kv_tiers = parts.tiers->results(end);
+  result.kv_host = on_hosts(parts);
   result.kv_swap = swaps(parts, end);
   result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
   result.speculation = speculation(parts, totals);

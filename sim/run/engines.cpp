@@ -46,6 +46,26 @@ serving::Acceptance acceptance_of(const AcceptanceConfig& config, const std::vec
   return accepts;
 }
 
+serving::KvHostConfig host_of(const KvHostMemory& memory, const models::ModelSpec& model, const ReplicaSize& size) {
+  serving::KvHostConfig host;
+  host.blocks = size.host_blocks;
+  host.device_blocks = size.kv_blocks - size.host_blocks;
+  host.laws = models::kv_laws(model);
+  host.law_bytes.resize(host.laws.size());
+  for (const models::LayerGroup& group : model.groups) {
+    const int caches = group.caches(group.count);
+    const auto law = std::ranges::lower_bound(host.laws, group.attention.reach()) - host.laws.begin();
+    host.law_bytes[static_cast<std::size_t>(law)] +=
+        caches * models::kv_bytes_per_token(group.attention, model.precision.kv);
+    host.caches += caches;
+  }
+  host.read = *memory.read;
+  host.write = *memory.write;
+  host.latency = *memory.latency;
+  host.copies = memory.copies;
+  return host;
+}
+
 }  // namespace
 
 hardware::Device::Settings settings_of(const EngineConfig& engine) {
@@ -67,12 +87,18 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
   size.kv_blocks = engine.kv_blocks.value_or(static_cast<std::int64_t>(tokens) / engine.block_size);
   size.kv_blocks /= engine.pipeline_batches;
+  if (engine.kv_host) {
+    const Bytes block(models::kv_bytes_per_token(model) * static_cast<double>(engine.block_size));
+    size.host_blocks = static_cast<std::int64_t>(*engine.kv_host->capacity / block);
+    const bool all = engine.kv_host->keeps == KvHostMemory::Keeps::all && size.host_blocks > 0;
+    size.kv_blocks = (all ? 0 : size.kv_blocks) + size.host_blocks;
+  }
   size.max_model_len = engine.max_model_len.value_or(model.max_position);
   const std::int64_t held = size.kv_blocks * engine.block_size;
   if (held < size.max_model_len) {
-    size.warning = "'" + device.name + "' holds " + std::to_string(held) +
-                   " tokens of KV, less than the longest sequence allowed (" + std::to_string(size.max_model_len) +
-                   "): longer requests are dropped";
+    size.warning = "'" + device.name + (size.host_blocks > 0 ? "' with its host holds " : "' holds ") +
+                   std::to_string(held) + " tokens of KV, less than the longest sequence allowed (" +
+                   std::to_string(size.max_model_len) + "): longer requests are dropped";
   }
   return size;
 }
@@ -146,6 +172,7 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
                     both || config.role == serving::Role::decode});
   replica.offload = {tiers_.below(config, seats_.back(), replica.index), config.kv_write, config.kv_fetch,
                      config.kv_prefetch};
+  if (config.kv_host) replica.host = host_of(*config.kv_host, model, size);
   if (config.kv_swap) {
     const Bytes block(models::kv_bytes_per_token(model) * static_cast<double>(config.block_size));
     replica.swap = {static_cast<std::int64_t>(*config.kv_swap->capacity / block), block, *config.kv_swap->read,

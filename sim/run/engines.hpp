@@ -17,7 +17,8 @@ namespace llmscape::run {
 
 // What a replica on the device has to work with.
 struct ReplicaSize {
-  std::int64_t kv_blocks = 0;
+  std::int64_t kv_blocks = 0;    // of HBM and of the host together
+  std::int64_t host_blocks = 0;  // of them
   std::int64_t max_model_len = 0;
   std::string warning;  // the pool is smaller than the longest sequence allowed; else empty
 };

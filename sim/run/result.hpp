@@ -74,6 +74,13 @@ struct SwapResult {
   double write_use = 0, read_use = 0;  // of the time, mean of the links, 0 to 1
 };
 
+// KV entries of running requests on the host, all replicas together.
+struct HostResult {
+  double peak_bytes = 0;  // of the fullest
+  double written_bytes = 0, read_bytes = 0;
+  double wait_s = 0;  // that steps waited for copies
+};
+
 // Of the pools that speculate. Accepted drafts count when their request leaves.
 struct SpeculationResult {
   std::int64_t passes = 0;     // decodes, over all steps
@@ -240,6 +247,7 @@ struct RunResult {
   Throughput throughput;
   KvResult kv;
   std::vector<TierResult> kv_tiers;  // below HBM; none: what leaves HBM is gone
+  std::optional<HostResult> kv_host;
   std::optional<SwapResult> kv_swap;
   std::optional<SpeculationResult> speculation;
   std::optional<AdapterResult> adapters;

@@ -239,6 +239,11 @@ std::string to_json(const RunResult& r) {
     json["tokens"]["fetched"] = r.tokens.fetched;
     json["kv_tiers"] = tiers(r.kv_tiers);
   }
+  if (r.kv_host)
+    json["kv_host"] = {{"peak_bytes", r.kv_host->peak_bytes},
+                       {"written_bytes", r.kv_host->written_bytes},
+                       {"read_bytes", r.kv_host->read_bytes},
+                       {"wait_s", r.kv_host->wait_s}};
   if (r.kv_swap)
     json["kv_swap"] = {{"swaps", r.kv_swap->swaps},           {"share", r.kv_swap->share},
                        {"peak_bytes", r.kv_swap->peak_bytes}, {"written_bytes", r.kv_swap->written_bytes},

@@ -62,6 +62,13 @@ struct ColdStartConfig {
   std::optional<BytesPerSecond> bandwidth;  // into one device; absent: its own load_bandwidth()
 };
 
+// Host memory for KV entries of running requests.
+struct KvHostMemory : hardware::MemoryTier {
+  enum class Keeps { overflow, all };
+  Keeps keeps = Keeps::overflow;
+  serving::KvCopies copies = serving::KvCopies::overlapped;
+};
+
 // What the replicas of a pool have in common.
 struct EngineConfig {
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
@@ -81,6 +88,7 @@ struct EngineConfig {
   serving::KvWrite kv_write = serving::KvWrite::on_eviction;
   serving::KvFetch kv_fetch = serving::KvFetch::by_cost;
   bool kv_prefetch = true;
+  std::optional<KvHostMemory> kv_host;          // where KV entries are that HBM has no room for
   std::optional<hardware::MemoryTier> kv_swap;  // where requests that give way may wait
   std::optional<SpeculationConfig> speculation;
   std::optional<LoraConfig> lora;

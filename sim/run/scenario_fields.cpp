@@ -97,6 +97,21 @@ const Fields<ColdStartConfig>& cold_start_fields() {
   return fields;
 }
 
+const Fields<KvHostMemory>& kv_host_fields() {
+  static const Fields<KvHostMemory> fields = [] {
+    using Keeps = KvHostMemory::Keeps;
+    Fields<KvHostMemory> f("kv_host", "host memory for KV entries of running requests, and the link to it");
+    hardware::add_memory_tier_fields(f);
+    f.add_enum("keeps", &KvHostMemory::keeps, {{"overflow", Keeps::overflow}, {"all", Keeps::all}},
+               "what the devices have no room for, or all entries");
+    f.add_enum("copies", &KvHostMemory::copies,
+               {{"overlapped", serving::KvCopies::overlapped}, {"in_turn", serving::KvCopies::in_turn}},
+               "copies of a layer run beside those of others and beside what computes, or one after the other with it");
+    return f;
+  }();
+  return fields;
+}
+
 // The fields that pools lay over those of `serving`.
 template <class T>
 void add_engine_fields(Fields<T>& f) {
@@ -149,6 +164,9 @@ void add_engine_fields(Fields<T>& f) {
   f.add("kv_prefetch", &T::kv_prefetch,
         "a fetch begins when the call and all before it have room, though slots are lacking; false: when slots are "
         "free too");
+  f.add_group("kv_host", &T::kv_host, kv_host_fields(),
+              "host memory of a replica for KV entries of running requests, behind that of the devices; absent: none")
+      .preset_from("tiers");
   f.add_group("kv_swap", &T::kv_swap, hardware::memory_tier_fields(),
               "host memory of a replica that the batcher may copy preempted requests' KV entries to; absent: none")
       .preset_from("tiers");

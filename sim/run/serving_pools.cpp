@@ -96,6 +96,29 @@ void check_swap(const EngineConfig& engine, const SourceRange& where, Diagnostic
     diagnostics.error(where, "the memory of 'kv_swap' is that of one replica", "shared_by: replica");
 }
 
+// Entries on the host are those of a pool's own running requests: nobody else finds or takes them there.
+void check_host(const Scenario& scenario, const PoolConfig& engine, const SourceRange& where,
+                Diagnostics& diagnostics) {
+  if (!engine.kv_host) return;
+  if (engine.kv_host->shared_by != hardware::MemoryTier::Sharing::replica)
+    diagnostics.error(where, "the memory of 'kv_host' is that of one replica", "shared_by: replica");
+  if (engine.kv_host->keeps == KvHostMemory::Keeps::overflow && engine.batcher->prefix_caching())
+    diagnostics.error(where, "'kv_host' that keeps what overflows needs a batcher that keeps no prefixes",
+                      "batcher: {policy: vllm_v1, enable_prefix_caching: false}, or kv_host: {keeps: all}");
+  if (!engine.kv_tiers.empty() || engine.kv_swap)
+    diagnostics.error(
+        where, std::string("'kv_host' does not go together with '") + (engine.kv_swap ? "kv_swap" : "kv_tiers") + "'");
+  if (engine.role != serving::Role::any)
+    diagnostics.error(where, "'kv_host' needs pools that compute prompts and decode them");
+  if (engine.pipeline_parallel > 1)
+    diagnostics.error(where, "'kv_host' has one link, and the stages of a pipeline have one each",
+                      "tensor_parallel in place of pipeline_parallel");
+  if (engine.speculation && engine.speculation->draft.model)
+    diagnostics.error(where, "'kv_host' has no room for the KV entries of a model that makes drafts");
+  if (scenario.model_of(engine).groups.front().attention.kept_prompt > 0)
+    diagnostics.error(where, "token plan 'snapkv' drops entries that 'kv_host' would be taken to write");
+}
+
 void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
                   Diagnostics& diagnostics) {
   const models::ParallelPlan plan = engine.plan();
@@ -112,6 +135,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
       diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
   check_token_plan(scenario, engine, root, diagnostics);
   check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
+  check_host(scenario, engine, where_of(root, {"serving", "kv_host"}), diagnostics);
   check_swap(engine, where_of(root, {"serving", engine.kv_swap ? "kv_swap" : "batcher"}), diagnostics);
   for (const std::string& problem : draft_problems(scenario, engine, device))
     diagnostics.error(where_of(root, {"serving", "speculation"}), problem);

@@ -18,6 +18,7 @@ void StepPlan::clear() {
   prefill_layers = 1;
   decodes = idle_decodes = 0;
   attended.clear();
+  host = {};
   steady = false;
 }
 

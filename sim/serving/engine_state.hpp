@@ -8,6 +8,7 @@
 #include "sim/serving/adapters.hpp"
 #include "sim/serving/decode_set.hpp"
 #include "sim/serving/kv_cache.hpp"
+#include "sim/serving/kv_host.hpp"
 #include "sim/serving/kv_import.hpp"
 #include "sim/serving/kv_swap.hpp"
 #include "sim/serving/request.hpp"
@@ -59,6 +60,7 @@ struct StepPlan {
   std::vector<models::Attended> attended;
   // Padding that computes but answers nothing (static batches): added to the decodes' work.
   std::int64_t idle_decodes = 0;
+  KvHostTraffic host;  // copies of KV entries, where some are on the host: once the plan is priced
   // The next step would be planned in the same way unless a request comes, ends or lacks a block.
   bool steady = false;
 

@@ -19,6 +19,7 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
   if (offload_.active()) state_.kv.set_listener(&offload_);
   if (config_.pipeline) config_.lookahead = 0;  // other streams may come between
   state_.chunk_time = [this](std::int64_t cached, std::int64_t tokens) { return chunk_cost(cached, tokens).device; };
+  if (config_.host.blocks > 0) host_.emplace(config_.host);
   if (config_.swap.blocks > 0) {
     swap_.emplace(config_.swap,
                   [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); });

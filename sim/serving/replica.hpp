@@ -11,6 +11,7 @@
 #include "hardware/device.hpp"
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/device_turns.hpp"
+#include "sim/serving/kv_host.hpp"
 #include "sim/serving/kv_offload.hpp"
 #include "sim/serving/pipeline.hpp"
 
@@ -80,6 +81,7 @@ struct ReplicaConfig {
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   std::int64_t kept_prompt = 0;  // entries of a prompt that stay when it is computed; 0: all
+  KvHostConfig host{};           // where KV entries are that HBM has no room for; `kv_blocks` counts its blocks too
   KvSwapConfig swap{};           // where preempted requests may go; no blocks: nowhere
   KvOffloadConfig offload{};     // where KV blocks go that leave HBM
 };
@@ -133,6 +135,8 @@ class Replica {
   [[nodiscard]] std::int64_t cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at);
 
   [[nodiscard]] const EngineState& state() const { return state_; }
+  // nullptr where all KV entries are in HBM.
+  [[nodiscard]] const KvHost* host() const { return host_ ? &*host_ : nullptr; }
   // nullptr where preempted requests cannot be swapped out.
   [[nodiscard]] const KvSwap* swap() const { return swap_ ? &*swap_ : nullptr; }
   [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
@@ -171,7 +175,7 @@ class Replica {
   void stamp_tokens(Seconds end);
   void stamp_accepted(Seconds at);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
-  [[nodiscard]] hardware::StepCost cost_of_plan();
+  [[nodiscard]] hardware::StepCost cost_of_plan(std::int64_t used_before);
   [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
@@ -190,6 +194,7 @@ class Replica {
   StepListener& listener_;
   EngineState state_;
   KvOffload offload_;
+  std::optional<KvHost> host_;
   std::optional<KvSwap> swap_;
 
   std::deque<Message> messages_;
@@ -201,6 +206,7 @@ class Replica {
   struct Ahead {
     Seconds end;
     hardware::StepCost cost;
+    KvHostTraffic host;
   };
   // A queue that keeps its memory: it is filled when it is empty, step costs are large.
   class AheadSteps {

@@ -15,7 +15,7 @@ Seconds Replica::duration(const hardware::StepCost& cost) const {
   return (hides_host_ ? std::max(device, cost.host) : device + cost.host) + cost.sync;
 }
 
-hardware::StepCost Replica::cost_of_plan() {
+hardware::StepCost Replica::cost_of_plan(std::int64_t used_before) {
   chunks_.clear();
   for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
   models::Batch batch;
@@ -28,6 +28,10 @@ hardware::StepCost Replica::cost_of_plan() {
   hardware::StepCost cost = hardware::step_by_layers(*step_model_, batch);
   const Seconds loading = static_cast<double>(state_.adapters.loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
+  if (host_) {
+    plan_.host = host_->traffic(batch, used_before, state_.kv.used(), cost.device);
+    cost.sync += plan_.host.wait;
+  }
   totals_.adapter_loading += loading;
   loads_ = state_.adapters.loads();
   return cost;
@@ -56,7 +60,7 @@ Seconds Replica::prefill_time(std::int64_t cached, std::int64_t tokens) {
 
 bool Replica::plan_step(Seconds now) {
   offload_.begin_fetches(state_, now);
-  const std::int64_t preemptions = state_.preemptions;
+  const std::int64_t preemptions = state_.preemptions, used_before = state_.kv.used();
   plan_.clear();
   batcher_->plan(state_, now, plan_);
   // A step in which everybody had to give way computes nothing; the room is there for the next.
@@ -65,7 +69,7 @@ bool Replica::plan_step(Seconds now) {
   const Seconds start = std::max(now, last_end_);
   for (const PlannedChunk& chunk : plan_.chunks)
     if (chunk.request->hand_over && chunk.begins) outcomes_.on_prompt_start(*chunk.request, start);
-  const hardware::StepCost cost = cost_of_plan();
+  const hardware::StepCost cost = cost_of_plan(used_before);
   if (config_.pipeline) pass_pipeline(cost, now);
   else commit(cost, start, start + duration(cost));
   return true;
@@ -125,6 +129,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.most_sequences = std::max(totals_.most_sequences, sequences);
   totals_.most_tokens =
       std::max(totals_.most_tokens, prefill_tokens + plan_.decodes * state_.decoding.tokens_per_decode());
+  if (host_) host_->count(plan_.host, state_.kv.used());
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
   listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size() + offload_.fetching(),
                     state_.kv.used());
@@ -179,12 +184,18 @@ void Replica::plan_ahead() {
   std::int64_t blocks = 0;
   Seconds end = last_end_;
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
+    const std::int64_t used_before = state_.kv.used() + blocks;
     blocks += state_.blocks_for_decodes(ahead);
     if (blocks > room || next_plan() >= arrival) return;
     batch.attended = state_.decoding.attended(ahead);
-    const hardware::StepCost cost = step_model_->step(batch);
+    hardware::StepCost cost = step_model_->step(batch);
+    KvHostTraffic host;
+    if (host_) {
+      host = host_->traffic(batch, used_before, state_.kv.used() + blocks, cost.device);
+      cost.sync += host.wait;
+    }
     end += duration(cost);
-    ahead_.push_back({end, cost});
+    ahead_.push_back({end, cost, host});
   }
 }
 
@@ -197,6 +208,7 @@ void Replica::commit_ahead(Seconds until, bool inclusive) {
     }
     plan_.clear();
     state_.schedule_decodes(plan_);
+    plan_.host = ahead_.front().host;
     commit(ahead_.front().cost, last_end_, ahead_.front().end);
     ahead_.pop_front();
     while (steps_.size() > static_cast<std::size_t>(depth_) && steps_.front().finished.empty()) steps_.pop_front();

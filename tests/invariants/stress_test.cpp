@@ -37,6 +37,16 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       if (seed % 3 == 0)
         config.adapters = {std::make_shared<AdapterLaw>(6, 1, RandomStreams(seed)), random.integer(1, 4),
                            Seconds(1e-3)};
+      if (seed % 5 == 0)
+        config.host = {config.kv_blocks / 2,
+                       config.kv_blocks - config.kv_blocks / 2,
+                       config.kv_laws,
+                       {60, 40},
+                       4,
+                       BytesPerSecond(1e6),
+                       BytesPerSecond(2e6),
+                       Seconds(1e-6),
+                       seed % 2 == 0 ? KvCopies::in_turn : KvCopies::overlapped};
       config.gateway.retrieval_servers = random.integer(0, 2);
       if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
       if (random.chance(0.5)) config.gateway.max_outstanding = random.integer(1, 40);

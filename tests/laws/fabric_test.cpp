@@ -202,7 +202,7 @@ TEST_CASE("200 random transfers over two sites end at the same times on SimGrid 
   const auto simgrid = ends_on_simgrid(setup, kTransfers);
   for (std::size_t i = 0; i < kTransfers; ++i) {
     CAPTURE(i);
-    CHECK(std::abs(fluid[i] - simgrid[i]) < kExact);
+    CHECK(fluid[i] == simgrid[i]);  // which says itself where it differs by more than rounding
   }
 }
 

@@ -94,6 +94,7 @@ struct SystemConfig {
   std::shared_ptr<serving::Pipeline> pipeline;  // all replicas are streams of it; fresh for each system
   bool chunks_follow = false;
   std::function<serving::KvOffloadConfig(std::size_t replica)> offload;  // none: what leaves HBM is gone
+  serving::KvHostConfig host;                                            // no blocks: all entries are in HBM
   serving::KvSwapConfig swap;  // no blocks: preempted requests are computed again
   struct LinkChange {
     double at;
@@ -128,6 +129,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.pipeline = config.pipeline.get();
       replica.chunks_follow = config.chunks_follow;
       if (config.offload) replica.offload = config.offload(i);
+      replica.host = config.host;
       replica.swap = config.swap;
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;

@@ -107,6 +107,22 @@ TEST_CASE("profiles and a threshold that follows the queues give the same bytes 
   CHECK(queue == run::to_json(llmscape::testing::run_on_event_queue(*scenario, 0)));
 }
 
+TEST_CASE("a link that transfers share and fill gives the same bytes on both kernels (INV-14)") {
+  for (const char* uplink : {"80 MB/s", "90 MB/s", "100 MB/s", "120 MB/s"}) {  // 1.5 / 2 prompts a second bring 135 MB
+    CAPTURE(uplink);
+    const auto scenario = scenario_of(
+        offloading(uplink), {"workload.requests=200", "workload.arrivals.rate=1.5 /s",
+                             "serving.controllers=[{policy: threshold, longer: elsewhere, shorter: prompts, usual: "
+                             "2000, max: 100000, interval: 1 s}]"});
+    const run::RunResult result = llmscape::testing::run_on_event_queue(*scenario);
+    const auto site = std::ranges::find(result.links, "site a, out", &run::LinkResult::name);
+    REQUIRE(site != result.links.end());
+    CHECK(site->use > 0.7);
+    CHECK(run::to_json(result) == llmscape::testing::json_on_simgrid(*scenario));
+    CHECK(run::to_json(result) == run::to_json(llmscape::testing::run_on_event_queue(*scenario, 0)));
+  }
+}
+
 TEST_CASE("lengths beyond a profile are said") {
   const auto analysis = analysis_of(offloading("1 TB/s"), {"workload.stream.prompt.values=[900, 3000]"});
   REQUIRE(analysis.warnings.size() == 1);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole scenarios with KV entries on the host.
+#include <doctest/doctest.h>
+
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using doctest::Approx;
+using llmscape::testing::holds;
+using llmscape::testing::json_on_simgrid;
+using llmscape::testing::mistakes;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+constexpr double kTokenBytes = 131'072;  // of Llama 3.1 8B, in 32 layers
+
+// HBM has room for 2,000 blocks of 16 tokens.
+std::string calls(int requests, int prompt, int output, const std::string& host,
+                  const std::string& batcher = "vllm_v0") {
+  return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: a100-80}]}\n"
+         "serving: {batcher: {policy: " +
+         batcher + ", enable_prefix_caching: false}, kv_blocks: 2000, max_model_len: 100000" +
+         (host.empty() ? ""
+                       : ", kv_host: {name: host, capacity: 100 GB, read: 20 GB/s, write: 4 GB/s, latency: 10 us, " +
+                             host + "}") +
+         "}\nworkload: {arrivals: {kind: burst, programs: " + std::to_string(requests) +
+         "}, stream: {kind: lengths, prompt: {kind: fixed, value: " + std::to_string(prompt) +
+         "}, output: {kind: fixed, value: " + std::to_string(output) + "}}}\n";
+}
+
+run::RunResult run_of(const std::string& scenario, const std::vector<std::string>& overrides = {}) {
+  return run_on_event_queue(*scenario_of(scenario, overrides));
+}
+
+}  // namespace
+
+TEST_CASE("a prompt takes what it computes and, in turn, its bytes over the link and a copy's latency for each layer") {
+  const run::RunResult hbm = run_of(calls(1, 16'000, 1, ""));
+  const run::RunResult host = run_of(calls(1, 16'000, 1, "keeps: all, copies: in_turn"));
+  const double copies = 16'000 * kTokenBytes / 4e9 + 32 * 10e-6;
+  CHECK(host.ttft_s->mean == Approx(hbm.ttft_s->mean + copies));
+  REQUIRE(host.kv_host);
+  CHECK(host.kv_host->wait_s == Approx(copies));
+  CHECK(host.kv_host->written_bytes == 16'000 * kTokenBytes);
+  CHECK(host.kv_host->read_bytes == 0);
+  CHECK(host.kv_host->peak_bytes == 1000 * 16 * kTokenBytes);
+}
+
+TEST_CASE("a prompt beyond HBM is dropped without the host, and with it writes what overflows, in chunks or not") {
+  CHECK(run_of(calls(1, 40'000, 1, "")).requests.dropped == 1);
+  for (const char* batcher : {"vllm_v0", "vllm_v1"}) {
+    CAPTURE(batcher);
+    const run::RunResult result = run_of(calls(1, 40'000, 1, "copies: in_turn", batcher));
+    const run::RunResult roomy = run_of(calls(1, 40'000, 1, "", batcher), {"serving.kv_blocks=3000"});
+    CHECK(result.requests.completed == 1);
+    CHECK(result.kv_host->written_bytes == Approx(500 * 16 * kTokenBytes));
+    CHECK(result.ttft_s->mean == Approx(roomy.ttft_s->mean + result.kv_host->wait_s));
+  }
+  // Chunks read again what the ones before them left on the host.
+  const run::RunResult chunks = run_of(calls(1, 64'000, 1, "keeps: all, copies: in_turn", "vllm_v1"),
+                                       {"serving.batcher.max_num_batched_tokens=16000"});
+  CHECK(chunks.kv_host->read_bytes == (1 + 2 + 3) * 16'000 * kTokenBytes);
+  CHECK(chunks.kv_host->written_bytes == 64'000 * kTokenBytes);
+}
+
+TEST_CASE("a decode reads its context over the link, which bounds it") {
+  const auto tpot = [](const std::string& host) { return run_of(calls(1, 16'000, 11, host)).tpot_s->mean; };
+  const run::RunResult result = run_of(calls(1, 16'000, 11, "keeps: all, copies: in_turn"));
+  double entries = 0;
+  for (int decode = 0; decode < 10; ++decode) entries += 16'000 + decode;
+  CHECK(result.kv_host->read_bytes == entries * kTokenBytes);
+  CHECK(result.kv_host->written_bytes == 16'010 * kTokenBytes);
+  CHECK(tpot("keeps: all, copies: in_turn") ==
+        Approx(tpot("") + entries / 10 * kTokenBytes / 20e9 + kTokenBytes / 4e9 + 64 * 10e-6));
+  CHECK(tpot("keeps: all") < tpot("keeps: all, copies: in_turn"));
+  CHECK(tpot("keeps: all") > entries / 10 * kTokenBytes / 20e9);
+}
+
+TEST_CASE("host memory that is not there, or that nothing needs, changes no latency") {
+  const std::string without = run::to_json(run_of(calls(5, 3000, 50, "")));
+  CHECK(without == run::to_json(run_of(calls(5, 3000, 50, "keeps: all"), {"serving.kv_host.capacity=0 GB"})));
+  const run::RunResult unused = run_of(calls(5, 3000, 50, ""));
+  const run::RunResult spare = run_of(calls(5, 3000, 50, "copies: in_turn"));
+  CHECK(spare.kv_host->written_bytes == 0);
+  CHECK(spare.e2e_s->max == unused.e2e_s->max);
+}
+
+TEST_CASE("a faster link is never slower, and an endless one costs the latencies") {
+  double before = 1e9;
+  for (const char* bandwidth : {"1 GB/s", "10 GB/s", "100 GB/s", "1000000 GB/s"}) {
+    const std::string link = std::string("=") + bandwidth;
+    const double mean =
+        run_of(calls(3, 20'000, 20, "keeps: all"),
+               {"serving.kv_host.read" + link, "serving.kv_host.write" + link, "serving.kv_host.latency=0 s"})
+            .e2e_s->mean;
+    CHECK(mean < before);
+    before = mean;
+  }
+  CHECK(before == Approx(run_of(calls(3, 20'000, 20, ""), {"serving.kv_blocks=5000"}).e2e_s->mean).epsilon(1e-4));
+}
+
+TEST_CASE(
+    "with KV on the host SimGrid and the bare event queue, with lookahead and without, give the same bytes (INV-14)") {
+  for (const char* batcher : {"vllm_v0", "vllm_v1"})
+    for (const char* host : {"keeps: all", "keeps: overflow", "copies: in_turn"}) {
+      CAPTURE(batcher);
+      CAPTURE(host);
+      // Two of them fill HBM; the host holds two more, and others give way.
+      const auto scenario = scenario_of(calls(8, 15'000, 300, host, batcher), {"serving.kv_host.capacity=4 GB"});
+      const run::RunResult result = run_on_event_queue(*scenario);
+      CHECK(result.kv_host->read_bytes > 0);
+      CHECK(result.kv_host->peak_bytes <= 4e9);
+      const std::string simgrid = json_on_simgrid(*scenario);
+      CHECK(simgrid == run::to_json(result));
+      CHECK(simgrid == run::to_json(run_on_event_queue(*scenario, 0)));
+    }
+}
+
+TEST_CASE("what cannot keep entries on the host says so") {
+  const auto said = [](const std::string& serving) {
+    return mistakes(
+        "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: a100-80, count: 2}]}\n"
+        "serving: {kv_host: {preset: host-ddr5, keeps: all}, " +
+        serving + "}\nworkload: {preset: chat-1k, requests: 10}\n");
+  };
+  CHECK(holds(said("kv_tiers: [host-ddr5]"), "'kv_host' does not go together with 'kv_tiers'"));
+  CHECK(holds(said("batcher: {policy: streaming, victims: swap}, kv_swap: host-ddr5"), "together with 'kv_swap'"));
+  CHECK(holds(said("pipeline_parallel: 2"), "'kv_host' has one link"));
+  CHECK(holds(said("speculation: {tokens: 4, acceptance: 0.8, draft: {model: llama-3.2-1b}}"),
+              "a model that makes drafts"));
+}
