@@ -5,8 +5,8 @@
 
 namespace llmscape::hardware {
 
-// A quantity that was measured at some prompt lengths: linear between them, and beyond them as in the nearest piece, but
-// for short prompts at least in proportion to their length: a steep first piece would fall below 0.
+// A quantity that was measured at some prompt lengths: linear between them, and beyond them as in the nearest piece,
+// but for short prompts at least in proportion to their length: a steep first piece would fall below 0.
 class LengthProfile {
  public:
   struct Point {

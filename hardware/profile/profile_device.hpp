@@ -26,7 +26,8 @@ struct ProfiledDecode {
 
 // A serving instance that is known only by what prompts and tokens of one model took on it: a published table, where
 // neither model nor kernels are public. Between the profile's lengths times and bytes are linear; beyond them they go
-// on as in the nearest piece (LengthProfile), which counts as extrapolated and leaves a warning. It says nothing about other models.
+// on as in the nearest piece (LengthProfile), which counts as extrapolated and leaves a warning. It says nothing about
+// other models.
 struct ProfileDevice final : Device, Fit {
   std::string model;  // that it was profiled with
   std::vector<ProfiledPrompt> prompts;

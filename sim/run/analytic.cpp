@@ -60,9 +60,9 @@ class Reader {
  private:
   void complain(const std::string& what) {
     const bool no_pools = scenario_.config.serving.pools.empty();
-    diagnostics_.error(no_pools ? where_of(scenario_.resolved, {"hardware"})
-                                : where_of(scenario_.resolved, {"serving", "pools"}),
-                       "the analytic mode " + what);
+    diagnostics_.error(
+        no_pools ? where_of(scenario_.resolved, {"hardware"}) : where_of(scenario_.resolved, {"serving", "pools"}),
+        "the analytic mode " + what);
     ++errors_;
   }
 
