@@ -117,7 +117,7 @@ void add_lint(CLI::App& app, Session& session) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
   CLI::App* verb = app.add_subcommand(
-      "lint", "Check scenarios, sweeps, studies, devices and their parts, models, workloads and traces: every mistake");
+      "lint", "Check scenarios, sweeps, studies, devices and parts, models, workloads, traces: every mistake");
   verb->footer(kFooter);
   verb->add_option("files", *files, "Files to check")->type_name("FILE")->required();
   messages->add_options(*verb);

@@ -108,8 +108,8 @@ std::vector<BatchRun> read_splitwise(const std::string& path, Diagnostics& diagn
   std::vector<BatchRun> runs;
   for (const auto& [point, times] : repeats) {
     const auto& [tensor, input, output, batch] = point;
-    runs.push_back(
-        {"splitwise", "llama-2-70b", "a100-80", tensor, input, output, batch, 0, median(times.first), median(times.second)});
+    runs.push_back({"splitwise", "llama-2-70b", "a100-80", tensor, input, output, batch, 0, median(times.first),
+                    median(times.second)});
   }
   return runs;
 }
@@ -127,8 +127,8 @@ std::string scenario_text(const BatchRun& run) {
       "  arrivals: {{kind: closed_loop, users: {}}}\n"
       "  stream: {{kind: lengths, prompt: {{kind: fixed, value: {}}}, output: {{kind: fixed, value: {}}}}}\n"
       "  requests: {}\n",
-      run.model, run.device, run.tensor, run.tensor, batcher_of(run), run.input + run.output, run.batch, run.input, run.output,
-      run.batch);
+      run.model, run.device, run.tensor, run.tensor, batcher_of(run), run.input + run.output, run.batch, run.input,
+      run.output, run.batch);
 }
 
 std::optional<BatchPoint> simulate(const BatchRun& run, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
