@@ -26,7 +26,7 @@ template <class T>
 void add_memory_tier_fields(Fields<T>& f) {
   using Sharing = MemoryTier::Sharing;
   f.add("name", &T::name, "what results call it").required();
-  f.add("capacity", &T::capacity, "bytes of it; 0: it is not there").required().at_least(0);
+  f.add("capacity", &T::capacity, "bytes of it; 0: it is not there").required().between(0, 1e18);
   f.add("read", &T::read, "bandwidth towards the devices, of all who share it together").required().above(0);
   f.add("write", &T::write, "bandwidth from the devices, of all who share it together").required().above(0);
   f.add("latency", &T::latency, "of a transfer").required().at_least(0);

@@ -16,6 +16,8 @@ namespace {
 // it up to the rank at which they differ.
 enum class Mode { append, update };
 
+constexpr std::int64_t kMostChunks = 100'000;  // a law may draw 2e9, and a program keeps them all
+
 struct StreamedRetrieval : Stream {
   std::shared_ptr<const Lengths> question, context, chunk, chunks, output;
   std::optional<std::int64_t> context_max;
@@ -46,7 +48,7 @@ class StreamedRetrievalMaker : public ProgramMaker {
     Stage& call = program.stages.emplace_back();
     const Segment question{ids_.fresh(), std::max<std::int64_t>(1, question_.next())};
     std::int64_t context = std::max<std::int64_t>(1, context_.next());
-    std::int64_t chunks = std::max<std::int64_t>(1, chunks_.next());
+    std::int64_t chunks = std::clamp<std::int64_t>(chunks_.next(), 1, kMostChunks);
     if (of_a_chunk_) context *= chunks;
     context = std::min(context, context_max_);
     if (mode_ == Mode::append) chunks = std::min(chunks, context);
@@ -128,7 +130,9 @@ FamilyMember<Stream> streamed_retrieval_stream() {
         "instead of 'context': tokens of a chunk, the mean over those of a query. The context is this times the "
         "number of chunks: more chunks are more tokens");
     f.add("context_max", &T::context_max, "longer contexts are cut to this").between(1, 1'000'000'000);
-    f.add_family("chunks", &T::chunks, lengths(), "chunks that it comes in, or versions of it").required();
+    f.add_family("chunks", &T::chunks, lengths(),
+                 "chunks that it comes in, or versions of it; of more than 100,000 the first 100,000 count")
+        .required();
     f.add_family("first", &T::first, durations(), "time from the question to the first chunk").required();
     f.add_family("gap", &T::gap, durations(), "time from one chunk to the next").required();
     f.add("delay_factor", &T::delay_factor, "both times are multiplied by this: a slower search").between(0, 1e6);

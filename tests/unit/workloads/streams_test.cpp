@@ -116,6 +116,14 @@ TEST_CASE("streamed retrieval: a law of chunks makes contexts as long as their c
   }
 }
 
+TEST_CASE("streamed retrieval: a law that draws two thousand million chunks gives no more than 100,000") {
+  const auto programs = programs_of(
+      "{kind: streamed_retrieval, mode: update, context: {kind: fixed, value: 50}, chunks: {kind: fixed, value: "
+      "2000000000}, first: {kind: fixed, value: 2 s}, gap: {kind: fixed, value: 1 s}, output: {kind: fixed, value: 1}}",
+      1);
+  CHECK(programs[0].stages[0].versions.size() == 100'000);
+}
+
 TEST_CASE("streamed retrieval: an update keeps a uniform share of the context, half of it in the mean") {
   const auto programs = programs_of(
       "{kind: streamed_retrieval, mode: update, question: {kind: fixed, value: 10}, context: {kind: fixed, value: "
