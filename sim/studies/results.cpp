@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <exception>
 #include <stdexcept>
 #include <utility>
 
@@ -14,10 +16,15 @@
 namespace llmscape::studies {
 namespace {
 
+// Simulations that differ by their seed alone and share a child process: a fork costs as much as a short simulation.
 struct Task {
   std::size_t study, run, point;
-  std::int64_t seed;
+  std::int64_t first_seed, last_seed;
 };
+constexpr std::int64_t kSeedsOfTask = 5;
+
+// What a child says of a seed: its result, or why there is none.
+constexpr char kResult = 'r', kFailure = 'f', kEnd = '\0';
 
 std::vector<std::string> overrides(const Study& study, const NamedRun& run, std::size_t point) {
   std::vector<std::string> all;
@@ -42,6 +49,19 @@ std::string result_of(const Study& study, const NamedRun& run, std::size_t point
   const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
   return run::to_json(result);
+}
+
+std::string results_of(const Study& study, const Task& task, const run::Catalogs& catalogs) {
+  std::string all;
+  for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {
+    try {
+      all += kResult + result_of(study, study.runs[task.run], task.point, seed, catalogs);
+    } catch (const std::exception& error) {
+      all += std::string(1, kFailure) + error.what();
+    }
+    all += kEnd;
+  }
+  return all;
 }
 
 }  // namespace
@@ -73,29 +93,35 @@ std::vector<Results> simulate(const std::vector<Study>& studies, const run::Cata
     results.emplace_back(studies[s]);
     for (std::size_t r = 0; r < studies[s].runs.size(); ++r)
       for (std::size_t p = 0; p < studies[s].runs[r].points(); ++p)
-        for (std::int64_t seed = 1; seed <= studies[s].runs[r].seeds; ++seed) tasks.push_back({s, r, p, seed});
+        for (std::int64_t seed = 1; seed <= studies[s].runs[r].seeds; seed += kSeedsOfTask)
+          tasks.push_back({s, r, p, seed, std::min(seed + kSeedsOfTask - 1, studies[s].runs[r].seeds)});
   }
   std::size_t ended = 0;
   run::run_forked(
-      tasks.size(),
-      [&](std::size_t i) {
-        const Task& task = tasks[i];
-        const Study& study = studies[task.study];
-        return result_of(study, study.runs[task.run], task.point, task.seed, catalogs);
-      },
+      tasks.size(), [&](std::size_t i) { return results_of(studies[tasks[i].study], tasks[i], catalogs); },
       {jobs, std::nullopt, std::nullopt},
       [&](std::size_t i, run::TaskOutcome outcome) {
         const Task& task = tasks[i];
-        Outcome& out = results[task.study].at(task.run, task.point, task.seed);
-        (outcome.ok ? out.text : out.why) = std::move(outcome.text);
+        std::size_t begin = 0;
+        for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {
+          Outcome& out = results[task.study].at(task.run, task.point, seed);
+          if (!outcome.ok) {  // the child died: none of its seeds has a result
+            out.why = outcome.text;
+            continue;
+          }
+          const std::size_t end = outcome.text.find(kEnd, begin);
+          (outcome.text[begin] == kResult ? out.text : out.why) = outcome.text.substr(begin + 1, end - begin - 1);
+          begin = end + 1;
+        }
         progress(static_cast<double>(++ended) / static_cast<double>(tasks.size()));
         return true;
       });
   // Only now: trees are ten times as large as their texts, and every fork copies the page tables of what is here.
-  for (const Task& task : tasks) {
-    Outcome& out = results[task.study].at(task.run, task.point, task.seed);
-    if (!out.text.empty()) out.json = nlohmann::json::parse(out.text);
-  }
+  for (const Task& task : tasks)
+    for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {
+      Outcome& out = results[task.study].at(task.run, task.point, seed);
+      if (!out.text.empty()) out.json = nlohmann::json::parse(out.text);
+    }
   return results;
 }
 
