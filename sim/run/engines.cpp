@@ -124,14 +124,14 @@ void Engines::add_pool(const PoolConfig& config) {
   pool.accepts = acceptance_of(config.accepts, scenario_.slo_classes);
   for (const auto& controller : scenario_.config.serving.controllers)
     pool.off += controller->off_at_first(scenario_.fleet, pools_.size() - 1);
-  for (std::size_t group = 0; group < scenario_.config.hardware.devices.size(); ++group)
-    if (std::ranges::find(config.devices, scenario_.config.hardware.devices[group]->name) != config.devices.end()) {
-      if (const auto* profile = hardware::as_profile(*scenario_.config.hardware.devices[group]))
-        pool.kv_of_prompt = [kv = profile->kv_bytes()](std::int64_t tokens) {
-          return Bytes(kv.at(static_cast<double>(tokens)));
-        };
-      add_group(config, group);
-    }
+  for (const std::string& name : config.devices) {
+    const std::size_t group = scenario_.group_of(name);
+    if (const auto* profile = hardware::as_profile(*scenario_.config.hardware.devices[group]))
+      pool.kv_of_prompt = [kv = profile->kv_bytes()](std::int64_t tokens) {
+        return Bytes(kv.at(static_cast<double>(tokens)));
+      };
+    add_group(config, group);
+  }
 }
 
 void Engines::add_group(const PoolConfig& config, std::size_t group) {

@@ -31,8 +31,8 @@ serving::FleetPlan fleet_plan(const Scenario& scenario, const YamlNode& root) {
   serving::FleetPlan plan;
   for (const PoolConfig& pool : scenario.pools) {
     plan.pools.push_back({name_of(pool), scenario.model_index(pool), pool.role, "", !pool.models.empty()});
-    for (const auto& device : scenario.config.hardware.devices) {
-      if (std::ranges::find(pool.devices, device->name) == pool.devices.end()) continue;
+    for (const std::string& name : pool.devices) {
+      const auto& device = scenario.config.hardware.devices[scenario.group_of(name)];
       const std::int64_t devices = pool.plan().devices();
       for (std::int64_t first = 0; first + devices <= device->count; first += devices)
         plan.replicas.push_back(

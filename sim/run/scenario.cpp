@@ -134,6 +134,12 @@ bool Scenario::replicas_convert() const {
   return std::ranges::any_of(config.serving.controllers, [](const auto& policy) { return policy->converts(); });
 }
 
+std::size_t Scenario::group_of(const std::string& name) const {
+  const auto& groups = config.hardware.devices;
+  return static_cast<std::size_t>(std::ranges::find(groups, name, [](const auto& device) { return device->name; }) -
+                                  groups.begin());
+}
+
 int Scenario::model_index(const PoolConfig& pool) const {
   return static_cast<int>(std::ranges::find(model_names, pool.model.value_or("")) - model_names.begin());
 }

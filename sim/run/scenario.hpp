@@ -182,6 +182,8 @@ struct Scenario {
   // What the workload needs to know of the rest.
   [[nodiscard]] workloads::WorkloadContext workload_context() const;
   [[nodiscard]] int model_index(const PoolConfig& pool) const;
+  // Index of the group of devices with this name, which there is.
+  [[nodiscard]] std::size_t group_of(const std::string& name) const;
   // A replica may go from one pool to another.
   [[nodiscard]] bool replicas_convert() const;
   [[nodiscard]] const models::ModelSpec& model_of(const PoolConfig& pool) const {

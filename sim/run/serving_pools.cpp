@@ -10,6 +10,7 @@
 
 #include "hardware/profile/profile_device.hpp"
 #include "sim/run/device_memory.hpp"
+#include "sim/run/group_order.hpp"
 #include "sim/run/where.hpp"
 #include "sim/serving/batchers/layered.hpp"
 
@@ -243,6 +244,7 @@ std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& 
   for (PoolConfig& pool : pools) {
     if (pool.devices.empty())
       for (const auto& [name, count] : uses) pool.devices.push_back(name);
+    sort_groups(pool.devices, root);
     for (const std::string& name : pool.devices) {
       if (uses.contains(name)) ++uses[name];
       else
