@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/byte_source.hpp"
 
+#include "base/opened_files.hpp"
+
 #include <zlib.h>
 #include <zstd.h>
 
@@ -19,6 +21,7 @@ constexpr std::size_t kBufferBytes = 1 << 18;
 class PlainBytes : public ByteSource {
  public:
   explicit PlainBytes(const std::filesystem::path& path) : buffer_(kBufferBytes) {
+    note_opened(path);
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) {
       error_ = "cannot open: Is a directory";

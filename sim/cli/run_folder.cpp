@@ -3,51 +3,23 @@
 
 #include <fmt/format.h>
 
-#include <initializer_list>
 #include <stdexcept>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "base/files.hpp"
-#include "hardware/table/table_device.hpp"
 #include "sim/run/result_json.hpp"
+#include "sim/run/scenario_paths.hpp"
 
 namespace llmscape::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string named_from(const fs::path& path, const fs::path& folder) {
-  return fs::proximate(fs::absolute(path), fs::absolute(folder)).string();
-}
-
-// Makes the relative path at the end of `keys` start from `to` instead of `from`.
-void move_path(YamlNode& root, std::initializer_list<std::string_view> keys, const fs::path& from, const fs::path& to) {
-  YamlNode* node = &root;
-  for (const std::string_view key : keys) {
-    node = node->find(key);
-    if (!node) return;
-  }
-  const fs::path path = node->text;
-  if (path.is_relative()) node->text = named_from(from / path, to);
-}
-
-// The same for the tables of devices, whose descriptions may stand elsewhere than the scenario.
-void move_tables(YamlNode& root, const fs::path& to) {
-  for (YamlNode& device : root.find("hardware")->find("devices")->items)
-    if (YamlNode* tables = device.find("tables"); tables && fs::path(tables->text).is_relative())
-      tables->text = named_from(hardware::tables_folder(*tables), to);
-}
-
 }  // namespace
 
 YamlNode resolved_for(const run::Scenario& scenario, const fs::path& folder) {
-  YamlNode tree = scenario.resolved;
-  move_path(tree, {"model", "hf_config"}, scenario.folder, folder);
-  move_path(tree, {"workload", "replay", "trace"}, scenario.folder, folder);
-  move_tables(tree, folder);
-  return tree;
+  return run::moved_paths(scenario.resolved, scenario.folder, folder);
 }
 
 RunFolder::RunFolder(fs::path folder, const run::Scenario& scenario, Extras extras)

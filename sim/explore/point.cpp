@@ -16,6 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+const std::string kInputs = "\"inputs\": ";  // begins a line
+
 std::string in_json(const std::string& text) { return Json(text).dump(); }
 
 // Six digits are enough for a picture.
@@ -50,14 +52,29 @@ std::string on_one_line(const std::string& pretty) { return Json::parse(pretty).
 }  // namespace
 
 std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
-                       const std::string& scenario, const run::RunResult& result, const TimeLines& lines) {
+                       const std::string& scenario, const std::map<std::string, std::string>& inputs,
+                       const run::RunResult& result, const TimeLines& lines) {
   Json values = Json::object();
   for (std::size_t i = 0; i < columns.size(); ++i) values[columns[i]] = point.values[i];
   return fmt::format(
-      "{{\"schema\": \"point/1\",\n\"id\": \"{}\",\n\"repeat\": {},\n\"seed\": {},\n\"values\": {},\n\"scenario\": "
+      "{{\"schema\": \"point/1\",\n{}\"id\": \"{}\",\n\"repeat\": {},\n\"seed\": {},\n\"values\": {},\n\"scenario\": "
       "{},\n\"result\": {},\n\"curves\": {},\n\"series\": {}}}\n",
-      id, point.repeat, point.seed, values.dump(), in_json(scenario), on_one_line(run::to_json(result)), curves(result),
-      series(lines));
+      inputs.empty() ? "" : kInputs + Json(inputs).dump() + ",\n", id, point.repeat, point.seed, values.dump(),
+      in_json(scenario), on_one_line(run::to_json(result)), curves(result), series(lines));
+}
+
+std::optional<std::map<std::string, std::string>> inputs_of(const std::filesystem::path& point_file) {
+  LineReader lines(point_file);
+  if (lines.next() != "{\"schema\": \"point/1\",") return std::nullopt;
+  std::string_view line = lines.next().value_or("");
+  if (!line.starts_with(kInputs)) return std::map<std::string, std::string>();
+  line.remove_prefix(kInputs.size());
+  line.remove_suffix(line.ends_with(',') ? 1 : 0);
+  const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  std::map<std::string, std::string> inputs;
+  for (const auto& [path, hash] : json.items()) inputs[path] = hash.is_string() ? hash.get<std::string>() : "";
+  return inputs;
 }
 
 std::optional<SavedScenario> saved_scenario(const std::filesystem::path& point_file, Diagnostics& diagnostics) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct Point {
 
 // What points/<id>.json holds (schema point/1, a line for each member):
 //   schema     "point/1"
+//   inputs     {path: hash of its content} of what was opened and the id does not cover; left out where that is none.
+//              Relative paths start from the folder of the plan's base
 //   id, repeat, seed            as in results.csv; the number in the plan is the plan's to say
 //   values     {column: value as written}, in the order of the plan
 //   scenario   the base with the point's values laid over it, as YAML text: what 'run --from' repeats. Relative paths
@@ -31,7 +34,11 @@ struct Point {
 //   curves     {"levels": [0, 0.01, ...], "ttft_s": [...], "tpot_s": [...], "itl_s": [...], "e2e_s": [...]}: quantiles
 //   series     {"window_s": w, "waiting": [...], "batch": [...], "kv_blocks": [...], "power_w": [...]}
 std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
-                       const std::string& scenario, const run::RunResult& result, const TimeLines& lines);
+                       const std::string& scenario, const std::map<std::string, std::string>& inputs,
+                       const run::RunResult& result, const TimeLines& lines);
+
+// The `inputs` of such a file, read without the rest of it; nothing if it is no point.
+std::optional<std::map<std::string, std::string>> inputs_of(const std::filesystem::path& point_file);
 
 // The scenario of a point that a sweep left behind, and the folder from which its relative paths start: the sweep's, as
 // its plan.yaml says it, else that of the file. Nothing after reporting.

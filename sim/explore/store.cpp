@@ -31,6 +31,13 @@ std::string hash_of_folder(const fs::path& folder) {
   return content_hash(all);
 }
 
+fs::path whole(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  const fs::path from_there = path.lexically_relative(folder);
+  return !from_there.empty() && *from_there.begin() != "..";
+}
+
 // Everything that is written in the tree, with what separates it.
 void append(std::string& out, const YamlNode& node) {
   out += static_cast<char>('0' + static_cast<int>(node.kind));
@@ -47,16 +54,36 @@ void visit_scalars(const YamlNode& node, const std::function<void(const std::str
   for (const YamlNode::Entry& entry : node.entries) visit_scalars(entry.value, visit);
 }
 
+// Values of an assignment that may be files, whole ones and those inside of values: a path has no quotes, brackets or
+// commas around it.
+std::vector<std::string> texts_in(const std::string& assignment) {
+  std::vector<std::string> texts;
+  for (std::size_t at = assignment.find('=') + 1; at < assignment.size();) {
+    const std::size_t start = assignment.find_first_not_of(" \"'{}[],:", at);
+    if (start == std::string::npos) break;
+    const std::size_t end = std::min(assignment.find_first_of(" \"'{}[],:", start), assignment.size());
+    texts.push_back(assignment.substr(start, end - start));
+    at = end;
+  }
+  return texts;
+}
+
 }  // namespace
 
 PointNames::PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs)
     : folder_(plan.folder()) {
   common_ = tool;
-  for (const fs::path& catalog : {catalogs.models, catalogs.hardware, catalogs.workloads})
+  for (const fs::path& catalog : {catalogs.models, catalogs.hardware, catalogs.workloads}) {
     common_ += '\n' + hash_of_folder(catalog);
+    catalogs_.push_back(whole(catalog));
+  }
   common_ += plan.config().intervals ? "\nintervals\n" : "\n";
   append(common_, plan.base());
-  visit_scalars(plan.base(), [this](const std::string& text) { common_ += files_in(text); });
+  visit_scalars(plan.base(), [this](const std::string& text) {
+    const std::string& content = files_in(text);
+    if (!content.empty()) in_base_.insert(whole("." / folder_ / text));
+    common_ += content;
+  });
 }
 
 const std::string& PointNames::files_in(const std::string& text) {
@@ -72,16 +99,34 @@ std::string PointNames::of(const Point& point) {
   std::string all = fmt::format("{}\n{}", common_, point.seed);
   for (const std::string& assignment : point.overrides) {
     all += '\n' + assignment;
-    // Values that are whole files, and those inside of values: a path has no quotes, brackets or commas around it.
-    for (std::size_t at = assignment.find('=') + 1; at < assignment.size();) {
-      const std::size_t start = assignment.find_first_not_of(" \"'{}[],:", at);
-      if (start == std::string::npos) break;
-      const std::size_t end = std::min(assignment.find_first_of(" \"'{}[],:", start), assignment.size());
-      all += files_in(assignment.substr(start, end - start));
-      at = end;
-    }
+    for (const std::string& text : texts_in(assignment)) all += files_in(text);
   }
   return content_hash(all);
+}
+
+std::map<std::string, std::string> PointNames::inputs_of(const Point& point, const std::set<fs::path>& opened) const {
+  const fs::path folder = whole("." / folder_);
+  std::set<fs::path> named = in_base_;
+  for (const std::string& assignment : point.overrides)
+    for (const std::string& text : texts_in(assignment)) named.insert(whole(folder / text));
+  std::map<std::string, std::string> inputs;
+  for (const fs::path& path : opened) {
+    const fs::path file = whole(path);
+    const auto covers = [&](const fs::path& catalog) { return is_below(file, catalog); };
+    if (!named.contains(file) && std::ranges::none_of(catalogs_, covers))
+      inputs[file.lexically_proximate(folder).string()] = hash_of_file(file);
+  }
+  return inputs;
+}
+
+bool PointNames::has_run(const Store& store, const std::string& id) {
+  if (!fs::exists(store.point(id))) return false;
+  const auto inputs = explore::inputs_of(store.point(id));
+  return inputs && std::ranges::all_of(*inputs, [this](const auto& input) {
+           const auto known = now_.find(input.first);
+           if (known != now_.end()) return known->second == input.second;
+           return (now_[input.first] = hash_of_file(folder_ / input.first)) == input.second;
+         });
 }
 
 bool Store::has_points() const {

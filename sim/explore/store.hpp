@@ -2,30 +2,15 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/explore/plan.hpp"
 #include "sim/run/scenario.hpp"
 
 namespace llmscape::explore {
-
-// The names of points: a hash of everything that their results come from. These are the scenario with its values, the
-// seed, the program (`tool`: its version), all entries of the catalogues, and the files that the scenario names. The
-// same point has the same name in every folder, so that a finished one need never run again.
-class PointNames {
- public:
-  PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs);
-  std::string of(const Point& point);
-
- private:
-  // The content of the files that the text names, relative to the plan's folder.
-  const std::string& files_in(const std::string& text);
-
-  std::filesystem::path folder_;
-  std::string common_;
-  std::map<std::string, std::string, std::less<>> files_;  // what is known of texts
-};
 
 // The folder of a sweep. Every file appears under its name only when it is whole.
 class Store {
@@ -50,6 +35,34 @@ class Store {
   void keep(const std::filesystem::path& file, std::string_view text, const std::string& id) const;
 
   std::filesystem::path folder_;
+};
+
+// The names of points: a hash of what their results come from, as far as it is known before they run. These are the
+// scenario with its values, the seed, the program (`tool`: its version), all entries of the catalogues, and the files
+// that the scenario names. What these lead to (tables of a device, lengths beside a trace) is known by what a run has
+// opened: a point keeps the hashes of these files beside its result, and is good while they hold. The same point has
+// the same name in every folder, so that a finished one need never run again.
+class PointNames {
+ public:
+  PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs);
+  std::string of(const Point& point);
+  // Of the files that the point's run opened, those that its name does not cover, as it keeps them: path -> hash of the
+  // content.
+  [[nodiscard]] std::map<std::string, std::string> inputs_of(const Point& point,
+                                                             const std::set<std::filesystem::path>& opened) const;
+  // The point of that name has run, and all that it has opened is as it was.
+  [[nodiscard]] bool has_run(const Store& store, const std::string& id);
+
+ private:
+  // The content of the files that the text names, relative to the plan's folder.
+  const std::string& files_in(const std::string& text);
+
+  std::filesystem::path folder_;
+  std::string common_;
+  std::vector<std::filesystem::path> catalogs_;            // absolute
+  std::set<std::filesystem::path> in_base_;                // files that the base names
+  std::map<std::string, std::string, std::less<>> files_;  // what is known of texts
+  std::map<std::string, std::string> now_;                 // the hashes of inputs, as they are now
 };
 
 // The plan as one file that needs no other, but for files that its scenario names: what plan.yaml in the folder of a

@@ -17,6 +17,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/opened_files.hpp"
 #include "sim/explore/results_csv.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/run/intervals.hpp"
@@ -73,7 +74,9 @@ bool Shard::has(std::uint64_t point) const {
   return count == 1 || hash64({reinterpret_cast<const char*>(&point), sizeof point}) % count == index;
 }
 
-std::string run_point(const Plan& plan, const Point& point, const std::string& id, const run::Catalogs& catalogs) {
+std::string run_point(const Plan& plan, const Point& point, const std::string& id, const run::Catalogs& catalogs,
+                      const PointNames* names) {
+  const OpenedFiles opened;
   Diagnostics diagnostics;
   const auto scenario = scenario_of(plan, point, catalogs, diagnostics);
   if (!scenario) throw std::invalid_argument(diagnostics.text(false));
@@ -86,7 +89,9 @@ std::string run_point(const Plan& plan, const Point& point, const std::string& i
   run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
   result.intervals = std::move(intervals);
-  return point_json(point, id, plan.columns(), scenario_text(plan, point), result, series.lines());
+  return point_json(point, id, plan.columns(), scenario_text(plan, point),
+                    names ? names->inputs_of(point, opened.paths()) : std::map<std::string, std::string>(), result,
+                    series.lines());
 }
 
 SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options,
@@ -104,7 +109,8 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
       auto point = next();
       if (!point) return std::nullopt;
       std::string id = names.of(*point);
-      if (fs::exists(store.point(id)) || (plan.config().skip_refused && fs::exists(store.refused(id)))) {
+      // A refusal is asked for again: what was missing may have come, and reading a scenario takes milliseconds.
+      if (names.has_run(store, id)) {
         ++counts.known;
         options.progress(++ended, counts.points);
         continue;
@@ -117,7 +123,7 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
     std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; they are to finish
     const Waiting& waiting = running.at(task);
     try {
-      store.keep_point(waiting.id, run_point(plan, waiting.point, waiting.id, options.catalogs));
+      store.keep_point(waiting.id, run_point(plan, waiting.point, waiting.id, options.catalogs, &names));
     } catch (const std::invalid_argument& refused) {
       return kRefused + std::string(refused.what());
     }
@@ -178,7 +184,7 @@ MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& stor
       const auto point = plan.point(at++);
       if (!point) continue;
       const std::string id = names.of(*point);
-      if (auto row = row_of(*point, id, store)) {
+      if (auto row = names.has_run(store, id) ? row_of(*point, id, store) : std::nullopt) {
         ++counts.points;
         return row;
       }

@@ -53,8 +53,10 @@ std::optional<ResultRow> row_of(const Point& point, const std::string& id, const
 void write_results(const Plan& plan, const Store& store, const std::function<std::optional<ResultRow>()>& next);
 
 // What results.csv and points/<id>.json say of one point, as the sweep makes them: reads its scenario, runs it, and
-// returns point_json. Throws std::invalid_argument with the messages when the scenario is refused.
-std::string run_point(const Plan& plan, const Point& point, const std::string& id, const run::Catalogs& catalogs);
+// returns point_json, with its inputs where `names` says which these are. Throws std::invalid_argument with the
+// messages when the scenario is refused.
+std::string run_point(const Plan& plan, const Point& point, const std::string& id, const run::Catalogs& catalogs,
+                      const PointNames* names = nullptr);
 
 // Reads one scenario for each value of each axis (of long axes the first and last ones), so that mistakes are found
 // before anything runs. With `skip_refused` only a plan of which nothing can run is a mistake.

@@ -51,7 +51,9 @@ void check_cost(const CostConfig& cost, const std::vector<std::string>& groups, 
   const YamlNode* devices = section ? section->find("devices") : nullptr;
   if (!devices) return;
   for (const YamlNode::Entry& entry : devices->entries)
-    if (cost.devices.contains(entry.key) && std::ranges::find(groups, entry.key) == groups.end())
+    if (entry.value.origin.starts_with("preset "))
+      continue;  // a list of prices may know more devices than the scenario
+    else if (cost.devices.contains(entry.key) && std::ranges::find(groups, entry.key) == groups.end())
       diagnostics.error(entry.key_where, "there is no group of devices '" + entry.key + "'",
                         did_you_mean(entry.key, groups));
 }

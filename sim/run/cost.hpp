@@ -29,7 +29,7 @@ struct CostConfig {
 };
 const Fields<CostConfig>& cost_fields();
 
-// Reports prices of groups that there are not. `root` is the scenario's tree.
+// Reports prices of groups that there are not, but for those of a file of prices. `root` is the scenario's tree.
 void check_cost(const CostConfig& cost, const std::vector<std::string>& groups, const YamlNode& root,
                 Diagnostics& diagnostics);
 

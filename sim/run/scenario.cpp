@@ -9,9 +9,11 @@
 #include <set>
 
 #include "base/catalog.hpp"
+#include "base/opened_files.hpp"
 #include "models/catalog.hpp"
 #include "models/format.hpp"
 #include "sim/run/fleet_plan.hpp"
+#include "sim/run/scenario_paths.hpp"
 #include "sim/run/serving_pools.hpp"
 #include "sim/run/where.hpp"
 
@@ -151,13 +153,21 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
       const bool own = name.ends_with(".yaml");
       const std::filesystem::path path = (own ? folder : entries) / name;
       if (catalogs.remembered)
-        if (const auto known = catalogs.remembered->find(path); known != catalogs.remembered->end())
+        if (const auto known = catalogs.remembered->find(path); known != catalogs.remembered->end()) {
+          note_opened(path);
           return std::optional(known->second);
+        }
       auto tree =
           own ? description_file(path, kind, diagnostics) : catalog_entry(entries, kind, name, where, diagnostics);
       if (tree && catalogs.remembered) catalogs.remembered->emplace(path, *tree);
       return tree;
     };
+    if (catalog == "prices") {
+      if (name.ends_with(".yaml")) return load({}, "prices");
+      diagnostics.error(where, fmt::format("there are no prices '{}': none are shipped", name),
+                        "write your own into a file and name that: prices.yaml");
+      return std::nullopt;
+    }
     if (catalog == "nodes") return load(catalogs.hardware / "nodes", "node");
     if (catalog == "links") return load(catalogs.hardware / "links", "link");
     if (catalog == "hosts") return load(catalogs.hardware / "hosts", "host");
@@ -190,7 +200,10 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
 
   Scenario scenario;
   scenario.folder = folder;
-  if (!scenario_fields().read(scenario.config, root, diagnostics) || diagnostics.has_errors()) return std::nullopt;
+  {
+    const AnchoredTables found_from(root, folder);
+    if (!scenario_fields().read(scenario.config, root, diagnostics) || diagnostics.has_errors()) return std::nullopt;
+  }
   const ScenarioConfig& config = scenario.config;
   scenario.workload_where = where_of(root, {"workload"});
   read_models(scenario, root, catalogs, diagnostics);

@@ -305,7 +305,9 @@ const Fields<ScenarioConfig>& scenario_fields() {
         .preset_from("workloads")
         .required();
     f.add_group("slo", &ScenarioConfig::slo, slo_fields(), "what counts as good");
-    f.add_group("cost", &ScenarioConfig::cost, cost_fields(), "what it costs: your own prices");
+    f.add_group("cost", &ScenarioConfig::cost, cost_fields(),
+                "what it costs: your own prices, here or in a file of prices (schema prices/1): cost: prices.yaml")
+        .preset_from("prices");
     f.add_group("faults", &ScenarioConfig::faults, faults_fields(), "what breaks, and when it is whole again");
     f.add("horizon", &ScenarioConfig::horizon, "simulated time at which the run stops, finished or not").above(0);
     f.add("seed", &ScenarioConfig::seed, "seed of every random stream").at_least(0);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/scenario_paths.hpp"
+
+#include <initializer_list>
+#include <string_view>
+
+namespace llmscape::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+YamlNode* at(YamlNode& root, std::initializer_list<std::string_view> keys) {
+  YamlNode* node = &root;
+  for (const std::string_view key : keys)
+    if (node) node = node->find(key);
+  return node && node->is_scalar() ? node : nullptr;
+}
+
+// Where a value of a device starts from: values that a preset brought stand in its file, all others in the scenario,
+// whatever file or option spelled them.
+fs::path start_of(const YamlNode& value, const fs::path& folder) {
+  const auto& source = value.where.source;
+  return value.origin.starts_with("preset ") && source ? fs::path(source->name).parent_path() : folder;
+}
+
+YamlNode* devices_of(YamlNode& scenario) {
+  YamlNode* hardware = scenario.find("hardware");
+  return hardware ? hardware->find("devices") : nullptr;
+}
+
+}  // namespace
+
+void visit_paths(YamlNode& scenario, const fs::path& folder,
+                 const std::function<void(YamlNode& path, const fs::path& from)>& visit) {
+  const auto visit_model = [&](YamlNode& model) {
+    if (YamlNode* file = at(model, {"hf_config"})) visit(*file, folder);
+  };
+  if (YamlNode* model = scenario.find("model")) visit_model(*model);
+  if (YamlNode* models = scenario.find("models"))
+    for (YamlNode::Entry& entry : models->entries) visit_model(entry.value);
+  if (YamlNode* trace = at(scenario, {"workload", "replay", "trace"})) visit(*trace, folder);
+  if (YamlNode* prices = at(scenario, {"cost", "preset"})) visit(*prices, folder);
+  YamlNode* devices = devices_of(scenario);
+  if (!devices) return;
+  for (YamlNode& device : devices->items) {
+    if (YamlNode* tables = at(device, {"tables"})) visit(*tables, start_of(*tables, folder));
+    if (YamlNode* own = at(device, {"preset"}); own && own->text.ends_with(".yaml")) visit(*own, folder);
+  }
+}
+
+AnchoredTables::AnchoredTables(YamlNode& scenario, const fs::path& folder) {
+  YamlNode* devices = devices_of(scenario);
+  if (!devices) return;
+  for (YamlNode& device : devices->items) {
+    YamlNode* tables = at(device, {"tables"});
+    if (!tables || fs::path(tables->text).is_absolute() || start_of(*tables, folder) != folder) continue;
+    const auto& source = tables->where.source;
+    if (source && fs::path(source->name).parent_path() == folder && fs::is_regular_file(source->name)) continue;
+    written_.emplace_back(tables, tables->text);
+    tables->text = fs::absolute(folder / tables->text).string();
+  }
+}
+AnchoredTables::~AnchoredTables() {
+  for (auto& [tables, text] : written_) tables->text = std::move(text);
+}
+
+YamlNode moved_paths(YamlNode scenario, const fs::path& folder, const fs::path& to) {
+  visit_paths(scenario, folder, [&to](YamlNode& path, const fs::path& from) {
+    if (fs::path(path.text).is_relative())
+      path.text = fs::proximate(fs::absolute(from / path.text), fs::absolute(to)).string();
+  });
+  return scenario;
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/scenario_paths.hpp"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "hardware/table/table_device.hpp"
+#include "sim/run/scenario.hpp"
+
+namespace llmscape::run {
+namespace {
+
+// Keys of fields whose description begins with what only names of files have, through all groups and kinds.
+void keys_of_paths(const StructInfo& info, std::set<const StructInfo*>& seen, std::set<std::string>& keys) {
+  if (!seen.insert(&info).second) return;
+  for (const FieldInfo& field : info.fields) {
+    if (field.text.starts_with("path of") || field.text.starts_with("folder of")) keys.insert(field.key);
+    if (field.group) keys_of_paths(*field.group, seen, keys);
+    if (field.family)
+      for (const FamilyInfo::Member& member : field.family->members) keys_of_paths(*member.info, seen, keys);
+  }
+}
+
+YamlNode tree(const std::string& text) {
+  Diagnostics diagnostics;
+  YamlNode node = read_yaml(std::make_shared<const SourceText>(SourceText{"out/plan.yaml", text}), diagnostics);
+  REQUIRE(!diagnostics.has_errors());
+  return node;
+}
+
+const char* const kScenario =
+    "model: {hf_config: m.json}\nmodels: {a: {hf_config: /m/a.json}, b: {preset: p}}\n"
+    "hardware: {devices: [{kind: table, tables: t}, {preset: own.yaml}, {preset: l4}]}\n"
+    "workload: {replay: {trace: ../x.csv}}\ncost: {preset: prices.yaml}\n";
+
+}  // namespace
+
+TEST_CASE("every field that is a path is visited, and none other") {
+  std::set<const StructInfo*> seen;
+  std::set<std::string> keys;
+  keys_of_paths(scenario_fields().info(), seen, keys);
+  CHECK(keys == std::set<std::string>{"hf_config", "tables", "trace"});
+  YamlNode root = tree(kScenario);
+  std::multiset<std::string> visited;
+  visit_paths(root, "home", [&](const YamlNode& path, const std::filesystem::path&) { visited.insert(path.text); });
+  CHECK(visited == std::multiset<std::string>{"../x.csv", "/m/a.json", "m.json", "own.yaml", "prices.yaml", "t"});
+}
+
+TEST_CASE("moved paths name the same files from another folder; whole ones stay") {
+  const YamlNode moved = moved_paths(tree(kScenario), "home", "home/out/a");
+  CHECK(moved.find("model")->find("hf_config")->text == "../../m.json");
+  CHECK(moved.find("models")->find("a")->find("hf_config")->text == "/m/a.json");
+  CHECK(moved.find("workload")->find("replay")->find("trace")->text == "../../../x.csv");
+  CHECK(moved.find("hardware")->find("devices")->items[0].find("tables")->text == "../../t");
+}
+
+TEST_CASE("where does a table start that a saved plan or an option spelled?") {
+  YamlNode root = tree(kScenario);
+  const auto tables = [&]() -> const YamlNode& {
+    return *root.find("hardware")->find("devices")->items[0].find("tables");
+  };
+  {
+    const AnchoredTables found_from(root, "home");
+    CHECK(hardware::tables_folder(tables()) == std::filesystem::absolute("home/t"));
+  }
+  CHECK(tables().text == "t");
+}
+
+}  // namespace llmscape::run
