@@ -66,6 +66,11 @@ std::optional<Profile> read_meta(const std::string& path, KernelTables& into, Di
     }
     const Json& sizes = meta.at("engine_effective").at("hf_overrides");
     const auto degrees = meta.at("tp_degrees").get<std::vector<std::int64_t>>();
+    if (const auto wrong = std::ranges::find_if(degrees, [](std::int64_t tp) { return tp < 1; });
+        wrong != degrees.end()) {
+      diagnostics.error(where, fmt::format("'tp_degrees' holds {}: a tensor-parallel degree is at least 1", *wrong));
+      return std::nullopt;
+    }
     const std::int64_t tp = degrees.empty() ? 1 : std::ranges::max(degrees);
     const auto whole = [&](const char* key) { return tp * sizes.at(key).get<std::int64_t>(); };
     const Rank rank{model,

@@ -191,10 +191,12 @@ TEST_CASE("an expert layer of Frontier is the sum of its pieces, where all were 
 // A profile of Llama-3.1-8B at tensor-parallel degrees 1 and 2; meta.json has the sizes of a rank at 2.
 class Profile {
  public:
-  explicit Profile(const std::string& model = "meta-llama/Llama-3.1-8B") {
+  explicit Profile(const std::string& model = "meta-llama/Llama-3.1-8B", const std::string& degrees = "1, 2") {
     folder.write("meta.json", "{\"model\": \"" + model +
                                   "\", \"variant\": \"bf16\", \"gpu\": \"X\", \"vllm_version\": \"0.19.0\",\n"
-                                  "\"tp_degrees\": [1, 2], \"engine_effective\": {\"hf_overrides\": "
+                                  "\"tp_degrees\": [" +
+                                  degrees +
+                                  "], \"engine_effective\": {\"hf_overrides\": "
                                   "{\"intermediate_size\": 7168, \"num_attention_heads\": 16, "
                                   "\"num_key_value_heads\": 4, \"vocab_size\": 64128}}}");
     for (const std::string tp : {"tp1/", "tp2/"}) {
@@ -234,6 +236,16 @@ TEST_CASE("a profile of a model whose widths are not known is refused") {
   Diagnostics diagnostics;
   CHECK_FALSE(read_kernel_tables({profile.folder.path_of("")}, diagnostics));
   CHECK(diagnostics.sorted()[0].message == "the widths of model 'someone/else' are not known");
+}
+
+TEST_CASE("is a tensor-parallel degree of 0 refused before anything is divided by it?") {
+  for (const char* degrees : {"0", "1, 0", "-2, 4"}) {
+    const Profile profile("meta-llama/Llama-3.1-8B", degrees);
+    Diagnostics diagnostics;
+    CHECK_FALSE(read_kernel_tables({profile.folder.path_of("")}, diagnostics));
+    REQUIRE(diagnostics.errors() == 1);
+    CHECK(diagnostics.sorted()[0].message.find("a tensor-parallel degree is at least 1") != std::string::npos);
+  }
 }
 
 TEST_CASE("every broken row is reported where it breaks, and nothing is returned") {
