@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/hugging_face_name.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <regex>
+#include <string_view>
 
 namespace llmscape::cli {
 
@@ -11,15 +14,41 @@ std::string catalogue_model(const std::string& hugging_face_name, const std::vec
   std::string name = hugging_face_name.substr(hugging_face_name.rfind('/') + 1);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name.starts_with("meta-")) name.erase(0, 5);
+  // Other weights of the same shapes (config.json of both).
+  if (name.starts_with("llama-3.3-70b")) name.replace(0, 13, "llama-3.1-70b");
   // What tells the variants of one set of shapes apart: they cost the same.
   static const std::regex ending(
-      "-(instruct|chat|hf|it|base|fp8|awq|gptq|int4|int8|fp8-dynamic|v0\\.[0-9]|v1\\.[0-9]|[0-9]{4})$");
+      "[-_.](instruct|thinking|chat|hf|it|base|fp8|fp4|nvfp4|mxfp4|bf16|awq|gptq|marlin|int4|int8|4bit|8bit|bnb|w4a16|"
+      "w8a8|"
+      "w8a16|quantized|dynamic|block|kv|v0\\.[0-9]|v1\\.[0-9]|[0-9]{4})$");
   for (;;) {
     if (std::ranges::find(catalogue, name) != catalogue.end()) return name;
     const std::string shorter = std::regex_replace(name, ending, "");
     if (shorter == name) return {};
     name = shorter;
   }
+}
+
+NamedFormats formats_in_name(const std::string& hugging_face_name) {
+  struct Ending {
+    const char *written, *weights, *activations;
+  };
+  // As published with the checkpoints; a format that holds for weights alone leaves activations at the model's own.
+  static constexpr Ending kEndings[] = {{"w8a8", "int8", "int8"}, {"w4a16", "int4", ""},  {"w8a16", "int8", ""},
+                                        {"nvfp4", "nvfp4", ""},   {"mxfp4", "mxfp4", ""}, {"fp4", "nvfp4", ""},
+                                        {"fp8", "fp8", ""},       {"int8", "int8", ""},   {"8bit", "int8", ""},
+                                        {"awq", "int4", ""},      {"gptq", "int4", ""},   {"int4", "int4", ""},
+                                        {"4bit", "int4", ""},     {"bf16", "bf16", ""}};
+  const std::size_t slash = hugging_face_name.rfind('/');
+  std::string name = '-' + hugging_face_name.substr(slash + 1) + '-';
+  for (char& c : name) c = c == '_' || c == '.' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (const Ending& ending : kEndings)
+    if (name.find(fmt::format("-{}-", ending.written)) != std::string::npos) {
+      // Qwen's own FP8 checkpoints scale blocks of 128 x 128 (quantization_config of their config.json).
+      const bool blocks = std::string_view(ending.written) == "fp8" && hugging_face_name.starts_with("Qwen/");
+      return {blocks ? "fp8_block" : ending.weights, ending.activations};
+    }
+  return {};
 }
 
 }  // namespace llmscape::cli

@@ -9,4 +9,11 @@ namespace llmscape::cli {
 // "meta-llama/Meta-Llama-3.1-8B-Instruct" is llama-3.1-8b. Empty if there is none.
 std::string catalogue_model(const std::string& hugging_face_name, const std::vector<std::string>& catalogue);
 
+// The number formats that such a name says its checkpoint to have ("-FP8", "-AWQ", "-NVFP4", "quantized.w4a16"); those
+// that are empty are the model's own.
+struct NamedFormats {
+  std::string weights, activations;
+};
+NamedFormats formats_in_name(const std::string& hugging_face_name);
+
 }  // namespace llmscape::cli

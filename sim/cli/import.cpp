@@ -22,11 +22,13 @@ namespace {
 
 constexpr const char* kFooter =
     R"(What the command leaves open is announced on stderr and can be changed in the file. Flags that are
-not modelled are reported and left out.
+not modelled are reported and left out; those without which the command means something else end it
+with exit code 2.
 
 Examples:
   llmscape import vllm "vllm serve meta-llama/Llama-3.1-8B-Instruct -tp 2" -o scenario.yaml
-  llmscape import vllm "vllm serve Qwen/Qwen3-32B --kv-cache-dtype fp8" --device h200)";
+  llmscape import vllm "vllm serve Qwen/Qwen3-32B-FP8 --kv-cache-dtype fp8" --device h200
+  llmscape import vllm "docker run --gpus all -p 8000:8000 vllm/vllm-openai --model Qwen/Qwen3-32B")";
 
 struct Arguments {
   std::string command, model, device, workload, output = "-";
@@ -70,22 +72,65 @@ YamlNode scenario_of(const VllmCommand& command, const std::string& model, const
   return root;
 }
 
+// The formats that the checkpoint's name says, where no flag does and the catalogue's entry is another's.
+void add_named_formats(VllmCommand& command) {
+  const NamedFormats named = formats_in_name(command.model);
+  if (named.weights.empty()) return;
+  const YamlNode* flagged = command.formats.find("weights");
+  if (!flagged) {
+    command.formats.set("weights", scalar(named.weights));
+    if (!named.activations.empty()) command.formats.set("activations", scalar(named.activations));
+    fmt::print(stderr, "as {} is named: weights in {}\n", in_quotes(command.model), named.weights);
+  }
+}
+
+// The share of a step that drafts of its own layers take, and the catalogue's name of a model that makes drafts.
+void complete_drafts(VllmCommand& command, const std::string& model, const std::vector<std::string>& catalogue,
+                     Diagnostics& diagnostics) {
+  YamlNode* speculation = command.serving.find("speculation");
+  if (!speculation) return;
+  YamlNode draft;
+  if (command.sections.draft_layers) {
+    const auto spec = model.ends_with(".json") || model.ends_with(".yaml")
+                          ? models::load_model_file(model, diagnostics)
+                          : models::load_model(catalogs().models, model, {}, diagnostics);
+    if (!spec) return;
+    const double share = static_cast<double>(*command.sections.draft_layers) / static_cast<double>(spec->layers());
+    draft.set("share", scalar(fmt::format("{:.4g}", share)));
+    command.sections.assumed.push_back(
+        fmt::format("drafts cost {} passes of one of {} layers a step (speculation.draft.share)",
+                    *command.sections.draft_layers, spec->layers()));
+  } else if (const auto& asked = command.sections.draft_model) {
+    const std::string known = catalogue_model(asked->text, catalogue);
+    if (known.empty()) {
+      diagnostics.error(asked->where,
+                        fmt::format("no model of the catalogue is {}, which makes the drafts", in_quotes(asked->text)));
+      return;
+    }
+    draft.set("model", scalar(known));
+  }
+  if (!draft.entries.empty()) speculation->set("draft", std::move(draft));
+}
+
 int import_vllm(const Arguments& arguments) {
   Diagnostics diagnostics;
-  const auto command = read_vllm_command(arguments.command, diagnostics);
+  auto command = read_vllm_command(arguments.command, diagnostics);
   std::string model = arguments.model;
+  const std::vector<std::string> catalogue = models::model_names(catalogs().models);
   if (command && model.empty()) {
-    const std::vector<std::string> catalogue = models::model_names(catalogs().models);
     model = catalogue_model(command->model, catalogue);
     if (model.empty())
       diagnostics.error({}, fmt::format("no model of the catalogue is {}", in_quotes(command->model)),
                         "name one with --model, or its config.json");
+    else add_named_formats(*command);
   }
+  if (command && !diagnostics.has_errors()) complete_drafts(*command, model, catalogue, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
   const std::string text = write_yaml(scenario_of(*command, model, arguments));
   if (!command->defaults.empty())
     fmt::print(stderr, "not given, and vLLM's own default varies: {}\n", fmt::join(command->defaults, ", "));
+  for (const std::string& assumed : command->sections.assumed) fmt::print(stderr, "assumed: {}\n", assumed);
   if (arguments.output == "-") std::fputs(text.c_str(), stdout);
   else write_file_atomically(arguments.output, text);
   return kDone;

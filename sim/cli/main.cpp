@@ -13,6 +13,7 @@
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
+#include "sim/cli/whole_numbers.hpp"
 #include "sim/kernel/kernel.hpp"
 #include "sim/report/units.hpp"
 
@@ -80,6 +81,7 @@ int answer(int argc, char** argv) {
   app.set_version_flag("--version", version_text, "Print version, revision, compiler, build type and SimGrid version");
   Session session{{argv, argv + argc}};
   for (const auto& add : kVerbs) add(app, session);
+  check_whole_numbers(app);
   if (refuse_unknown_verb(app, session.arguments, 1)) return kUsage;
   try {
     app.parse(argc, argv);

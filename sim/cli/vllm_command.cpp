@@ -69,18 +69,28 @@ class Reader {
     if (command_.model.empty()) diagnostics_.error(words_.back().where, "the command names no model");
     if (diagnostics_.has_errors()) return std::nullopt;
     complete();
+    command_.sections = read_vllm_sections(said_, size("tensor_parallel"), command_.serving, diagnostics_);
+    if (diagnostics_.has_errors()) return std::nullopt;
     return std::move(command_);
   }
 
  private:
   bool skip_program() {
+    // A container's own options come before the image, whose entry point is the server.
+    const bool container = !words_.empty() && (words_[0].text == "docker" || words_[0].text == "podman" ||
+                                               (words_[0].text == "sudo" && words_.size() > 1));
     for (; next_ < words_.size(); ++next_) {
       const std::string& word = words_[next_].text;
+      if (container && word.find("vllm-openai") != std::string::npos) {
+        for (++next_; next_ < words_.size() && (words_[next_].text == "vllm" || words_[next_].text == "serve");)
+          ++next_;
+        return true;
+      }
       if (word == "serve" || word == "vllm.entrypoints.openai.api_server") {
         ++next_;
         return true;
       }
-      if (word.starts_with('-') && word != "-m") break;
+      if (word.starts_with('-') && word != "-m" && !container) break;
     }
     diagnostics_.error(words_.empty() ? SourceRange() : words_.front().where, "this is no command of vLLM's server",
                        "write \"vllm serve MODEL --flags\"");
@@ -91,11 +101,22 @@ class Reader {
     if (!word.text.starts_with('-')) return set_model(word);
     std::string name = word.text.substr(0, word.text.find('='));
     std::replace(name.begin() + 1, name.end(), '_', '-');
+    constexpr std::string_view kSpeculative = "--speculative-config.";
+    if (name.starts_with(kSpeculative)) {
+      if (const auto value = value_of(word)) add_speculative(word.text.substr(kSpeculative.size()), *value);
+      return;
+    }
     const VllmFlag* flag = vllm_flag(name);
     if (!flag) return unknown(word, name);
     if (flag->meaning == Meaning::without_effect) return;
     if (flag->meaning == Meaning::expert_parallel) {
       expert_parallel_ = true;
+    } else if (flag->meaning == Meaning::lora) {
+      said_.lora = true;
+    } else if (flag->meaning == Meaning::lora_modules) {
+      std::int64_t modules = 0;
+      for (; next_ < words_.size() && !words_[next_].text.starts_with('-'); ++next_) ++modules;
+      said_.adapters = std::max<std::int64_t>(modules, 1);
     } else if (flag->meaning == Meaning::yes || flag->meaning == Meaning::no) {
       put(flag->key, flag->meaning == Meaning::yes ? "true" : "false");
     } else if (const auto value = value_of(word)) {
@@ -125,6 +146,25 @@ class Reader {
         const auto tokens = vllm_tokens(value.text);
         return tokens ? put(flag.key, *tokens) : refuse("a number of tokens such as 8192, 32k or 32K");
       }
+      case Meaning::speculation: said_.speculation = VllmText{value.text, value.where}; return;
+      case Meaning::kv_transfer: said_.kv_transfer = VllmText{value.text, value.where}; return;
+      case Meaning::kv_offloading: said_.kv_offloading = VllmText{value.text, value.where}; return;
+      case Meaning::max_loras:
+      case Meaning::max_lora_rank:
+        if (!is_count(value.text)) return refuse("a whole number from 1 to 1,000,000");
+        (flag.meaning == Meaning::max_loras ? said_.max_loras : said_.max_lora_rank) = std::stoll(value.text);
+        return;
+      case Meaning::only_one:
+        if (value.text == "1" || value.text == "0") return;
+        diagnostics_.error(value.where,
+                           fmt::format("{} is not modelled, and changes what every figure means", flag.key),
+                           fmt::format("leave '{}' out to see the system without it", flag.name));
+        return;
+      case Meaning::generates_text:
+        if (value.text != "generate" && value.text != "auto")
+          diagnostics_.error(value.where, fmt::format("a server that does not generate text ({}) is not modelled",
+                                                      in_quotes(value.text)));
+        return;
       case Meaning::weights: return put_format("weights", flag.meaning, value);
       case Meaning::activations: return put_format("activations", flag.meaning, value);
       case Meaning::kv: return put_format("kv", flag.meaning, value);
@@ -140,6 +180,17 @@ class Reader {
     } else if (!format->empty()) {
       command_.formats.set(key, YamlNode::scalar(std::string(*format)));
     }
+  }
+
+  // --speculative-config.num_speculative_tokens 3: a member of its JSON.
+  void add_speculative(std::string key, const Word& value) {
+    key = key.substr(0, key.find('='));
+    std::ranges::replace(key, '-', '_');
+    const std::string text = is_number(value.text) ? value.text : '"' + value.text + '"';
+    if (!said_.speculation) said_.speculation = VllmText{"{}", value.where};
+    std::string& json = said_.speculation->text;
+    json.pop_back();
+    json += fmt::format("{}\"{}\": {}}}", json == "{" ? "" : ", ", key, text);
   }
 
   void set_model(const Word& word) {
@@ -187,6 +238,7 @@ class Reader {
   std::size_t next_ = 0;
   VllmCommand command_;
   YamlNode batcher_;
+  VllmSections said_;
   bool expert_parallel_ = false;
 };
 

@@ -20,6 +20,15 @@ struct VllmFlag {
     kv,  // a number format
     model,
     expert_parallel,
+    speculation,  // the section of that name, in JSON
+    kv_transfer,
+    kv_offloading,  // of VllmSections
+    lora,
+    max_loras,
+    max_lora_rank,
+    lora_modules,
+    only_one,        // a count that is modelled at 1 alone, or a size at 0: others change what the command means
+    generates_text,  // a value other than "generate" and "auto" makes no tokens
     value_without_effect,
     without_effect,  // on any time: ports, logs, templates
   };

@@ -152,6 +152,62 @@ TEST_CASE("a run with a trace named by a relative path is repeated from its fold
   CHECK(Json::parse(scratch.content("out/a/run.json"))["tokens"]["prompt"] == 600);
 }
 
+TEST_CASE("does --from find the files of further models and of devices?") {
+  const Scratch scratch;
+  const std::string config = "models/catalog/qwen2.5-0.5b.json";
+  std::filesystem::create_directories(scratch.path("models"));
+  std::filesystem::copy_file(config, scratch.path("models/small.json"));
+  const std::string file = scratch.file(
+      "scenarios/s.yaml",
+      "schema: scenario/1\nmodel: qwen2.5-1.5b\nmodels: {other: {hf_config: ../models/small.json}}\n"
+      "hardware: {devices: [{name: a, preset: l4, count: 1}, {name: b, preset: l4, count: 1}]}\n"
+      "serving: {pools: [{devices: [a]}, {devices: [b], model: other}]}\n"
+      "workload: {model: other, arrivals: {kind: poisson, rate: 5 /s}, requests: 10, stream: {kind: lengths, "
+      "prompt: {kind: fixed, value: 64}, output: {kind: fixed, value: 8}}}\nseed: 7\n");
+  const Ran first = run_program({"run", file, "-o", scratch.path("out/deep/a")});
+  CAPTURE(first.err);
+  REQUIRE(first.code == 0);
+  CHECK(holds(scratch.content("out/deep/a/scenario.resolved.yaml"), "../../../models/small.json"));
+  const Ran again = run_program({"run", "--from", scratch.path("out/deep/a"), "-o", scratch.path("b")});
+  CAPTURE(again.err);
+  REQUIRE(again.code == 0);
+  CHECK(scratch.content("b/run.json") == scratch.content("out/deep/a/run.json"));
+}
+
+TEST_CASE("what does it cost by a list of prices in a file of its own?") {
+  const Scratch scratch;
+  scratch.file("lists/prices.yaml",
+               "schema: prices/1\ncurrency: USD\ndevices: {l4: {hourly: 0.72 /h}, h200: {hourly: 3.6 /h}}\n");
+  const std::string file = scratch.file("s.yaml", small_scenario() + "cost: lists/prices.yaml\n");
+  const Json cost = Json::parse(json_of({"run", file}).out)["cost"];
+  const Json inline_cost = Json::parse(
+      json_of({"run",
+               scratch.file("t.yaml", small_scenario() + "cost: {currency: USD, devices: {l4: {hourly: 0.72 /h}}}\n")})
+          .out)["cost"];
+  CHECK(cost == inline_cost);
+  CHECK(cost["total_cost"].get<double>() > 0);
+  const Ran none = run_program({"run", file, "--set", "cost=cloud"});
+  CHECK(none.code == 2);
+  CHECK(holds(none.err, "there are no prices 'cloud'"));
+}
+
+TEST_CASE("is a whole number on the command line read as it was typed?") {
+  const Scratch scratch;
+  const std::string file = scratch.file("s.yaml", small_scenario());
+  // 2^64 and 2^63 were read as 2^63 - 1, 010 as 8, and -1 as 2^64 - 1 where no sign is kept.
+  for (const char* number : {"18446744073709551616", "9223372036854775808"}) {
+    CAPTURE(std::string(number));
+    const Ran ran = run_program({"run", file, "--seed", number});
+    CHECK(ran.code == 2);
+    CHECK(holds(ran.err, number));
+    CHECK(holds(ran.err, "beyond"));
+  }
+  for (const char* number : {"010", "0x10", "1.5", "1e3", "", "7 "})
+    CHECK(run_program({"run", file, "--seed", number}).code == 2);
+  for (const char* verb : {"run", "bench"}) CHECK(run_program({verb, "--seed", "-1", file}).code == 2);
+  CHECK(run_program({"run", file, "--seed", "9223372036854775807"}).code == 0);
+}
+
 TEST_CASE("a mistake far down in a trace is reported where it stands, and nothing is written") {
   const Scratch scratch;
   scratch.file("calls.csv", trace("2023-11-16 18:15:02.0000000,-5,30"));

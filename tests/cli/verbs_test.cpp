@@ -186,10 +186,10 @@ TEST_CASE("a command line of vLLM becomes a scenario that is good") {
                                "'Qwen/Qwen3-30B-A3B-Instruct-2507' -tp 2 --data_parallel_size=2 "
                                "--enable-expert-parallel --max-model-len 32K --max-num-seqs 128 --kv-cache-dtype fp8 "
                                "--port 8000 --enforce-eager "
-                               "--no-enable-prefix-caching --lora-modules x=y",
+                               "--no-enable-prefix-caching --attention-backend X",
                                "--device", "h200", "-o", file});
   CHECK(ran.code == 0);
-  CHECK(holds(ran.err, "'--lora-modules' is not modelled"));
+  CHECK(holds(ran.err, "'--attention-backend' is not modelled"));
   CHECK(holds(ran.err, "no --workload given: chat-1k"));
   CHECK_FALSE(holds(ran.err, "'--port'"));
   const std::string text = scratch.content("s.yaml");
@@ -199,6 +199,74 @@ TEST_CASE("a command line of vLLM becomes a scenario that is good") {
     CHECK_MESSAGE(holds(text, part), part);
   const Ran lint = run_program({"lint", file});
   CHECK_MESSAGE(lint.code == 0, lint.err);
+}
+
+TEST_CASE("does import keep what a command of vLLM says?") {
+  const Scratch scratch;
+  const std::string file = scratch.path("s.yaml");
+  const auto imported = [&](const std::string& command, const std::vector<std::string>& parts) {
+    CAPTURE(command);
+    const Ran ran = run_program({"import", "vllm", command, "--device", "h200", "-o", file});
+    CAPTURE(ran.err);
+    CHECK(ran.code == 0);
+    const std::string text = scratch.content("s.yaml");
+    CAPTURE(text);
+    for (const std::string& part : parts) CHECK_MESSAGE(holds(text, part), part);
+    const Ran lint = run_program({"lint", file});
+    CHECK_MESSAGE(lint.code == 0, lint.err);
+    return ran.err;
+  };
+  CHECK(holds(imported("vllm serve RedHatAI/Llama-3.3-70B-Instruct-FP8-dynamic -tp 2",
+                       {"preset: llama-3.1-70b", "weights: fp8"}),
+              "weights in fp8"));
+  imported(
+      "docker run --runtime nvidia --gpus all -v ~/.cache:/root/.cache --env \"HF_TOKEN=x\" -p 8000:8000 "
+      "--ipc=host vllm/vllm-openai:latest --model Qwen/Qwen2.5-7B-Instruct-AWQ --max-num-seqs 64",
+      {"preset: qwen2.5-7b", "weights: int4", "max_num_seqs: 64"});
+  // Three passes of one of 32 layers: 3 / 32.
+  const std::string drafts = imported(
+      "vllm serve meta-llama/Llama-3.1-8B-Instruct --speculative-config '{\"method\": \"eagle3\", "
+      "\"model\": \"x/EAGLE3\", \"num_speculative_tokens\": 3}'",
+      {"speculation:", "tokens: 3", "share: 0.09375"});
+  CHECK(holds(drafts, "assumed: 0.7 of the drafts accepted"));
+  imported(
+      "vllm serve meta-llama/Llama-3.1-8B-Instruct --speculative-config.method ngram "
+      "--speculative-config.num_speculative_tokens=4",
+      {"tokens: 4"});
+  imported(
+      "vllm serve meta-llama/Llama-3.1-70B-Instruct -tp 4 --speculative-config '{\"model\": "
+      "\"meta-llama/Llama-3.2-1B\", \"num_speculative_tokens\": 5}'",
+      {"model: llama-3.2-1b"});
+  imported("vllm serve meta-llama/Llama-3.1-8B --enable-lora --max-loras 4 --max-lora-rank 32 --lora-modules a=b c=d",
+           {"rank: 32", "adapters: 2", "resident: 4"});
+  // 64 GiB = 68,719,476,736 bytes, over two links of 50 GB/s.
+  imported("vllm serve meta-llama/Llama-3.1-8B -tp 2 --kv-offloading-size 64",
+           {"kv_tiers:", "68719476736 B", "100 GB/s"});
+  CHECK(holds(imported("vllm serve meta-llama/Llama-3.1-8B --kv-transfer-config '{\"kv_connector\": "
+                       "\"NixlConnector\", \"kv_role\": \"kv_both\"}'",
+                       {}),
+              "serving.pools"));
+}
+
+TEST_CASE("does import refuse what would mean something else?") {
+  const std::string serve = "vllm serve Qwen/Qwen3-32B ";
+  for (const auto& [flags, said] :
+       {std::pair("-tp 8 -dcp 4", "decode context parallelism is not modelled"),
+        std::pair("--prefill-context-parallel-size=2", "prefill context parallelism is not modelled"),
+        std::pair("--cpu-offload-gb 20", "keeping weights in host memory is not modelled"),
+        std::pair("--runner pooling", "does not generate text"),
+        std::pair("--kv-transfer-config '{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_producer\"}'",
+                  "role: prefill"),
+        std::pair("--speculative-config eagle", "is no JSON object"),
+        std::pair("--speculative-config '{\"method\": \"dflash\"}'", "drafts of the method 'dflash'"),
+        std::pair("--speculative-config '{\"method\": \"ngram\"}'", "'num_speculative_tokens'")}) {
+    const Ran ran = run_program({"import", "vllm", serve + flags});
+    CAPTURE(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    CHECK(holds(ran.err, said));
+  }
+  CHECK(run_program({"import", "vllm", serve + "-dcp 1 -pcp 1 --cpu-offload-gb 0 --runner generate"}).code == 0);
 }
 
 TEST_CASE("what a command of vLLM gets wrong is pointed at") {

@@ -6,6 +6,8 @@
 #include "models/catalog.hpp"
 #include "sim/cli/hugging_face_name.hpp"
 
+#include <tuple>
+
 namespace llmscape::cli {
 namespace {
 
@@ -33,6 +35,26 @@ TEST_CASE("names of Hugging Face find their entry of the catalogue") {
       {"acme/unheard-of", ""},
   };
   for (const auto& [theirs, ours] : names) CHECK(catalogue_model(theirs, catalogue) == ours);
+}
+
+TEST_CASE("which formats does the name of a checkpoint say?") {
+  const std::vector<std::tuple<std::string, std::string, std::string>> names = {
+      {"Qwen/Qwen3-32B-FP8", "fp8_block", ""},
+      {"nvidia/Llama-3.1-70B-Instruct-FP8", "fp8", ""},
+      {"nvidia/Qwen3-235B-A22B-NVFP4", "nvfp4", ""},
+      {"hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4", "int4", ""},
+      {"Qwen/Qwen2.5-72B-Instruct-GPTQ-Int8", "int8", ""},
+      {"RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w8a8", "int8", "int8"},
+      {"RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16", "int4", ""},
+      {"meta-llama/Llama-3.1-8B-Instruct", "", ""},
+  };
+  const std::vector<std::string> catalogue = models::model_names("models/catalog");
+  for (const auto& [name, weights, activations] : names) {
+    CAPTURE(name);
+    CHECK(formats_in_name(name).weights == weights);
+    CHECK(formats_in_name(name).activations == activations);
+    CHECK_FALSE(catalogue_model(name, catalogue).empty());
+  }
 }
 
 TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them; what is no number is refused") {
@@ -75,7 +97,7 @@ TEST_CASE("quotes, broken lines and environment variables are read as a shell re
 
 TEST_CASE("an unknown flag is pointed at and takes its value with it") {
   Diagnostics diagnostics;
-  const auto command = read_vllm_command("vllm serve m --enable-lora --max-loras 4 -tp 2", diagnostics);
+  const auto command = read_vllm_command("vllm serve m --enable-eplb --eplb-config 4 -tp 2", diagnostics);
   REQUIRE(command);
   CHECK(value(*command, "tensor_parallel") == "2");
   const auto warnings = diagnostics.sorted();
