@@ -93,6 +93,46 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+// Without case and without what stands between words: "Llama3-70B" is "llama370b".
+std::string bare(std::string_view text) {
+  std::string kept;
+  for (const char c : lower(text))
+    if (c != '-' && c != '_' && c != '.' && c != ' ' && c != '/') kept += c;
+  return kept;
+}
+
+// The candidates that the word most likely means, best first: the same but for case and what stands between words;
+// those that it begins (up to three, the shortest); else the one that most resembles it, of equal ones the one whose
+// beginning does.
+std::vector<std::string> alike(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kLeast = 3, kMost = 3;  // letters that begin a word; words to choose from
+  const std::string wanted = bare(word);
+  if (wanted.empty()) return {};
+  std::vector<std::string> begun;
+  std::string best;
+  int best_distance =
+      static_cast<int>(std::min<std::size_t>(word.size(), 1 + std::max<std::size_t>(word.size() / 3, 1)));
+  std::size_t best_start = 0;
+  for (const std::string& candidate : candidates) {
+    const std::string known = bare(candidate);
+    if (known == wanted) return {candidate};
+    if (wanted.size() >= kLeast && known.starts_with(wanted)) begun.push_back(candidate);
+    if (std::abs(static_cast<int>(known.size()) - static_cast<int>(wanted.size())) > best_distance) continue;
+    const int distance = edit_distance(wanted, known);
+    const auto start = static_cast<std::size_t>(std::ranges::mismatch(wanted, known).in1 - wanted.begin());
+    if (distance > best_distance || (distance == best_distance && (best.empty() || start <= best_start))) continue;
+    best_distance = distance;
+    best_start = start;
+    best = candidate;
+  }
+  if (!begun.empty()) {
+    std::ranges::stable_sort(begun, {}, &std::string::size);
+    begun.resize(std::min(begun.size(), kMost));
+    return begun;
+  }
+  return best.empty() ? std::vector<std::string>() : std::vector{best};
+}
+
 }  // namespace
 
 Diagnostic& Diagnostics::error(SourceRange where, std::string message, std::string suggestion) {
@@ -165,24 +205,16 @@ std::string Diagnostics::json() const {
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  const std::string wanted = lower(word);
-  std::string best;
-  int best_distance =
-      static_cast<int>(std::min<std::size_t>(word.size(), 1 + std::max<std::size_t>(word.size() / 3, 1)));
-  for (const std::string& candidate : candidates) {
-    const int longer = static_cast<int>(candidate.size()) - static_cast<int>(word.size());
-    if (std::abs(longer) >= best_distance) continue;
-    const int distance = edit_distance(wanted, lower(candidate));
-    if (distance >= best_distance) continue;
-    best_distance = distance;
-    best = candidate;
-  }
-  return best;
+  const std::vector<std::string> all = alike(word, candidates);
+  return all.empty() ? std::string() : all.front();
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
-  const std::string found = nearest(word, candidates);
-  return found.empty() ? std::string() : fmt::format("did you mean '{}'?", found);
+  std::string said;
+  const std::vector<std::string> all = alike(word, candidates);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    said += fmt::format("{}'{}'", i == 0 ? "" : i + 1 == all.size() ? " or " : ", ", all[i]);
+  return said.empty() ? said : fmt::format("did you mean {}?", said);
 }
 
 std::string shortened(std::string_view text) {

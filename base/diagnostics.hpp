@@ -61,10 +61,10 @@ class Diagnostics {
   int errors_ = 0;
 };
 
-// The candidate nearest to `word` by edit distance (transpositions count one) if it is near enough to be meant; else
-// empty.
+// The candidate that `word` most likely means: the same but for case and hyphens, one that it begins, or the nearest by
+// edit distance (transpositions count one) if that is near enough; else empty.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
-// "did you mean 'x'?" or, when nothing is near, an empty text.
+// "did you mean 'x'?", "... 'xa', 'xb' or 'xc'?" of what 'x' begins, or an empty text when nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 // A user's text for a message: cut to 60 characters, control characters as ' ', invalid UTF-8 as '?'.
 std::string shortened(std::string_view text);

@@ -31,6 +31,10 @@ std::span<const Architecture> architectures() {
       {"DeepseekV3ForCausalLM", "deepseek_v3", read_deepseek},
       {"GlmMoeDsaForCausalLM", "glm_moe_dsa", read_deepseek},
       {"MiniMaxM2ForCausalLM", "minimax_m2", read_minimax_m2},
+      {"Glm4MoeForCausalLM", "glm4_moe", read_glm4_moe},
+      {"Mistral3ForConditionalGeneration", "mistral", read_llama, "text_config"},
+      {"PhiMoEForCausalLM", "phimoe", read_phimoe},
+      {"PhimoeForCausalLM", "phimoe", read_phimoe},
       {"GptOssForCausalLM", "gpt_oss", read_gpt_oss, {}, "bfloat16"},
   };
   return table;
@@ -55,9 +59,10 @@ const hf::Architecture* architecture_of(const YamlNode& root, Diagnostics& diagn
       std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name.text; });
   if (found != table.end()) return &*found;
   const auto known = hf_architectures();
+  // Not the one that is spelled alike: architectures of alike names differ in what the name does not say.
   diagnostics.error(name.where,
                     fmt::format("architecture '{}' is not known; known: {}", name.text, fmt::join(known, ", ")),
-                    did_you_mean(name.text, known));
+                    "describe the model in a file of its own, schema model/1, and name that");
   return nullptr;
 }
 

@@ -35,5 +35,7 @@ ModelSpec read_qwen3_moe(ConfigReader&);
 ModelSpec read_deepseek(ConfigReader&);  // V2, V2-Lite, V3, R1; Kimi-K2; GLM-5, its sparse attention taken as dense
 ModelSpec read_minimax_m2(ConfigReader&);
 ModelSpec read_gpt_oss(ConfigReader&);
+ModelSpec read_glm4_moe(ConfigReader&);  // GLM-4.5, GLM-4.6
+ModelSpec read_phimoe(ConfigReader&);    // Phi-3.5-MoE
 
 }  // namespace llmscape::models::hf

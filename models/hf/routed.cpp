@@ -126,6 +126,36 @@ ModelSpec read_minimax_m2(ConfigReader& config) {
   return model;
 }
 
+// The layer of multi-token prediction that the files have too belongs to no step.
+ModelSpec read_glm4_moe(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.attention = heads_of(config, model.hidden);
+  layer.attention.qkv_bias = config.flag("attention_bias", false);  // of the output there is none
+  layer.attention.qk_norm = config.flag("use_qk_norm", false);
+  FeedForward routed = experts_of(config, "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size");
+  routed.shared_width = config.count("n_shared_experts", 0) * routed.expert_width;
+  routed.router_bias = true;  // e_score_correction_bias
+  const std::int64_t first_routed = config.count("first_k_dense_replace", 1);
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, kEveryLayer);
+  const FeedForward unrouted = dense(config);
+  model.groups = groups_of(layer, windows, [&](std::int64_t i) { return i >= first_routed ? routed : unrouted; });
+  return model;
+}
+
+ModelSpec read_phimoe(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.norm_bias = true;
+  layer.attention = heads_of(config, model.hidden);
+  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 0),
+                                  model.max_position, kEveryLayer);
+  model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
+  return model;
+}
+
 ModelSpec read_gpt_oss(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;

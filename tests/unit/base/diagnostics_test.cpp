@@ -142,6 +142,20 @@ TEST_CASE("the nearest word is found by letters dropped, doubled, changed or swa
   CHECK(did_you_mean("rte", keys) == "did you mean 'rate'?");
 }
 
+TEST_CASE("what does a name mean that is only the beginning of others, or has another case?") {
+  const std::vector<std::string> devices = {"a100-40", "a100-80", "h100-pcie", "h100-sxm", "h200", "v100"};
+  CHECK(did_you_mean("H100", devices) == "did you mean 'h100-sxm' or 'h100-pcie'?");
+  CHECK(did_you_mean("a100", devices) == "did you mean 'a100-40' or 'a100-80'?");
+  CHECK(did_you_mean("V-100", devices) == "did you mean 'v100'?");
+  CHECK(did_you_mean("h20", devices) == "did you mean 'h200'?");
+  CHECK(did_you_mean("h201", devices) == "did you mean 'h200'?");
+  // All three are one letter away; only one begins alike.
+  const std::vector<std::string> models = {"llama-2-70b", "llama-3.1-70b", "qwen3-30b-a3b"};
+  CHECK(did_you_mean("llama3-70b", models) == "did you mean 'llama-3.1-70b'?");
+  CHECK(nearest("Qwen3_30B_A3B", models) == "qwen3-30b-a3b");
+  CHECK(did_you_mean("qw", models).empty());  // two letters begin too much
+}
+
 TEST_CASE("a word that is far from all is not guessed at") {
   const std::vector<std::string> keys = {"rate", "ab"};
   CHECK(nearest("capacity", keys).empty());
