@@ -16,6 +16,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
+#include "sim/explore/axis_role.hpp"
 #include "sim/explore/objective.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/metrics/names.hpp"
@@ -33,10 +34,11 @@ limits; the options say what it opens with. docs/report.md explains it.
 
 Examples:
   llmscape report out
+  llmscape report out --where 'workload == rag'
   llmscape report out --max output_tokens_per_joule --min ttft.p99 --slo 'ttft.p99<=200ms')";
 
 struct Arguments {
-  std::string folder, output, maximize, minimize, group;
+  std::string folder, output, maximize, minimize, group, where;
   std::optional<std::string> slo;
   bool quiet = false;
   Messages messages;
@@ -121,17 +123,30 @@ class Reading {
   report::PageView view_;
 };
 
+// Leaves the configurations of the table for which the condition holds.
+void look_at(const std::string& text, explore::ResultsTable& table, Diagnostics& diagnostics) {
+  const auto source = std::make_shared<const SourceText>(SourceText{"--where", text});
+  const SourceRange where{source, 1, 1, static_cast<int>(text.size())};
+  const auto condition = Expression::parse(text, where, diagnostics);
+  if (condition) explore::check_names(*condition, table, diagnostics);
+  if (diagnostics.has_errors()) return;
+  table = explore::rows_where(table, *condition);
+  if (table.rows.empty()) diagnostics.error(where, "no configuration of the sweep is so");
+}
+
 int report(const Arguments& arguments) {
   Diagnostics diagnostics;
-  const auto table = explore::read_results(arguments.folder, diagnostics);
+  auto table = explore::read_results(arguments.folder, diagnostics);
   report::PageView view;
   if (table) view = Reading(arguments, *table, diagnostics).view();
   if (table && table->rows.empty()) diagnostics.error({}, "the sweep has no results yet");
+  if (table && !arguments.where.empty()) look_at(arguments.where, *table, diagnostics);
   if (!table || diagnostics.has_errors()) {
     arguments.messages.show(diagnostics);
     return kUsage;
   }
   const Version& v = version();
+  view.where = arguments.where;
   const std::string page = report::page(
       *table, view, fmt::format("llmscape {} ({}{})", v.number, v.revision, v.dirty ? ", dirty" : ""), diagnostics);
   arguments.messages.show(diagnostics);
@@ -159,6 +174,8 @@ void add_report(CLI::App& app, Session& session) {
   verb->add_option("--max", arguments->maximize, "Objectives to have much of, with commas; the plan's if not said")
       ->type_name("LIST");
   verb->add_option("--min", arguments->minimize, "Objectives to have little of, with commas")->type_name("LIST");
+  verb->add_option("--where", arguments->where, "Show these configurations only: 'rate <= 8 /s and hardware != l4'")
+      ->type_name("CONDITION");
   verb->add_option("--group", arguments->group, "The axis of the sweep that colours tell apart")->type_name("AXIS");
   verb->add_option("--slo", arguments->slo,
                    "Limits that the sliders stand at: 'ttft.p99<=200ms,tpot.p99<=50ms'; the plan's if not said")

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "base/table.hpp"
 #include "sim/report/scatter.hpp"
@@ -155,8 +156,10 @@ std::string label_of(const FrontierView& view, std::size_t configuration) {
 
 std::string frontier_text(const FrontierView& view, bool colour) {
   if (view.answer.points.empty()) return "No configuration qualifies.\n" + left_out(view);
-  return wrapped(winner(view), kWidth) + ".\n\n" + picture(view, colour) + '\n' + points_table(view) + legend(view) +
-         '\n' + hypervolumes(view) + left_out(view);
+  std::string sentences, line;
+  for (std::istringstream lines(winner(view)); std::getline(lines, line);) sentences += wrapped(line, kWidth) + ".\n";
+  return sentences + '\n' + picture(view, colour) + '\n' + points_table(view) + legend(view) + '\n' +
+         hypervolumes(view) + left_out(view);
 }
 
 std::string dominators_text(const FrontierView& view, std::size_t configuration) {

@@ -20,8 +20,10 @@ struct FrontierView {
 std::string label_of(const FrontierView& view, std::size_t configuration);
 
 // In one sentence which configuration wins: the best in the first objective of those that meet the SLO, or the knee
-// where there is none; against the best of another group that is no worse in the other objectives. Empty without
-// points.
+// where there is none; against the best of another group. With two objectives both are read off their frontiers where
+// the second is equal: at the limit that the SLO sets to it, or at the winner; with more, against the best point that
+// is no worse in the others. Workloads, models and policies that differ are not compared: each of theirs has a sentence
+// of its own, on a line that begins with it. Empty without points.
 std::string winner(const FrontierView& view);
 
 // For terminals: the sentence, the scatter of the first two objectives, the points of the frontiers, what was left out.

@@ -176,6 +176,7 @@ std::string page(const ResultsTable& table, const PageView& view, const std::str
   for (const PageView::Limit& limit : view.limits)
     json["limits"].push_back({{"name", limit.metric}, {"bound", limit.bound}, {"below", limit.below}});
   json["origin"] = origin_of(table, tool);
+  if (!view.where.empty()) json["origin"]["configurations where"] = view.where;
   add_points(json, table, columns,
              drawn_in_detail(table, charts.front().objectives, json["group"], columns.configurations().size()),
              diagnostics);

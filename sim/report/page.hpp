@@ -19,6 +19,7 @@ struct PageView {
   std::vector<explore::Objective> objectives;  // the first stands upright, over the second; none: energy over latency
   std::string group;                           // an axis; empty: the hardware, or the first axis of few values
   std::vector<Limit> limits;
+  std::string where;  // the condition that the table's rows were chosen by; empty: none
 };
 
 // The result of a sweep or of one run as one HTML file that needs nothing else. `tool` is the version that writes it.

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/expression.hpp"
+#include "sim/explore/axis_role.hpp"
 #include "sim/metrics/names.hpp"
 #include "sim/report/page_points.hpp"
 
@@ -48,8 +49,11 @@ Json axis_json(const std::vector<Configuration>& all, std::size_t axis) {
 PageColumns::PageColumns(const explore::ResultsTable& table)
     : table_(table), configurations_(explore::configurations(table)) {
   const std::vector<std::string> shorts = explore::short_names(table.axes);
+  const std::vector<explore::AxisRole> roles = explore::axis_roles(table);
   for (std::size_t i = 0; i < table.axes.size(); ++i) {
-    axes_.push_back({{"name", table.axes[i]}, {"short", shorts[i]}});
+    axes_.push_back({{"name", table.axes[i]},
+                     {"short", shorts[i]},
+                     {"role", explore::kAxisRoleNames[static_cast<std::size_t>(roles[i])]}});
     axes_.back().update(axis_json(configurations_, i));
   }
   std::vector<std::optional<Estimate>> values(configurations_.size());
@@ -95,10 +99,7 @@ std::string PageColumns::of(const explore::Objective& objective) {
 }
 
 std::string PageColumns::default_group() const {
-  const auto names_hardware = [](const Json& axis) {
-    const auto name = axis["name"].get<std::string>();
-    return axis["numbers"].is_null() && (name.find("hardware") != name.npos || name.find("device") != name.npos);
-  };
+  const auto names_hardware = [](const Json& axis) { return axis["numbers"].is_null() && axis["role"] == "hardware"; };
   const auto names_things = [](const Json& axis) { return axis["numbers"].is_null(); };
   const auto any = [](const Json&) { return true; };
   for (const auto& wanted : {std::function<bool(const Json&)>(names_hardware), {names_things}, {any}})

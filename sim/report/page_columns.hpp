@@ -21,7 +21,8 @@ class PageColumns {
   [[nodiscard]] std::string default_group() const;
 
   [[nodiscard]] const std::vector<explore::Configuration>& configurations() const { return configurations_; }
-  // {"name", "short", "texts": [...], "numbers": [...] or null, "of": [place among the texts, ...]}, ...
+  // {"name", "short", "role": what it varies (explore::kAxisRoleNames), "texts": [...], "numbers": [...] or null, "of":
+  // [place among the texts, ...]}, ...
   [[nodiscard]] const nlohmann::ordered_json& axes() const { return axes_; }
   // {"name", "unit", "better", "definition", "values": [...], "low": [...], "high": [...]}, ...
   [[nodiscard]] const nlohmann::ordered_json& metrics() const { return metrics_; }

@@ -2,7 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <regex>
+#include <string>
+#include <variant>
 
+#include "sim/explore/axis_role.hpp"
+#include "sim/metrics/names.hpp"
 #include "sim/report/frontier.hpp"
 #include "sim/report/scatter.hpp"
 
@@ -12,6 +18,7 @@ namespace {
 using explore::Frontier;
 using explore::Objective;
 using explore::ParetoPoint;
+using explore::ResultsTable;
 
 // "ttft p99", "output tokens/joule".
 std::string spoken(const Objective& objective) {
@@ -58,19 +65,92 @@ std::string values(const FrontierView& view, const ParetoPoint& point, std::size
 
 bool overlap(const explore::Estimate& a, const explore::Estimate& b) { return a.low <= b.high && b.low <= a.high; }
 
-// How the winner stands against the others, behind "... meets the SLO".
-std::string against(const FrontierView& view, const ParetoPoint& winner, const ParetoPoint* rival) {
+// A group's best value of the first objective at a bound of the second, along its frontier.
+struct Reached {
+  std::size_t group;
+  explore::Estimate value;
+};
+
+// What the frontier of a group gives at `bound` (a loss) of the second objective: linear between its neighbours there,
+// its last point's where the bound is looser than all. Nothing where even its tightest point is beyond.
+std::optional<explore::Estimate> along(const FrontierView& view, const Frontier& group, double bound) {
+  const ParetoPoint* looser = nullptr;  // points come from the loosest in the second objective to the tightest
+  for (const std::size_t place : group.points) {
+    const ParetoPoint& point = view.answer.points[place];
+    const double at = loss(view, point, 1);
+    if (at <= bound) {
+      if (!looser || at == bound) return point.values[0];
+      const double share = (bound - at) / (loss(view, *looser, 1) - at);
+      const auto mixed = [share](double a, double b) { return a + share * (b - a); };
+      const auto &a = point.values[0], &b = looser->values[0];
+      return explore::Estimate{mixed(a.value, b.value), mixed(a.low, b.low), mixed(a.high, b.high)};
+    }
+    looser = &point;
+  }
+  return std::nullopt;
+}
+
+// The best of the groups there but for one; nothing if none gets there.
+std::optional<Reached> best_along(const FrontierView& view, std::optional<std::size_t> but, double bound) {
+  std::optional<Reached> best;
   const Objective& first = view.query.objectives[0];
-  const auto& own = winner.values[0];
-  const std::string value = in_unit(own.value, first.unit);
-  if (!rival)
-    return fmt::format("with {} {}{}", spoken(first), value,
-                       view.query.group ? "; no other group does" : ", the best of the sweep");
-  const auto& other = rival->values[0];
-  const std::string label = label_of(view, rival->configuration), other_value = in_unit(other.value, first.unit);
-  if (other.value == 0) return fmt::format("with {} {} instead of {} of {}", spoken(first), value, other_value, label);
-  return fmt::format("at {:.3g}x the {} of {} ({} instead of {}){}", own.value / other.value, spoken(first), label,
-                     value, other_value, overlap(own, other) ? ", but their intervals overlap" : "");
+  for (std::size_t group = 0; group < view.answer.groups.size(); ++group) {
+    if (group == but) continue;
+    const auto value = along(view, view.answer.groups[group], bound);
+    if (value && (!best || first.loss(value->value) < first.loss(best->value.value))) best = {group, *value};
+  }
+  return best;
+}
+
+// The bound that the SLO sets to the second objective, where it sets that and no other: "ttft.p99 <= 200 ms".
+std::optional<double> bound_of(const explore::ParetoQuery& query) {
+  if (!query.slo || query.objectives.size() != 2) return std::nullopt;
+  const Objective& second = query.objectives[1];
+  static const std::regex kLimit(R"(\s*([\w.]+)\s*(<=|>=)\s*([\w.]+(\s*[\w/%]+)?)\s*)");
+  std::smatch match;
+  const std::string& text = query.slo->text();
+  if (!std::regex_match(text, match, kLimit) || (match[2] == ">=") != second.maximize) return std::nullopt;
+  const metrics::Column* column = metrics::find_column(match[1].str());
+  if (!column || column != metrics::find_column(second.expression.text())) return std::nullopt;
+  const Value value = value_of(match[3].str());
+  const double* bound = std::get_if<double>(&value);
+  return bound ? std::optional(*bound) : std::nullopt;
+}
+
+std::string compared(const FrontierView& view, const explore::Estimate& own, const explore::Estimate& other,
+                     const std::string& rival, const std::string& where) {
+  const Objective& first = view.query.objectives[0];
+  const std::string value = in_unit(own.value, first.unit), other_value = in_unit(other.value, first.unit);
+  if (other.value == 0)
+    return fmt::format("with {} {} instead of {} of {}{}", spoken(first), value, other_value, rival, where);
+  return fmt::format("at {:.3g}x the {} of {} ({} instead of {}{}){}", own.value / other.value, spoken(first), rival,
+                     value, other_value, where, overlap(own, other) ? ", but their intervals overlap" : "");
+}
+
+// How the winner stands against the others, behind "... meets the SLO". With two objectives both are read off their
+// frontiers where the second is equal: at `bound`, or at the winner.
+std::string against(const FrontierView& view, const ParetoPoint& winner, std::optional<double> bound) {
+  const Objective& first = view.query.objectives[0];
+  const std::string alone = fmt::format("with {} {}", spoken(first), in_unit(winner.values[0].value, first.unit));
+  if (!view.query.group) return alone + ", the best of the sweep";
+  const auto group = std::ranges::find(view.answer.groups, winner.group, [&](const Frontier& one) {
+    return static_cast<std::size_t>(&one - view.answer.groups.data());
+  });
+  if (view.query.objectives.size() == 2 && (bound || !view.query.slo)) {
+    const Objective& second = view.query.objectives[1];
+    const double at = second.loss(bound.value_or(winner.values[1].value));
+    const auto rival = best_along(view, winner.group, at);
+    if (!rival) return alone + "; no other group does";
+    const auto own = bound ? along(view, *group, at) : std::optional(winner.values[0]);
+    return compared(
+        view, own.value_or(winner.values[0]), rival->value, view.answer.groups[rival->group].name,
+        fmt::format(", both at {} {} on their frontiers", spoken(second), in_unit(second.loss(at), second.unit)));
+  }
+  const ParetoPoint* rival = best_of(view, [&](const ParetoPoint& point) {
+    return point.group != winner.group && (view.query.slo || keeps_up(view, point, winner));
+  });
+  if (!rival) return alone + "; no other group does";
+  return compared(view, winner.values[0], rival->values[0], label_of(view, rival->configuration), "");
 }
 
 // Labels that name the group too.
@@ -81,28 +161,63 @@ FrontierView with_group(FrontierView view) {
   return view;
 }
 
-}  // namespace
-
-std::string winner(const FrontierView& asked) {
+// The sentence about configurations that may be compared.
+std::string sentence(const FrontierView& asked) {
   const FrontierView view = with_group(asked);
   if (view.answer.points.empty()) return "";
   const auto all = [](const ParetoPoint&) { return true; };
   if (view.query.slo) {
     const ParetoPoint& winner = *best_of(view, all);
-    const auto others = [&](const ParetoPoint& point) { return point.group != winner.group; };
-    return fmt::format("{} meets {} {}", label_of(view, winner.configuration), view.query.slo->text(),
-                       against(view, winner, best_of(view, others)));
+    const auto bound = bound_of(view.query);
+    if (!bound)
+      return fmt::format("{} meets {} {}", label_of(view, winner.configuration), view.query.slo->text(),
+                         against(view, winner, {}));
+    // What crosses the limit lies between a configuration that meets it and one that does not.
+    explore::ParetoQuery open = view.query;
+    open.slo.reset();
+    const explore::ParetoAnswer beyond = explore::pareto(view.table, open);
+    const FrontierView whole{view.table, open, beyond, view.label_axes};
+    // The group whose frontier is the best there; of it, the best that meets the limit.
+    const auto best = best_along(whole, std::nullopt, open.objectives[1].loss(*bound));
+    const ParetoPoint* own = &winner;
+    if (best) {
+      const auto of_group = [&](const ParetoPoint& point) {
+        return view.answer.groups[point.group].name == beyond.groups[best->group].name;
+      };
+      if (const ParetoPoint* known = best_of(view, of_group)) own = known;
+    }
+    const auto same = std::ranges::find(beyond.points, own->configuration, &ParetoPoint::configuration);
+    return fmt::format("{} meets {} {}", label_of(view, own->configuration), view.query.slo->text(),
+                       against(whole, *same, bound));
   }
   const ParetoPoint& winner = view.answer.knee ? view.answer.points[*view.answer.knee] : *best_of(view, all);
-  const auto others = [&](const ParetoPoint& point) {
-    return point.group != winner.group && keeps_up(view, point, winner);
-  };
   if (view.answer.groups.size() > 1)
     return fmt::format("{} reaches {} {}", label_of(view, winner.configuration), values(view, winner, 1),
-                       against(view, winner, best_of(view, others)));
+                       against(view, winner, {}));
   return fmt::format("{} is {}: {}", label_of(view, winner.configuration),
                      view.answer.knee ? "where the frontier bends" : "the best in the first objective",
                      values(view, winner, 0));
+}
+
+}  // namespace
+
+std::string winner(const FrontierView& view) {
+  constexpr std::size_t kMost = 8;  // sentences
+  const auto group = view.query.group ? explore::find_axis(view.table.axes, view.query.group->text()) : std::nullopt;
+  if (view.answer.points.empty()) return "";
+  const ResultsTable looked_at = view.query.where ? rows_where(view.table, *view.query.where) : view.table;
+  const std::vector<explore::Slice> slices = comparable_slices(looked_at, group);
+  if (slices.size() == 1) return sentence(view);
+  std::string text;
+  std::size_t said = 0, more = 0;
+  for (const explore::Slice& slice : slices) {
+    const explore::ParetoAnswer answer = explore::pareto(slice.table, view.query);
+    const std::string one = sentence({slice.table, view.query, answer, view.label_axes});
+    if (one.empty()) continue;
+    if (++said > kMost) ++more;
+    else text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", slice.name, one);
+  }
+  return more > 0 ? text + fmt::format("\n{} more are not compared with these: look at one with --where", more) : text;
 }
 
 }  // namespace llmscape::report

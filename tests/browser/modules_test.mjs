@@ -5,7 +5,9 @@ import test from 'node:test';
 
 import {metricLabel, parseValue, roundText, valueText} from '../../sim/report/html/format.mjs';
 import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
+import {readData} from '../../sim/report/html/data.mjs';
 import {linearTicks, logTicks} from '../../sim/report/html/scale.mjs';
+import {derive, firstView} from '../../sim/report/html/view.mjs';
 
 test('a frontier keeps what no other point beats, equal points both', () => {
   const x = [1, 2, 2, 3, NaN, 4], y = [5, 7, 7, 6, 9, 8];
@@ -31,6 +33,33 @@ test('a frontier bends where a point lies furthest from the line between its end
   const x = [0, 1, 4, 10], y = [10, 4, 2, 0];
   assert.equal(knee([0, 1, 2, 3], x, y, 'lower', 'lower'), 1);
   assert.equal(knee([0, 3], x, y, 'lower', 'lower'), undefined);
+});
+
+test('the sentence compares like with like, where the frontiers are at the same limit', () => {
+  // Two machines under two workloads at two rates: cim is twice as good under each, and 20 times across them.
+  const axis = (name, role, texts, of) => ({name, short: name, role, texts, of, numbers: null});
+  const machines = [0, 0, 0, 0, 1, 1, 1, 1], works = [0, 0, 1, 1, 0, 0, 1, 1], rates = [0, 1, 0, 1, 0, 1, 0, 1];
+  const tokens = machines.map((m, i) => (m ? 1 : 2) * (works[i] ? 1 : 10) * (rates[i] ? 2 : 1));
+  const data = readData({
+    name: 'sweep', verdicts: Array(8).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [],
+    group: 'hardware', charts: [{y: 'tokens', x: 'ttft', better: {tokens: 'higher', ttft: 'lower'}}],
+    axes: [
+      axis('hardware', 'hardware', ['cim', 'l4'], machines), axis('workload', 'workload', ['edit', 'rag'], works),
+      axis('rate', 'load', ['1 /s', '2 /s'], rates)
+    ],
+    metrics: [
+      {name: 'tokens', unit: '', better: 'higher', values: tokens},
+      {name: 'ttft', unit: 's', better: 'lower', values: rates.map((rate) => rate ? 0.3 : 0.1)}
+    ],
+  });
+  const view = firstView(data);
+  view.limits = [{key: 'ttft', bound: 0.2, below: true}];
+  const {winners} = derive(data, view);
+  assert.deepEqual(winners.map(({name, row, rival}) => [name, row, rival]), [['workload=edit', 0, 4], ['workload=rag', 2, 6]]);
+  // Half-way between 0.1 and 0.3 s: cim (20 + 40) / 2, l4 (10 + 20) / 2.
+  assert.deepEqual(winners[0].values.map(({value}) => Math.round(value * 1e9) / 1e9), [30, 15]);
+  view.group = 'workload';
+  assert.deepEqual(derive(data, view).winners.map(({rival}) => rival), [undefined, undefined]);
 });
 
 test('a run without the limited value meets no limit', () => {

@@ -40,6 +40,21 @@ TEST_CASE("report writes one page with columns of the results, six digits each, 
   CHECK(again.out == page);
 }
 
+TEST_CASE("report --where shows those configurations alone, and says so") {
+  const Scratch scratch;
+  scratch.file("out/results.csv", kResults);
+  const Ran ran = run_program({"report", scratch.path("out"), "--where", "rate <= 2 /s and device != edge", "-o", "-"});
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.out, R"("verdicts":["valid"])"));
+  CHECK(holds(ran.out, R"("configurations where":"rate \u003c= 2 /s and device != edge")"));
+  const Ran none = run_program({"report", scratch.path("out"), "--where", "rate > 9 /s", "-o", "-"});
+  CHECK(none.code == 2);
+  CHECK(holds(none.err, "no configuration of the sweep is so"));
+  const Ran wrong = run_program({"report", scratch.path("out"), "--where", "rat > 9 /s", "-o", "-"});
+  CHECK(wrong.code == 2);
+  CHECK(holds(wrong.err, "'rate'"));
+}
+
 TEST_CASE("what --slo and the plan say is where the sliders stand") {
   const Scratch scratch;
   scratch.file("out/results.csv", kResults);

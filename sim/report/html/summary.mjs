@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: who wins under these limits, how many points say anything, and what is on the frontier.
 import {html} from './dom.mjs';
-import {grouped, ratioText} from './format.mjs';
+import {grouped, ratioText, roundText, valueText} from './format.mjs';
 import {limitText} from './view.mjs';
 
 export const kVerdicts = {
@@ -26,42 +26,57 @@ export function drawFacts(root, {data}) {
 export function drawSummary(root, app) {
   const {data, derived} = app;
   root.replaceChildren(
-      ...data.count > 1 ? [headline(app), ...settings(data, derived)] : [html('p', {class: 'lead'}, ...single(data))],
+      ...data.count > 1 ? [...headline(app), ...settings(data, derived)] : [html('p', {class: 'lead'}, ...single(data))],
       html('p', {class: 'verdicts'}, ...chips(data)));
   if (data.count > 1) root.append(html('p', {class: 'more'}, ...frontierSentence(data, derived)));
 }
 
+const kMostSentences = 8;
+
+// A sentence for each part of the sweep whose configurations may be compared.
 function headline({data, derived}) {
-  const {winner, limits, x, y} = derived;
+  const {winners, limits} = derived;
   const slo = html('span', {class: 'limit'}, limits.map(limitText).join(', '));
-  if (!winner) {
+  if (!winners.length) {
     const none = data.valid.includes(true) ?
         ['No configuration that is shown ', limits.length ? 'meets ' : 'qualifies', limits.length ? slo : '', '.'] :
         ['No run is valid: none says anything about the steady state.'];
-    return html('p', {class: 'lead'}, ...none);
+    return [html('p', {class: 'lead'}, ...none)];
   }
-  const {row, rival} = winner, own = y.values[row], figure = (text) => html('strong', {class: 'figure'}, text);
-  const lead =
-      [nameOf(data, derived, row), ...limits.length ? [' meets ', slo] : [` reaches ${x.label} `, figure(x.text(row))]];
+  const lines = winners.slice(0, kMostSentences).map((winner) => sentence(data, derived, winner, slo.cloneNode(true)));
+  if (winners.length > kMostSentences)
+    lines.push(html(
+        'p', {class: 'more'}, `${winners.length - kMostSentences} more are not compared with these: see one with `,
+        html('code', {}, '--where'), '.'));
+  return lines;
+}
+
+function sentence(data, derived, {name, row, rival, values: [own, other], bound}, slo) {
+  const {limits, x, y} = derived, figure = (text) => html('strong', {class: 'figure'}, text);
+  const lead = [
+    name && `${name}: `, nameOf(data, derived, row),
+    ...limits.length ? [' meets ', slo] : [` reaches ${x.label} `, figure(x.text(row))]
+  ];
   if (rival === undefined) lead.push(` with ${y.label} `, figure(y.text(row)));
   else {
-    const other = y.values[rival], overlap = y.low[row] <= y.high[rival] && y.low[rival] <= y.high[row];
+    const overlap = own.low <= other.high && other.low <= own.high, text = ({value}) => valueText(value, y.unit);
+    const where = bound === undefined ? '' : `, both at ${x.label} ${roundText(bound, x.unit)} on their frontiers`;
     lead.push(
-        ' at ', figure(ratioText(own / other)), ` the ${y.label} of `, nameOf(data, derived, rival),
+        ' at ', figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
         html(
             'span', {class: 'detail'},
-            ` (${y.text(row)} instead of ${y.text(rival)}${overlap ? ', but their intervals overlap' : ''})`));
+            ` (${text(own)} instead of ${text(other)}${where}${overlap ? ', but their intervals overlap' : ''})`));
   }
-  return html('p', {class: 'lead'}, ...lead, '.');
+  return html('p', {class: 'lead'}, ...lead.filter(Boolean), '.');
 }
 
 // The group, or what sets the point apart where there are none.
 const nameOf = (data, {groups}, row) => html('b', {}, groups.title ? groups.names[groups.of[row]] : data.labels[row]);
 
 // "edge-cim with rate=8 /s count=4, l4 with rate=2 /s count=1"
-function settings(data, {groups, winner}) {
+function settings(data, {groups, winner, winners}) {
   const axes = data.axes.filter((axis) => axis.texts.length > 1 && axis.label !== groups.title);
-  if (!winner || !groups.title || !axes.length) return [];
+  if (winners.length !== 1 || !groups.title || !axes.length) return [];
   const one = (row) =>
       `${groups.names[groups.of[row]]} with ${axes.map((axis) => `${axis.label}=${axis.text(row)}`).join(' ')}`;
   return [html(

@@ -68,10 +68,11 @@ export function derive(data, view) {
   const drawable = (row) => Number.isFinite(x.values[row]) && Number.isFinite(y.values[row]) &&
       !(view.x.log && x.values[row] <= 0) && !(view.y.log && y.values[row] <= 0);
   const state = new Uint8Array(data.count);
-  const members = groups.names.map(() => []), qualifying = [];
+  const members = groups.names.map(() => []), drawn = groups.names.map(() => []), qualifying = [];
   for (const row of data.rows) {
     if (data.valid[row] && meets(limits, row)) qualifying.push(row);
     if (view.hidden.has(groupOf[row]) || !drawable(row)) continue;
+    if (data.valid[row]) drawn[groupOf[row]].push(row);
     if (!data.valid[row]) state[row] = view.showInvalid ? kInvalid : kHidden;
     else if (!meets(limits, row)) state[row] = kMisses;
     else {
@@ -85,9 +86,10 @@ export function derive(data, view) {
       if (frontiers[group].some((best) => overlap(x, row, best) && overlap(y, row, best))) state[row] = kAlike;
   });
   for (const row of frontiers.flat()) state[row] = kFrontier;
-  const derived = {x, y, limits, groups, state, qualifying, members, frontiers};
+  const derived = {x, y, limits, groups, state, qualifying, members, drawn, frontiers};
   derived.best = paretoFrontier(frontiers.flat(), x.values, y.values, view.x.better, view.y.better);
-  derived.winner = findWinner(view, derived);
+  derived.winners = slicesOf(data, view).map((slice) => findWinner(data, view, derived, slice)).filter(Boolean);
+  derived.winner = derived.winners[0] ?? null;
   const rivals = data.count === 1 ? [0] : [derived.winner?.row, derived.winner?.rival];
   derived.pins = view.pins ?? rivals.filter((row) => row !== undefined);
   return derived;
@@ -98,17 +100,69 @@ function groupsOf(data, view) {
   return axis ? {names: axis.texts, of: axis.of, title: axis.label} : {names: ['all'], of: new Uint8Array(data.count)};
 }
 
-// Under limits the best in y; without, the knee of the frontier that has the best y. Against the best of another group,
-// which without limits has to be as good in x. (`llmscape pareto` says the same in its first line.)
-function findWinner(view, {x, y, limits, groups, members, frontiers, best}) {
-  const top = bestRow(best, y.values, view.y.better);
-  if (top === undefined) return null;
-  const bend = knee(frontiers[groups.of[top]], x.values, y.values, view.x.better, view.y.better);
-  const row = limits.length === 0 && best.includes(bend) ? bend : top;
-  const keepsUp = (other) => limits.length > 0 ||
-      (view.x.better === 'lower' ? x.values[other] <= x.values[row] : x.values[other] >= x.values[row]);
-  const rivals = members.filter((_, group) => group !== groups.of[row]).flat().filter(keepsUp);
-  return {row, rival: bestRow(rivals, y.values, view.y.better)};
+// The rows that may be compared: equal in every axis but hardware and load, and but the policy that groups tell apart.
+// {name: "workload=rag", rows}, ...; without a name where there is but one. (sim/explore/axis_role.hpp)
+export function slicesOf(data, view) {
+  const fixed = data.axes.filter(
+      ({texts, role, name}) =>
+          texts.length > 1 && (role === 'workload' || (role === 'serving' && name !== view.group)));
+  const slices = new Map();
+  for (const row of data.rows) {
+    const name = fixed.map((axis) => `${axis.label}=${axis.text(row)}`).join(' ');
+    if (!slices.has(name)) slices.set(name, {name, rows: []});
+    slices.get(name).rows.push(row);
+  }
+  return [...slices.values()];
+}
+
+// Of one slice: under limits the best in y; without, the knee of the frontier that has the best y. Against the best of
+// another group, both read off their frontiers where x is equal: at the limit, where there is one and it is of x, else at
+// the winner; under other limits against the best that meets them. (`llmscape pareto` says the same in its first
+// lines.) `rival` is a row near the value that it was read off at; `values` are those of y.
+function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
+  const inside = new Set(slice.rows);
+  const kept = (lists) => lists.map((rows) => rows.filter((row) => inside.has(row)));
+  const own = kept(members);
+  const frontierOf = (rows) => paretoFrontier(rows, x.values, y.values, view.x.better, view.y.better);
+  const best = frontierOf(own.flat());
+  let row = bestRow(best, y.values, view.y.better);
+  if (row === undefined) return null;
+  if (limits.length === 0) {
+    const bend = knee(frontierOf(own[groups.of[row]]), x.values, y.values, view.x.better, view.y.better);
+    if (best.includes(bend)) row = bend;
+  }
+  const ofX = limits.length === 1 && limits[0].column.name === x.name && limits[0].below === (view.x.better === 'lower');
+  if (limits.length > 0 && !ofX) {
+    const rival = bestRow(own.filter((_, group) => group !== groups.of[row]).flat(), y.values, view.y.better);
+    return {name: slice.name, row, rival, values: [at(y, row), rival === undefined ? undefined : at(y, rival)]};
+  }
+  const bound = ofX ? limits[0].bound : x.values[row];
+  const reached = kept(drawn).map((rows) => along(frontierOf(rows), x, y, view, bound));
+  const bestOf = (places) => places.filter((group) => reached[group])
+                                 .reduce((a, b) => a === undefined || better(reached[b], reached[a], view) ? b : a, undefined);
+  const all = reached.map((_, group) => group);
+  if (ofX) row = bestRow(own[bestOf(all)], y.values, view.y.better) ?? row;
+  const group = groups.of[row], other = bestOf(all.filter((one) => one !== group));
+  const mine = ofX ? reached[group] ?? at(y, row) : at(y, row);
+  return other === undefined ? {name: slice.name, row, values: [mine]} :
+                               {name: slice.name, row, rival: reached[other].row, values: [mine, reached[other]], bound};
+}
+
+const at = ({values, low, high}, row) => ({value: values[row], low: low[row], high: high[row], row});
+const better = (a, b, view) => view.y.better === 'higher' ? a.value > b.value : a.value < b.value;
+
+// What a frontier gives at a bound of x: linear between its neighbours there, its last point's where the bound is looser
+// than all; undefined where even its tightest point is beyond.
+export function along(frontier, x, y, view, bound) {
+  const tight = view.x.better === 'lower' ? frontier : frontier.toReversed();
+  const meets = (row) => view.x.better === 'lower' ? x.values[row] <= bound : x.values[row] >= bound;
+  const within = tight.filter(meets);
+  if (!within.length) return undefined;
+  const a = within.at(-1), b = tight[within.length];
+  if (b === undefined || x.values[a] === bound) return at(y, a);
+  const share = (bound - x.values[a]) / (x.values[b] - x.values[a]);
+  const mixed = (values) => values[a] + share * (values[b] - values[a]);
+  return {value: mixed(y.values), low: mixed(y.low), high: mixed(y.high), row: a};
 }
 
 export const limitText = ({column, bound, below}) =>
