@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/cli/scratch.hpp"
+#include "tests/cli/shell.hpp"
 #include "tests/golden/golden_file.hpp"
 #include "tests/support/run_program.hpp"
 
@@ -53,7 +55,41 @@ std::string sections(const std::vector<std::string>& verb) {
   return all;
 }
 
+// A page shows the command, and below it what a shell prints, which writes below `out` of a folder of its own.
+void check_answer(const std::string& page, const std::string& name, const std::string& command) {
+  const llmscape::test::Scratch scratch;
+  const std::string out = scratch.path("") + "out/";
+  std::string there = command;
+  for (std::size_t at = there.find("out/"); at != std::string::npos; at = there.find("out/", at + out.size()))
+    there.replace(at, 4, out);
+  const std::string program = LLMSCAPE_PROGRAM;
+  const auto ran = llmscape::test::shell("export NO_COLOR=1 COLUMNS=100 PATH=" + program.substr(0, program.rfind('/')) +
+                                         ":$PATH; ( " + there + " ) 2>/dev/null");
+  CAPTURE(command);
+  CHECK(ran.code == 0);
+  check_golden_part(page, name, "```console\n$ " + command + "\n" + ran.out + "```\n");
+}
+
 }  // namespace
+
+TEST_CASE("docs/questions.md shows what its commands answer") {
+  const std::string page = "docs/questions.md", files = "examples/questions/";
+  const auto swept = [&files](const std::string& plan, const std::string& question) {
+    return "llmscape sweep " + files + plan + ".yaml -q -o out/" + plan + " > /dev/null && llmscape pareto out/" +
+           plan + ' ' + question;
+  };
+  check_answer(page, "cheapest",
+               swept("cheapest-70b", "--group hardware --label hardware,users | sed -n '1,/^$/p;/^group /,/^$/p'"));
+  check_answer(page, "replicas",
+               "llmscape search examples/chat-h100/scenario.yaml --min 'hardware.devices[0].count' --slo "
+               "'ttft.p99<=200ms,tpot.p99<=20ms' --set workload.arrivals.rate='50 /s' | sed '/^$/,$d'");
+  check_answer(page, "nvlink",
+               "llmscape sensitivity " + files +
+                   "half-nvlink.yaml -q --only links.bandwidth --change 50% --metrics "
+                   "ttft.mean,tpot.mean");
+  check_answer(page, "cap", swept("power-cap", "--group power_limit | sed -n '/^group /,/^$/p'"));
+  check_answer(page, "chip", "llmscape run " + files + "own-chip.yaml");
+}
 
 TEST_CASE("docs/cli.md holds what --help prints, for every verb") {
   check_golden_part("docs/cli.md", "help", sections({}));
