@@ -24,7 +24,7 @@ class EventQueueKernel : public Kernel {
       Seconds next = std::min(leader_->next_event(), fabric_.next_event());
       for (Process* p : processes_) next = std::min(next, p->next_event());
       if (next == Seconds(std::numeric_limits<double>::infinity())) throw Deadlock("all processes wait for ever");
-      if (fabric_.next_event() <= next) fabric_.advance(next);
+      fabric_.advance(next);
       if (leader_->next_event() <= next) {
         ++events_;
         if (!leader_->wake(next)) return;

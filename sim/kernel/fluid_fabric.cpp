@@ -19,22 +19,28 @@ Seconds FluidFabric::next_event() const {
   return next;
 }
 
-void FluidFabric::start(Endpoint, Endpoint, const Route& route, Bytes bytes, Seconds now, Done done) {
-  flows_.push_back({&route, bytes.si(), 0, now + route.latency, kNever, false, std::move(done)});
+void FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) {
+  flows_.push_back(
+      {started_++, from, to, &route, bytes.si(), 0, now + route.latency, kNever, false, false, std::move(done)});
 }
 
 void FluidFabric::apply_bandwidth(Link, BytesPerSecond, Seconds now) { share(now); }
 
-// Moves every flow on to `now` and sets the rates from here.
+// Moves every flow on to `now` and sets the rates from here. What crosses a link that is down is lost for good, also
+// where the link is mended in the same instant.
 void FluidFabric::share(Seconds now) {
   std::vector<const std::vector<std::size_t>*> paths;
   std::vector<Flow*> moving;
   for (Flow& flow : flows_) {
-    if (!flow.flows) continue;
+    if (!flow.flows || flow.lost) continue;
     flow.left = std::max(0.0, flow.left - flow.rate * (now - shared_).si());
-    if (!up(*flow.route)) continue;
-    paths.push_back(&flow.route->path);
-    moving.push_back(&flow);
+    if (up(*flow.route)) {
+      paths.push_back(&flow.route->path);
+      moving.push_back(&flow);
+    } else {
+      flow.lost = true;
+      flow.ends = now;
+    }
   }
   std::vector<double> bandwidths;
   for (const LinkState& link : link_states()) bandwidths.push_back(link.bandwidth.si());
@@ -43,25 +49,28 @@ void FluidFabric::share(Seconds now) {
     moving[i]->rate = rates[i];
     moving[i]->ends = now + Seconds(moving[i]->left / rates[i]);
   }
-  for (Flow& flow : flows_)  // a link on the way is down
-    if (flow.flows && !up(*flow.route)) flow.ends = now;
   shared_ = now;
 }
 
 void FluidFabric::advance(Seconds now) {
+  if (next_event() > now) return;
   for (Flow& flow : flows_) {
     if (flow.flows || flow.begins > now) continue;
     flow.flows = true;
     flow.rate = 0;
+    if (up(*flow.route)) on_begin(flow);
   }
-  std::vector<std::pair<Done, bool>> ended;
+  std::vector<Flow> ended;
   std::erase_if(flows_, [&](Flow& flow) {
     if (!flow.flows || flow.ends > now) return false;
-    ended.emplace_back(std::move(flow.done), up(*flow.route));
+    ended.push_back(std::move(flow));
     return true;
   });
   share(now);
-  for (auto& [done, arrived] : ended) done(arrived, now);
+  for (const Flow& flow : ended) {
+    on_end(flow);
+    flow.done(!flow.lost, now);
+  }
 }
 
 }  // namespace llmscape::kernel

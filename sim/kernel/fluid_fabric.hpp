@@ -1,36 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+
 #include "sim/kernel/fabric.hpp"
 
 namespace llmscape::kernel {
 
-// Transfers as fluids with max-min fair rates, on any clock: what the bare event queue has instead of SimGrid, and what
-// SimGrid is tested against. A change costs O(flows x links).
-class FluidFabric final : public Fabric {
+// Transfers as fluids with max-min fair rates, on any clock: what plans all transfers, on the bare event queue alone,
+// on SimGrid beside SimGrid's own. A change costs O(flows x links).
+class FluidFabric : public Fabric {
  public:
   // When a transfer next starts to flow or ends; infinity: nothing moves.
   [[nodiscard]] Seconds next_event() const;
-  // Does what is due at `now`, which next_event() named.
+  // Does what is due until `now`, which is not after next_event().
   void advance(Seconds now);
 
  protected:
   void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) override;
   void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) override;
 
- private:
   struct Flow {
+    std::uint64_t id;  // of this transfer alone
+    Endpoint from, to;
     const Route* route;
     double left;  // bytes
     double rate;  // bytes per second
     Seconds begins, ends;
     bool flows;  // its latency is over
+    bool lost;   // a link on its way was down while it flowed
     Done done;
   };
+  // The first byte of a transfer leaves, with every link on its way up; a transfer has ended, or is lost.
+  virtual void on_begin(const Flow&) {}
+  virtual void on_end(const Flow&) {}
 
+ private:
   void share(Seconds now);
 
   std::vector<Flow> flows_;  // in the order in which they were started
-  Seconds shared_;           // when rates were last set
+  std::uint64_t started_ = 0;
+  Seconds shared_;  // when rates were last set
 };
 
 }  // namespace llmscape::kernel

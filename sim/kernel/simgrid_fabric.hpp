@@ -2,64 +2,54 @@
 #pragma once
 #include <simgrid/s4u.hpp>
 
-#include <deque>
-#include <exception>
-#include <functional>
+#include <cstdint>
+#include <map>
 #include <optional>
 
 #include "sim/kernel/fluid_fabric.hpp"
 
 namespace llmscape::kernel {
 
-// The fabric as SimGrid hosts, links and routes. Movers carry the transfers: actors that are kept for the next one.
-// Private to this folder: nothing else includes SimGrid.
+// The fabric as SimGrid hosts, links and routes. Private to this folder: nothing else includes SimGrid.
 //
-// A transfer ends when SimGrid says so, at the time that the fluid model had planned for it: planned times are carried,
-// never read back from a clock whose last bits are those of SimGrid's own sums (INV-2, INV-14). Both must agree.
-class SimGridFabric final : public Fabric {
+// A transfer ends when the fluid model has planned it, so that results do not hang on the last bits of SimGrid's sums
+// (INV-2). SimGrid moves the same bytes over the same links, and must come to the same ends (INV-14).
+class SimGridFabric final : public FluidFabric {
  public:
-  // Movers live on `home`; what one of them throws goes to `fail`, and ends the run.
-  using Fail = std::function<void(std::exception_ptr)>;
-  SimGridFabric(simgrid::s4u::Host* home, Fail fail) : home_(home), fail_(std::move(fail)) {}
   // Makes what was declared part of the platform; once, before the run.
   void build(simgrid::s4u::NetZone* zone);
+  // The run is over: what should have ended has, and the rest is given up. From an actor.
+  void stop();
 
  protected:
-  void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) override;
   void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) override;
+  void on_begin(const Flow& flow) override;
+  void on_end(const Flow& flow) override;
 
  private:
-  struct Transfer {
+  // What SimGrid carries of a transfer.
+  struct Flight {
     Endpoint from = 0, to = 0;
     const Route* route = nullptr;
-    double bytes = 0;
-    Seconds begins;
+    simgrid::s4u::CommPtr comm{};
+    std::int64_t pieces = 0;         // in which it was sent
     std::optional<Seconds> ended{};  // as planned
+    bool lost = false;               // as planned
+    Seconds within{};                // SimGrid's end is the planned one
   };
-  struct Ended {
-    Done done;
-    bool arrived;
-    Seconds at;
-  };
-  struct Mover {
-    simgrid::s4u::SemaphorePtr bell = simgrid::s4u::Semaphore::create(0);
-    Transfer transfer;
-  };
+  using Flights = std::map<std::uint64_t, Flight>;
 
-  void work(Mover& mover);
-  void carry(const Transfer& transfer) const;
-  [[nodiscard]] Seconds tolerance(const Transfer& transfer, Seconds now) const;
-  void end(const Transfer& transfer, Seconds now);
-  void deliver();
+  void send(Flight& flight, double bytes);
+  [[nodiscard]] Seconds tolerance(const Flight& flight, Seconds now) const;
+  bool landed(const Flight& flight) const;
+  void settle();
+  [[noreturn]] void disagree(const Flight& flight, const std::string& simgrid) const;
 
-  simgrid::s4u::Host* home_;
-  Fail fail_;
   std::vector<simgrid::s4u::Host*> hosts_;
   std::vector<simgrid::s4u::Link*> wires_;
-  std::deque<Mover> movers_;  // as many as ever moved at once
-  std::vector<Mover*> idle_;
-  FluidFabric plan_;         // the same links and transfers
-  std::deque<Ended> ended_;  // whose owners are to be told, in the order in which they were planned to end
+  Flights flights_;           // by the transfer's id; until both have ended
+  std::int64_t pieces_ = 0;   // of all flights
+  std::int64_t overdue_ = 0;  // flights that have ended as planned and not yet on SimGrid
 };
 
 }  // namespace llmscape::kernel

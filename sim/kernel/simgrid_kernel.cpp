@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
+#include <algorithm>
 #include <csignal>
-#include <deque>
 #include <exception>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,32 +20,48 @@ namespace {
 
 namespace sg = simgrid::s4u;
 
+constexpr Seconds kNobody{std::numeric_limits<double>::infinity()};
+
+// Who is due is read from planned times that are kept here; one actor, the conductor, sleeps from one to the next. A
+// sleeper of its own for every process would be lost where SimGrid's clock rounds past the moment that it waits for.
 class SimGridKernel : public Kernel {
  public:
   SimGridKernel() {
     for (const char* option : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", kPrecision})
       sg::Engine::set_config(option);
     // run() would return as if all were well: remember that it is not.
-    sg::Engine::on_deadlock_cb([this] { fail(std::make_exception_ptr(Deadlock("all processes wait for ever"))); });
+    sg::Engine::on_deadlock_cb([this] { fail(std::make_exception_ptr(Deadlock("SimGrid lost the conductor"))); });
     root_ = make_root(engine_);
     host_ = root_->create_host("llmscape", 1.0)->seal();  // the speed is never used
-    fabric_ = std::make_unique<SimGridFabric>(host_, [this](const std::exception_ptr& error) { fail(error); });
   }
 
-  void lead(Process& leader) override { spawn(leader, "gateway", true); }
-  void add(Process& process) override { spawn(process, "replica", false); }
+  void lead(Process& leader) override { leader_ = &leader; }
 
-  // Whom a process rings is woken when it has done what was due: ringing at once would let others act in between.
+  void add(Process& process) override {
+    places_.emplace(&process, seats_.size());
+    seats_.push_back({&process, kNobody, Seconds()});
+    plan(seats_.size() - 1);
+  }
+
+  // The leader is asked in every round.
   void ring(Process& process) override {
-    if (acting_) rung_.push_back(&process);
-    else wake_up(process);
+    if (&process != leader_) plan(places_.at(&process));
   }
 
-  Fabric& fabric() override { return *fabric_; }
+  Fabric& fabric() override { return fabric_; }
 
   void run() override {
-    fabric_->build(root_);
+    fabric_.build(root_);
     root_->seal();
+    start_actor(host_, "conductor", [this] {
+      try {
+        conduct();
+      } catch (const simgrid::ForcefulKillException&) {
+        throw;
+      } catch (...) {
+        fail(std::current_exception());
+      }
+    });
     engine_.run();
     if (error_) std::rethrow_exception(error_);
   }
@@ -50,79 +69,95 @@ class SimGridKernel : public Kernel {
   [[nodiscard]] std::int64_t events() const override { return events_; }
 
  private:
-  // Where a process sits in the engine.
   struct Seat {
-    sg::SemaphorePtr bell = sg::Semaphore::create(0);
-    bool waiting = false;
-    Seconds until;
-    Seconds last;
+    Process* process;
+    Seconds until;  // it is due, as far as is known
+    Seconds last;   // it was woken
+  };
+  struct Due {  // stale once the seat says another time
+    Seconds at;
+    std::size_t seat;
+    bool operator>(const Due& other) const { return std::tie(at, seat) > std::tie(other.at, other.seat); }
   };
 
   void fail(const std::exception_ptr& error) {
     if (!error_) error_ = error;
   }
 
-  void wake_up(Process& process) {
-    Seat& seat = *seats_.at(&process);
-    // A sleeper is woken only if it would sleep too long.
-    if (!seat.waiting || process.next_event() >= seat.until) return;
-    seat.waiting = false;
-    seat.bell->release();
+  // Notes when the process is due; it is asked again when it is.
+  void plan(std::size_t place) {
+    Seat& seat = seats_[place];
+    const Seconds at = seat.process->next_event();
+    if (at >= seat.until) return;
+    seat.until = at;
+    planned_.push({at, place});
   }
 
-  // Sleeps until the process is due; true if it was a bell that ended the sleep.
-  static bool wait(Process& process, Seat& seat) {
-    bool rung = false;
-    for (;;) {
-      seat.until = process.next_event();
-      const double left = seat.until.si() - sg::Engine::get_clock();
-      if (left <= 0) return rung;
-      seat.waiting = true;
-      if (std::isinf(left)) {
-        seat.bell->acquire();
-        rung = true;
+  // When a process is next due; what has been put off meanwhile is noted anew.
+  Seconds next_process() {
+    while (!planned_.empty()) {
+      const auto [at, place] = planned_.top();
+      if (seats_[place].until == at) {
+        if (seats_[place].process->next_event() <= at) return at;
+        seats_[place].until = kNobody;
+        planned_.pop();
+        plan(place);
       } else {
-        rung = !seat.bell->acquire_timeout(left);
-        // The planned time counts, not the clock, which may stand one ulp before it.
-        if (!rung) {
-          seat.waiting = false;
-          return false;
-        }
+        planned_.pop();
       }
     }
+    return kNobody;
   }
 
-  void live(Process& process, Seat& seat, bool leads) {
-    for (;;) {
-      const bool rung = wait(process, seat);
-      // The leader acts first at every instant: whoever else was woken by the clock lets it.
-      if (!leads && !rung) sg::this_actor::yield();
-      const Seconds now = std::min(seat.until, process.next_event());
-      if (now < seat.last) throw std::logic_error("INV-2: the clock went back");
-      seat.last = now;
+  void conduct() {
+    while (next_round()) {
+    }
+    fabric_.stop();
+  }
+
+  // All that is due next; false: the leader has ended.
+  bool next_round() {
+    const Seconds now = std::min({leader_->next_event(), fabric_.next_event(), next_process()});
+    if (now == kNobody) throw Deadlock("all processes wait for ever");
+    sleep_until(now);
+    fabric_.advance(now);
+    if (leader_->next_event() <= now) {
+      check_order(last_, now);
       ++events_;
-      acting_ = true;
-      const bool goes_on = process.wake(now);
-      acting_ = false;
-      for (Process* other : std::exchange(rung_, {})) wake_up(*other);
-      if (!goes_on && leads) return;
+      if (!leader_->wake(now)) return false;
     }
+    due_.clear();
+    while (next_process() <= now) {
+      const std::size_t place = planned_.top().seat;
+      planned_.pop();
+      seats_[place].until = kNobody;
+      due_.push_back(place);
+    }
+    for (const std::size_t place : due_) {
+      Seat& seat = seats_[place];
+      check_order(seat.last, now);
+      ++events_;
+      seat.process->wake(now);
+      plan(place);
+    }
+    return true;
   }
 
-  void spawn(Process& process, const std::string& name, bool leads) {
-    Seat& seat = *seats_.emplace(&process, std::make_unique<Seat>()).first->second;
-    auto actor = start_actor(host_, name, [this, &process, &seat, leads] {
-      try {
-        live(process, seat, leads);
-        return;
-      } catch (const simgrid::ForcefulKillException&) {
-        throw;
-      } catch (...) {
-        fail(std::current_exception());
-      }
-      sg::Actor::kill_all();  // after the handler, never in it
-    });
-    if (!leads) actor->daemonize();
+  static void check_order(Seconds& last, Seconds now) {
+    if (now < last) throw std::logic_error("INV-2: the clock went back");
+    last = now;
+  }
+
+  // SimGrid goes from x to a moment d by adding the rounded d - x, and what waits for d is lost if the sum comes out
+  // above it. From d / 2 on differences are exact (Sterbenz), so no sleep doubles the clock. The first microsecond
+  // needs no care: there the error is below SimGrid's precision, within which moments are one.
+  static void sleep_until(Seconds moment) {
+    constexpr double kFirst = 1.0 / (1 << 20);
+    for (;;) {
+      const double clock = sg::Engine::get_clock(), left = moment.si() - clock;
+      if (left <= 0) return;
+      sg::this_actor::sleep_for(std::min(left, std::max(clock, kFirst)));
+    }
   }
 
   std::string name_ = "llmscape", log_ = "--log=root.thresh:critical";
@@ -131,11 +166,14 @@ class SimGridKernel : public Kernel {
   sg::Engine engine_{&argc_, argv_};
   sg::NetZone* root_ = nullptr;
   sg::Host* host_ = nullptr;
-  std::unique_ptr<SimGridFabric> fabric_;
-  std::unordered_map<Process*, std::unique_ptr<Seat>> seats_;
+  SimGridFabric fabric_;
+  Process* leader_ = nullptr;
+  Seconds last_;  // the leader was woken
+  std::vector<Seat> seats_;
+  std::unordered_map<const Process*, std::size_t> places_;
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> planned_;
+  std::vector<std::size_t> due_;
   std::exception_ptr error_;
-  bool acting_ = false;
-  std::vector<Process*> rung_;
   std::int64_t events_ = 0;
 };
 

@@ -95,6 +95,7 @@ void Gateway::recompute(Call& call, const HandOver& hand_over, Seconds now) {
     members_[again.to].replica->forget(call.request.id, now);
     again.expected = false;
     charge(again.to, call.request, -1, now);
+    ring_(again.to);  // its room is free from now on
     return;
   }
   const auto [from, to] = std::pair{hand_over.from, hand_over.to};

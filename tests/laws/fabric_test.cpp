@@ -175,6 +175,47 @@ TEST_CASE("a link that slows down, fails and comes back does so for what it carr
       {3, -5, -6, 9});
 }
 
+TEST_CASE("when does a transfer end whose link recovers under way?") {
+  // 20 GB: 10 s at 1 GB/s carry half of it, the other half takes a second at 10 GB/s. With one of 3 GB beside it from
+  // 9 s on: 9 + 0.5 GB until 10 s, 2.5 GB in the half second that the other one needs for as much, 8 GB in 0.8 s.
+  const auto recovers = [](double other) {
+    return [=](Fabric& fabric, Script& script) {
+      const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b");
+      const auto wire = fabric.add_link("wire", gb_per_s(10));
+      fabric.add_route(a, b, {wire}, Seconds(0));
+      script.at(0, [&fabric, wire](Seconds now) { fabric.set_bandwidth(wire, gb_per_s(1), now); });
+      script.move(0, a, b, 20e9);
+      script.at(10, [&fabric, wire](Seconds now) { fabric.set_bandwidth(wire, gb_per_s(10), now); });
+      if (other > 0) script.move(9, a, b, other);
+    };
+  };
+  check_ends(recovers(0), {11});
+  check_ends(recovers(3e9), {11.3, 10.5});
+}
+
+TEST_CASE("is a transfer lost that meets a link in the instant in which it fails or recovers?") {
+  check_ends(
+      [](Fabric& fabric, Script& script) {
+        const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b");
+        const auto wire = fabric.add_link("wire", gb_per_s(10));
+        fabric.add_route(a, b, {wire}, Seconds(1));
+        const auto set = [&](double at, double bandwidth) {
+          script.at(at,
+                    [&fabric, wire, bandwidth](Seconds now) { fabric.set_bandwidth(wire, gb_per_s(bandwidth), now); });
+        };
+        script.move(0, a, b, 20e9);  // its last byte arrives at 3 s: before the link fails
+        script.move(2, a, b, 20e9);  // begins at 3 s: lost
+        set(3, 0);
+        set(5, 10);
+        script.move(4, a, b, 20e9);  // begins at 5 s, before the link is mended: lost
+        script.move(5, a, b, 20e9);  // crosses it at 7 s, when it fails and is mended: lost
+        set(7, 0);
+        set(7, 10);
+        script.move(7, a, b, 20e9);
+      },
+      {3, -3, -5, -7, 10});
+}
+
 TEST_CASE("200 random transfers over two sites end at the same times on SimGrid and on the fluid model") {
   constexpr int kSites = 2, kEndpoints = 6, kTransfers = 200;
   const Setup setup = [](Fabric& fabric, Script& script) {

@@ -74,3 +74,39 @@ TEST_CASE("events that differ in their last bits come in the order of their time
     CHECK(status == 0);
   }
 }
+
+// A moment beyond twice x that SimGrid's clock, going there from x, rounds past.
+struct Passed {
+  double x, moment;
+};
+static Passed passed(std::uint64_t seed) {
+  RandomStream random(seed);
+  for (;;) {
+    const double x = 0.3 * random.uniform(), moment = random.uniform();
+    if (moment > 2 * x && x + (moment - x) > moment) return {x, moment};
+  }
+}
+
+TEST_CASE("is a process woken where the clock's sum rounds past the moment that it waits for? (INV-2)") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const Passed at = passed(seed);
+    const pid_t child = fork();
+    if (child == 0) {
+      std::vector<double> woken;
+      const auto kernel = kernel::make_simgrid_kernel();
+      Sleeper early({at.x}, woken), leader({at.moment}, woken, true);
+      kernel->lead(leader);
+      kernel->add(early);
+      try {
+        kernel->run();
+      } catch (const kernel::Deadlock&) {
+        _exit(2);
+      }
+      _exit(woken == std::vector<double>{at.x, at.moment} ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+  }
+}
