@@ -53,7 +53,7 @@ class CpuStepModel final : public StepModel {
     PartCost part;
     const std::int64_t chunk_tokens = batch.prefill_tokens(), decode_tokens = batch.decodes * batch.tokens_per_decode;
     if (chunk_tokens + decode_tokens > 0) {
-      part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends());
+      part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
       part += tables_.logit_part(batch.logit_rows());
       part += priced(models::attention_work(model_, plan_, batch));
@@ -80,7 +80,7 @@ class CpuStepModel final : public StepModel {
 }  // namespace
 
 std::vector<std::string> Cpu::problems(const models::ModelSpec&, const models::ParallelPlan& plan) const {
-  if (plan.devices() == 1) return {};
+  if (plan.all_devices() == 1) return {};
   return {"a CPU runs a model alone: tensor, pipeline and data parallelism have to be 1"};
 }
 

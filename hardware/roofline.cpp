@@ -50,7 +50,7 @@ class RooflineStepModel final : public StepModel {
     const std::int64_t chunk_tokens = (batch.prefill_tokens() + tile - 1) / tile * tile;
     const std::int64_t decode_tokens = batch.decodes * batch.tokens_per_decode;
     if (chunk_tokens + decode_tokens > 0) {
-      part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends());
+      part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
       part += tables_.logit_part(batch.logit_rows());
       part += priced(models::attention_work(model_, plan_, batch));
@@ -79,7 +79,7 @@ class RooflineStepModel final : public StepModel {
 
 std::vector<std::string> Roofline::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   std::vector<std::string> all = weights_too_large(*this, model, plan);
-  if (!links && plan.devices() > 1)
+  if (!links && plan.all_devices() > 1)
     all.push_back("'" + name + "' has no links: tensor, pipeline, expert and data parallelism have to be 1");
   return all;
 }

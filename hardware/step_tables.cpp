@@ -7,6 +7,7 @@
 namespace llmscape::hardware {
 namespace {
 
+constexpr std::size_t kMostRanked = 1 << 14;
 constexpr std::int64_t kMostListed = 1 << 16;  // tokens of a step; longer ones are rare, and kept by key
 
 // The slot of `count`, which grows the table when it is the largest yet.
@@ -38,8 +39,9 @@ StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPla
       ends_matter_(std::any_of(model.groups.begin(), model.groups.end(),
                                [](const models::LayerGroup& group) { return group.prompt_kv_only; })) {}
 
-const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
-                                       std::int64_t prompt_ends) {
+const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
+                                       const models::RankTokens& ranks) {
+  if (!ranks.alike()) return ranked_part(chunk_tokens, decode_tokens, prompt_ends, ranks);
   const auto compute = [&] {
     return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends));
   };
@@ -50,6 +52,26 @@ const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t d
     return *part;
   }
   return kept(phased_tokens_, chunk_tokens, decode_tokens, compute);
+}
+
+std::size_t StepTables::RankHash::operator()(const RankKey& key) const {
+  std::uint64_t hash = 1469598103934665603U;  // FNV-1a, by whole numbers
+  for (const std::int64_t part : key) hash = (hash ^ static_cast<std::uint64_t>(part)) * 1099511628211U;
+  return hash;
+}
+
+// Few of these come twice unless the batch is steady: what is kept is bounded.
+const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
+                                        const models::RankTokens& ranks) {
+  const RankKey key{chunk_tokens, decode_tokens, ends_matter_ ? prompt_ends : 0,
+                    ranks.chunks, ranks.decodes, ranks.most};
+  const auto found = ranked_.find(key);
+  if (found != ranked_.end()) return found->second;
+  if (ranked_.size() >= kMostRanked) ranked_.clear();
+  return ranked_
+      .emplace(key,
+               price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends, ranks)))
+      .first->second;
 }
 
 const PartCost& StepTables::logit_part(std::int64_t rows) {

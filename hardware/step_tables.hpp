@@ -2,6 +2,7 @@
 #pragma once
 #include "hardware/part_cost.hpp"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -17,8 +18,9 @@ class StepTables {
   StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan, const Device::Settings& settings,
              Price price);
 
-  // `prompt_ends` as in models::token_work.
-  const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends);
+  // `prompt_ends` and `ranks` as in models::token_work.
+  const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
+                             const models::RankTokens& ranks = {});
   const PartCost& logit_part(std::int64_t rows);
   // What `adapters` distinct adapters (more than 0) add to `tokens` tokens. Throws std::invalid_argument where the
   // settings know no adapter.
@@ -27,6 +29,14 @@ class StepTables {
  private:
   using Table = std::vector<std::optional<PartCost>>;             // by count
   using PairTable = std::unordered_map<std::uint64_t, PartCost>;  // by two counts
+
+  using RankKey = std::array<std::int64_t, 6>;
+  struct RankHash {
+    std::size_t operator()(const RankKey& key) const;
+  };
+  using RankTable = std::unordered_map<RankKey, PartCost, RankHash>;
+  const PartCost& ranked_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
+                              const models::RankTokens& ranks);
 
   models::ModelSpec model_;
   models::ParallelPlan plan_;
@@ -38,6 +48,7 @@ class StepTables {
   Table tokens_, logits_;
   PairTable phased_tokens_;                         // by chunk tokens and decode tokens
   std::map<std::int64_t, PairTable> ended_tokens_;  // by prompt ends, then those
+  RankTable ranked_;                                // of data-parallel ranks that do not all compute alike
   PairTable adapted_;                               // by tokens and adapters
 };
 

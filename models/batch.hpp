@@ -20,6 +20,15 @@ struct Attended {
   bool operator==(const Attended&) const = default;
 };
 
+// Tokens of one step over all data-parallel ranks, which step together: what the experts of a mixture see.
+struct RankTokens {
+  std::int64_t chunks = 0;   // of prompts
+  std::int64_t decodes = 0;  // of decodes; both 0: every rank computes as many as this one
+  std::int64_t most = 0;     // of one rank
+  [[nodiscard]] bool alike() const { return most == 0; }
+  bool operator==(const RankTokens&) const = default;
+};
+
 // What one step computes, as aggregates that are kept up to date in O(1) per step. Spans point into the owner's
 // storage.
 struct Batch {
@@ -31,6 +40,7 @@ struct Batch {
   // Share of the model's layers that the chunks pass in this step, above 0 to 1; decodes pass all (layered prefill).
   double prefill_layers = 1;
   std::int64_t adapters = 0;  // distinct low-rank adapters that the step's tokens pass through; 0: none does
+  RankTokens ranks{};         // with data-parallel attention
 
   [[nodiscard]] std::int64_t prefill_tokens() const {
     std::int64_t sum = 0;

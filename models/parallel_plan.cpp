@@ -68,7 +68,7 @@ std::vector<std::string> problems(const ParallelPlan& plan, const ModelSpec& mod
   const bool routed = std::any_of(model.groups.begin(), model.groups.end(),
                                   [](const LayerGroup& group) { return group.feed_forward.routed(); });
   if (plan.expert > 1 && !routed) found.add("expert parallelism needs a model with routed experts");
-  if (plan.data > 1 && !routed) found.add("data-parallel attention needs a model with routed experts; use replicas");
+  if (plan.data > 1 && !routed) found.add("data-parallel ranks of a dense model share nothing: they are replicas");
   return found.take();
 }
 

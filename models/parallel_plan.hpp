@@ -7,14 +7,27 @@
 
 namespace llmscape::models {
 
-// How one replica's model is cut. A replica has tensor x pipeline devices; expert parallelism reuses the tensor ranks
-// (and those of the data-parallel attention groups); data is the number of attention groups that share the experts.
+// How tokens reach the experts of other data-parallel ranks, and come back.
+enum class ExpertExchange {
+  // Every rank gathers the hidden states of all, and what its experts give is summed where it came from (vLLM's
+  // default,
+  // `allgather_reducescatter`). Ranks send as many rows as the one with most tokens.
+  all_gather,
+  // A token travels once to each rank that holds one of its experts (DeepEP).
+  all_to_all
+};
+
+// How one replica's model is cut. Expert parallelism reuses the tensor ranks and those of all data-parallel ranks; data
+// is the number of ranks with attention of their own that share the experts and step together.
 struct ParallelPlan {
   int tensor = 1;
   int pipeline = 1;
   int expert = 1;
   int data = 1;
-  [[nodiscard]] int devices() const { return tensor * pipeline * data; }
+  ExpertExchange exchange = ExpertExchange::all_to_all;  // where experts are whole; else tokens are gathered
+  // Of one data-parallel rank, and of all.
+  [[nodiscard]] int devices() const { return tensor * pipeline; }
+  [[nodiscard]] int all_devices() const { return devices() * data; }
 };
 
 // What is wrong with the plan for this model, one sentence each; empty when it fits. Heads, feed-forward and vocabulary

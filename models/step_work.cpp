@@ -39,7 +39,7 @@ std::vector<Operator> step_work(const ModelSpec& model, const ParallelPlan& plan
                                 const ExpertCoverage& coverage) {
   const std::int64_t chunk_tokens = batch.prefill_tokens();
   std::vector<Operator> all =
-      token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage, batch.prompt_ends());
+      token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage, batch.prompt_ends(), batch.ranks);
   for (auto& part : {attention_work(model, plan, batch), logit_work(model, plan, batch.logit_rows())})
     all.insert(all.end(), part.begin(), part.end());
   return all;

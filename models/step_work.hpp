@@ -19,12 +19,14 @@ std::vector<std::int64_t> kv_laws(const ModelSpec&);
 //
 // token_work: everything that depends on the number of tokens alone: norms, projections, rope, feed-forward, embedding,
 // collectives of the layers. `chunk_tokens` belong to prompts (expert coverage differs), `decode_tokens` to decodes.
-// With data-parallel attention both are those of one attention group, and all groups are taken to run alike.
+// With data-parallel attention both are those of one rank, and `ranks` says what all of them compute: experts see the
+// tokens of all, everything else those of its rank.
 // `prompt_ends`: prompts whose last token is among the chunks'; only layers with prompt_kv_only ask for it. There the
 // chunks' other tokens pass one norm and the K and V projections and are written to the cache, those of layers that
 // share a cache once (SwiftKV, arXiv 2410.03960: SingleInputKV, AcrossKV); last tokens and decodes pass everything.
 std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens,
-                                 std::int64_t decode_tokens, const ExpertCoverage&, std::int64_t prompt_ends = 0);
+                                 std::int64_t decode_tokens, const ExpertCoverage&, std::int64_t prompt_ends = 0,
+                                 const RankTokens& ranks = {});
 // logit_work: final norm, head and sampling of `rows`.
 std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows);
 // attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the

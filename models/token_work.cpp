@@ -15,10 +15,10 @@ namespace {
 class TokenWork {
  public:
   TokenWork(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens, std::int64_t decode_tokens,
-            const ExpertCoverage& coverage, std::int64_t prompt_ends)
+            const ExpertCoverage& coverage, std::int64_t prompt_ends, const RankTokens& ranks)
       : model_(model), plan_(plan), chunk_tokens_(chunk_tokens), decode_tokens_(decode_tokens),
         tokens_(chunk_tokens + decode_tokens), prompt_ends_(prompt_ends), width_(hidden_format(model.precision).bytes),
-        coverage_(coverage) {}
+        coverage_(coverage), ranks_(ranks) {}
 
   std::vector<Operator> operators() {
     add_embedding();
@@ -125,11 +125,12 @@ class TokenWork {
               layers);  // the router, and its 32-bit scores read
     list_.add_elementwise(Elementwise::Kind::router, 4 * elements(kind.experts), layers);
 
-    // All attention groups route to the same experts; a step waits for the rank with the most rows.
-    const std::int64_t routed_tokens = tokens_ * plan_.data;
+    // All data-parallel ranks route to the same experts; a step waits for the device with the most rows.
+    const std::int64_t routed_chunks = ranks_.alike() ? chunk_tokens_ * plan_.data : ranks_.chunks;
+    const std::int64_t routed_decodes = ranks_.alike() ? decode_tokens_ * plan_.data : ranks_.decodes;
+    const std::int64_t routed_tokens = routed_chunks + routed_decodes;
     const double rows = fullest_rank(static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
-    const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, chunk_tokens_ * plan_.data,
-                                      decode_tokens_ * plan_.data);
+    const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks, routed_decodes);
     const auto [up, down] = feed_forward(model_.hidden, kind.expert_width, kind, expert_shards(plan_));
     GroupedGemm product;
     product.rows = static_cast<std::int64_t>(std::ceil(rows));
@@ -157,14 +158,15 @@ class TokenWork {
   // and the all-reduce of the layer sums what their experts give.
   void exchange(const FeedForward& kind, int layers) {
     if (plan_.data == 1) return;
-    if (plan_.expert > 1) {
+    const double most = static_cast<double>((ranks_.alike() ? tokens_ : ranks_.most) * model_.hidden);
+    if (plan_.expert > 1 && plan_.exchange == ExpertExchange::all_to_all) {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
-      const double sent = elements(model_.hidden) / plan_.tensor * copies;
+      const double sent = most / plan_.tensor * copies;
       for (const double bytes : {model_.precision.activations.bytes, width_})
         list_.add(Collective{Collective::Kind::all_to_all, sent * bytes, plan_.expert, expert_shards(plan_)}, layers);
     } else {
-      const double gathered = hidden_state() * plan_.data;
+      const double gathered = most * width_ * plan_.data;
       for (const auto step : {Collective::Kind::all_gather, Collective::Kind::reduce_scatter})
         list_.add(Collective{step, gathered, plan_.data, plan_.tensor}, layers);
     }
@@ -178,15 +180,17 @@ class TokenWork {
   const std::int64_t prompt_ends_;
   const double width_;  // bytes of a hidden element
   const ExpertCoverage& coverage_;
+  const RankTokens ranks_;
   OperatorList list_;
 };
 
 }  // namespace
 
 std::vector<Operator> token_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens,
-                                 std::int64_t decode_tokens, const ExpertCoverage& coverage, std::int64_t prompt_ends) {
+                                 std::int64_t decode_tokens, const ExpertCoverage& coverage, std::int64_t prompt_ends,
+                                 const RankTokens& ranks) {
   if (chunk_tokens + decode_tokens == 0) return {};
-  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage, prompt_ends).operators();
+  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage, prompt_ends, ranks).operators();
 }
 
 }  // namespace llmscape::models

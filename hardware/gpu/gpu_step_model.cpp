@@ -54,7 +54,7 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
   const std::int64_t decode_tokens = batch.decodes * batch.tokens_per_decode;
   if (chunk_tokens + decode_tokens > 0) {
     const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_);
-    part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends());
+    part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends(), batch.ranks);
     if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
     part += tables_.logit_part(batch.logit_rows());
     add_attention(part, batch);

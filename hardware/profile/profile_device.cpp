@@ -127,7 +127,7 @@ std::vector<std::string> ProfileDevice::problems(const models::ModelSpec& spec,
                                                  const models::ParallelPlan& plan) const {
   std::vector<std::string> found;
   if (spec.name != model) found.push_back(fmt::format("{} was profiled with {}, not with {}", name, model, spec.name));
-  if (plan.devices() > 1 || plan.expert > 1)
+  if (plan.all_devices() > 1 || plan.expert > 1)
     found.push_back(fmt::format("{} is a whole instance: every degree of parallelism must be 1", name));
   return found;
 }

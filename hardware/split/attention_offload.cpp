@@ -93,7 +93,7 @@ std::int64_t AttentionOffload::kv_tokens(const models::ModelSpec& model, const m
 
 std::vector<std::string> AttentionOffload::problems(const models::ModelSpec& model,
                                                     const models::ParallelPlan& plan) const {
-  if (plan.devices() > 1 || plan.expert > 1)
+  if (plan.all_devices() > 1 || plan.expert > 1)
     return {fmt::format("{} is a replica of its own: the degrees of parallelism of the engine must be 1", name)};
   if (auto refused = token_plan_refused(*this, model); !refused.empty()) return refused;
   std::vector<std::string> found =

@@ -17,7 +17,7 @@ constexpr double kMeasuredBytes = 2;  // of a weight and of a KV entry: the prof
 
 std::vector<std::string> unmeasured(const models::ModelSpec& model, const models::ParallelPlan& plan) {
   std::vector<std::string> problems;
-  if (plan.devices() != plan.tensor || plan.expert > 1)
+  if (plan.all_devices() != plan.tensor || plan.expert > 1)
     problems.emplace_back("layer tables are of tensor parallelism alone");
   if (model.precision.weights.bytes != kMeasuredBytes || model.precision.kv.bytes != kMeasuredBytes)
     problems.emplace_back("layer tables are of 16-bit weights and KV");

@@ -125,6 +125,20 @@ std::string pool_loads(const std::vector<run::PoolResult>& pools) {
   return out;
 }
 
+// How alike the ranks were that step together.
+std::string rank_loads(const std::vector<run::PoolResult>& pools) {
+  std::string out;
+  for (const run::PoolResult& pool : pools)
+    if (pool.ranks > 1)
+      out += line(
+          out.empty() ? "ranks" : "",
+          fmt::format(
+              "{}: {} step together, the busiest computed {} x the mean, {} of passes had nothing to do", pool.name,
+              pool.ranks, amount(pool.rank_balance),
+              percent(pool.steps > 0 ? static_cast<double>(pool.dummy_steps) / static_cast<double>(pool.steps) : 0)));
+  return out;
+}
+
 // What each tier below HBM gave back.
 std::string tier_loads(const std::vector<run::TierResult>& tiers) {
   std::string out;
@@ -235,6 +249,7 @@ std::string summary(const run::RunResult& r, bool colour) {
   if (!r.kv_tiers.empty()) figures += tier_loads(r.kv_tiers);
   if (r.energy) figures += joules(*r.energy);
   if (r.pools.size() > 1) figures += pool_loads(r.pools);
+  figures += rank_loads(r.pools);
   for (const run::GroupUse& use : r.utilisation) figures += parts_in_use(use);
   if (r.cost) figures += money_and_carbon(*r.cost);
   if (r.fleet) figures += lives(*r.fleet);

@@ -249,12 +249,15 @@ std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gatewa
     pool.model = parts.scenario.model_of(config).name;
     pool.role = name_of(config.role);
     Seconds busy, switched_on;
+    std::int64_t busiest = 0;
     for (std::size_t r = 0; r < totals.size(); ++r) {
       if (parts.pools[r] != i) continue;
       ++pool.replicas;
       pool.steps += totals[r].steps;
       pool.prefill_tokens += totals[r].prefill_tokens;
       pool.decode_tokens += totals[r].decode_tokens;
+      pool.dummy_steps += totals[r].dummy_steps;
+      busiest = std::max(busiest, totals[r].prefill_tokens + totals[r].decode_tokens);
       busy += totals[r].busy;
       switched_on += gateway.provisioned(r).time(end);
       if (!parts.turns[r]) continue;
@@ -262,6 +265,10 @@ std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gatewa
       pool.loading_s += parts.turns[r]->loading(*parts.replicas[r]).si();
     }
     if (switched_on > Seconds()) pool.busy = busy / switched_on;
+    if (!config.lock_step) continue;
+    pool.ranks = config.data_parallel;
+    if (const std::int64_t all = pool.prefill_tokens + pool.decode_tokens; all > 0)
+      pool.rank_balance = static_cast<double>(busiest * pool.replicas) / static_cast<double>(all);
   }
   return results;
 }

@@ -11,15 +11,18 @@ namespace llmscape::run {
 
 class Engines::Process : public kernel::Process {
  public:
-  explicit Process(serving::Replica& replica) : replica_(replica) {}
-  Seconds next_event() override { return replica_.next_event(); }
+  explicit Process(serving::Replica& replica) : replica_(&replica) {}
+  explicit Process(serving::RankGroup& ranks) : ranks_(&ranks) {}
+  Seconds next_event() override { return ranks_ ? ranks_->next_event() : replica_->next_event(); }
   bool wake(Seconds now) override {
-    replica_.wake(now);
+    if (ranks_) ranks_->wake(now);
+    else replica_->wake(now);
     return true;
   }
 
  private:
-  serving::Replica& replica_;
+  serving::Replica* replica_ = nullptr;
+  serving::RankGroup* ranks_ = nullptr;  // of those that step together
 };
 
 class Engines::Ears : public metrics::StepRecorder {
@@ -164,6 +167,7 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
   replica.chunks_follow = config.pipeline_chunks;
   replica.max_model_len = size.max_model_len;
   replica.lookahead = options_.lookahead;
+  replica.rank_of_group = config.lock_step;
   replica.kept_prompt = model.groups.front().attention.kept_prompt;
   replica.turns = turns_of(config, device, first);
   const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
@@ -184,11 +188,23 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
   auto steps = with_drafts(device.bind(model, config.plan(), settings_of(config)), scenario_, config, device);
   if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
-  processes_.emplace_back(replicas_.back());
+  add_process(config);
   if (replica.turns)
     replica.turns->add(replicas_.back(), load_time(scenario_, config, device), [this, index] { ring(index); });
   pools_.back().replicas.push_back(&replicas_.back());
   built_.push_back({&device, pools_.size() - 1, replica.turns, stream == 0});
+}
+
+// One for the replica that was added last; ranks that step together share that of the first of them.
+void Engines::add_process(const PoolConfig& config) {
+  if (!config.lock_step) {
+    processes_.emplace_back(replicas_.back());
+  } else {
+    if (pools_.back().replicas.size() % static_cast<std::size_t>(config.data_parallel) == 0)
+      processes_.emplace_back(rank_groups_.emplace_back());
+    rank_groups_.back().add(replicas_.back());
+  }
+  process_of_.push_back(processes_.size() - 1);
 }
 
 serving::DeviceTurns* Engines::turns_of(const PoolConfig& config, const hardware::Device& device,
@@ -202,7 +218,7 @@ serving::DeviceTurns* Engines::turns_of(const PoolConfig& config, const hardware
 
 Engines::~Engines() = default;
 
-void Engines::ring(std::size_t i) { kernel_.ring(processes_[i]); }
+void Engines::ring(std::size_t i) { kernel_.ring(processes_[process_of_[i]]); }
 
 void Engines::start() {
   for (Process& process : processes_) kernel_.add(process);

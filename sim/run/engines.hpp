@@ -12,6 +12,7 @@
 #include "sim/run/links.hpp"
 #include "sim/run/tiers.hpp"
 #include "sim/run/world.hpp"
+#include "sim/serving/rank_group.hpp"
 
 namespace llmscape::run {
 
@@ -58,6 +59,7 @@ class Engines {
   };
   void add_pool(const PoolConfig& config);
   void add_group(const PoolConfig& config, std::size_t group);
+  void add_process(const PoolConfig& config);
   void add_replica(const PoolConfig& config, std::size_t group, const ReplicaSize& size, std::int64_t first,
                    std::int64_t stream);
   serving::DeviceTurns* turns_of(const PoolConfig& config, const hardware::Device& device, std::int64_t first_device);
@@ -70,7 +72,9 @@ class Engines {
   std::deque<Ears> ears_;
   std::deque<serving::Pipeline> pipelines_;
   std::deque<serving::Replica> replicas_;
+  std::deque<serving::RankGroup> rank_groups_;
   std::deque<Process> processes_;
+  std::vector<std::size_t> process_of_;                                         // by replica
   std::map<std::pair<std::string, std::int64_t>, serving::DeviceTurns> turns_;  // by group and first device
   std::vector<Built> built_;
   std::vector<Seat> seats_;

@@ -168,6 +168,11 @@ struct PoolResult {
   std::string model;
   std::string role;  // any, prefill, decode
   std::int64_t replicas = 0;
+  // Where data-parallel ranks step together: how many do, tokens computed by the busiest over their mean, and passes of
+  // ranks that had nothing to compute (they count among `steps`).
+  std::int64_t ranks = 1;
+  double rank_balance = 1;
+  std::int64_t dummy_steps = 0;
   std::int64_t steps = 0;
   std::int64_t prefill_tokens = 0, decode_tokens = 0;
   double busy = 0;         // of the time that its replicas were switched on, 0 to 1

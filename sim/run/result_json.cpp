@@ -101,6 +101,9 @@ Json pools(const std::vector<PoolResult>& all) {
                     {"prefill_tokens", pool.prefill_tokens},
                     {"decode_tokens", pool.decode_tokens},
                     {"busy", pool.busy}});
+    if (pool.ranks > 1)
+      json.back().update(
+          {{"ranks", pool.ranks}, {"rank_balance", pool.rank_balance}, {"dummy_steps", pool.dummy_steps}});
     if (pool.loads > 0) json.back().update({{"loads", pool.loads}, {"loading_s", pool.loading_s}});
   }
   return json;
@@ -253,7 +256,8 @@ std::string to_json(const RunResult& r) {
     json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
   if (r.energy) json["energy"] = energy(*r.energy);
-  if (r.pools.size() > 1) json["pools"] = pools(r.pools);
+  const bool ranks = std::ranges::any_of(r.pools, [](const PoolResult& pool) { return pool.ranks > 1; });
+  if (r.pools.size() > 1 || ranks) json["pools"] = pools(r.pools);
   if (r.fleet) json["fleet"] = fleet(*r.fleet);
   if (!r.links.empty()) json["links"] = links(r.links);
   if (!r.retrieval.empty()) json["retrieval"] = retrieval(r.retrieval);

@@ -72,10 +72,12 @@ struct KvHostMemory : hardware::MemoryTier {
 // What the replicas of a pool have in common.
 struct EngineConfig {
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
+  models::ExpertExchange expert_exchange = models::ExpertExchange::all_gather;
+  bool lock_step = false;  // data-parallel ranks of a mixture step together; set when the model is known
   std::int64_t pipeline_batches = 1;
   bool pipeline_chunks = false;
   std::shared_ptr<const serving::BatcherPolicy> batcher;
-  std::shared_ptr<const serving::RouterPolicy> router;
+  std::shared_ptr<const serving::RouterPolicy> router;  // absent: by data_parallel, until pools are resolved
   std::int64_t block_size = 16;
   std::optional<std::int64_t> kv_blocks;
   double gpu_memory_utilization = 0.9;
@@ -93,7 +95,10 @@ struct EngineConfig {
   std::optional<SpeculationConfig> speculation;
   std::optional<LoraConfig> lora;
   std::optional<ColdStartConfig> cold_start;
+  // Of one rank; its data is 1 unless ranks step together.
   [[nodiscard]] models::ParallelPlan plan() const;
+  // Of all data-parallel ranks that come together, whether they step together or not.
+  [[nodiscard]] std::int64_t devices_of_ranks() const { return tensor_parallel * pipeline_parallel * data_parallel; }
   // Batches follow one another through the stages; else each passes them alone.
   [[nodiscard]] bool stages_shared() const { return pipeline_batches > 1 || pipeline_chunks; }
 };

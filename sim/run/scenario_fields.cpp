@@ -127,9 +127,18 @@ void add_engine_fields(Fields<T>& f) {
         "the next chunk of a prompt enters the first stage as soon as the one before has left it, where no decodes are "
         "in the step (chunked pipeline parallelism)");
   f.add("expert_parallel", &T::expert_parallel, "ranks that share the experts of a layer").between(1, 1024);
-  f.add("data_parallel", &T::data_parallel, "attention groups that share the experts").between(1, 1024);
+  f.add("data_parallel", &T::data_parallel,
+        "ranks with queues and KV pools of their own; those of a mixture share its experts and step together")
+      .between(1, 1024);
+  f.add_enum(
+      "expert_exchange", &T::expert_exchange,
+      {{"allgather_reducescatter", models::ExpertExchange::all_gather},
+       {"all_to_all", models::ExpertExchange::all_to_all}},
+      "how tokens reach the experts of other ranks: all of them gathered (vLLM's default), or sent to where they go "
+      "(DeepEP)");
   f.add_family("batcher", &T::batcher, serving::batchers(), "what a step computes").otherwise("vllm_v1");
-  f.add_family("router", &T::router, serving::routers(), "which replica serves a call").otherwise("least_tokens");
+  f.add_family("router", &T::router, serving::routers(),
+               "which replica serves a call; absent: least_tokens, or vllm_data_parallel where there are ranks");
   f.add("block_size", &T::block_size, "tokens in a KV block").between(1, 1024);
   f.add("kv_blocks", &T::kv_blocks, "KV blocks of a replica, where they are known; else by the memory formula")
       .at_least(1);
@@ -290,7 +299,7 @@ const Fields<PoolConfig>& pool_fields() {
 
 models::ParallelPlan EngineConfig::plan() const {
   return {static_cast<int>(tensor_parallel), static_cast<int>(pipeline_parallel), static_cast<int>(expert_parallel),
-          static_cast<int>(data_parallel)};
+          lock_step ? static_cast<int>(data_parallel) : 1, expert_exchange};
 }
 
 const Fields<ScenarioConfig>& scenario_fields() {

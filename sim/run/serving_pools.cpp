@@ -11,6 +11,7 @@
 #include "hardware/profile/profile_device.hpp"
 #include "sim/run/device_memory.hpp"
 #include "sim/run/group_order.hpp"
+#include "sim/run/ranks.hpp"
 #include "sim/run/where.hpp"
 #include "sim/serving/batchers/layered.hpp"
 
@@ -125,8 +126,8 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   const models::ParallelPlan plan = engine.plan();
   const hardware::Device& device = *scenario.config.hardware.devices[device_index];
   const SourceRange where = root.find("hardware")->find("devices")->items[device_index].where;
-  if (device.count % plan.devices() != 0)
-    diagnostics.error(where, "a replica takes " + std::to_string(plan.devices()) +
+  if (device.count % engine.devices_of_ranks() != 0)
+    diagnostics.error(where, "a replica takes " + std::to_string(engine.devices_of_ranks()) +
                                  " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
                                  std::to_string(device.count));
   const models::ModelSpec& model = scenario.model_of(engine);
@@ -257,6 +258,8 @@ std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& 
       report("the group of devices '" + name + "' is in " + std::to_string(count) + " pools; it has to be in one");
   pools = one_model_each(pools, report);
   check_models(scenario, pools, report);
+  if (diagnostics.has_errors()) return pools;
+  resolve_ranks(scenario, pools);
   check_classes(scenario, pools, report);
   for (const PoolConfig& pool : pools)
     if (pool.role != serving::Role::any)
@@ -308,6 +311,7 @@ void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& di
     for (const std::string& problem : models::problems(pool.plan(), scenario.model_of(pool)))
       diagnostics.error(where_of(root, {"serving", "tensor_parallel"}), problem);
     check_pipeline(scenario, pool, !pool.models.empty(), root, diagnostics);
+    check_ranks(scenario, pool, root, diagnostics);
     check_profiles(scenario, pool, root, diagnostics);
     for (std::size_t i = 0; i < devices.size(); ++i)
       if (std::ranges::find(pool.devices, devices[i]->name) != pool.devices.end())

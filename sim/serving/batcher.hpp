@@ -33,6 +33,9 @@ struct BatcherPolicy {
   [[nodiscard]] virtual bool streams_prompts() const { return false; }
   // May keep what a preempted request has computed in the memory of `kv_swap`.
   [[nodiscard]] virtual bool swaps() const { return false; }
+  // The same for one of `ranks` data-parallel ranks, where the engine divides its limits among them; nothing where each
+  // rank has them whole (vLLM's max_num_seqs, TensorRT-LLM's max_batch_size).
+  [[nodiscard]] virtual std::shared_ptr<const BatcherPolicy> of_rank(std::int64_t /*ranks*/) const { return nullptr; }
   // Requests take KV blocks as they grow; false: they reserve their whole length when admitted.
   [[nodiscard]] virtual bool kv_grows() const { return true; }
 };

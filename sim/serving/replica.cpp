@@ -15,9 +15,10 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
       state_(config_.kv_blocks, config_.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws,
              config_.speculation, config_.adapters.resident, config_.kept_prompt),
       offload_(config_.offload, max_sequences_,
-               [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }) {
+               [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }),
+      kv_laws_(kv_laws.size()) {
   if (offload_.active()) state_.kv.set_listener(&offload_);
-  if (config_.pipeline) config_.lookahead = 0;  // other streams may come between
+  if (config_.pipeline || config_.rank_of_group) config_.lookahead = 0;  // others may come between
   state_.chunk_time = [this](std::int64_t cached, std::int64_t tokens) { return chunk_cost(cached, tokens).device; };
   if (config_.host.blocks > 0) host_.emplace(config_.host);
   if (config_.swap.blocks > 0) {
@@ -136,6 +137,12 @@ Seconds Replica::next_event() const {
 }
 
 void Replica::wake(Seconds now) {
+  receive(now);
+  plan_steps(now);
+  if (config_.turns && steps_.empty()) config_.turns->rest(*this, state_.running() > 0 || !state_.waiting.empty(), now);
+}
+
+void Replica::receive(Seconds now) {
   outcomes_.on_wake(now);
   woken_ = now;
   commit_ahead(now, true);
@@ -145,8 +152,6 @@ void Replica::wake(Seconds now) {
   read_messages(now);
   if (offload_.end_fetches(state_, now) && config_.turns) config_.turns->want(*this, now);
   reserve_imports(now);
-  plan_steps(now);
-  if (config_.turns && steps_.empty()) config_.turns->rest(*this, state_.running() > 0 || !state_.waiting.empty(), now);
 }
 
 void Replica::plan_steps(Seconds now) {

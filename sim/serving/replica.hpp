@@ -20,6 +20,7 @@ namespace llmscape::serving {
 // What a replica has done so far, summed in the order of its steps.
 struct ReplicaTotals {
   std::int64_t steps = 0;
+  std::int64_t dummy_steps = 0;     // of them, passes of a rank that had nothing to compute (RankGroup)
   std::int64_t sequence_steps = 0;  // decodes and chunks over all steps
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;  // answered by decodes; accepted drafts count when their request ends
@@ -76,6 +77,7 @@ struct ReplicaConfig {
   Pipeline* pipeline = nullptr;    // their timelines, shared with other streams; nullptr: a batch is alone on them
   bool chunks_follow = false;      // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
   std::int64_t max_model_len = 0;  // longest prompt + answer
+  bool rank_of_group = false;      // steps with the other ranks of a RankGroup, which wakes it
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
   Speculation speculation{};
   AdapterConfig adapters{};
@@ -131,6 +133,18 @@ class Replica {
   // `now` is what next_event() said: the planned time, not a clock that was read.
   void wake(Seconds now);
 
+  // The parts of a wake-up, for ranks that step together. First: what has ended or come until `now`.
+  void receive(Seconds now);
+  [[nodiscard]] bool may_plan(Seconds now) const;
+  // Plans the own part of a step; false: there is nothing to compute, and the part is a dummy pass.
+  bool draft(Seconds now);
+  // Tokens of that part, those of this rank alone.
+  [[nodiscard]] models::RankTokens drafted_tokens() const;
+  // When the part would end if it were the slowest, `tokens` being those of all ranks.
+  [[nodiscard]] Seconds price_draft(Seconds now, const models::RankTokens& tokens);
+  // It runs until `end`, when the slowest rank is done.
+  void run_draft(Seconds now, Seconds end);
+
   // Tokens of the prompt that this replica's cache holds at `at`, and those that a tier below it spares it.
   [[nodiscard]] std::int64_t cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at);
 
@@ -175,12 +189,12 @@ class Replica {
   void stamp_tokens(Seconds end);
   void stamp_accepted(Seconds at);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
-  [[nodiscard]] hardware::StepCost cost_of_plan(std::int64_t used_before);
+  [[nodiscard]] hardware::StepCost cost_of_plan(const models::RankTokens& ranks = {});
   [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
   [[nodiscard]] Seconds next_plan() const;
-  [[nodiscard]] bool may_plan(Seconds now) const;
+  void announce_prompts(Seconds start);
   void pass_pipeline(const hardware::StepCost& cost, Seconds now);
 
   ReplicaConfig config_;
@@ -231,6 +245,10 @@ class Replica {
   AheadSteps ahead_;
 
   StepPlan plan_;
+  std::int64_t used_before_ = 0;  // KV blocks when plan_ was begun
+  hardware::StepCost draft_cost_;
+  std::size_t kv_laws_;
+  std::vector<models::Attended> dummy_attended_;
   std::vector<models::PrefillChunk> chunks_;
   Seconds plan_from_;          // with a pipeline: when the next step may be planned
   Seconds woken_;              // last

@@ -15,7 +15,7 @@ Seconds Replica::duration(const hardware::StepCost& cost) const {
   return (hides_host_ ? std::max(device, cost.host) : device + cost.host) + cost.sync;
 }
 
-hardware::StepCost Replica::cost_of_plan(std::int64_t used_before) {
+hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   chunks_.clear();
   for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
   models::Batch batch;
@@ -23,13 +23,14 @@ hardware::StepCost Replica::cost_of_plan(std::int64_t used_before) {
   batch.decodes = plan_.decodes + plan_.idle_decodes;
   batch.tokens_per_decode = config_.speculation.tokens_per_decode();
   batch.attended = plan_.attended;
+  batch.ranks = ranks;
   batch.prefill_layers = plan_.prefill_layers;
   batch.adapters = std::min(state_.adapters.in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
   hardware::StepCost cost = hardware::step_by_layers(*step_model_, batch);
   const Seconds loading = static_cast<double>(state_.adapters.loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
   if (host_) {
-    plan_.host = host_->traffic(batch, used_before, state_.kv.used(), cost.device);
+    plan_.host = host_->traffic(batch, used_before_, state_.kv.used(), cost.device);
     cost.sync += plan_.host.wait;
   }
   totals_.adapter_loading += loading;
@@ -58,18 +59,57 @@ Seconds Replica::prefill_time(std::int64_t cached, std::int64_t tokens) {
   return time;
 }
 
-bool Replica::plan_step(Seconds now) {
+bool Replica::draft(Seconds now) {
   offload_.begin_fetches(state_, now);
-  const std::int64_t preemptions = state_.preemptions, used_before = state_.kv.used();
+  const std::int64_t preemptions = state_.preemptions;
+  used_before_ = state_.kv.used();
   plan_.clear();
   batcher_->plan(state_, now, plan_);
   // A step in which everybody had to give way computes nothing; the room is there for the next.
   if (plan_.empty() && state_.preemptions > preemptions) batcher_->plan(state_, now, plan_);
-  if (plan_.empty()) return false;
-  const Seconds start = std::max(now, last_end_);
+  return !plan_.empty();
+}
+
+void Replica::announce_prompts(Seconds start) {
   for (const PlannedChunk& chunk : plan_.chunks)
     if (chunk.request->hand_over && chunk.begins) outcomes_.on_prompt_start(*chunk.request, start);
-  const hardware::StepCost cost = cost_of_plan(used_before);
+}
+
+models::RankTokens Replica::drafted_tokens() const {
+  models::RankTokens own;
+  for (const PlannedChunk& chunk : plan_.chunks) own.chunks += chunk.work.tokens;
+  own.decodes = (plan_.decodes + plan_.idle_decodes) * config_.speculation.tokens_per_decode();
+  if (plan_.empty()) own.decodes = 1;
+  own.most = own.chunks + own.decodes;
+  return own;
+}
+
+Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
+  const Seconds start = std::max(now, last_end_);
+  if (plan_.empty()) {
+    dummy_attended_.assign(kv_laws_, {1, 1});
+    models::Batch dummy;
+    dummy.decodes = 1;
+    dummy.attended = dummy_attended_;
+    dummy.ranks = tokens;
+    draft_cost_ = step_model_->step(dummy);
+  } else {
+    announce_prompts(start);
+    draft_cost_ = cost_of_plan(tokens);
+  }
+  return start + duration(draft_cost_);
+}
+
+void Replica::run_draft(Seconds now, Seconds end) {
+  if (plan_.empty()) ++totals_.dummy_steps;
+  commit(draft_cost_, std::max(now, last_end_), end);
+}
+
+bool Replica::plan_step(Seconds now) {
+  if (!draft(now)) return false;
+  const Seconds start = std::max(now, last_end_);
+  announce_prompts(start);
+  const hardware::StepCost cost = cost_of_plan();
   if (config_.pipeline) pass_pipeline(cost, now);
   else commit(cost, start, start + duration(cost));
   return true;
@@ -109,6 +149,9 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   if (!config_.pipeline)
     totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
         std::max(Seconds(), duration(cost) - cost.device * stages);
+  if (config_.rank_of_group)  // at the exchange of each layer, for the slowest rank
+    totals_.time[static_cast<std::size_t>(hardware::OperatorFamily::collective)]
+                [static_cast<std::size_t>(hardware::Bound::overhead)] += end - start - duration(cost);
   totals_.extrapolated += cost.extrapolated * stages;
   Joules energy;
   for (std::size_t i = 0; i < cost.energy.size(); ++i) {

@@ -31,7 +31,7 @@ struct RouterPolicy {
   [[nodiscard]] virtual std::unique_ptr<Router> make() const = 0;
 };
 
-// round_robin, least_tokens, prefix_affinity.
+// round_robin, least_tokens, prefix_affinity, vllm_data_parallel.
 const Family<RouterPolicy>& routers();
 
 }  // namespace llmscape::serving

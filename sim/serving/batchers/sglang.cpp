@@ -90,6 +90,12 @@ class SgLangBatcher : public Batcher {
 
 }  // namespace
 
+std::shared_ptr<const BatcherPolicy> SgLang::of_rank(std::int64_t ranks) const {
+  auto own = std::make_shared<SgLang>(*this);
+  own->max_running_requests = std::max<std::int64_t>(1, max_running_requests / ranks);
+  return own;
+}
+
 std::unique_ptr<Batcher> SgLang::make() const { return std::make_unique<SgLangBatcher>(*this); }
 
 const Fields<SgLang>& sglang_fields() {

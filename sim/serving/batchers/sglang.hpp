@@ -27,6 +27,8 @@ struct SgLang : BatcherPolicy {
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
   [[nodiscard]] std::int64_t max_sequences() const override { return max_running_requests; }
   [[nodiscard]] std::int64_t max_tokens() const override { return chunked_prefill_size; }
+  // The scheduler of each rank takes max_running_requests // dp_size.
+  [[nodiscard]] std::shared_ptr<const BatcherPolicy> of_rank(std::int64_t ranks) const override;
   [[nodiscard]] int depth() const override { return overlap_schedule ? 2 : 1; }
   [[nodiscard]] bool prefix_caching() const override { return radix_cache; }
 };

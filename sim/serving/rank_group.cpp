@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/rank_group.hpp"
+
+#include <algorithm>
+
+namespace llmscape::serving {
+
+Seconds RankGroup::next_event() const {
+  Seconds next = kNever;
+  for (const Replica* rank : ranks_) next = std::min(next, rank->next_event());
+  return next;
+}
+
+void RankGroup::wake(Seconds now) {
+  for (Replica* rank : ranks_) rank->receive(now);
+  while (std::ranges::all_of(ranks_, [&](const Replica* rank) { return rank->may_plan(now); }) && plan_step(now)) {
+  }
+}
+
+bool RankGroup::plan_step(Seconds now) {
+  bool any = false;
+  for (Replica* rank : ranks_) any = rank->draft(now) || any;
+  if (!any) return false;
+  models::RankTokens tokens;
+  for (Replica* rank : ranks_) {
+    const models::RankTokens own = rank->drafted_tokens();
+    tokens.chunks += own.chunks;
+    tokens.decodes += own.decodes;
+    tokens.most = std::max(tokens.most, own.most);
+  }
+  Seconds end;
+  for (Replica* rank : ranks_) end = std::max(end, rank->price_draft(now, tokens));
+  for (Replica* rank : ranks_) rank->run_draft(now, end);
+  return true;
+}
+
+}  // namespace llmscape::serving
