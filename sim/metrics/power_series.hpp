@@ -25,6 +25,8 @@ class PowerSeries {
   [[nodiscard]] Joules total() const;
   // Mean power of one window; the last one ends where spending does.
   [[nodiscard]] Watts power(std::size_t window) const;
+  // The latest moment until which energy was spent.
+  [[nodiscard]] Seconds end() const { return end_; }
   // That of the window with the most.
   [[nodiscard]] Watts peak() const;
 

@@ -53,10 +53,13 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
   });
   std::int64_t emitted = 0, invalidated = 0;
   for (const serving::Replica* replica : parts.replicas) {
-    tokens.computed += replica->state().prefilled_tokens;
+    const serving::ReplicaTotals& totals = replica->totals();
+    tokens.computed += replica->state().prefilled_tokens - totals.cut_prefill_tokens;
+    tokens.discarded -= totals.cut_prefill_tokens;
+    tokens.emitted -= totals.cut_emitted_tokens;
     tokens.reused += replica->state().reused_tokens;
     tokens.fetched += replica->state().fetched_tokens;
-    emitted += replica->state().emitted_tokens();
+    emitted += replica->state().emitted_tokens() - replica->totals().cut_emitted_tokens;
     invalidated += replica->state().invalidated_tokens;
   }
   if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.invalidated + tokens.discarded)

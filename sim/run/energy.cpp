@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/energy.hpp"
 
+#include <stdexcept>
+#include <string>
+
 #include "sim/metrics/energy_ledger.hpp"
 
 namespace llmscape::run {
@@ -53,6 +56,9 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
   metrics::EnergyLedger ledger = ledger_of(parts, gateway, end);
   metrics::PowerSeries power;  // replica by replica, so that how devices are grouped does not show (INV-13)
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) add_power(parts, gateway, r, end, power);
+  if (power.end() > end * (1 + 1e-9))
+    throw std::logic_error("INV-6: joules were spent until " + std::to_string(power.end().si()) + " s in a run of " +
+                           std::to_string(end.si()) + " s");
   for (const RetrievalResult& hosts : counts.retrieval) {
     if (!hosts.joules) continue;
     ledger.spend(hosts.name, metrics::kRetrieval, Joules(*hosts.joules));

@@ -225,7 +225,7 @@ void Engines::start() {
 }
 
 void Engines::settle(Seconds now) {
-  for (serving::Replica& replica : replicas_) replica.interrupt(now);
+  for (serving::Replica& replica : replicas_) replica.stop(now);
 }
 
 void Engines::check_invariants(Seconds now) const {

@@ -2,6 +2,7 @@
 #include "sim/run/faults.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/serving/controllers/fault_injector.hpp"
 
@@ -65,6 +66,21 @@ class Check {
          serving::unknown_cold_starts(scenario_.fleet, [&](const auto& replica) { return replica.group == name; }))
       diagnostics_.error(where, problem.message, problem.hint);
   }
+  // Faults come at exponential times: exp(-cold start / time between faults) of all starts succeed. Below one in a
+  // thousand a run is a row of starts in vain, without an end.
+  void starts_between_faults(const std::string& name, Seconds mtbf, const SourceRange& where) {
+    for (const auto& replica : scenario_.fleet.replicas) {
+      if (replica.group != name || !replica.cold_start) continue;
+      const Seconds between = mtbf / static_cast<double>(replica.devices);
+      if (std::exp(-(*replica.cold_start / between)) >= 1e-3) continue;
+      diagnostics_.error(where,
+                         "a replica on " + in_quotes(name) + " breaks every " + format(between) +
+                             " on average, and takes " + format(*replica.cold_start) +
+                             " to start: it hardly ever serves",
+                         "an 'mtbf' above the cold start times the devices of a replica");
+      return;
+    }
+  }
   void fault(const FaultConfig& fault, const SourceRange& where) {
     if (fault.site) return site(*fault.site, where);
     if (!group(*fault.group, where)) return;
@@ -112,7 +128,9 @@ void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& d
     check.fault(faults.schedule[i], root.find("faults")->find("schedule")->items[i].where);
   for (const auto& [group, mtbf] : faults.mtbf) {
     const SourceRange& where = root.find("faults")->find("mtbf")->find(group)->where;
-    if (check.group(group, where)) check.cold_starts(group, where);
+    if (!check.group(group, where)) continue;
+    check.cold_starts(group, where);
+    check.starts_between_faults(group, mtbf.mtbf, where);
   }
 }
 

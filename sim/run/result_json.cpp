@@ -231,7 +231,7 @@ std::string to_json(const RunResult& r) {
   for (const auto& [reason, count] : r.reasons) json["requests"]["reasons"][reason] = count;
   json["tasks"] = counters(r.tasks);
   json["tokens"] = tokens(r.tokens);
-  if (r.context_ttft_s) json["tokens"]["invalidated"] = r.tokens.invalidated;
+  if (r.context_ttft_s || r.tokens.invalidated > 0) json["tokens"]["invalidated"] = r.tokens.invalidated;
   json["latency"] = latency(r);
   if (r.window_s > 0) json["throughput"] = throughput(r.throughput);
   json["kv"] = {{"blocks", r.kv.blocks},

@@ -32,6 +32,8 @@ std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway&
   std::vector<GroupUse> all;
   for (const auto& [group, time] : device_times(parts, gateway, end)) {
     if (time.busy == Seconds() || time.provisioned == Seconds()) continue;
+    if (time.busy > time.provisioned * (1 + 1e-9))
+      throw std::logic_error("INV-8: '" + group + "' worked for longer than it was switched on");
     GroupUse& use = all.emplace_back(GroupUse{group, time.busy / time.provisioned, {}});
     for (std::size_t i = 0; i < time.by_resource.size(); ++i) {
       const Seconds some = time.by_resource[i];

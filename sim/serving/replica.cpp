@@ -40,6 +40,22 @@ void Replica::interrupt(Seconds at) {
   ahead_.clear();
 }
 
+void Replica::stop(Seconds now) {
+  interrupt(now);
+  for (; !under_way_.empty(); under_way_.pop_front()) {
+    const UnderWay& step = under_way_.front();
+    spend(step, now);
+    if (step.end <= now) continue;
+    totals_.steps -= 1;
+    totals_.sequence_steps -= step.sequences;
+    totals_.prefill_tokens -= step.prefill_tokens;
+    totals_.decode_tokens -= step.decodes;
+    totals_.passes -= step.decodes;
+    totals_.cut_prefill_tokens += step.prefill_tokens;
+    totals_.cut_emitted_tokens += step.emitted;
+  }
+}
+
 bool Replica::quiet() const {
   return steps_.empty() && messages_.empty() && state_.running() == 0 && state_.waiting.empty();
 }
@@ -77,16 +93,8 @@ std::vector<Request*> Replica::crash(Seconds at) {
   commit_ahead(at, false);
   ahead_.clear();
   end_steps(at);
-  if (last_end_ > at) {  // what runs does not run to its end; its energy is charged all the same
-    const Seconds busy = totals_.busy - (last_end_ - at);
-    const double share = busy / totals_.busy;
-    for (auto& family : totals_.time)
-      for (Seconds& some : family) some *= share;
-    for (Seconds& part : totals_.busy_by_resource) part *= share;
-    totals_.extrapolated *= share;
-    totals_.busy = busy;
-    last_end_ = at;
-  }
+  for (; !under_way_.empty(); under_way_.pop_front()) spend(under_way_.front(), at);
+  last_end_ = std::min(last_end_, at);
   steps_.clear();
   for (auto& [id, import] : reserved_) state_.drop(import);
   for (auto& [id, lease] : lent_) state_.release(lease);
@@ -146,6 +154,7 @@ void Replica::receive(Seconds now) {
   outcomes_.on_wake(now);
   woken_ = now;
   commit_ahead(now, true);
+  spend_ended(now);
   offload_.set_clock(now);
   end_steps(now);
   if (swap_) swap_->settle(now);
@@ -278,8 +287,7 @@ void Replica::check_invariants(Seconds now) const {
       (swap_->used() < 0 || swap_->used() > config_.swap.blocks || (state_.waiting.empty() && swap_->used() != 0)))
     throw std::logic_error("INV-16: KV blocks that replica " + std::to_string(config_.index) +
                            " has swapped out do not add up");
-  const Seconds beyond = std::max(Seconds(), last_end_ - now);  // what runs when the last call is given up
-  if (totals_.busy - beyond > now * (1 + 1e-9))
+  if (totals_.busy > now * (1 + 1e-9))
     throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +
                            " was busy for longer than the run lasted");
 }

@@ -14,6 +14,7 @@
 #include "sim/serving/kv_host.hpp"
 #include "sim/serving/kv_offload.hpp"
 #include "sim/serving/pipeline.hpp"
+#include "sim/serving/under_way.hpp"
 
 namespace llmscape::serving {
 
@@ -40,6 +41,8 @@ struct ReplicaTotals {
   Bytes expert_bytes;                 // of `bytes`, of one device: weights of routed experts
   std::int64_t peak_kv_blocks = 0;
   std::int64_t most_tokens = 0, most_sequences = 0;  // of a step
+  // INV-5: of steps that the end of the run cut short. Engines and requests count them, the run does not.
+  std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
 };
 
 // Hears that requests have left a replica, and how hand-overs go on: the gateway.
@@ -65,7 +68,7 @@ class StepListener {
   // A step was planned for good.
   virtual void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                        std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
-  // The dynamic energy of that step, of all devices of the replica.
+  // The dynamic energy of a step, of all devices of the replica, once it has ended or was cut short.
   virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
 };
 
@@ -125,6 +128,9 @@ class Replica {
   void settle(Seconds at) { commit_ahead(at, true); }
   // Takes back steps that are planned ahead for a time after `at`.
   void interrupt(Seconds at);
+  // The run is over at `now`: what is planned ahead is taken back, and of the steps under way the time and joules until
+  // then count and none of their tokens. Once, before totals() are read.
+  void stop(Seconds now);
   // Nothing runs, waits or is to be read.
   [[nodiscard]] bool quiet() const;
 
@@ -153,6 +159,7 @@ class Replica {
   [[nodiscard]] const KvHost* host() const { return host_ ? &*host_ : nullptr; }
   // nullptr where preempted requests cannot be swapped out.
   [[nodiscard]] const KvSwap* swap() const { return swap_ ? &*swap_ : nullptr; }
+  // Time and joules of the steps that have ended when it was last woken; the rest of all that were planned.
   [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
   [[nodiscard]] const hardware::StepModel& step_model() const { return *step_model_; }
   // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
@@ -190,6 +197,8 @@ class Replica {
   void stamp_accepted(Seconds at);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
   [[nodiscard]] hardware::StepCost cost_of_plan(const models::RankTokens& ranks = {});
+  void spend(const UnderWay& step, Seconds until);
+  void spend_ended(Seconds now);
   [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
@@ -243,6 +252,7 @@ class Replica {
     std::size_t first_ = 0;
   };
   AheadSteps ahead_;
+  StepsUnderWay under_way_;
 
   StepPlan plan_;
   std::int64_t used_before_ = 0;  // KV blocks when plan_ was begun

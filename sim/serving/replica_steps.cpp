@@ -127,6 +127,47 @@ void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
   plan_from_ = follow ? passage.left_first : passage.end;
 }
 
+// Adds the time and the joules of a step to the totals, up to `until`: the share of it that has passed then.
+void Replica::spend(const UnderWay& step, Seconds until) {
+  const bool cut = step.end > until;
+  const Seconds lasts = step.end - step.start;
+  const double share = !cut ? 1 : step.start < until ? (until - step.start) / lasts : 0;
+  if (share == 0) return;
+  const hardware::StepCost& cost = step.cost;
+  const double stages = config_.pipeline ? 1 : config_.pipeline_stages, time_share = stages * share;
+  // Shared stages: what a step keeps each of them busy.
+  totals_.busy += config_.pipeline ? cost.device * share : (cut ? until : step.end) - step.start;
+  constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
+  for (std::size_t i = 0; i < kHost; ++i)
+    totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * time_share;
+  // What of the host's time the device did not hide.
+  if (!config_.pipeline)
+    totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
+        std::max(Seconds(), duration(cost) - cost.device * stages) * share;
+  if (config_.rank_of_group)  // at the exchange of each layer, for the slowest rank
+    totals_.time[static_cast<std::size_t>(hardware::OperatorFamily::collective)]
+                [static_cast<std::size_t>(hardware::Bound::overhead)] += (lasts - duration(cost)) * share;
+  totals_.extrapolated += cost.extrapolated * time_share;
+  Joules energy;
+  for (std::size_t i = 0; i < cost.energy.size(); ++i) {
+    const Joules spent = cost.energy[i] * share;
+    totals_.energy[i] += spent;
+    energy += spent;
+  }
+  for (std::size_t i = 0; i < cost.energy_by_family.size(); ++i)
+    totals_.energy_by_family[i] += cost.energy_by_family[i] * share;
+  for (std::size_t i = 0; i < cost.busy.size(); ++i) totals_.busy_by_resource[i] += cost.busy[i] * share;
+  totals_.flops += cost.flops * share;
+  totals_.bytes += cost.bytes * share;
+  totals_.expert_bytes += cost.expert_bytes * share;
+  listener_.on_energy(step.start, cut ? until : step.end, energy);
+}
+
+void Replica::spend_ended(Seconds now) {
+  for (; !under_way_.empty() && under_way_.front().end <= now; under_way_.pop_front())
+    spend(under_way_.front(), under_way_.front().end);
+}
+
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
 void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end) {
   if (!(end >= start) || end == kNever)
@@ -140,34 +181,10 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.prefill_tokens += prefill_tokens;
   totals_.decode_tokens += plan_.decodes;
   totals_.passes += plan_.decodes;
-  totals_.busy += config_.pipeline ? cost.device : end - start;  // shared stages: what a step keeps each of them busy
-  constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
-  const double stages = config_.pipeline ? 1 : config_.pipeline_stages;
-  for (std::size_t i = 0; i < kHost; ++i)
-    totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * stages;
-  // What of the host's time the device did not hide.
-  if (!config_.pipeline)
-    totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
-        std::max(Seconds(), duration(cost) - cost.device * stages);
-  if (config_.rank_of_group)  // at the exchange of each layer, for the slowest rank
-    totals_.time[static_cast<std::size_t>(hardware::OperatorFamily::collective)]
-                [static_cast<std::size_t>(hardware::Bound::overhead)] += end - start - duration(cost);
-  totals_.extrapolated += cost.extrapolated * stages;
-  Joules energy;
-  for (std::size_t i = 0; i < cost.energy.size(); ++i) {
-    totals_.energy[i] += cost.energy[i];
-    energy += cost.energy[i];
-  }
-  for (std::size_t i = 0; i < cost.energy_by_family.size(); ++i)
-    totals_.energy_by_family[i] += cost.energy_by_family[i];
-  for (std::size_t i = 0; i < cost.busy.size(); ++i) totals_.busy_by_resource[i] += cost.busy[i];
-  totals_.flops += cost.flops;
-  totals_.bytes += cost.bytes;
   totals_.attended.resize(std::max(totals_.attended.size(), plan_.attended.size()));
   for (std::size_t law = 0; law < plan_.attended.size(); ++law)
     totals_.attended[law] += static_cast<double>(plan_.attended[law].sum);
   if (!plan_.attended.empty()) totals_.attended_decodes += plan_.decodes + plan_.idle_decodes;
-  totals_.expert_bytes += cost.expert_bytes;
   const std::int64_t sequences = plan_.decodes + static_cast<std::int64_t>(plan_.chunks.size());
   totals_.most_sequences = std::max(totals_.most_sequences, sequences);
   totals_.most_tokens =
@@ -176,7 +193,13 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
   listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size() + offload_.fetching(),
                     state_.kv.used());
-  listener_.on_energy(start, end, energy);
+  while (!config_.pipeline && under_way_.size() >= static_cast<std::size_t>(depth_)) {  // the others have ended
+    spend(under_way_.front(), under_way_.front().end);
+    under_way_.pop_front();
+  }
+  std::int64_t emitted = plan_.decodes;
+  for (const PlannedChunk& chunk : plan_.chunks) emitted += chunk.work.ends_prompt ? 1 : 0;
+  under_way_.push_back() = {start, end, cost, sequences, plan_.decodes, prefill_tokens, emitted};
   last_end_ = end;
   steps_.push_back({end, plan_.finished});
 }

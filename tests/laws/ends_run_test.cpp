@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/scenario_run.hpp"
 
@@ -74,4 +75,94 @@ TEST_CASE("do both clocks agree where an uplink fails or recovers? (INV-14)") {
     check_both_clocks(*scenario_of(two_sites(kRecovers, kPoisson), {seed}));
   }
   check_both_clocks(*scenario_of(two_sites(kRecovers, kPeriodic)));
+}
+
+namespace {
+
+// One prompt in one step on one device: what `more` does to it.
+run::RunResult one_step(const std::string& more) {
+  return run_on_event_queue(*scenario_of(R"(schema: scenario/1
+model: qwen2.5-1.5b
+hardware: {devices: [{preset: lpddr-pim}]}
+workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 1000}, output: {kind: fixed, value: 1}}}
+)" + more));
+}
+
+double dynamic_joules(const run::RunResult& result) {
+  double joules = result.energy->total_joules;
+  for (const auto& [component, some] : result.energy->joules)
+    if (component == "static") joules -= some;
+  return joules;
+}
+
+void check_cut(const run::RunResult& cut, const run::RunResult& whole, double share) {
+  CHECK(cut.simulated_s == doctest::Approx(whole.simulated_s * share).epsilon(1e-9));
+  CHECK(dynamic_joules(cut) == doctest::Approx(dynamic_joules(whole) * share).epsilon(1e-9));
+  CHECK(cut.work.flops == doctest::Approx(whole.work.flops * share).epsilon(1e-9));
+  REQUIRE(cut.utilisation.size() == 1);
+  CHECK(cut.utilisation[0].busy == doctest::Approx(1).epsilon(1e-9));
+  CHECK(cut.energy->mean_w <= cut.energy->peak_w * (1 + 1e-9));
+  CHECK(cut.tokens.emitted == 0);
+  CHECK(cut.tokens.computed == 0);
+  CHECK(cut.steps == 0);
+}
+
+std::string seconds_text(double seconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.17g s", seconds);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("what of a step counts that runs when the run ends? (INV-6, INV-8)") {
+  const run::RunResult whole = one_step("");
+  REQUIRE(whole.steps == 1);
+  REQUIRE(whole.tokens.emitted == 1);
+  for (const double share : {0.25, 0.9}) {
+    check_cut(one_step("horizon: " + seconds_text(whole.simulated_s * share) + "\n"), whole, share);
+  }
+}
+
+TEST_CASE("what of the steps counts that run when the last call is given up? (INV-6, INV-8)") {
+  const run::RunResult result = run_on_event_queue(*scenario_of(R"(schema: "scenario/1"
+model: {preset: gemma-2-2b, weights: int4}
+hardware: {devices: [{name: g0, preset: cim-edge}]}
+serving: {cold_start: {boot: 1 s, bandwidth: 20 GB/s}}
+workload: {arrivals: {kind: burst, programs: 15}, requests: 1, stream: {kind: chat, turns: {kind: fixed, value: 2}, message: {kind: log_normal, mean: 90, cv: 1.03, max: 540}, output: {kind: quantiles, shares: [0, 0.5, 1], values: [1, 39, 117]}, think: {kind: gamma, mean: 3 s, cv: 2.39}, context: 4000}, timeout: 0.01 s}
+seed: 17
+)"));
+  CHECK(result.requests.timed_out > 0);
+  REQUIRE(result.utilisation.size() == 1);
+  CHECK(result.utilisation[0].busy <= 1 + 1e-9);
+  CHECK(result.energy->mean_w <= result.energy->peak_w * (1 + 1e-9));
+}
+
+TEST_CASE("do the tokens that a run reports add up where no streamed call completed? (INV-5)") {
+  const auto scenario = scenario_of(R"(schema: "scenario/1"
+model: {preset: phi-3.5-mini}
+hardware: {devices: [{name: g0, preset: rtx-pro-6000}, {name: g1, preset: agx-orin}, {name: g2, preset: mi300x}]}
+serving: {batcher: {policy: streaming}, kv_blocks: 201, front_end: {per_call: 5 ms, per_token: 4 us}, pools: [{name: p0, devices: [g0]}, {name: p1, devices: [g1]}, {name: p2, devices: [g2]}], placement: in_order, cold_start: {boot: 0 s, bandwidth: 20 GB/s}, streaming_input: true}
+slo: {classes: {a: {ttft: 500 ms}, b: {e2e: 10 s, tpot: 50 ms}}}
+workload: {arrivals: {kind: poisson, rate: 0.7062 /s}, requests: 24, mixture: [{weight: 2, stream: {kind: streamed_retrieval, chunks: {kind: quantiles, shares: [0, 0.5, 1], values: [1, 2, 6]}, first: {kind: log_normal, mean: 0.3 s, cv: 2.96}, gap: {kind: log_normal, mean: 0.2 s, cv: 1.81}, output: {kind: uniform, min: 17, max: 68}, mode: update, context: {kind: gamma, mean: 814, cv: 1.73, max: 4884}, context_max: 6000}, priority: 0, slo_class: a}, {weight: 1, stream: {kind: lengths, prompt: {kind: zipf, min: 1, max: 1454, exponent: 1.04}, output: {kind: empirical, values: [21, 42, 1], weights: [3, 1, 0.5]}}, slo_class: b}], timeout: 0.5 s}
+faults: {schedule: [{at: 0.5 s, group: g0, device: 0}]}
+seed: 50
+)");
+  const auto tokens = nlohmann::json::parse(run::to_json(run_on_event_queue(*scenario)))["tokens"];
+  const auto count = [&](const char* key) { return tokens.value(key, std::int64_t{0}); };
+  CHECK(count("invalidated") > 0);
+  CHECK(count("computed") + count("reused") ==
+        count("prompt") + count("recomputed") + count("invalidated") + count("discarded"));
+}
+
+TEST_CASE("what is said of devices that break faster than they start?") {
+  const std::string said = testing::mistakes(R"(schema: scenario/1
+model: llama-3.2-1b
+hardware: {devices: [{name: g, preset: l4, count: 1}]}
+serving: {cold_start: {boot: 20 s}}
+workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 50}, output: {kind: fixed, value: 5}}}
+faults: {mtbf: {g: {mtbf: 10 ms, mttr: 1 s}}}
+)");
+  CHECK(testing::holds(said, "s.yaml:6:"));
+  CHECK(testing::holds(said, "breaks every 10 ms on average, and takes 20"));
 }
