@@ -16,8 +16,9 @@ namespace {
 AxisRole role_of_path(std::string_view path) {
   static const std::set<std::string_view> kPlan = {"tensor_parallel", "pipeline_parallel", "pipeline_batches",
                                                    "pipeline_chunks", "expert_parallel",   "data_parallel"};
-  static const std::set<std::string_view> kLoad = {"rate", "users", "speedup"};
+  static const std::set<std::string_view> kLoad = {"rate", "users", "speedup", "requests", "duration", "warmup"};
   const std::string_view key = path.substr(path.rfind('.') + 1);
+  if (path == "horizon") return AxisRole::load;
   if (path.starts_with("hardware") || kPlan.contains(key)) return AxisRole::hardware;
   if (path.starts_with("workload") && kLoad.contains(key)) return AxisRole::load;
   return path.starts_with("serving") ? AxisRole::serving : AxisRole::workload;

@@ -13,7 +13,7 @@ namespace llmscape::explore {
 // What an axis of a sweep varies, by the paths that it sets (those of variants stand in the sweep's plan.yaml).
 enum class AxisRole {
   hardware,  // devices, links, their number, or the parallel plan over them; whatever else goes with them
-  load,      // how much arrives: rates, users. A frontier runs along it
+  load,      // how much arrives, and for how long: rates, users, requests. A frontier runs along it
   serving,   // a policy or a limit of the engine
   workload,  // all else: what is asked, of which model, under which limits
 };

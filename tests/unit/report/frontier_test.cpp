@@ -116,7 +116,7 @@ TEST_CASE("what may an axis vary, and configurations still be compared?") {
                 "workload.arrivals.users",     "workload.requests",       "model.weights",
                 "serving.batcher.max_num_seqs"};
   using enum AxisRole;
-  CHECK(axis_roles(table) == std::vector{hardware, hardware, hardware, load, workload, workload, serving});
+  CHECK(axis_roles(table) == std::vector{hardware, hardware, hardware, load, load, workload, serving});
   table.rows.push_back(row(0, {"l4", "1", "1", "8", "100", "bf16", "64"}, {}));
   table.rows.push_back(row(1, {"h100", "2", "4", "16", "100", "bf16", "64"}, {}));
   table.rows.push_back(row(2, {"h100", "2", "4", "16", "100", "bf16", "128"}, {}));
