@@ -25,7 +25,8 @@ class PowerSeries {
   [[nodiscard]] Joules total() const;
   // Mean power of one window; the last one ends where spending does.
   [[nodiscard]] Watts power(std::size_t window) const;
-  // That of the window with the most.
+  // That of the window with the most, of those that begin at or after `from` and before `to`; of all, if none does.
+  [[nodiscard]] Watts peak(Seconds from, Seconds to) const;
   [[nodiscard]] Watts peak() const;
 
  private:

@@ -41,6 +41,15 @@ struct ReplicaTotals {
   std::int64_t most_tokens = 0, most_sequences = 0;  // of a step
 };
 
+// Of these totals, those that a part of a run can be cut out of.
+struct StepUse {
+  Seconds busy;
+  std::array<Joules, hardware::kEnergyComponents> energy{};
+  std::array<Seconds, hardware::kResources> busy_by_resource{};
+
+  void add(const StepUse& other, double share);
+};
+
 // Hears that requests have left a replica, and how hand-overs go on: the gateway.
 class OutcomeListener {
  public:
@@ -66,6 +75,8 @@ class StepListener {
                        std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
   // The dynamic energy of that step, of all devices of the replica.
   virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
+  // A request's first token is answered at `at`.
+  virtual void on_first_token(Seconds /*at*/) {}
 };
 
 struct ReplicaConfig {
@@ -140,6 +151,9 @@ class Replica {
   // nullptr where preempted requests cannot be swapped out.
   [[nodiscard]] const KvSwap* swap() const { return swap_ ? &*swap_ : nullptr; }
   [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
+  // What its steps had come to by `at`, the present: a step under way counts by its share of time. The same bytes
+  // however far steps are planned ahead (INV-14).
+  [[nodiscard]] StepUse used_until(Seconds at);
   [[nodiscard]] const hardware::StepModel& step_model() const { return *step_model_; }
   // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
   [[nodiscard]] std::int64_t work() const { return state_.touched + state_.decoding.work(); }
@@ -158,8 +172,9 @@ class Replica {
     bool complete = true;
   };
   struct Step {
-    Seconds end;
+    Seconds start, end;
     std::vector<Request*> finished;
+    StepUse before;  // the totals before it
   };
 
   void post(const Message& message);
@@ -175,6 +190,7 @@ class Replica {
   void stamp_tokens(Seconds end);
   void stamp_accepted(Seconds at);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
+  [[nodiscard]] StepUse used() const { return {totals_.busy, totals_.energy, totals_.busy_by_resource}; }
   [[nodiscard]] hardware::StepCost cost_of_plan(std::int64_t used_before);
   [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);

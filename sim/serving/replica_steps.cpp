@@ -87,12 +87,34 @@ void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
   plan_from_ = follow ? passage.left_first : passage.end;
 }
 
+void StepUse::add(const StepUse& other, double share) {
+  busy += other.busy * share;
+  for (std::size_t i = 0; i < energy.size(); ++i) energy[i] += other.energy[i] * share;
+  for (std::size_t i = 0; i < busy_by_resource.size(); ++i) busy_by_resource[i] += other.busy_by_resource[i] * share;
+}
+
+// Built from the totals before the steps under way, not by taking these off: one that starts at `at` may be planned or
+// not, and must leave no rounding.
+StepUse Replica::used_until(Seconds at) {
+  commit_ahead(at, false);
+  auto step = std::ranges::find_if(steps_, [at](const Step& s) { return s.end > at; });
+  if (step == steps_.end()) return used();
+  StepUse sum = step->before;
+  for (; step != steps_.end() && step->start < at; ++step) {
+    StepUse own = std::next(step) == steps_.end() ? used() : std::next(step)->before;
+    own.add(step->before, -1);
+    sum.add(own, (std::min(at, step->end) - step->start) / (step->end - step->start));
+  }
+  return sum;
+}
+
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
 void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end) {
   if (!(end >= start) || end == kNever)
     throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
   stamp_tokens(end);
+  const StepUse before = used();
   std::int64_t prefill_tokens = 0;
   for (const PlannedChunk& chunk : plan_.chunks) prefill_tokens += chunk.unfinished ? 0 : chunk.work.tokens;
   totals_.steps += 1;
@@ -135,7 +157,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
                     state_.kv.used());
   listener_.on_energy(start, end, energy);
   last_end_ = end;
-  steps_.push_back({end, plan_.finished});
+  steps_.push_back({start, end, plan_.finished, before});
 }
 
 void Replica::stamp_tokens(Seconds end) {
@@ -147,6 +169,7 @@ void Replica::stamp_tokens(Seconds end) {
     Request& request = *chunk.request;
     if (request.first_token == kNever) {
       request.first_token = end;
+      listener_.on_first_token(end);
     } else {
       record(end - request.latest_token, 1);  // went on after a preemption
     }
