@@ -79,6 +79,11 @@ std::unique_ptr<Generator> make_replay(const ReplayConfig& config, double speedu
 
 }  // namespace
 
+std::optional<PerSecond> offered_rate(const WorkloadConfig& config) {
+  if (!config.arrivals || !config.arrivals->mean_rate()) return std::nullopt;
+  return config.speedup * config.rate.value_or(*config.arrivals->mean_rate());
+}
+
 std::unique_ptr<Generator> make_generator(const WorkloadConfig& config, const WorkloadContext& context,
                                           const RandomStreams& streams, Diagnostics& diagnostics) {
   Limits limits;

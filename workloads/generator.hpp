@@ -80,6 +80,9 @@ class Generator {
   virtual void finished(const Program& program, Seconds now) = 0;
   // No program will ever come again, whatever finishes.
   [[nodiscard]] virtual bool ended() const = 0;
+  // The load has begun to fall for good: an open loop has started its last program, or a closed one has not replaced a
+  // program that finished.
+  [[nodiscard]] virtual bool waning() const { return ended(); }
 };
 
 }  // namespace llmscape::workloads

@@ -49,6 +49,7 @@ void ClosedLoop::finished(const Program& program, Seconds now) {
   const auto user = static_cast<std::size_t>(program.user);
   const Seconds start = think_.empty() ? now : now + think_[user].next();
   if (start <= limits_.duration) ready_.push({start, program.user});
+  waning_ = waning_ || limits_.programs == 0 || start > limits_.duration;
 }
 
 bool ClosedLoop::ended() const { return limits_.programs == 0 || (ready_.empty() && running_ == 0); }

@@ -37,6 +37,7 @@ class ClosedLoop : public Generator {
   Seconds next_start() override;
   void finished(const Program& program, Seconds now) override;
   bool ended() const override;
+  bool waning() const override { return waning_; }
 
  private:
   using Start = std::pair<Seconds, int>;  // ties: the lower user first
@@ -46,6 +47,7 @@ class ClosedLoop : public Generator {
   std::vector<DurationDraws> think_;  // of each user, so that one user's draws do not depend on the others; empty: none
   std::priority_queue<Start, std::vector<Start>, std::greater<>> ready_;
   int running_ = 0;
+  bool waning_ = false;
 };
 
 }  // namespace llmscape::workloads

@@ -57,6 +57,9 @@ struct WorkloadContext {
   bool retrieval_hosts = false;  // there are some
 };
 
+// Programs per second that the workload states, in the long run; nothing where it states none: closed loops, traces.
+std::optional<PerSecond> offered_rate(const WorkloadConfig& config);
+
 // nullptr after reporting: a trace that cannot be opened, an SLO class or a model that the scenario lacks.
 std::unique_ptr<Generator> make_generator(const WorkloadConfig& config, const WorkloadContext& context,
                                           const RandomStreams& streams, Diagnostics& diagnostics);

@@ -48,10 +48,45 @@ std::vector<double> BatchQuantiles::p99() const {
   return result;
 }
 
-Observer::Observer(Seconds warmup, std::vector<Limits> limits_by_class, bool stages_shared)
-    : warmup_(warmup), limits_(std::move(limits_by_class)), stages_shared_(stages_shared) {}
+Observer::Observer(Seconds warmup, std::vector<Limits> limits_by_class, bool stages_shared, WindowTracker& window)
+    : warmup_(warmup), limits_(std::move(limits_by_class)), stages_shared_(stages_shared), window_(window) {}
 
-void Observer::on_arrival(const Request& request, std::int64_t open) { backlog.add(request.arrival, open); }
+void Observer::on_arrival(const Request& request, std::int64_t) {
+  ++in_all.arrivals;
+  if (window_.main().holds(request.arrival)) ++in_window.arrivals;
+  if (window_.rest().holds(request.arrival)) ++in_rest.arrivals;
+}
+
+void Observer::on_task_start(const workloads::Program&, Seconds at) {
+  window_.on_task_start(at, waning());
+  backlog.add(at, window_.open_tasks());
+}
+
+namespace {
+
+// Where the tokens of a request that left at `at` came from: those of lost replicas may have come since it arrived.
+Seconds first_of(const Request& request, Seconds at) {
+  if (request.lost > 0 || request.first_token >= at) return std::min(request.arrival, at);
+  return request.first_token;
+}
+
+}  // namespace
+
+void Observer::add_open(const Request& request, std::int64_t emitted, Seconds end, const Span& span, WindowSums& sums) {
+  if (emitted > 0) sums.emitted_tokens += static_cast<double>(emitted) * span.share(first_of(request, end), end);
+}
+
+void Observer::add(const Request& request, Outcome outcome, Seconds at, const Span& span, WindowSums& sums) const {
+  const std::int64_t emitted = request.emitted + request.lost;
+  if (emitted > 0) sums.emitted_tokens += static_cast<double>(emitted) * span.share(first_of(request, at), at);
+  if (outcome != Outcome::completed) return;
+  const double share = span.share(request.first_token, request.last_token);
+  if (share == 0) return;
+  sums.requests += share;
+  sums.prompt_tokens += share * static_cast<double>(request.prompt_tokens);
+  sums.output_tokens += share * static_cast<double>(request.output_tokens);
+  if (good(request)) sums.good += share;
+}
 
 bool Observer::good(const Request& request) const {
   const Limits& limits = limits_[static_cast<std::size_t>(request.slo_class)];
@@ -70,6 +105,9 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   const bool measured = request.arrival >= warmup_;
   if (measured && outcome != Outcome::cancelled) ++measured_ended;
   if (request.reason != serving::Reason::none) ++reasons[static_cast<std::size_t>(request.reason)];
+  add(request, outcome, at, window_.main(), in_window);
+  add(request, outcome, at, window_.rest(), in_rest);
+  add(request, outcome, at, Span{}, in_all);
   if (outcome != Outcome::completed) {
     discarded_tokens += work;
     return;
@@ -86,7 +124,8 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   for (std::size_t i = 0; i < request_phases.size(); ++i) request_phases[i] += request.clock.spent()[i];
   const double first = (request.first_token - request.arrival).si();
   ttft.add(first);
-  ttft_batches.add(first);
+  if (request.arrival >= window_.main().from) ttft_batches.add(first);
+  waits.add(request.arrival, first);
   if (request.versioned) context_ttft.add((request.first_token - request.context_complete).si());
   e2e.add((request.last_token - request.arrival).si());
   if (stages_shared_) bubble.add(request.bubble.si());
@@ -97,6 +136,7 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
 void Observer::on_task(const workloads::Program& program, const serving::TaskClock& clock, Outcome outcome,
                        Seconds at) {
   last_end = std::max(last_end, at);
+  window_.on_task_end(at, waning());
   if (outcome != Outcome::completed || program.start < warmup_) return;
   ++measured_tasks;
   task_time += at - program.start;

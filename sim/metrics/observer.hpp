@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "sim/metrics/power_series.hpp"
 #include "sim/metrics/task_tokens.hpp"
 #include "sim/metrics/verdict.hpp"
+#include "sim/metrics/window.hpp"
 #include "sim/serving/gateway.hpp"
 
 namespace llmscape::metrics {
@@ -34,16 +36,31 @@ class BatchQuantiles {
   std::vector<double> done_;
 };
 
+// What fell into a part of a run. A request that straddles an edge counts by the share of its decoding, from its first
+// token to its last, that lies inside, and so do its tokens: they come evenly.
+struct WindowSums {
+  double requests = 0, good = 0;                // completed; and within their SLO
+  double prompt_tokens = 0, output_tokens = 0;  // of these requests
+  double emitted_tokens = 0;                    // of all requests, answered again by another replica or not
+  std::int64_t arrivals = 0;                    // calls
+};
+
 // What the users of the system saw. Latencies are of completed requests that arrived at `warmup` or later.
 class Observer : public serving::RequestListener {
  public:
-  // Bubbles are kept only where stages of pipelines are shared: others have none.
-  Observer(Seconds warmup, std::vector<Limits> limits_by_class, bool stages_shared);
+  // Bubbles are kept only where stages of pipelines are shared: others have none. `window` hears of tasks from here.
+  Observer(Seconds warmup, std::vector<Limits> limits_by_class, bool stages_shared, WindowTracker& window);
 
   void on_arrival(const serving::Request& request, std::int64_t open) override;
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
+  void on_task_start(const workloads::Program& program, Seconds at) override;
   void on_task(const workloads::Program& program, const serving::TaskClock& clock, serving::Outcome outcome,
                Seconds at) override;
+  // Whether the load has begun to fall for good: workloads::Generator::waning().
+  std::function<bool()> waning = [] { return false; };
+  // Adds the tokens of a request that is open at the end of the run: `emitted`, those of lost replicas included.
+  static void add_open(const serving::Request& request, std::int64_t emitted, Seconds end, const Span& span,
+                       WindowSums& sums);
 
   Distribution ttft, tpot, e2e;  // seconds
   Distribution task;             // of completed tasks, start to end, in seconds
@@ -52,6 +69,8 @@ class Observer : public serving::RequestListener {
   Distribution context_ttft;     // of prompts that came bit by bit
   BatchQuantiles ttft_batches;
   Backlog backlog;
+  WaitSeries waits;
+  WindowSums in_window, in_rest, in_all;                  // in_rest: WindowTracker::rest()
   std::array<std::int64_t, serving::kReasons> reasons{};  // of requests that were dropped or failed
   std::int64_t measured_completed = 0;
   std::int64_t measured_ended = 0;  // completed, dropped, timed out and failed: what attainment is a share of
@@ -69,27 +88,32 @@ class Observer : public serving::RequestListener {
 
  private:
   [[nodiscard]] bool good(const serving::Request& request) const;
+  void add(const serving::Request& request, serving::Outcome outcome, Seconds at, const Span& span,
+           WindowSums& sums) const;
 
   Seconds warmup_;
   std::vector<Limits> limits_;
   bool stages_shared_;
+  WindowTracker& window_;
 };
 
 // The gaps between tokens that one replica emitted after the warm-up, and the power of its steps.
 class StepRecorder : public serving::StepListener {
  public:
-  explicit StepRecorder(Seconds warmup) : warmup_(warmup) {}
+  StepRecorder(Seconds warmup, WindowTracker& window) : warmup_(warmup), window_(window) {}
   void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) override {
     if (at >= warmup_) gaps.add(gap.si(), count);
   }
   void on_step(Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
   void on_energy(Seconds start, Seconds end, Joules energy) override { power.add(start, end, energy); }
+  void on_first_token(Seconds at) override { window_.on_first_token(at); }
 
   Distribution gaps;  // seconds
   PowerSeries power;  // dynamic
 
  private:
   Seconds warmup_;
+  WindowTracker& window_;
 };
 
 }  // namespace llmscape::metrics

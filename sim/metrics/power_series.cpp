@@ -51,6 +51,18 @@ Watts PowerSeries::power(std::size_t window) const {
   return length > Seconds() ? windows_[window] / length : Watts();
 }
 
+Watts PowerSeries::peak(Seconds from, Seconds to) const {
+  Watts most;
+  bool any = false;
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    const Seconds begin = window_ * static_cast<double>(i);
+    if (begin < from || begin >= to) continue;
+    most = std::max(most, power(i));
+    any = true;
+  }
+  return any ? most : peak();
+}
+
 Watts PowerSeries::peak() const {
   Watts most;
   for (std::size_t i = 0; i < windows_.size(); ++i) most = std::max(most, power(i));

@@ -27,7 +27,8 @@ class PowerSeries {
   [[nodiscard]] Watts power(std::size_t window) const;
   // The latest moment until which energy was spent.
   [[nodiscard]] Seconds end() const { return end_; }
-  // That of the window with the most.
+  // That of the window with the most, of those that begin at or after `from` and before `to`; of all, if none does.
+  [[nodiscard]] Watts peak(Seconds from, Seconds to) const;
   [[nodiscard]] Watts peak() const;
 
  private:

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "base/statistics.hpp"
 
@@ -21,45 +23,91 @@ constexpr std::int64_t kFewestCompletions = 200;
 constexpr double kWidestInterval = 0.30;
 // A run this many times as long is not worth a number.
 constexpr double kMuchLonger = 10;
-// The backlog grows when a line through it rises by this share of its mean over the arrivals, and by this many calls
-// ...
-constexpr double kGrowth = 0.6;
+// The load is above what the system serves when, at the end of the arrivals, calls wait for their first tokens longer
+// than at the calmest time of the run, by so much that this share of all calls, and so many, came meanwhile ...
+constexpr double kGrowth = 0.01;
 constexpr double kGrowthCalls = 10;
-// ... and the last quarter stands this much above the second: a wave that has passed is no growth.
-constexpr double kLastQuarter = 1.5;
+// ... and fewer tasks were served than offered since the wait was last below a quarter of that, by this share, or by
+// one standard error of counting them (Poisson) where that is more. A queue that comes and goes is served at more than
+// the offered rate.
+constexpr double kQuarter = 0.25;
+constexpr double kShortfall = 0.03;
+// Bins of equal numbers of calls in which waits are averaged, the fewest calls in one, and those that are the end.
+constexpr std::size_t kBins = 20;
+constexpr std::size_t kFewestOfBin = 2;
+constexpr std::size_t kLastBins = 2;
+// Open tasks still rise when between the middle and the end of the arrivals they do so by this share of the tasks that
+// start meanwhile, and of what they were.
+constexpr double kFilling = 0.05;
+constexpr double kFillingOf = 0.25;
 
-double mean_between(const std::vector<Backlog::Point>& points, double from, double to) {
-  double sum = 0;
-  int n = 0;
-  for (const auto& p : points) {
-    if (p.at < from || p.at >= to) continue;
-    sum += p.open;
-    ++n;
+struct Waits {
+  std::vector<double> mean, from;  // of each bin
+};
+
+Waits bins_of(const std::vector<WaitSeries::Point>& points) {
+  Waits bins;
+  for (std::size_t k = 0; k < kBins; ++k) {
+    const std::size_t from = k * points.size() / kBins, to = (k + 1) * points.size() / kBins;
+    double sum = 0;
+    for (std::size_t i = from; i < to; ++i) sum += points[i].ttft;
+    bins.mean.push_back(sum / static_cast<double>(to - from));
+    bins.from.push_back(points[from].arrival);
   }
-  return n > 0 ? sum / n : 0;
+  return bins;
 }
 
-std::optional<std::string> growth(const VerdictInput& input) {
-  const double from = input.warmup.si();
-  const double to = input.last_arrival.si();
-  std::vector<double> x;
-  std::vector<double> y;
-  for (const auto& p : input.backlog->points()) {
-    if (p.at < from) continue;
-    x.push_back(p.at);
-    y.push_back(p.open);
-  }
-  if (x.size() < 8 || to <= from) return std::nullopt;
-  const double mean = std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
-  const double rise = slope(x, y).slope * (to - from);
-  const double quarter = (to - from) / 4;
-  const double second = mean_between(input.backlog->points(), from + quarter, from + 2 * quarter);
-  const double last = mean_between(input.backlog->points(), to - quarter, to + 1);
-  if (rise < kGrowth * mean || rise < kGrowthCalls || last < kLastQuarter * second) return std::nullopt;
+std::optional<std::string> overload(const VerdictInput& input) {
+  const std::vector<WaitSeries::Point> points = input.waits->points();
+  const auto& backlog = input.backlog->points();
+  if (points.size() < kFewestOfBin * kBins || backlog.size() < 2) return std::nullopt;
+  const double span = points.back().arrival - points.front().arrival;
+  if (span <= 0) return std::nullopt;
+  const Waits bins = bins_of(points);
+  const double calm = *std::min_element(bins.mean.begin(), bins.mean.end());
+  const double last = std::accumulate(bins.mean.end() - kLastBins, bins.mean.end(), 0.0) / kLastBins;
+  const auto calls = static_cast<double>(input.waits->count());
+  const double grown = (last - calm) * calls / span;
+  if (grown < kGrowthCalls || grown < kGrowth * calls) return std::nullopt;
+
+  std::size_t since = kBins - 1;
+  while (since > 0 && bins.mean[since - 1] > calm + kQuarter * (last - calm)) --since;
+  const Backlog::Point& end = backlog.back();
+  const auto begin =
+      std::ranges::find_if(backlog, [&](const Backlog::Point& point) { return point.at >= bins.from[since]; });
+  if (begin == backlog.end() || begin->at >= end.at) return std::nullopt;
+  const double tasks = end.started - begin->started, time = end.at - begin->at;
+  const double offered = input.offered ? input.offered->si() : tasks / time;
+  const double served = (end.ended() - begin->ended()) / time;
+  if (1 - served / offered < std::max(kShortfall, 1 / std::sqrt(tasks))) return std::nullopt;
   return fmt::format(
-      "unanswered calls grew by {:.0f} while requests arrived (mean {:.0f}): the load is above what the system "
-      "serves; lower the rate or add devices",
-      rise, mean);
+      "{:.3g} tasks/s were offered and {:.3g} served since calls began to wait: TTFT grew from {:.3g} to {:.3g} s "
+      "while "
+      "tasks came; lower the rate or add devices",
+      offered, served, calm, last);
+}
+
+// Mean of the open tasks over a tenth of the starts that ends at `share` of them.
+double open_at(const std::vector<Backlog::Point>& points, double share) {
+  const auto end = static_cast<std::size_t>(share * static_cast<double>(points.size()));
+  const std::size_t tenth = std::max<std::size_t>(1, points.size() / 10);
+  double sum = 0;
+  for (std::size_t i = end - tenth; i < end; ++i) sum += points[i].open;
+  return sum / static_cast<double>(tenth);
+}
+
+std::optional<std::string> filling(const VerdictInput& input) {
+  const auto& backlog = input.backlog->points();
+  if (backlog.size() < kBins) return std::nullopt;
+  const double middle = open_at(backlog, 0.55), end = open_at(backlog, 1);
+  const double tasks = backlog.back().started * 0.45;
+  if (end - middle < kGrowthCalls || end - middle < kFillingOf * middle ||
+      end - middle < std::max(kFilling, 1 / std::sqrt(tasks)) * tasks)
+    return std::nullopt;
+  return fmt::format(
+      "open tasks still rose from {:.0f} to {:.0f} over the second half of the starts: run longer to see whether they "
+      "stop",
+      middle, end);
 }
 
 }  // namespace
@@ -71,11 +119,26 @@ std::string_view name_of(Verdict::State state) {
 
 void Backlog::add(Seconds at, std::int64_t open) {
   if (seen_++ % every_ != 0) return;
-  points_.push_back({at.si(), static_cast<double>(open)});
+  points_.push_back({at.si(), static_cast<double>(seen_), static_cast<double>(open)});
   if (points_.size() < 2 * kMost) return;
   for (std::size_t i = 0; i < kMost; ++i) points_[i] = points_[2 * i];
   points_.resize(kMost);
   every_ *= 2;
+}
+
+void WaitSeries::add(Seconds arrival, double ttft) {
+  if (seen_++ % every_ != 0) return;
+  points_.push_back({arrival.si(), ttft});
+  if (points_.size() < 2 * kMost) return;
+  for (std::size_t i = 0; i < kMost; ++i) points_[i] = points_[2 * i];
+  points_.resize(kMost);
+  every_ *= 2;
+}
+
+std::vector<WaitSeries::Point> WaitSeries::points() const {
+  std::vector<Point> points = points_;
+  std::ranges::stable_sort(points, std::less(), &Point::arrival);
+  return points;
 }
 
 Verdict judge(const VerdictInput& input) {
@@ -91,31 +154,38 @@ Verdict judge(const VerdictInput& input) {
         fmt::format("stopped at the horizon with {} calls unanswered; raise 'horizon'", input.unfinished));
     return verdict;
   }
-  if (auto reason = growth(input)) {
-    verdict.state = Verdict::State::saturated;
-    verdict.reasons.push_back(*reason);
-    return verdict;
-  }
-  if (input.completed < kFewestCompletions) {
+  const auto unsteady = [&verdict](std::string reason) {
     verdict.state = Verdict::State::unsteady;
-    verdict.reasons.push_back(fmt::format("{} completed requests are too few for a 99th percentile; run at least {}",
-                                          input.completed, kFewestCompletions));
+    verdict.reasons.push_back(std::move(reason));
     return verdict;
+  };
+  if (input.load == Load::open) {
+    if (auto reason = overload(input)) {
+      verdict.state = Verdict::State::saturated;
+      verdict.reasons.push_back(*reason);
+      return verdict;
+    }
+  }
+  if (input.completed < kFewestCompletions)
+    return unsteady(fmt::format("{} completed requests are too few for a 99th percentile; run at least {}",
+                                input.completed, kFewestCompletions));
+  if (input.load == Load::burst) return verdict;
+  if (!input.steady)
+    return unsteady("the load fell before the system was steady: figures are of the whole run; run more requests");
+  if (input.load == Load::open) {
+    if (auto reason = filling(input)) return unsteady(*reason);
   }
   const std::vector<double>& batches = *input.ttft_batch_p99;
   const double mean = std::accumulate(batches.begin(), batches.end(), 0.0) /
                       static_cast<double>(std::max<std::size_t>(1, batches.size()));
   const auto half_width = confidence_half_width(batches);
-  if (half_width && mean > 0 && *half_width / mean > kWidestInterval) {
-    const double times = std::pow(*half_width / mean / kWidestInterval, 2);
-    verdict.state = Verdict::State::unsteady;
-    verdict.reasons.push_back(
-        fmt::format("the 95 % interval of p99 TTFT is +-{:.0f} %; {}", 100 * *half_width / mean,
-                    times > kMuchLonger ? "a much longer run is needed"
-                                        : fmt::format("a run about {:.1f} times as long would bring it to {:.0f} %",
-                                                      times, 100 * kWidestInterval)));
-  }
-  return verdict;
+  if (!half_width || mean <= 0 || *half_width / mean <= kWidestInterval) return verdict;
+  const double times = std::pow(*half_width / mean / kWidestInterval, 2);
+  return unsteady(fmt::format(
+      "the 95 % interval of p99 TTFT is +-{:.0f} %; {}", 100 * *half_width / mean,
+      times > kMuchLonger
+          ? "a much longer run is needed"
+          : fmt::format("a run about {:.1f} times as long would bring it to {:.0f} %", times, 100 * kWidestInterval)));
 }
 
 }  // namespace llmscape::metrics

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,16 @@ struct Verdict {
 };
 std::string_view name_of(Verdict::State state);
 
-// The number of unanswered calls over time, thinned evenly to at most 2 x kMost points however long the run.
+// The number of open tasks over time, as seen by each task that starts (itself included), thinned evenly to at most 2 x
+// kMost points however long the run.
 class Backlog {
  public:
   void add(Seconds at, std::int64_t open);
   struct Point {
     double at;
+    double started;  // tasks so far
     double open;
+    [[nodiscard]] double ended() const { return started - open; }
   };
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
 
@@ -33,13 +37,40 @@ class Backlog {
   std::int64_t seen_ = 0;
 };
 
+// Times to first tokens by when their calls arrived, thinned evenly in order of completion to at most 2 x kMost.
+class WaitSeries {
+ public:
+  struct Point {
+    double arrival, ttft;
+  };
+  void add(Seconds arrival, double ttft);
+  // In order of arrival.
+  [[nodiscard]] std::vector<Point> points() const;
+  [[nodiscard]] std::int64_t count() const { return seen_; }
+
+ private:
+  static constexpr std::size_t kMost = 1024;
+  std::vector<Point> points_;
+  std::int64_t every_ = 1;
+  std::int64_t seen_ = 0;
+};
+
+// How tasks come.
+enum class Load {
+  open,    // whether or not others have ended
+  closed,  // as others end
+  burst    // all at once
+};
+
 struct VerdictInput {
   bool stopped_at_horizon = false;
-  std::int64_t completed = 0;   // in the measured window
+  std::int64_t completed = 0;   // measured calls
   std::int64_t unfinished = 0;  // calls that were open when the run stopped
-  Seconds warmup;
-  Seconds last_arrival;
+  Load load = Load::open;
+  bool steady = true;                // the run has the window that was asked for
+  std::optional<PerSecond> offered;  // tasks per second that the workload states; nothing: those that came
   const Backlog* backlog = nullptr;
+  const WaitSeries* waits = nullptr;
   const std::vector<double>* ttft_batch_p99 = nullptr;  // of consecutive batches of requests, in order of completion
 };
 // The rules, in words, stand beside their thresholds in the source and in docs/metrics.md.

@@ -82,14 +82,24 @@ std::string latencies(const run::RunResult& r) {
 }
 
 std::string rates(const run::Throughput& t) {
+  const std::string offered =
+      t.offered_requests_per_s ? fmt::format(" of {} offered", amount(*t.offered_requests_per_s)) : "";
   std::string out =
-      line("throughput", fmt::format("{} requests/s, {} output tokens/s ({} per device), {} tokens/s in all",
-                                     amount(t.requests_per_s), amount(t.output_tokens_per_s),
+      line("throughput", fmt::format("{} requests/s{}, {} output tokens/s ({} per device), {} tokens/s in all",
+                                     amount(t.requests_per_s), offered, amount(t.output_tokens_per_s),
                                      amount(t.output_tokens_per_s_per_device), amount(t.total_tokens_per_s)));
   if (t.goodput_rps && t.slo_attainment)
     out += line("goodput", fmt::format("{} requests/s met their SLO, {} of those that ended", amount(*t.goodput_rps),
                                        percent(*t.slo_attainment)));
   return out;
+}
+
+// What rates, joules, costs and busy shares below are of.
+std::string window(const run::RunResult& r) {
+  const bool whole = r.window.from_s == 0 && r.window.to_s == r.simulated_s;
+  return line("window", whole ? "the whole run"
+                              : fmt::format("{} to {} ({}); the whole run stands in 'overall'",
+                                            duration(r.window.from_s), duration(r.window.to_s), r.window.rule));
 }
 
 // The largest shares first, as far as they matter.
@@ -242,7 +252,7 @@ std::string intervals(const run::RunResult& r) {
 
 std::string summary(const run::RunResult& r, bool colour) {
   std::string figures = latencies(r);
-  if (r.window_s > 0) figures += rates(r.throughput);
+  if (r.window_s > 0) figures += window(r) + rates(r.throughput);
   figures += line("KV cache", fmt::format("{} blocks, {} in use at most, {} of prompt tokens reused, {} preemptions",
                                           grouped(r.kv.blocks), percent(r.kv.peak_use), percent(r.kv.hit_rate),
                                           grouped(r.kv.preemptions)));

@@ -23,21 +23,23 @@ void add_times(Json& json, const std::string& name, const std::optional<run::Per
 }  // namespace
 
 std::string to_vllm_json(const run::RunResult& r) {
-  const std::int64_t output = std::llround(r.throughput.output_tokens_per_s * r.window_s);
-  const std::int64_t total = std::llround(r.throughput.total_tokens_per_s * r.window_s);
+  // vLLM's benchmark measures from its start to the last answer.
+  const run::Throughput& whole = r.overall.throughput;
+  const std::int64_t output = std::llround(whole.output_tokens_per_s * r.overall.simulated_s);
+  const std::int64_t total = std::llround(whole.total_tokens_per_s * r.overall.simulated_s);
   Json json;
   json["backend"] = "llmscape";
   json["model_id"] = r.model;
   json["num_prompts"] = r.requests.injected;
-  json["duration"] = r.window_s;
-  json["completed"] = r.e2e_s ? r.e2e_s->count : 0;
+  json["duration"] = r.overall.simulated_s;
+  json["completed"] = r.requests.completed;
   json["failed"] = r.requests.dropped + r.requests.timed_out + r.requests.failed;
   json["total_input_tokens"] = total - output;
   json["total_output_tokens"] = output;
-  json["request_throughput"] = r.throughput.requests_per_s;
-  if (r.throughput.goodput_rps) json["request_goodput"] = *r.throughput.goodput_rps;
-  json["output_throughput"] = r.throughput.output_tokens_per_s;
-  json["total_token_throughput"] = r.throughput.total_tokens_per_s;
+  json["request_throughput"] = whole.requests_per_s;
+  if (whole.goodput_rps) json["request_goodput"] = *whole.goodput_rps;
+  json["output_throughput"] = whole.output_tokens_per_s;
+  json["total_token_throughput"] = whole.total_tokens_per_s;
   add_times(json, "ttft_ms", r.ttft_s);
   add_times(json, "tpot_ms", r.tpot_s);
   add_times(json, "itl_ms", r.itl_s);

@@ -77,19 +77,68 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
   return tokens;
 }
 
-Throughput throughput(const Parts& parts, double window, std::int64_t devices) {
+// The part of the run that figures are taken from, and what of its requests fell into it.
+struct Measured {
+  std::string rule;
+  Portion portion;
+  metrics::WindowSums sums;
+  Seconds arrivals_from;  // what `sums.arrivals` is counted from
+};
+
+void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
+              metrics::WindowSums& sums) {
+  gateway.for_each_open([&](const serving::Request& request) {
+    std::int64_t emitted = request.lost;
+    if (request.replica >= 0)
+      emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
+    metrics::Observer::add_open(request, emitted, end, span, sums);
+  });
+}
+
+Measured overall(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  Measured all{"whole", whole_run(parts, gateway, end), parts.observer.in_all, Seconds()};
+  add_open(parts, gateway, end, {}, all.sums);
+  return all;
+}
+
+Measured window(const Parts& parts, const serving::Gateway& gateway, const Measured& all) {
+  const metrics::WindowTracker& tracker = *parts.window;
+  const Seconds end = all.portion.to;
+  const auto& [from, to] = *parts.edges;
+  Measured measured = all;
+  if (tracker.found(end)) {
+    measured.rule = metrics::name_of(parts.scenario.config.window.rule);
+    measured.portion = between(from, to, all.portion);
+    measured.sums = parts.observer.in_window;
+    add_open(parts, gateway, end, tracker.main(), measured.sums);
+  } else if (tracker.rest().from > Seconds() && tracker.rest().from < end) {
+    measured.portion = between(from, {}, all.portion);
+    measured.sums = parts.observer.in_rest;
+    add_open(parts, gateway, end, tracker.rest(), measured.sums);
+  }
+  measured.arrivals_from = measured.portion.from;
+  return measured;
+}
+
+Throughput throughput(const Parts& parts, const serving::Gateway& gateway, const Measured& measured,
+                      std::int64_t devices) {
   Throughput rate;
-  if (window <= 0) return rate;
-  const metrics::Observer& seen = parts.observer;
-  const auto output = static_cast<double>(seen.measured_output_tokens);
-  rate.requests_per_s = static_cast<double>(seen.measured_completed) / window;
-  rate.output_tokens_per_s = output / window;
-  rate.total_tokens_per_s = (output + static_cast<double>(seen.measured_prompt_tokens)) / window;
+  const double length = measured.portion.length().si();
+  if (length <= 0) return rate;
+  const metrics::WindowSums& sums = measured.sums;
+  const auto& arrivals = parts.scenario.config.workload.arrivals;
+  const Seconds offering = std::min(gateway.last_arrival(), measured.portion.to) - measured.arrivals_from;
+  if ((!arrivals || arrivals->users() == 0) && offering > Seconds())
+    rate.offered_requests_per_s = static_cast<double>(sums.arrivals) / offering.si();
+  rate.requests_per_s = sums.requests / length;
+  rate.output_tokens_per_s = sums.output_tokens / length;
+  rate.total_tokens_per_s = (sums.output_tokens + sums.prompt_tokens) / length;
   rate.output_tokens_per_s_per_device = rate.output_tokens_per_s / static_cast<double>(devices);
   const bool stated = std::any_of(parts.scenario.slos.begin(), parts.scenario.slos.end(),
                                   [](const Slo& slo) { return slo.ttft || slo.tpot || slo.e2e; });
+  const metrics::Observer& seen = parts.observer;
   if (stated && seen.measured_ended > 0) {
-    rate.goodput_rps = static_cast<double>(seen.measured_good) / window;
+    rate.goodput_rps = sums.good / length;
     rate.slo_attainment = static_cast<double>(seen.measured_good) / static_cast<double>(seen.measured_ended);
   }
   return rate;
@@ -243,7 +292,7 @@ std::string_view name_of(serving::Role role) {
 
 // A replica that was converted counts where it stood at first.
 std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gateway,
-                              const std::vector<serving::ReplicaTotals>& totals, Seconds end) {
+                              const std::vector<serving::ReplicaTotals>& totals, const Portion& portion) {
   std::vector<PoolResult> results;
   for (std::size_t i = 0; i < parts.scenario.pools.size(); ++i) {
     const PoolConfig& config = parts.scenario.pools[i];
@@ -261,8 +310,8 @@ std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gatewa
       pool.decode_tokens += totals[r].decode_tokens;
       pool.dummy_steps += totals[r].dummy_steps;
       busiest = std::max(busiest, totals[r].prefill_tokens + totals[r].decode_tokens);
-      busy += totals[r].busy;
-      switched_on += gateway.provisioned(r).time(end);
+      busy += portion.replicas[r].busy;
+      switched_on += portion.provisioned(gateway, r);
       if (!parts.turns[r]) continue;
       pool.loads += parts.turns[r]->loads(*parts.replicas[r]);
       pool.loading_s += parts.turns[r]->loading(*parts.replicas[r]).si();
@@ -276,15 +325,15 @@ std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gatewa
   return results;
 }
 
-std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
   std::map<std::string, GroupTime> times;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     GroupTime& time = times[parts.devices[r]->name];
     const auto devices = static_cast<double>(parts.devices_counted[r]);
     time.group = parts.devices[r]->name;
     time.devices += parts.devices_counted[r];
-    time.owned += end * devices;
-    time.provisioned += gateway.provisioned(r).time(end) * devices;
+    time.owned += portion.length() * devices;
+    time.provisioned += portion.provisioned(gateway, r) * devices;
   }
   std::vector<GroupTime> all;
   for (auto& [group, time] : times) all.push_back(std::move(time));
@@ -300,6 +349,46 @@ std::optional<AreaResult> area(const Scenario& scenario, const Throughput& throu
   }
   result.output_tokens_per_s_per_mm2 = throughput.output_tokens_per_s / result.die_area_mm2;
   return result;
+}
+
+// What depends on the part of the run that is looked at.
+struct Figures {
+  Throughput throughput;
+  EnergyResult energy;
+  std::optional<CostResult> cost;
+  std::vector<GroupUse> utilisation;
+};
+
+Figures figures(const Parts& parts, const serving::Gateway& gateway, const Measured& measured,
+                const metrics::PowerSeries& power, const RunResult& result) {
+  const Portion& portion = measured.portion;
+  Figures all;
+  all.throughput = throughput(parts, gateway, measured, result.devices);
+  if (result.tpot_s) all.throughput.output_tokens_per_s_per_user = 1 / result.tpot_s->mean;
+  all.energy = energy_of(parts, gateway, portion, power, measured.sums.emitted_tokens, measured.sums.requests);
+  if (const auto& cost = parts.scenario.config.cost)
+    all.cost = cost_of(*cost, group_times(parts, gateway, portion), all.energy, measured.sums.emitted_tokens);
+  all.utilisation = utilisation_of(parts, gateway, portion);
+  return all;
+}
+
+metrics::VerdictInput question(const Parts& parts, const serving::Gateway& gateway, const RunResult& result,
+                               const std::vector<double>& ttft_batches, Seconds end) {
+  const metrics::Observer& seen = parts.observer;
+  const workloads::WorkloadConfig& workload = parts.scenario.config.workload;
+  metrics::VerdictInput input;
+  input.stopped_at_horizon = gateway.stopped_at_horizon();
+  input.completed = seen.measured_completed;
+  input.unfinished = result.requests.queued + result.requests.running + result.requests.waiting;
+  const auto& starts = seen.backlog.points();
+  if (workload.arrivals && workload.arrivals->users() > 0) input.load = metrics::Load::closed;
+  else if (starts.empty() || starts.front().at == starts.back().at) input.load = metrics::Load::burst;
+  input.steady = parts.window->found(end) || parts.scenario.config.window.rule == metrics::WindowRule::whole;
+  input.offered = workloads::offered_rate(workload);
+  input.backlog = &seen.backlog;
+  input.waits = &seen.waits;
+  input.ttft_batch_p99 = &ttft_batches;
+  return input;
 }
 
 std::optional<FleetResult> fleet(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
@@ -363,8 +452,19 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
     result.mean_batch = static_cast<double>(result.sequence_steps) / static_cast<double>(result.steps);
 
   result.simulated_s = end.si();
-  result.window_s = std::max(0.0, (seen.last_end - config.workload.warmup).si());
-  result.throughput = throughput(parts, result.window_s, result.devices);
+  const Measured all = overall(parts, gateway, end);
+  const Measured measured = window(parts, gateway, all);
+  result.window = {measured.rule, measured.portion.from.si(), measured.portion.to.si()};
+  result.window_s = result.window.length();
+  const metrics::PowerSeries power = power_of(parts, gateway, all.portion);
+  check_energy(parts, gateway, all.portion, power);
+  Figures whole = figures(parts, gateway, all, power, result);
+  result.overall = {end.si(), whole.throughput, whole.energy, whole.cost, whole.utilisation};
+  if (result.window_s != result.simulated_s) whole = figures(parts, gateway, measured, power, result);
+  result.throughput = whole.throughput;
+  result.energy = std::move(whole.energy);
+  result.cost = std::move(whole.cost);
+  result.utilisation = std::move(whole.utilisation);
   result.kv_tiers = parts.tiers->results(end);
   result.kv_host = on_hosts(parts);
   result.kv_swap = swaps(parts, end);
@@ -372,13 +472,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.speculation = speculation(parts, totals);
   result.adapters = adapters(parts);
   result.work = work(parts, totals);
-  result.pools = pools(parts, gateway, totals, end);
-  result.energy = energy_of(parts, gateway, result, end);
-  result.utilisation = utilisation_of(parts, gateway, end);
+  result.pools = pools(parts, gateway, totals, measured.portion);
   result.breakdown = breakdown_of(parts);
-  if (config.cost)
-    result.cost = cost_of(*config.cost, group_times(parts, gateway, end), *result.energy, result.tokens.emitted);
-  if (result.tpot_s) result.throughput.output_tokens_per_s_per_user = 1 / result.tpot_s->mean;
   result.area = area(parts.scenario, result.throughput);
   result.fleet = fleet(parts, gateway, end);
   add_time_shares(parts, totals, result);
@@ -398,16 +493,12 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
         result.warnings.push_back(warning);
     }
 
+  if (!parts.window->found(end) &&
+      (config.window.rule == metrics::WindowRule::between || config.window.rule == metrics::WindowRule::full_batch))
+    result.warnings.push_back("the run has no window as 'window' asks for: its figures are of the whole run");
+
   const std::vector<double> batches = seen.ttft_batches.p99();
-  metrics::VerdictInput input;
-  input.stopped_at_horizon = gateway.stopped_at_horizon();
-  input.completed = seen.measured_completed;
-  input.unfinished = result.requests.queued + result.requests.running + result.requests.waiting;
-  input.warmup = config.workload.warmup;
-  input.last_arrival = gateway.last_arrival();
-  input.backlog = &seen.backlog;
-  input.ttft_batch_p99 = &batches;
-  result.verdict = metrics::judge(input);
+  result.verdict = metrics::judge(question(parts, gateway, result, batches, end));
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include "base/statistics.hpp"
 #include "sim/kernel/fabric.hpp"
 #include "sim/metrics/observer.hpp"
+#include "sim/run/portion.hpp"
 #include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/run/tiers.hpp"
@@ -28,6 +29,8 @@ struct Parts {
   std::vector<std::string> warnings;
   const kernel::Fabric* fabric;
   const Tiers* tiers;
+  const metrics::WindowTracker* window;
+  const Edges* edges;  // of the window
 };
 
 // Adds everything up, in the order of the replicas, and checks the invariants. Throws std::logic_error naming the one

@@ -59,10 +59,10 @@ void check_cost(const CostConfig& cost, const std::vector<std::string>& groups, 
 }
 
 CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups, const EnergyResult& energy,
-                   std::int64_t output_tokens) {
+                   double output_tokens) {
   CostResult result;
   const auto per_million = [output_tokens](double amount) {
-    return output_tokens > 0 ? std::optional(amount / static_cast<double>(output_tokens) * 1e6) : std::nullopt;
+    return output_tokens > 0 ? std::optional(amount / output_tokens * 1e6) : std::nullopt;
   };
   const Joules site = Joules(energy.total_joules) * cost.pue;
   double rent = 0, written_off = 0, capital = 0;

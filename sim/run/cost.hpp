@@ -37,13 +37,13 @@ void check_cost(const CostConfig& cost, const std::vector<std::string>& groups, 
 struct GroupTime {
   std::string group;
   std::int64_t devices = 0;
-  Seconds owned;        // summed over devices: from the start to the end of the run
+  Seconds owned;        // summed over devices: the length of the window
   Seconds provisioned;  // of it, switched on
 };
 
-// What the run cost, as far as prices are known: rent of devices for the time that they are on, capital written off
-// over the whole run, electricity and carbon of all joules times the PUE.
+// What a part of the run cost, as far as prices are known: rent of devices for the time that they are on, capital
+// written off over all of it, electricity and carbon of all joules times the PUE.
 CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups, const EnergyResult& energy,
-                   std::int64_t output_tokens);
+                   double output_tokens);
 
 }  // namespace llmscape::run

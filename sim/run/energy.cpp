@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/metrics/energy_ledger.hpp"
+#include "sim/run/retrieval.hpp"
 
 namespace llmscape::run {
 namespace {
@@ -14,15 +15,18 @@ Watts standing_power(const Parts& parts, std::size_t replica) {
   return parts.devices[replica]->idle_power() * static_cast<double>(parts.devices_counted[replica]);
 }
 
-metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
   metrics::EnergyLedger ledger;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     const std::string& group = parts.devices[r]->name;
-    const auto& energy = parts.replicas[r]->totals().energy;
+    const auto& energy = portion.replicas[r].energy;
     for (std::size_t component = 0; component < energy.size(); ++component)
       ledger.spend(group, component, energy[component]);
-    ledger.spend(group, metrics::kStatic, standing_power(parts, r) * gateway.provisioned(r).time(end));
+    ledger.spend(group, metrics::kStatic, standing_power(parts, r) * portion.provisioned(gateway, r));
   }
+  if (const auto& hosts = parts.scenario.config.hardware.retrieval)
+    ledger.spend(name_of_hosts(*hosts), metrics::kRetrieval,
+                 retrieval_joules(*hosts, portion.searching, portion.length()));
   return ledger;
 }
 
@@ -52,33 +56,36 @@ std::map<std::string, metrics::PowerSeries> power_by_group(const Parts& parts, c
   return power;
 }
 
-EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, const RunResult& counts, Seconds end) {
-  metrics::EnergyLedger ledger = ledger_of(parts, gateway, end);
+metrics::PowerSeries power_of(const Parts& parts, const serving::Gateway& gateway, const Portion& whole) {
   metrics::PowerSeries power;  // replica by replica, so that how devices are grouped does not show (INV-13)
-  for (std::size_t r = 0; r < parts.replicas.size(); ++r) add_power(parts, gateway, r, end, power);
-  if (power.end() > end * (1 + 1e-9))
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) add_power(parts, gateway, r, whole.to, power);
+  if (power.end() > whole.to * (1 + 1e-9))
     throw std::logic_error("INV-6: joules were spent until " + std::to_string(power.end().si()) + " s in a run of " +
-                           std::to_string(end.si()) + " s");
-  for (const RetrievalResult& hosts : counts.retrieval) {
-    if (!hosts.joules) continue;
-    ledger.spend(hosts.name, metrics::kRetrieval, Joules(*hosts.joules));
-    power.add(Seconds(), end, Joules(*hosts.joules));  // their mean power: it is not known over time
-  }
-  ledger.check(power.total());
+                           std::to_string(whole.to.si()) + " s");
+  if (const auto& hosts = parts.scenario.config.hardware.retrieval)  // their mean power: it is not known over time
+    power.add(Seconds(), whole.to, retrieval_joules(*hosts, whole.searching, whole.to));
+  return power;
+}
 
+void check_energy(const Parts& parts, const serving::Gateway& gateway, const Portion& whole,
+                  const metrics::PowerSeries& power) {
+  ledger_of(parts, gateway, whole).check(power.total());
+}
+
+EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, const Portion& portion,
+                       const metrics::PowerSeries& power, double tokens, double requests) {
+  const metrics::EnergyLedger ledger = ledger_of(parts, gateway, portion);
   EnergyResult result;
   result.joules = by_component(ledger.sums());
   for (const auto& [group, row] : ledger.by_group()) result.by_group.emplace_back(group, by_component(row));
   result.total_joules = ledger.total().si();
-  if (counts.tokens.emitted > 0) {
-    const auto tokens = static_cast<double>(counts.tokens.emitted);
+  if (tokens > 0) {
     result.joules_per_output_token = result.total_joules / tokens;
     if (result.total_joules > 0) result.output_tokens_per_joule = tokens / result.total_joules;
   }
-  if (counts.requests.completed > 0)
-    result.joules_per_request = result.total_joules / static_cast<double>(counts.requests.completed);
-  if (end > Seconds()) result.mean_w = result.total_joules / end.si();
-  result.peak_w = power.peak().si();
+  if (requests > 0) result.joules_per_request = result.total_joules / requests;
+  if (portion.length() > Seconds()) result.mean_w = result.total_joules / portion.length().si();
+  result.peak_w = power.peak(portion.from, portion.to).si();
   result.peak_window_s = power.window().si();
   if (result.total_joules > 0) result.idle_share = ledger.sums()[metrics::kStatic].si() / result.total_joules;
   return result;

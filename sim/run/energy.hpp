@@ -5,6 +5,7 @@
 
 #include "sim/metrics/power_series.hpp"
 #include "sim/run/assemble.hpp"
+#include "sim/run/portion.hpp"
 
 namespace llmscape::run {
 
@@ -13,8 +14,15 @@ namespace llmscape::run {
 std::map<std::string, metrics::PowerSeries> power_by_group(const Parts& parts, const serving::Gateway& gateway,
                                                            Seconds end);
 
-// The joules of the run by component and by group, checked against the integral of the power of all devices (INV-6),
-// and what they come to for each of the tokens and requests of `counts`. Throws std::logic_error where the sums differ.
-EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, const RunResult& counts, Seconds end);
+// The power of everything over the whole run, hosts of retrieval by their mean.
+metrics::PowerSeries power_of(const Parts& parts, const serving::Gateway& gateway, const Portion& whole);
+
+// The joules of a part of the run by component and by group, and what they come to for each of so many tokens and
+// requests. `power` is power_of().
+EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, const Portion& portion,
+                       const metrics::PowerSeries& power, double tokens, double requests);
+// Throws std::logic_error where the joules of the whole run are not the integral of its power (INV-6).
+void check_energy(const Parts& parts, const serving::Gateway& gateway, const Portion& whole,
+                  const metrics::PowerSeries& power);
 
 }  // namespace llmscape::run

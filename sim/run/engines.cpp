@@ -27,7 +27,8 @@ class Engines::Process : public kernel::Process {
 
 class Engines::Ears : public metrics::StepRecorder {
  public:
-  Ears(Seconds warmup, int replica, Watcher* watcher) : StepRecorder(warmup), replica_(replica), watcher_(watcher) {}
+  Ears(Seconds warmup, metrics::WindowTracker& window, int replica, Watcher* watcher)
+      : StepRecorder(warmup, window), replica_(replica), watcher_(watcher) {}
   void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
                std::int64_t kv_blocks_used) override {
     if (watcher_) watcher_->on_step(replica_, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
@@ -107,8 +108,8 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
 }
 
 Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
-                 kernel::Kernel& kernel)
-    : scenario_(scenario), options_(options), outcomes_(outcomes), kernel_(kernel), tiers_(scenario) {
+                 metrics::WindowTracker& window, kernel::Kernel& kernel)
+    : scenario_(scenario), options_(options), outcomes_(outcomes), window_(window), kernel_(kernel), tiers_(scenario) {
   if (std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) {
         return pool.pipeline_parallel > 1 && pool.pipeline_batches == 1;
       }))
@@ -157,7 +158,7 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
   const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
   const std::int64_t devices = config.plan().devices();
   const auto index = replicas_.size();
-  Ears& ears = ears_.emplace_back(scenario_.config.workload.warmup, static_cast<int>(index), options_.watcher);
+  Ears& ears = ears_.emplace_back(scenario_.config.workload.warmup, window_, static_cast<int>(index), options_.watcher);
   serving::ReplicaConfig replica;
   replica.index = static_cast<int>(index);
   replica.kv_blocks = size.kv_blocks;
@@ -226,6 +227,12 @@ void Engines::start() {
 
 void Engines::settle(Seconds now) {
   for (serving::Replica& replica : replicas_) replica.stop(now);
+}
+
+std::vector<serving::StepUse> Engines::used_until(Seconds now) {
+  std::vector<serving::StepUse> used;
+  for (serving::Replica& replica : replicas_) used.push_back(replica.used_until(now));
+  return used;
 }
 
 void Engines::check_invariants(Seconds now) const {

@@ -30,7 +30,7 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const
 class Engines {
  public:
   Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
-          kernel::Kernel& kernel);
+          metrics::WindowTracker& window, kernel::Kernel& kernel);
   ~Engines();
   Engines(const Engines&) = delete;
   Engines& operator=(const Engines&) = delete;
@@ -47,6 +47,8 @@ class Engines {
   // Devices that are shared are never used twice at once (INV-8). Throws std::logic_error.
   void check_invariants(Seconds now) const;
   void fill(Parts& parts) const;
+  // What each replica has used by `now`, the present.
+  std::vector<serving::StepUse> used_until(Seconds now);
 
  private:
   class Process;
@@ -67,6 +69,7 @@ class Engines {
   const Scenario& scenario_;
   const RunOptions& options_;
   serving::OutcomeListener& outcomes_;
+  metrics::WindowTracker& window_;
   kernel::Kernel& kernel_;
   std::vector<serving::Pool> pools_;
   std::deque<Ears> ears_;

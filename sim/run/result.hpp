@@ -38,10 +38,11 @@ struct Tokens {                  // INV-5: computed + reused = prompt + recomput
   std::int64_t emitted = 0;
 };
 
-struct Throughput {  // over the measured window
+struct Throughput {  // over a window; requests that straddle its edges count in part (docs/metrics.md)
   double requests_per_s = 0, output_tokens_per_s = 0, total_tokens_per_s = 0, output_tokens_per_s_per_device = 0;
   std::optional<double> output_tokens_per_s_per_user;  // 1 / mean TPOT, where an answer has two tokens
   std::optional<double> goodput_rps, slo_attainment;   // where the scenario states an SLO
+  std::optional<double> offered_requests_per_s;  // calls that arrived in it; nothing in a closed loop and in a burst
 };
 
 struct KvResult {
@@ -175,7 +176,7 @@ struct PoolResult {
   std::int64_t dummy_steps = 0;
   std::int64_t steps = 0;
   std::int64_t prefill_tokens = 0, decode_tokens = 0;
-  double busy = 0;         // of the time that its replicas were switched on, 0 to 1
+  double busy = 0;         // of the time of the window that its replicas were switched on, 0 to 1
   std::int64_t loads = 0;  // of its model's weights, where several models take turns
   double loading_s = 0;
 };
@@ -237,6 +238,22 @@ struct Breakdown {
   std::vector<GroupSteps> steps;  // by the name of the group
 };
 
+// The part of the run that throughput, energy, cost, utilisation and pools' busy shares are taken from.
+struct WindowResult {
+  std::string rule;  // metrics::WindowRule; "whole" also where the run has no window as it was asked for
+  double from_s = 0, to_s = 0;
+  [[nodiscard]] double length() const { return to_s - from_s; }
+};
+
+// The same figures of the whole run, warm-up and drain included.
+struct Overall {
+  double simulated_s = 0;
+  Throughput throughput;
+  EnergyResult energy;
+  std::optional<CostResult> cost;
+  std::vector<GroupUse> utilisation;
+};
+
 struct RunResult {
   std::int64_t seed = 0;
   metrics::Verdict verdict;
@@ -273,7 +290,9 @@ struct RunResult {
   std::int64_t steps = 0;
   std::int64_t sequence_steps = 0;
   double simulated_s = 0;  // when the last event happened
-  double window_s = 0;     // length of the measured window
+  WindowResult window;
+  double window_s = 0;  // its length
+  Overall overall;
   // What the summary names.
   std::string model;
   std::string hardware;  // "4 x h100-sxm"

@@ -41,10 +41,12 @@ Json latency(const RunResult& result) {
 }
 
 Json throughput(const Throughput& t) {
-  Json json = {{"requests_per_s", t.requests_per_s},
+  Json json = Json::object();
+  if (t.offered_requests_per_s) json["offered_requests_per_s"] = *t.offered_requests_per_s;
+  json.update({{"requests_per_s", t.requests_per_s},
                {"output_tokens_per_s", t.output_tokens_per_s},
                {"total_tokens_per_s", t.total_tokens_per_s},
-               {"output_tokens_per_s_per_device", t.output_tokens_per_s_per_device}};
+               {"output_tokens_per_s_per_device", t.output_tokens_per_s_per_device}});
   if (t.output_tokens_per_s_per_user) json["output_tokens_per_s_per_user"] = *t.output_tokens_per_s_per_user;
   if (t.goodput_rps) json["goodput_rps"] = *t.goodput_rps;
   if (t.slo_attainment) json["slo_attainment"] = *t.slo_attainment;
@@ -201,6 +203,16 @@ Json provenance(const RunResult& result) {
   return json;
 }
 
+// The same figures of the whole run.
+Json overall(const Overall& o) {
+  Json json = {{"simulated_s", o.simulated_s}};
+  if (o.simulated_s > 0) json["throughput"] = throughput(o.throughput);
+  json["energy"] = energy(o.energy);
+  if (o.cost) json["cost"] = cost(*o.cost);
+  if (!o.utilisation.empty()) json["utilisation"] = utilisation(o.utilisation);
+  return json;
+}
+
 // {"level": 0.9, "runs": 21, "ttft_s": {"mean": {"low": ..., "high": ...}, ...}, "mean_w": {"low": ..., "high": ...}}
 Json intervals(const Intervals& all) {
   Json json = {{"level", 0.9}, {"runs", kIntervalRuns}};
@@ -267,6 +279,7 @@ std::string to_json(const RunResult& r) {
   json["steps"] = r.steps;
   json["simulated_s"] = r.simulated_s;
   json["window_s"] = r.window_s;
+  json["window"] = {{"rule", r.window.rule}, {"from_s", r.window.from_s}, {"to_s", r.window.to_s}};
   json["sequence_steps"] = r.sequence_steps;
   json["time_share"] = shares(r.time_share);
   if (Json parts = breakdown(r.breakdown); !parts.empty()) json["breakdown"] = std::move(parts);
@@ -283,6 +296,7 @@ std::string to_json(const RunResult& r) {
   if (r.area)
     json["area"] = {{"die_area_mm2", r.area->die_area_mm2},
                     {"output_tokens_per_s_per_mm2", r.area->output_tokens_per_s_per_mm2}};
+  if (r.overall.simulated_s > 0) json["overall"] = overall(r.overall);
   json["model"] = r.model;
   json["hardware"] = r.hardware;
   json["devices"] = r.devices;

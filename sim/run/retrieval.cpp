@@ -12,6 +12,15 @@ double mean(Seconds sum, std::int64_t count) { return count > 0 ? sum.si() / sta
 
 }  // namespace
 
+std::string name_of_hosts(const hardware::Retrieval& retrieval) {
+  return std::to_string(retrieval.count) + " x " + retrieval.host.name;
+}
+
+Joules retrieval_joules(const hardware::Retrieval& retrieval, Seconds searching, Seconds length) {
+  return searching * retrieval.host.power_per_core() +
+         static_cast<double>(retrieval.count) * length * *retrieval.host.idle;
+}
+
 std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Retrieval>& retrieval,
                                                const serving::ProgramRunner& programs, Seconds end) {
   std::vector<RetrievalResult> results;
@@ -27,11 +36,11 @@ std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Ret
     const serving::SearchHosts& search = *programs.search_hosts();
     const auto count = static_cast<double>(retrieval->count);
     RetrievalResult& hosts = results.emplace_back();
-    hosts.name = std::to_string(retrieval->count) + " x " + retrieval->host.name;
+    hosts.name = name_of_hosts(*retrieval);
     hosts.queries = search.asked();
     hosts.utilisation = share(search.busy(end), count * static_cast<double>(retrieval->host.cores), end);
     hosts.mean_wait_s = mean(search.waited(), search.asked());
-    hosts.joules = (search.busy(end) * retrieval->host.power_per_core() + count * end * *retrieval->host.idle).si();
+    hosts.joules = retrieval_joules(*retrieval, search.busy(end), end).si();
   }
   return results;
 }

@@ -12,4 +12,10 @@ namespace llmscape::run {
 std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Retrieval>& retrieval,
                                                const serving::ProgramRunner& programs, Seconds end);
 
+// "4 x xeon-8480-2s"
+std::string name_of_hosts(const hardware::Retrieval& retrieval);
+
+// Of the hosts over a `length` of time in which their cores were taken for `searching`, summed.
+Joules retrieval_joules(const hardware::Retrieval& retrieval, Seconds searching, Seconds length);
+
 }  // namespace llmscape::run

@@ -17,6 +17,7 @@
 #include "sim/run/fault_config.hpp"
 #include "sim/run/lora.hpp"
 #include "sim/run/speculation.hpp"
+#include "sim/run/window_fields.hpp"
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/controllers.hpp"
 #include "sim/serving/gateway.hpp"
@@ -161,6 +162,7 @@ struct ScenarioConfig {
   SloConfig slo;
   std::optional<CostConfig> cost;
   FaultsConfig faults;
+  metrics::WindowConfig window;
   std::optional<Seconds> horizon;  // the run stops here, finished or not
   std::int64_t seed = 1;
 };

@@ -318,6 +318,9 @@ const Fields<ScenarioConfig>& scenario_fields() {
                 "what it costs: your own prices, here or in a file of prices (schema prices/1): cost: prices.yaml")
         .preset_from("prices");
     f.add_group("faults", &ScenarioConfig::faults, faults_fields(), "what breaks, and when it is whole again");
+    f.add_group("window", &ScenarioConfig::window, window_fields(),
+                "the part of the run that rates, costs, joules, power and busy shares are taken from");
+    f.check(&check_window);
     f.add("horizon", &ScenarioConfig::horizon, "simulated time at which the run stops, finished or not").above(0);
     f.add("seed", &ScenarioConfig::seed, "seed of every random stream").at_least(0);
     return f;

@@ -12,25 +12,25 @@ struct DeviceTime {  // summed over the devices of a group
   std::array<Seconds, hardware::kResources> by_resource{};
 };
 
-std::map<std::string, DeviceTime> device_times(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+std::map<std::string, DeviceTime> device_times(const Parts& parts, const serving::Gateway& gateway,
+                                               const Portion& portion) {
   std::map<std::string, DeviceTime> times;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     DeviceTime& time = times[parts.devices[r]->name];
-    const serving::ReplicaTotals& totals = parts.replicas[r]->totals();
+    const serving::StepUse& use = portion.replicas[r];
     const auto devices = static_cast<double>(parts.devices_of_replica[r]);
-    time.provisioned += gateway.provisioned(r).time(end) * static_cast<double>(parts.devices_counted[r]);
-    time.busy += totals.busy * devices;
-    for (std::size_t i = 0; i < time.by_resource.size(); ++i)
-      time.by_resource[i] += totals.busy_by_resource[i] * devices;
+    time.provisioned += portion.provisioned(gateway, r) * static_cast<double>(parts.devices_counted[r]);
+    time.busy += use.busy * devices;
+    for (std::size_t i = 0; i < time.by_resource.size(); ++i) time.by_resource[i] += use.busy_by_resource[i] * devices;
   }
   return times;
 }
 
 }  // namespace
 
-std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
   std::vector<GroupUse> all;
-  for (const auto& [group, time] : device_times(parts, gateway, end)) {
+  for (const auto& [group, time] : device_times(parts, gateway, portion)) {
     if (time.busy == Seconds() || time.provisioned == Seconds()) continue;
     if (time.busy > time.provisioned * (1 + 1e-9))
       throw std::logic_error("INV-8: '" + group + "' worked for longer than it was switched on");

@@ -3,11 +3,12 @@
 #include <vector>
 
 #include "sim/run/assemble.hpp"
+#include "sim/run/portion.hpp"
 
 namespace llmscape::run {
 
-// How busy the devices of each group were, by its name, and which of their parts. Throws std::logic_error when a part
-// worked for longer than the steps that it worked in (INV-8).
-std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway& gateway, Seconds end);
+// How busy the devices of each group were in a part of the run, by its name, and which of their parts. Throws
+// std::logic_error when a part worked for longer than the steps that it worked in (INV-8).
+std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway& gateway, const Portion& portion);
 
 }  // namespace llmscape::run

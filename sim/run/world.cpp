@@ -51,6 +51,20 @@ class LinkProfile : public kernel::Process {
   std::size_t next_ = 0;
 };
 
+// Passes edges of the window whose time is known beforehand.
+class WindowEdges : public kernel::Process {
+ public:
+  explicit WindowEdges(metrics::WindowTracker& window) : window_(window) {}
+  Seconds next_event() override { return window_.next_edge(); }
+  bool wake(Seconds now) override {
+    window_.pass(now);
+    return true;
+  }
+
+ private:
+  metrics::WindowTracker& window_;
+};
+
 // Passes what the gateway's listener hears on to the watcher too.
 class Ears : public serving::RequestListener {
  public:
@@ -64,6 +78,7 @@ class Ears : public serving::RequestListener {
   void on_availability(std::size_t replica, serving::Availability availability, Seconds at) override {
     if (options_.watcher) options_.watcher->on_availability(static_cast<int>(replica), availability, at);
   }
+  void on_task_start(const workloads::Program& program, Seconds at) override { observer_.on_task_start(program, at); }
   void on_task(const workloads::Program& program, const serving::TaskClock& clock, serving::Outcome outcome,
                Seconds at) override {
     observer_.on_task(program, clock, outcome, at);
@@ -89,14 +104,20 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
 
   std::vector<metrics::Limits> limits;
   for (const Slo& slo : scenario.slos) limits.push_back({slo.ttft, slo.tpot, slo.e2e});
+  Edges edges;
+  std::function<Edge(Seconds)> edge_at;
+  metrics::WindowTracker window(
+      config.window, config.workload.warmup, config.workload.requests,
+      [&](metrics::WindowTracker::Edge edge, Seconds at) { edges[static_cast<std::size_t>(edge)] = edge_at(at); });
   metrics::Observer observer(config.workload.warmup, limits,
-                             std::ranges::any_of(scenario.pools, &PoolConfig::stages_shared));
+                             std::ranges::any_of(scenario.pools, &PoolConfig::stages_shared), window);
+  observer.waning = [&generator] { return generator->waning(); };
   Ears ears(observer, options, config.workload.requests);
 
   const auto kernel =
       options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 
-  Parts parts{scenario, observer, {}, {}, {}, {}, {}, {}, {}, {}, {}, nullptr, nullptr};
+  Parts parts{scenario, observer, {}, {}, {}, {}, {}, {}, {}, {}, {}, nullptr, nullptr, &window, &edges};
   serving::Gateway* gateway_to_be = nullptr;
   struct Forward : serving::OutcomeListener {  // the gateway is made after its replicas
     serving::Gateway** gateway = nullptr;
@@ -119,7 +140,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   forward.gateway = &gateway_to_be;
   forward.kernel = kernel.get();
 
-  Engines engines(scenario, options, forward, *kernel);
+  Engines engines(scenario, options, forward, window, *kernel);
   kernel::Fabric& fabric = kernel->fabric();
   std::optional<LinkProfile> profile;
   if (std::ranges::any_of(engines.seats(), &Seat::sends))
@@ -152,9 +173,18 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   GatewayProcess leader(gateway);
   forward.process = &leader;
 
+  edge_at = [&](Seconds at) {
+    const serving::SearchHosts* hosts = gateway.programs().search_hosts();
+    return Edge{at, engines.used_until(at), hosts ? hosts->busy(at) : Seconds()};
+  };
+  WindowEdges window_edges(window);
+  window.on_due = [&] { kernel->ring(window_edges); };
+
   kernel->lead(leader);
   engines.start();
   if (profile) kernel->add(*profile);
+  if (window.next_edge() < serving::kNever || config.window.rule == metrics::WindowRule::full_batch)
+    kernel->add(window_edges);
   if (!gateway.done()) kernel->run();
   fabric.check_invariants(leader.now());
   engines.settle(leader.now());

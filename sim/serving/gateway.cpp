@@ -87,7 +87,10 @@ void Gateway::wake(Seconds now) {
       deadlines_.pop();
       give_up(due);
     } else if (generator_.next_start() == next) {
-      if (auto program = generator_.next(diagnostics_)) programs_.start(std::move(*program));
+      if (auto program = generator_.next(diagnostics_)) {
+        listener_.on_task_start(*program, next);
+        programs_.start(std::move(*program));
+      }
     } else {
       pass_front_end();
     }
@@ -110,8 +113,8 @@ void Gateway::on_outcome(Request& request, Outcome outcome, Seconds at) {
 }
 
 void Gateway::on_program_end(const Program& program, const TaskClock& clock, Outcome outcome, Seconds now) {
-  listener_.on_task(program, clock, outcome, now);
   generator_.finished(program, now);
+  listener_.on_task(program, clock, outcome, now);
 }
 
 // A model call arrives.

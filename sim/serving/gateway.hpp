@@ -29,7 +29,9 @@ class RequestListener {
   virtual void on_arrival(const Request& request, std::int64_t open) = 0;
   // A model call has left the system at `at` (then request.last_token, unless it ended early).
   virtual void on_request(const Request& request, Outcome outcome, Seconds at) = 0;
-  // A program has ended, and `clock` with it.
+  // A program starts.
+  virtual void on_task_start(const workloads::Program&, Seconds) {}
+  // A program has ended, and `clock` with it; its generator has heard so.
   virtual void on_task(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds at) = 0;
   // A replica serves, loads, drains or is off from `at` on.
   virtual void on_availability(std::size_t, Availability, Seconds) {}

@@ -45,6 +45,15 @@ struct ReplicaTotals {
   std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
 };
 
+// Of these totals, those that a part of a run can be cut out of.
+struct StepUse {
+  Seconds busy;
+  std::array<Joules, hardware::kEnergyComponents> energy{};
+  std::array<Seconds, hardware::kResources> busy_by_resource{};
+
+  void add(const StepUse& other, double share);
+};
+
 // Hears that requests have left a replica, and how hand-overs go on: the gateway.
 class OutcomeListener {
  public:
@@ -70,6 +79,8 @@ class StepListener {
                        std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
   // The dynamic energy of a step, of all devices of the replica, once it has ended or was cut short.
   virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
+  // A request's first token is answered at `at`.
+  virtual void on_first_token(Seconds /*at*/) {}
 };
 
 struct ReplicaConfig {
@@ -161,6 +172,9 @@ class Replica {
   [[nodiscard]] const KvSwap* swap() const { return swap_ ? &*swap_ : nullptr; }
   // Time and joules of the steps that have ended when it was last woken; the rest of all that were planned.
   [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
+  // What its steps had come to by `at`, the present: a step under way counts by its share of time. The same bytes
+  // however far steps are planned ahead (INV-14).
+  [[nodiscard]] StepUse used_until(Seconds at);
   [[nodiscard]] const hardware::StepModel& step_model() const { return *step_model_; }
   // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
   [[nodiscard]] std::int64_t work() const { return state_.touched + state_.decoding.work(); }

@@ -168,6 +168,27 @@ void Replica::spend_ended(Seconds now) {
     spend(under_way_.front(), under_way_.front().end);
 }
 
+void StepUse::add(const StepUse& other, double share) {
+  busy += other.busy * share;
+  for (std::size_t i = 0; i < energy.size(); ++i) energy[i] += other.energy[i] * share;
+  for (std::size_t i = 0; i < busy_by_resource.size(); ++i) busy_by_resource[i] += other.busy_by_resource[i] * share;
+}
+
+// Added to the totals of the steps that have ended, in the order in which spend() will add them: one that starts at `at`
+// may be planned or not, and must leave no rounding.
+StepUse Replica::used_until(Seconds at) {
+  commit_ahead(at, false);
+  StepUse sum{totals_.busy, totals_.energy, totals_.busy_by_resource};
+  for (std::size_t i = 0; i < under_way_.size(); ++i) {
+    const UnderWay& step = under_way_[i];
+    if (step.start >= at) break;
+    const Seconds lasts = step.end - step.start;
+    const StepUse own{config_.pipeline ? step.cost.device : lasts, step.cost.energy, step.cost.busy};
+    sum.add(own, step.end <= at ? 1 : (at - step.start) / lasts);
+  }
+  return sum;
+}
+
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
 void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end) {
   if (!(end >= start) || end == kNever)
@@ -213,6 +234,7 @@ void Replica::stamp_tokens(Seconds end) {
     Request& request = *chunk.request;
     if (request.first_token == kNever) {
       request.first_token = end;
+      listener_.on_first_token(end);
     } else {
       record(end - request.latest_token, 1);  // went on after a preemption
     }

@@ -24,6 +24,7 @@ class StepsUnderWay {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const UnderWay& front() const { return ring_[first_]; }
+  [[nodiscard]] const UnderWay& operator[](std::size_t i) const { return ring_[(first_ + i) % ring_.size()]; }
   void pop_front() {
     first_ = (first_ + 1) % ring_.size();
     --size_;

@@ -52,8 +52,8 @@ TEST_CASE("four streams share four stages: faster, with the same devices, memory
   CHECK(shared.kv.blocks == alone.kv.blocks / 4 * 4);
   CHECK(shared.devices == 4);
   // What devices draw when idle counts once, not for each stream.
-  CHECK(joules(*shared.energy, "static") / shared.simulated_s ==
-        doctest::Approx(joules(*alone.energy, "static") / alone.simulated_s).epsilon(1e-9));
+  CHECK(joules(shared.overall.energy, "static") / shared.simulated_s ==
+        doctest::Approx(joules(alone.overall.energy, "static") / alone.simulated_s).epsilon(1e-9));
   // A stage is busy for a share of the time, and the families of the steps sum to what one of them did.
   REQUIRE(shared.utilisation.size() == 1);
   CHECK(shared.utilisation[0].busy <= 1);

@@ -140,7 +140,7 @@ TEST_CASE("a load above what the hardware serves is called saturated, a light on
 TEST_CASE("energy: components and groups add up to the total, between idle power and the limits of the chips (INV-6)") {
   const auto scenario = scenario_of(chat("[{name: a, preset: h100-sxm, count: 2}, {name: b, preset: a100-80}]"));
   const run::RunResult result = run_on_event_queue(*scenario);
-  const run::EnergyResult& energy = *result.energy;
+  const run::EnergyResult& energy = result.overall.energy;
   double components = 0, groups = 0;
   for (const auto& [component, joules] : energy.joules) components += joules;
   for (const auto& [group, joules] : energy.by_group)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/portion.hpp"
+
+#include "sim/run/assemble.hpp"
+
+namespace llmscape::run {
+
+Seconds Portion::provisioned(const serving::Gateway& gateway, std::size_t replica) const {
+  return gateway.provisioned(replica).time(to) - gateway.provisioned(replica).time(from);
+}
+
+Portion whole_run(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  Portion whole{Seconds(), end, {}, {}};
+  for (const serving::Replica* replica : parts.replicas) {
+    const serving::ReplicaTotals& totals = replica->totals();
+    whole.replicas.push_back({totals.busy, totals.energy, totals.busy_by_resource});
+  }
+  if (const serving::SearchHosts* hosts = gateway.programs().search_hosts()) whole.searching = hosts->busy(end);
+  return whole;
+}
+
+Portion between(const std::optional<Edge>& from, const std::optional<Edge>& to, Portion whole) {
+  if (to) {
+    whole.to = to->at;
+    whole.replicas = to->replicas;
+    whole.searching = to->searching;
+  }
+  if (!from) return whole;
+  whole.from = from->at;
+  for (std::size_t r = 0; r < whole.replicas.size(); ++r) whole.replicas[r].add(from->replicas[r], -1);
+  whole.searching -= from->searching;
+  return whole;
+}
+
+}  // namespace llmscape::run

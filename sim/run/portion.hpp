@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "sim/serving/gateway.hpp"
+#include "sim/serving/replica.hpp"
+
+namespace llmscape::run {
+
+struct Parts;
+
+// What had been used by an instant of the run: kept at the edges of its window.
+struct Edge {
+  Seconds at;
+  std::vector<serving::StepUse> replicas;  // by replica
+  Seconds searching;                       // cores of retrieval hosts
+};
+using Edges = std::array<std::optional<Edge>, 2>;  // by metrics::WindowTracker::Edge
+
+// What was used between two instants.
+struct Portion {
+  Seconds from, to;
+  std::vector<serving::StepUse> replicas;
+  Seconds searching;
+  [[nodiscard]] Seconds length() const { return to - from; }
+  // The time in it that a replica was switched on.
+  [[nodiscard]] Seconds provisioned(const serving::Gateway& gateway, std::size_t replica) const;
+};
+
+// The whole run, and the part between two edges; absent ones are its start and its end.
+Portion whole_run(const Parts& parts, const serving::Gateway& gateway, Seconds end);
+Portion between(const std::optional<Edge>& from, const std::optional<Edge>& to, Portion whole);
+
+}  // namespace llmscape::run
