@@ -281,6 +281,7 @@ std::string to_json(const RunResult& r) {
                     {"output_tokens_per_s_per_mm2", r.area->output_tokens_per_s_per_mm2}};
   json["model"] = r.model;
   json["hardware"] = r.hardware;
+  json["engine"] = r.engine;
   json["devices"] = r.devices;
   json["replicas"] = r.replicas;
   refuse_what_is_no_number(json, "");

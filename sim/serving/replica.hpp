@@ -77,6 +77,9 @@ struct ReplicaConfig {
   bool chunks_follow = false;      // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
   std::int64_t max_model_len = 0;  // longest prompt + answer
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
+  FirstToken first_token = FirstToken::prefill;  // of requests that it hands over
+  std::vector<WindowLayers> windows{};           // as EngineState has them
+  std::int64_t window_sequences = 0;             // for which layers with a window have room; 0: no such limit
   Speculation speculation{};
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own

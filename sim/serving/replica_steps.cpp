@@ -10,9 +10,12 @@
 namespace llmscape::serving {
 
 Seconds Replica::duration(const hardware::StepCost& cost) const {
-  const Seconds device = cost.device * config_.pipeline_stages;
-  // Asynchronous scheduling hides the host behind the device unless the step is short (docs/serving.md).
-  return (hides_host_ ? std::max(device, cost.host) : device + cost.host) + cost.sync;
+  // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
+  // short (docs/serving.md).
+  const double stages = config_.pipeline_stages;
+  const Seconds step = hides_host_ ? std::max(cost.stage() * stages, cost.host + cost.launch * stages)
+                                   : cost.stage() * stages + cost.host;
+  return step + cost.sync;
 }
 
 hardware::StepCost Replica::cost_of_plan(std::int64_t used_before) {
@@ -79,7 +82,7 @@ bool Replica::plan_step(Seconds now) {
 // next step needs the tokens of this one, unless this one is a chunk of a prompt that goes on.
 void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
   const Seconds ready = now + (hides_host_ ? Seconds() : cost.host) + cost.sync;
-  const Pipeline::Passage passage = config_.pipeline->pass(ready, cost.device);
+  const Pipeline::Passage passage = config_.pipeline->pass(ready, cost.stage());
   state_.bubbles += passage.idle;
   commit(cost, passage.entered, passage.end);
   const auto goes_on = [](const PlannedChunk& chunk) { return !chunk.work.ends_prompt && !chunk.unfinished; };
@@ -100,15 +103,14 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.prefill_tokens += prefill_tokens;
   totals_.decode_tokens += plan_.decodes;
   totals_.passes += plan_.decodes;
-  totals_.busy += config_.pipeline ? cost.device : end - start;  // shared stages: what a step keeps each of them busy
+  totals_.busy += config_.pipeline ? cost.stage() : end - start;  // shared stages: what a step keeps each of them busy
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
   const double stages = config_.pipeline ? 1 : config_.pipeline_stages;
   for (std::size_t i = 0; i < kHost; ++i)
     totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * stages;
   // What of the host's time the device did not hide.
-  if (!config_.pipeline)
-    totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
-        std::max(Seconds(), duration(cost) - cost.device * stages);
+  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
+      config_.pipeline ? cost.stage() - cost.device : std::max(Seconds(), duration(cost) - cost.device * stages);
   totals_.extrapolated += cost.extrapolated * stages;
   Joules energy;
   for (std::size_t i = 0; i < cost.energy.size(); ++i) {
@@ -145,6 +147,10 @@ void Replica::stamp_tokens(Seconds end) {
   for (const PlannedChunk& chunk : plan_.chunks) {
     if (!chunk.work.ends_prompt) continue;
     Request& request = *chunk.request;
+    if (request.hand_over && config_.first_token != FirstToken::prefill) {
+      request.clock.enter(RequestPhase::moving, end);
+      continue;
+    }
     if (request.first_token == kNever) {
       request.first_token = end;
     } else {
