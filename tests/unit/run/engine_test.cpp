@@ -20,7 +20,7 @@ std::string served(const std::string& serving, const std::string& model = "llama
                    const std::string& device = "h100-sxm") {
   return "schema: scenario/1\nmodel: " + model + "\nhardware: {devices: [{preset: " + device +
          ", count: 2}]}\nserving: " + serving +
-         "\nworkload: {requests: 20, arrivals: {kind: closed, users: 1}, stream: {kind: lengths, prompt: {kind: fixed, "
+         "\nworkload: {requests: 20, arrivals: {kind: closed_loop, users: 1}, stream: {kind: lengths, prompt: {kind: fixed, "
          "value: 100}, output: {kind: fixed, value: 21}}}\n";
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("who wins, the engine or what the file says? the file; true and false 
 
 TEST_CASE("what does an engine refuse? a version that is none, and another engine's batcher") {
   CHECK(holds(mistakes(served("{engine: {name: vllm, version: newest}}")),
-              "s.yaml:4:40: error: 'version' is numbers with points between them, not 'newest'"));
+              "s.yaml:4:41: error: 'version' is numbers with points between them, not 'newest'"));
   CHECK(holds(mistakes(served("{engine: {name: vllm}, batcher: sglang}")), "vllm does not schedule as 'sglang' does"));
   CHECK(holds(mistakes(served("{engine: {name: vlm}}")), "did you mean 'vllm'"));
 }
@@ -122,7 +122,7 @@ TEST_CASE(
     const std::string text =
         "schema: scenario/1\nmodel: gpt-oss-120b\nhardware: {devices: [{preset: h200}]}\nserving: {kv_blocks: " +
         std::to_string(blocks) +
-        ", batcher: {enable_prefix_caching: false}}\nworkload: {requests: 8, arrivals: {kind: closed, users: 8}, "
+        ", batcher: {enable_prefix_caching: false}}\nworkload: {requests: 8, arrivals: {kind: closed_loop, users: 8}, "
         "stream: {kind: lengths, prompt: {kind: fixed, value: 32760}, output: {kind: fixed, value: 8}}}\n";
     return run_on_event_queue(*scenario_of(text));
   };
