@@ -73,7 +73,7 @@ TEST_CASE("what does an engine refuse? a version that is none, and another engin
   CHECK(holds(mistakes(served("{engine: {name: vllm, version: newest}}")),
               "s.yaml:4:41: error: 'version' is numbers with points between them, not 'newest'"));
   CHECK(holds(mistakes(served("{engine: {name: vllm}, batcher: sglang}")), "vllm does not schedule as 'sglang' does"));
-  CHECK(holds(mistakes(served("{engine: {name: vlm}}")), "did you mean 'vllm'"));
+  CHECK(holds(mistakes(served("{engine: {name: vlm}}")), "'name' must be one of vllm, sglang"));
 }
 
 // 32 layers of 10 operators and 4 outside, 22 us each from Python: 7.128 ms, more than the device's 5.9 ms for the
@@ -147,7 +147,8 @@ TEST_CASE("whose is the first token of a hand-over? the decoder's in vLLM, the t
         "serving: {" +
         serving +
         ", kv_by_layer: false, pools: [{devices: [prompts], role: prefill}, {devices: [tokens], role: decode}]}\n"
-        "workload: {requests: 1, stream: {kind: lengths, prompt: {kind: fixed, value: 2000}, output: {kind: fixed, "
+        "workload: {requests: 1, arrivals: {kind: periodic, rate: 1 /s}, stream: {kind: lengths, prompt: {kind: fixed, "
+        "value: 2000}, output: {kind: fixed, "
         "value: 50}}}\n"));
   };
   const auto prefill = result("first_token: prefill"), transferred = result("first_token: transferred"),
