@@ -69,12 +69,20 @@ inline constexpr std::array<std::string_view, kBounds> kBoundNames = {"overhead"
 inline constexpr double kFilled = 0.25;
 Bound bound_of(Seconds time, const std::array<Seconds, kResources>& busy);
 
+// What of a step runs as captured graphs: nothing (each operator is launched from Python); the pieces of each layer
+// between its attentions, whatever the step holds; steps of decodes alone as one graph, others not at all (vLLM's
+// FULL_DECODE_ONLY); decodes as one graph and other steps in pieces.
+enum class CudaGraphs : std::uint8_t { none, piecewise, full, full_and_piecewise };
+
 // What one step costs one replica (energy: all its devices together).
 struct StepCost {
   Seconds device;  // the device timeline (of one stage under pipeline parallelism)
-  Seconds host;    // the host timeline of the same step (scheduling, launches)
-  Seconds sync;    // the device waits for the host this long, even where their timelines overlap
-  std::array<Seconds, kOperatorFamilies> by_family{};        // sums to `device` + the host entry
+  Seconds host;    // the host's work before the step can begin: scheduling, inputs
+  // The host launches kernels, or graphs of them, beside the device: a step (a stage) lasts for the longer of both.
+  Seconds launch;
+  Seconds sync;  // the device waits for the host this long, even where their timelines overlap
+  std::array<Seconds, kOperatorFamilies>
+      by_family{};  // sums to `device` + the host entry: host, and launches beyond the device
   std::array<Bound, kOperatorFamilies> bound{};              // of each family's time
   std::array<Joules, kEnergyComponents> energy{};            // dynamic energy only
   std::array<Joules, kOperatorFamilies> energy_by_family{};  // sums to the same
@@ -83,6 +91,8 @@ struct StepCost {
   Flops flops;                             // of one device
   Bytes expert_bytes;                      // of `bytes`: weights of routed experts
   Bytes bytes;                             // memory traffic of one device
+  // Of a stage: whichever of its two timelines takes longer.
+  [[nodiscard]] Seconds stage() const { return device > launch ? device : launch; }
 };
 
 // Prices the steps of one replica: a device kind, a model and a parallel plan, bound together. Calls are not
@@ -129,8 +139,8 @@ struct Device {
   // How the host drives the device: overlapped with the device's work (asynchronous scheduling) or added to it is
   // decided by the replica; `settings` are the serving choices that change the cost.
   struct Settings {
-    bool cuda_graphs = true;          // decode batches are padded to captured sizes and launched as one graph
-    std::int64_t max_captured = 512;  // largest captured decode batch
+    CudaGraphs cuda_graphs = CudaGraphs::full_and_piecewise;  // decode batches are then padded to captured sizes
+    std::int64_t max_captured = 512;                          // tokens of the largest captured step
     std::int64_t max_batched_tokens = 8192;
     std::int64_t max_sequences = 256;
     models::ExpertCoverage coverage;

@@ -69,7 +69,8 @@ class DraftModel final : public StepModel {
   static void add(StepCost& sum, const StepCost& more, double times) {
     add_work(sum, more, times);
     sum.host += times * more.host;
-    sum.by_family[kHost] += times * more.by_family[kHost];
+    sum.launch += times * more.launch;
+    sum.by_family[kHost] = sum.host + (sum.stage() - sum.device);
     sum.sync += times * more.sync;
   }
 
@@ -93,7 +94,7 @@ class DraftDevice final : public StepModel {
     one.attended = longest;
     const StepCost draft = draft_->step(one);
     const auto steps = static_cast<double>(drafts);
-    cost.sync += steps * (draft.device + draft.host + draft.sync) + link_.round_trip(drafts);
+    cost.sync += steps * (draft.stage() + draft.host + draft.sync) + link_.round_trip(drafts);
     add_energy(cost, draft, steps * static_cast<double>(batch.decodes));
     return cost;
   }

@@ -49,6 +49,7 @@ StepCost step_by_layers(StepModel& model, const models::Batch& batch) {
   }
   cost.sync = with.sync;
   cost.host = with.host;
+  cost.launch = with.launch;
   return cost;
 }
 

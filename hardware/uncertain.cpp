@@ -19,6 +19,7 @@ class UncertainStepModel final : public StepModel {
     const auto regime = static_cast<std::size_t>(regime_of(batch.tokens()));
     const Seconds beyond = cost.extrapolated * (factors_.extrapolated - 1);
     cost.host *= factors_.by_family[kHost][regime];
+    cost.launch *= factors_.by_family[kHost][regime];
     Seconds device = beyond;
     for (std::size_t family = 0; family < cost.by_family.size(); ++family) {
       cost.by_family[family] *= factors_.by_family[family][regime];
@@ -28,6 +29,7 @@ class UncertainStepModel final : public StepModel {
     for (std::size_t family = 0; family < kHost; ++family)
       if (device > beyond) cost.by_family[family] *= device / (device - beyond);
     cost.device = device;
+    cost.by_family[kHost] = cost.host + (cost.stage() - cost.device);
     for (Seconds& busy : cost.busy) busy = std::min(busy, device);  // a draw may be below the time at the peak
     cost.extrapolated += beyond;
     return cost;

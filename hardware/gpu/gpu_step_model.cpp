@@ -15,8 +15,7 @@ bool latent(const models::LayerGroup& group) { return group.attention.kind == mo
 
 GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
                            const Device::Settings& settings)
-    : gpu_(gpu), model_(model), plan_(plan), settings_(settings),
-      stage_layers_((model.layers() + plan.pipeline - 1) / plan.pipeline),
+    : gpu_(gpu), model_(model), plan_(plan), settings_(settings), launches_(launches_of(model, plan)),
       latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)), range_(gpu_),
       tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
   for (const bool prompt_kv_only : {false, true}) {
@@ -60,8 +59,10 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
     add_attention(part, batch);
   }
   const PowerModel power{gpu_.energy.compute, gpu_.energy.memory, gpu_.energy.link, gpu_.limit(), *gpu_.idle};
-  const Seconds host = host_time(gpu_.host, settings_, batch, stage_layers_);
-  StepCost cost = step_cost(part, host, {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, power, plan_.devices());
+  StepCost cost =
+      step_cost(part, host_time(gpu_.host, batch), {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, power, plan_.devices());
+  cost.launch = launch_time(gpu_.host, settings_, batch, launches_);
+  cost.by_family[static_cast<std::size_t>(OperatorFamily::host)] += cost.stage() - cost.device;
   cost.sync = sync_time(gpu_.host, batch);
   return cost;
 }

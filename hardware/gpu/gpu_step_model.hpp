@@ -40,7 +40,7 @@ class GpuStepModel final : public StepModel {
   models::ModelSpec model_;
   models::ParallelPlan plan_;
   Device::Settings settings_;
-  int stage_layers_;
+  Launches launches_;
   bool latent_;  // the attention of prompts is then a choice of forms, with products of their own
   std::vector<AttentionLayers> attention_;
   FittedRange range_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/timeline.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace llmscape::hardware {
 namespace {
 
@@ -13,7 +16,7 @@ std::int64_t next_size(std::int64_t tokens) {
 }
 
 bool captured(std::int64_t tokens, const Device::Settings& settings) {
-  return settings.cuda_graphs && next_size(tokens) <= settings.max_captured;
+  return settings.cuda_graphs != CudaGraphs::none && next_size(tokens) <= settings.max_captured;
 }
 
 }  // namespace
@@ -22,10 +25,41 @@ std::int64_t padded_tokens(std::int64_t tokens, const Device::Settings& settings
   return captured(tokens, settings) ? next_size(tokens) : tokens;
 }
 
-Seconds host_time(const HostParameters& p, const Device::Settings& settings, const models::Batch& batch, int layers) {
-  const bool one_graph = batch.chunks.empty() && captured(batch.decodes * batch.tokens_per_decode, settings);
+Launches launches_of(const models::ModelSpec& model, const models::ParallelPlan& plan) {
+  const std::vector<models::Attended> attended(models::kv_laws(model).size(), {1, 1});
+  models::Batch one;
+  one.decodes = 1;
+  one.attended = attended;
+  const bool sums_apart = std::ranges::any_of(model.groups, &models::LayerGroup::norm_bias);
+  Launches all;
+  for (const models::Operator& op : models::step_work(model, plan, one, {})) {
+    const auto* moved = std::get_if<models::Elementwise>(&op.what);
+    if (moved && moved->kind == models::Elementwise::Kind::add && !sums_apart) continue;
+    all.kernels += op.count;
+    if (!std::holds_alternative<models::DecodeAttention>(op.what)) continue;
+    all.kernels += op.count;
+    all.attention += 2 * op.count;
+    all.pieces += op.count;
+  }
+  ++all.pieces;
+  return all;
+}
+
+Seconds host_time(const HostParameters& p, const models::Batch& batch) {
   const auto requests = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
-  return p.per_step + requests * p.per_request + (one_graph ? p.graph_launch : layers * p.per_eager_layer);
+  return p.per_step + requests * p.per_request;
+}
+
+Seconds launch_time(const HostParameters& p, const Device::Settings& settings, const models::Batch& batch,
+                    const Launches& launches) {
+  const CudaGraphs mode = settings.cuda_graphs;
+  const bool fits = captured(batch.tokens(), settings);
+  const bool whole = mode == CudaGraphs::full || mode == CudaGraphs::full_and_piecewise;
+  if (whole && fits && batch.chunks.empty()) return p.graph_launch;
+  if (mode == CudaGraphs::none || mode == CudaGraphs::full) return static_cast<double>(launches.kernels) * p.per_kernel;
+  const Seconds pieces = fits ? static_cast<double>(launches.pieces) * p.graph_launch
+                              : static_cast<double>(launches.kernels - launches.attention) * p.per_compiled_kernel;
+  return pieces + static_cast<double>(launches.attention) * p.per_kernel;
 }
 
 Seconds sync_time(const HostParameters& p, const models::Batch& batch) {
@@ -38,8 +72,16 @@ const Fields<HostParameters>& host_fields() {
     Fields<P> f("host", "the host's time of a step");
     f.add("per_step", &P::per_step, "scheduling and input preparation of a step").required().at_least(0);
     f.add("per_request", &P::per_request, "for each request in the step").required().at_least(0);
-    f.add("graph_launch", &P::graph_launch, "launch of a captured step").required().at_least(0);
-    f.add("per_eager_layer", &P::per_eager_layer, "kernel launches of a layer outside a graph").required().at_least(0);
+    f.add("graph_launch", &P::graph_launch, "launch of a captured graph: of a step, or of a piece of it")
+        .required()
+        .at_least(0);
+    f.add("per_kernel", &P::per_kernel, "an operator that Python launches by itself, outside any graph")
+        .required()
+        .at_least(0);
+    f.add("per_compiled_kernel", &P::per_compiled_kernel,
+          "a kernel of compiled code that no graph holds (torch.compile, beyond the captured sizes)")
+        .required()
+        .at_least(0);
     f.add("per_prefill_step", &P::per_prefill_step,
           "for a step with prompt chunks, on top of the device's time even where scheduling overlaps it")
         .at_least(0);

@@ -11,9 +11,10 @@ namespace llmscape::hardware {
 struct HostParameters : Fit {
   Seconds per_step;
   Seconds per_request;
-  Seconds graph_launch;      // one captured graph for the whole step
-  Seconds per_eager_layer;   // launches of a layer outside a graph
-  Seconds per_prefill_step;  // of a step with prompt chunks, on top: what no scheduling hides
+  Seconds graph_launch;         // one captured graph: of the whole step, or of a piece
+  Seconds per_kernel;           // an operator that Python launches by itself
+  Seconds per_compiled_kernel;  // a kernel of compiled code that no graph holds
+  Seconds per_prefill_step;     // of a step with prompt chunks, on top: what no scheduling hides
 };
 const Fields<HostParameters>& host_fields();
 
@@ -21,8 +22,25 @@ const Fields<HostParameters>& host_fields();
 // to 512), or the batch itself where none is captured.
 std::int64_t padded_tokens(std::int64_t tokens, const Device::Settings&);
 
-// Batches with prompt chunks count as eager: their attention is launched layer by layer even between captured pieces.
-Seconds host_time(const HostParameters&, const Device::Settings&, const models::Batch&, int layers);
+// Operators that a step launches on one rank of a stage, as vLLM's layers do (vllm/model_executor): each of
+// models::step_work once, residual sums inside RMS norms but not beside layer norms, and the writing of keys and values
+// beside each attention. 10 for a dense layer of Llama, 2 more with tensor parallelism; a routed feed-forward has 7
+// (router, top-k, alignment, two grouped products, activation, sum) for the 3 of a dense one.
+struct Launches {
+  std::int64_t kernels = 0;
+  std::int64_t attention = 0;  // of them: attention and cache writes, which stay outside the pieces of graphs
+  std::int64_t pieces = 0;     // between the attentions
+};
+Launches launches_of(const models::ModelSpec&, const models::ParallelPlan&);
+
+// What the host does before a step begins: t = per_step + per_request x requests (cost-model 3.7).
+Seconds host_time(const HostParameters&, const models::Batch&);
+// What it then launches, one after the other, while the device works:
+//   one graph        graph_launch                                  decodes alone, captured, modes full*
+//   pieces           pieces x graph_launch + attention x per_kernel  up to the largest captured size, modes *piecewise
+//   compiled         the same with (kernels - attention) x per_compiled_kernel   beyond it, modes *piecewise
+//   one by one       kernels x per_kernel                          all else
+Seconds launch_time(const HostParameters&, const Device::Settings&, const models::Batch&, const Launches&);
 
 // What the device waits for the host in the step (t_sync of the two timelines, cost-model 3.7).
 Seconds sync_time(const HostParameters&, const models::Batch&);

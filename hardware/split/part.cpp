@@ -37,7 +37,9 @@ void add_time(StepCost& sum, const StepCost& part, std::size_t family) {
 
 void add_work(StepCost& sum, const StepCost& part, const Device& device, double share) {
   constexpr auto kHost = static_cast<std::size_t>(OperatorFamily::host);
-  sum.host = sum.by_family[kHost] = std::max(sum.host, part.host);
+  sum.host = std::max(sum.host, part.host);
+  sum.launch = std::max(sum.launch, part.launch);
+  sum.by_family[kHost] = sum.host + (sum.stage() - sum.device);
   sum.sync = std::max(sum.sync, part.sync);
   sum.extrapolated += share * part.extrapolated;
   for (std::size_t i = 0; i < part.energy.size(); ++i) sum.energy[i] += part.energy[i];

@@ -147,9 +147,10 @@ StepCost TableStepModel::step(const models::Batch& batch) {
   cost.energy[static_cast<std::size_t>(EnergyComponent::compute)] = dynamic * cost.device;
   for (std::size_t f = 0; f < cost.by_family.size(); ++f) cost.energy_by_family[f] = dynamic * cost.by_family[f];
   add_work(cost, batch);
-  cost.host = host_time(device_.host, settings_, batch, model_.layers());
+  cost.host = host_time(device_.host, batch);
+  cost.launch = launch_time(device_.host, settings_, batch, launches_);
   cost.sync = sync_time(device_.host, batch);
-  family(OperatorFamily::host) = cost.host;
+  family(OperatorFamily::host) = cost.host + (cost.stage() - cost.device);
   return cost;
 }
 

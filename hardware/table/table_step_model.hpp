@@ -33,6 +33,7 @@ class TableStepModel final : public StepModel {
   models::ModelSpec model_;
   models::ParallelPlan plan_;
   Device::Settings settings_;
+  Launches launches_{launches_of(model_, plan_)};
   StepShape shape_;
   Grid products_, streams_;  // by tokens: all matrix products and all that only streams, of a whole step, in seconds
   Grid head_, sampler_;      // by sequences

@@ -36,6 +36,7 @@ std::string headline(const run::RunResult& r, bool colour) {
   std::string out = what + painted(verdict, valid ? "1;32" : "1;31", colour) + (fits ? "; " : "\n") +
                     (fits ? counts + '\n' : line("", counts));
   for (const std::string& reason : r.verdict.reasons) out += line("because", reason);
+  if (!r.engine.empty()) out += line("engine", r.engine);
   return out;
 }
 

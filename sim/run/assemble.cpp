@@ -418,6 +418,11 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.seed = config.seed;
   result.model = parts.scenario.model.name;
   result.hardware = describe_hardware(parts.scenario);
+  for (const PoolConfig& pool : parts.scenario.pools) {
+    const std::string engine = pool.engine.name + " " + pool.engine.version;
+    if (("+ " + result.engine + " +").find(" " + engine + " ") == std::string::npos)
+      result.engine += (result.engine.empty() ? "" : " + ") + engine;
+  }
   result.replicas = static_cast<std::int64_t>(parts.replicas.size());
   for (const auto& device : config.hardware.devices) result.devices += device->count;
   result.requests = gateway.requests();

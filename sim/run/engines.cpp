@@ -85,11 +85,30 @@ hardware::Device::Settings settings_of(const EngineConfig& engine) {
   return settings;
 }
 
+namespace {
+
+// Whole entries where others read or keep them: vLLM's hybrid manager is off beside a KV connector, and tiers, hosts
+// and hand-overs count the bytes of all layers. Devices that state their own capacity are believed.
+KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
+  const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.kv_tiers.empty() &&
+                     !engine.kv_host && !engine.kv_swap &&
+                     device.kv_tokens(scenario.model_of(engine), engine.plan()) == 0;
+  return alone ? engine.kv_windows : KvWindows::ignored;
+}
+
+}  // namespace
+
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
   ReplicaSize size;
   const models::ModelSpec& model = scenario.model_of(engine);
   const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
-  size.kv_blocks = engine.kv_blocks.value_or(static_cast<std::int64_t>(tokens) / engine.block_size);
+  size.max_model_len = engine.max_model_len.value_or(model.max_position);
+  const std::int64_t in_flight = engine.batcher->depth() * (1 + (engine.speculation ? engine.speculation->tokens : 0));
+  const WindowedKv kv = windowed_kv(model, engine.plan(), windows_of(scenario, engine, device), tokens,
+                                    engine.block_size, in_flight, size.max_model_len);
+  for (const WindowBlocks& window : kv.windows) size.windows.push_back({window.most, window.weight});
+  size.window_sequences = kv.most_sequences;
+  size.kv_blocks = engine.kv_blocks.value_or(kv.tokens / engine.block_size);
   size.kv_blocks /= engine.pipeline_batches;
   if (engine.kv_host) {
     const Bytes block(models::kv_bytes_per_token(model) * static_cast<double>(engine.block_size));
@@ -97,7 +116,6 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
     const bool all = engine.kv_host->keeps == KvHostMemory::Keeps::all && size.host_blocks > 0;
     size.kv_blocks = (all ? 0 : size.kv_blocks) + size.host_blocks;
   }
-  size.max_model_len = engine.max_model_len.value_or(model.max_position);
   const std::int64_t held = size.kv_blocks * engine.block_size;
   if (held < size.max_model_len) {
     size.warning = "'" + device.name + (size.host_blocks > 0 ? "' with its host holds " : "' holds ") +
@@ -167,6 +185,9 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
   replica.pipeline = config.stages_shared() ? &pipelines_.back() : nullptr;
   replica.chunks_follow = config.pipeline_chunks;
   replica.max_model_len = size.max_model_len;
+  replica.first_token = config.first_token;
+  replica.windows = size.windows;
+  replica.window_sequences = size.window_sequences;
   replica.lookahead = options_.lookahead;
   replica.rank_of_group = config.lock_step;
   replica.kept_prompt = model.groups.front().attention.kept_prompt;

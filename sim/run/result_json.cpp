@@ -299,6 +299,7 @@ std::string to_json(const RunResult& r) {
   if (r.overall.simulated_s > 0) json["overall"] = overall(r.overall);
   json["model"] = r.model;
   json["hardware"] = r.hardware;
+  json["engine"] = r.engine;
   json["devices"] = r.devices;
   json["replicas"] = r.replicas;
   refuse_what_is_no_number(json, "");

@@ -196,6 +196,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   }
   if (seed) apply_override(root, "seed=" + std::to_string(*seed), diagnostics);
   inherit_engine(root);
+  lay_engine_defaults(root, diagnostics);
   expand_presets(root, scenario_fields().info(), preset_loader(catalogs, folder), diagnostics);
 
   Scenario scenario;

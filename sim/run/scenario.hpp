@@ -14,7 +14,9 @@
 #include "hardware/retrieval/retrieval.hpp"
 #include "models/token_plan.hpp"
 #include "sim/run/cost.hpp"
+#include "sim/run/engine_defaults.hpp"
 #include "sim/run/fault_config.hpp"
+#include "sim/run/kv_windows.hpp"
 #include "sim/run/lora.hpp"
 #include "sim/run/speculation.hpp"
 #include "sim/run/window_fields.hpp"
@@ -72,6 +74,7 @@ struct KvHostMemory : hardware::MemoryTier {
 
 // What the replicas of a pool have in common.
 struct EngineConfig {
+  EngineName engine;
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
   models::ExpertExchange expert_exchange = models::ExpertExchange::all_gather;
   bool lock_step = false;  // data-parallel ranks of a mixture step together; set when the model is known
@@ -84,7 +87,9 @@ struct EngineConfig {
   double gpu_memory_utilization = 0.9;
   double kv_memory_share = 1;
   std::optional<std::int64_t> max_model_len;
-  bool cuda_graphs = true;
+  hardware::CudaGraphs cuda_graphs = hardware::CudaGraphs::full_and_piecewise;
+  KvWindows kv_windows = KvWindows::pooled;
+  serving::FirstToken first_token = serving::FirstToken::recomputed;
   std::optional<std::int64_t> max_cudagraph_capture_size;
   models::ExpertCoverage::Law expert_coverage = models::ExpertCoverage::Law::related;
   std::vector<hardware::MemoryTier> kv_tiers;  // below HBM, from the nearest on

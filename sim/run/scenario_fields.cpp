@@ -116,6 +116,9 @@ const Fields<KvHostMemory>& kv_host_fields() {
 template <class T>
 void add_engine_fields(Fields<T>& f) {
   using Law = models::ExpertCoverage::Law;
+  using hardware::CudaGraphs;
+  using serving::FirstToken;
+  f.add_group("engine", &T::engine, engine_fields(), "the serving engine and its version, which choose other defaults");
   f.add("tensor_parallel", &T::tensor_parallel, "devices that share every layer").between(1, 1024);
   f.add("pipeline_parallel", &T::pipeline_parallel, "stages of consecutive layers").between(1, 256);
   f.add("pipeline_batches", &T::pipeline_batches,
@@ -152,10 +155,32 @@ void add_engine_fields(Fields<T>& f) {
       .at_most(1);
   f.add("max_model_len", &T::max_model_len, "longest prompt and answer in tokens; the model's own if absent")
       .at_least(2);
-  f.add("cuda_graphs", &T::cuda_graphs, "decode batches run as captured graphs, padded to the captured sizes");
+  f.add_enum(
+      "cuda_graphs", &T::cuda_graphs,
+      {{"none", CudaGraphs::none},
+       {"piecewise", CudaGraphs::piecewise},
+       {"full", CudaGraphs::full},
+       {"full_and_piecewise", CudaGraphs::full_and_piecewise}},
+      "what is captured as graphs: nothing (each operator is launched from Python), the pieces of layers between "
+      "attentions, steps of decodes alone as a whole, or both; `true`: as the engine does, `false`: none");
   f.add("max_cudagraph_capture_size", &T::max_cudagraph_capture_size,
         "largest captured batch; min(512, 2 x the most sequences) if absent, as vLLM")
       .between(1, 65536);
+  f.add_enum(
+      "kv_windows", &T::kv_windows,
+      {{"ignored", KvWindows::ignored},
+       {"pooled", KvWindows::pooled},
+       {"split", KvWindows::split},
+       {"ratio", KvWindows::ratio}},
+      "KV memory of layers with a sliding window beside layers without: kept whole, blocks of one pool, a pool of "
+      "each by what it can use, or 0.8 tokens for each of the others'");
+  f.add_enum(
+      "first_token", &T::first_token,
+      {{"recomputed", FirstToken::recomputed},
+       {"transferred", FirstToken::transferred},
+       {"prefill", FirstToken::prefill}},
+      "where prompts are handed over: a decoder computes the last prompt token again, the first token comes with "
+      "the KV entries, or the prefill replica answers it");
   f.add_enum("expert_coverage", &T::expert_coverage, {{"related", Law::related}, {"uniform", Law::uniform}},
              "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
   f.add_group("kv_tiers", &T::kv_tiers, hardware::memory_tier_fields(),

@@ -2,6 +2,7 @@
 #include "sim/serving/engine_state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "workloads/streams/prompts.hpp"
@@ -34,6 +35,7 @@ void EngineState::link(Request& request) {
   if (last_) last_->next = &request;
   last_ = &request;
   ++running_;
+  if (!windows.empty()) kv.take_for_decodes(window_blocks(request));
   request.bubble -= bubbles;
   adapters.use(request.adapter);
 }
@@ -44,6 +46,7 @@ void EngineState::unlink(Request& request) {
   if (last_ == &request) last_ = request.previous;
   request.previous = request.next = nullptr;
   --running_;
+  if (!windows.empty()) kv.give_back(window_blocks(request));
   request.bubble += bubbles;
   adapters.leave(request.adapter);
 }
@@ -89,6 +92,15 @@ std::int64_t EngineState::blocks_for_chunk(const Request& request, std::int64_t 
   return std::max<std::int64_t>(0, kv.blocks_for(request.computed + tokens) - request.lease.blocks());
 }
 
+std::int64_t EngineState::window_blocks(const Request& request) const {
+  if (windows.empty()) return 0;
+  double blocks = 0;
+  const std::int64_t whole = kv.blocks_for(request.prompt_tokens + request.output_tokens);
+  for (const WindowLayers& layers : windows)
+    blocks += layers.weight * static_cast<double>(std::min(whole, layers.most));
+  return static_cast<std::int64_t>(std::ceil(blocks));
+}
+
 void EngineState::reserve(Request& request, std::int64_t tokens) {
   const std::int64_t more = kv.blocks_for(tokens) - request.lease.blocks();
   if (more > 0) kv.take(request.lease, more);
@@ -112,8 +124,10 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
   plan.chunks.push_back({&request, {tokens, cached, ends}, begins, false});
   if (!ends) return;
   prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
-  ++request.emitted;
-  ++answers_;
+  if (hand_over_answers || !request.hand_over) {
+    ++request.emitted;
+    ++answers_;
+  }
   if (request.emitted == request.output_tokens || request.hand_over) {
     request.state = Request::State::finishing;
     plan.finished.push_back(&request);
@@ -253,7 +267,7 @@ Lease EngineState::lend(Request& request) {
 }
 
 bool EngineState::reserve(KvImport& import, std::int64_t max_sequences) {
-  if (running() >= max_sequences || !adapters.fits(import.adapter)) return false;
+  if (running() >= std::min(max_sequences, most_sequences) || !adapters.fits(import.adapter)) return false;
   const Request& request = *import.request;
   const PrefixTree::Match hit = kv.match(request.prompt, request.prompt_tokens);
   const std::int64_t tokens = request.prompt_tokens + (kv_grows_ ? 0 : request.output_tokens);
@@ -274,10 +288,16 @@ void EngineState::join(KvImport& import) {
   --importing_;
   request.hand_over = false;
   request.lease = std::exchange(import.lease, {});
+  if (request.emitted == 0) --request.computed;  // the last prompt token is computed here, and answers the first one
   kv.publish(request.lease, request.prompt, request.computed);
   request.adapter = import.adapter;
   link(request);
   adapters.leave(import.adapter);  // the request itself uses it now
+  if (request.emitted == 0) {
+    request.state = Request::State::prefilling;
+    prefilling.push_back(&request);
+    return;
+  }
   decoding.join(request);
   gaps.join(request.latest_token);
 }

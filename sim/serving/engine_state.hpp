@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -68,6 +70,13 @@ struct StepPlan {
   void clear();
 };
 
+// KV blocks of layers with a sliding window beside layers without (run::KvWindows): a sequence holds at most `most`
+// blocks of them, each as large as `weight` blocks of the pool.
+struct WindowLayers {
+  std::int64_t most = 0;
+  double weight = 0;
+};
+
 // Everything that a batcher may look at and act on: queues, running requests and KV blocks of one replica. The actions
 // keep the books; a batcher only decides.
 class EngineState {
@@ -93,7 +102,8 @@ class EngineState {
 
   // A request waits and one more may run, of at most `max_sequences`, with the adapter of the first in the queue.
   [[nodiscard]] bool may_admit(std::int64_t max_sequences) const {
-    return !waiting.empty() && running() < max_sequences && adapters.fits(waiting.front().adapter);
+    return !waiting.empty() && running() < std::min(max_sequences, most_sequences) &&
+           adapters.fits(waiting.front().adapter);
   }
   // The front of the waiting queue becomes a running request that starts behind its cached prefix of `hit` blocks.
   Request& admit(std::int64_t hit_blocks, Seconds now) { return admit(waiting.front(), hit_blocks, now); }
@@ -110,6 +120,9 @@ class EngineState {
   void schedule_layers(Request& request, std::int64_t tokens, StepPlan& plan);
   // KV blocks that the next `tokens` tokens of the request need beyond those it holds.
   [[nodiscard]] std::int64_t blocks_for_chunk(const Request& request, std::int64_t tokens) const;
+  // KV blocks that the request holds for layers with a window while it runs, beside those of its tokens: none where all
+  // layers are alike. Whoever admits it checks that they fit too.
+  [[nodiscard]] std::int64_t window_blocks(const Request& request) const;
   // KV blocks that the decode step `ahead` steps from now takes.
   [[nodiscard]] std::int64_t blocks_for_decodes(std::int64_t ahead = 0) const {
     return kv_grows_ ? decoding.blocks_needed(ahead) : 0;
@@ -159,8 +172,12 @@ class EngineState {
 
   // What a step of this chunk alone takes the device (of one stage): for batchers that cut prompts by time.
   std::function<Seconds(std::int64_t cached, std::int64_t tokens)> chunk_time;
-  Seconds bubbles;         // of all steps so far: what the stages of the pipeline idled before them
-  KvSwap* swap = nullptr;  // where preempted requests may go; null: what they have computed is lost
+  std::vector<WindowLayers> windows;  // one entry for each window, where layers without one stand beside them
+  // For which the pools of layers with a window have room, where those have their own.
+  std::int64_t most_sequences = std::numeric_limits<std::int64_t>::max();
+  bool hand_over_answers = true;  // prompts that are handed over answer their first token here
+  Seconds bubbles;                // of all steps so far: what the stages of the pipeline idled before them
+  KvSwap* swap = nullptr;         // where preempted requests may go; null: what they have computed is lost
   std::int64_t preemptions = 0;
   std::int64_t swaps = 0;             // of them, those swapped out
   std::int64_t prefilled_tokens = 0;  // INV-5: computed in chunks

@@ -44,6 +44,8 @@ class KvCache {
   void take(Lease& lease, std::int64_t blocks);
   void take_for_decodes(std::int64_t blocks);
   static void hold(Lease& lease, std::int64_t blocks) { lease.private_blocks += blocks; }
+  // Gives back blocks that take_for_decodes() took and no lease was told of.
+  void give_back(std::int64_t blocks) { private_ -= blocks; }
   // Keeps the first `blocks` blocks of a lease and gives those behind them back. They must not be published.
   void shrink(Lease& lease, std::int64_t blocks);
   // Makes the whole blocks among the first `tokens` tokens of the content findable by others.

@@ -52,16 +52,18 @@ enum class RequestPhase : std::uint8_t {
   lost,       // was at replicas that were lost: all of it, but for the two above
   queued,     // waits at its replica to be scheduled
   fetching,   // its KV entries come from a tier below HBM
-  prefill,    // from being scheduled to the first token
+  prefill,    // from being scheduled to the first token, or to the end of its prompt
+  moving,     // as transfer, where the replica that decodes it answers the first token
   transfer,   // waits for its KV entries at the replica that decodes it, and for room there
   decode,     // to the last token
   preempted,  // waits to be scheduled again
   recompute   // from then on, until it decodes again
 };
-inline constexpr std::size_t kRequestPhases = 10;
-inline constexpr std::size_t kPhasesOfFirstToken = 6;
+inline constexpr std::size_t kRequestPhases = 11;
+inline constexpr std::size_t kPhasesOfFirstToken = 7;
 inline constexpr std::array<std::string_view, kRequestPhases> kRequestPhaseNames = {
-    "front_end", "held", "lost", "queued", "fetching", "prefill", "transfer", "decode", "preempted", "recompute"};
+    "front_end", "held",     "lost",   "queued",    "fetching", "prefill",
+    "moving",    "transfer", "decode", "preempted", "recompute"};
 using RequestClock = PhaseClock<RequestPhase, kRequestPhases>;
 
 // Where the time of a program goes; of those that are at work at once, the first counts.

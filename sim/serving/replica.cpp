@@ -17,6 +17,9 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
       offload_(config_.offload, max_sequences_,
                [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }),
       kv_laws_(kv_laws.size()) {
+  state_.windows = config_.windows;
+  if (config_.window_sequences > 0) state_.most_sequences = config_.window_sequences;
+  state_.hand_over_answers = config_.first_token != FirstToken::recomputed;
   if (offload_.active()) state_.kv.set_listener(&offload_);
   if (config_.pipeline || config_.rank_of_group) config_.lookahead = 0;  // others may come between
   state_.chunk_time = [this](std::int64_t cached, std::int64_t tokens) { return chunk_cost(cached, tokens).device; };
@@ -196,7 +199,8 @@ int Replica::adapter_of(const Request& request) const {
 bool Replica::servable(const Request& request) const {
   const std::int64_t length = request.prompt_tokens + request.output_tokens;
   return length <= config_.max_model_len &&
-         state_.kv.blocks_for(length + config_.speculation.drafts) <= state_.kv.blocks();
+         state_.kv.blocks_for(length + config_.speculation.drafts) + state_.window_blocks(request) <=
+             state_.kv.blocks();
 }
 
 void Replica::read_messages(Seconds now) {
@@ -244,7 +248,15 @@ void Replica::read(const Message& message, Seconds now) {
       expected_.push_back({message.request, message.id, adapter_of(*message.request), 0, {}});
       break;
     case Message::Kind::join:
-      message.request->clock.enter(RequestPhase::decode, now);
+      if (message.request->emitted == 0) {  // its last prompt token is computed here
+        message.request->compute(now);
+      } else {
+        if (!message.request->answered()) {  // the first token came with the entries
+          message.request->first_token = message.request->latest_token = message.at;
+          message.request->clock.enter(RequestPhase::decode, message.at);
+        }
+        message.request->clock.enter(RequestPhase::decode, now);
+      }
       state_.join(reserved_.at(message.id));
       reserved_.erase(message.id);
       break;

@@ -93,6 +93,9 @@ struct ReplicaConfig {
   std::int64_t max_model_len = 0;  // longest prompt + answer
   bool rank_of_group = false;      // steps with the other ranks of a RankGroup, which wakes it
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
+  FirstToken first_token = FirstToken::prefill;  // of requests that it hands over
+  std::vector<WindowLayers> windows{};           // as EngineState has them
+  std::int64_t window_sequences = 0;             // for which layers with a window have room; 0: no such limit
   Speculation speculation{};
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own
@@ -207,6 +210,7 @@ class Replica {
   void plan_ahead();
   void commit_ahead(Seconds until, bool inclusive);
   [[nodiscard]] int adapter_of(const Request& request) const;
+  [[nodiscard]] bool answers(const PlannedChunk& chunk) const;
   void stamp_tokens(Seconds end);
   void stamp_accepted(Seconds at);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);

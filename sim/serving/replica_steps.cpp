@@ -10,9 +10,12 @@
 namespace llmscape::serving {
 
 Seconds Replica::duration(const hardware::StepCost& cost) const {
-  const Seconds device = cost.device * config_.pipeline_stages;
-  // Asynchronous scheduling hides the host behind the device unless the step is short (docs/serving.md).
-  return (hides_host_ ? std::max(device, cost.host) : device + cost.host) + cost.sync;
+  // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
+  // short (docs/serving.md).
+  const double stages = config_.pipeline_stages;
+  const Seconds step = hides_host_ ? std::max(cost.stage() * stages, cost.host + cost.launch * stages)
+                                   : cost.stage() * stages + cost.host;
+  return step + cost.sync;
 }
 
 hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
@@ -119,7 +122,7 @@ bool Replica::plan_step(Seconds now) {
 // next step needs the tokens of this one, unless this one is a chunk of a prompt that goes on.
 void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
   const Seconds ready = now + (hides_host_ ? Seconds() : cost.host) + cost.sync;
-  const Pipeline::Passage passage = config_.pipeline->pass(ready, cost.device);
+  const Pipeline::Passage passage = config_.pipeline->pass(ready, cost.stage());
   state_.bubbles += passage.idle;
   commit(cost, passage.entered, passage.end);
   const auto goes_on = [](const PlannedChunk& chunk) { return !chunk.work.ends_prompt && !chunk.unfinished; };
@@ -136,14 +139,14 @@ void Replica::spend(const UnderWay& step, Seconds until) {
   const hardware::StepCost& cost = step.cost;
   const double stages = config_.pipeline ? 1 : config_.pipeline_stages, time_share = stages * share;
   // Shared stages: what a step keeps each of them busy.
-  totals_.busy += config_.pipeline ? cost.device * share : (cut ? until : step.end) - step.start;
+  totals_.busy += config_.pipeline ? cost.stage() * share : (cut ? until : step.end) - step.start;
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
   for (std::size_t i = 0; i < kHost; ++i)
     totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * time_share;
   // What of the host's time the device did not hide.
-  if (!config_.pipeline)
-    totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
-        std::max(Seconds(), duration(cost) - cost.device * stages) * share;
+  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
+      (config_.pipeline ? cost.stage() - cost.device : std::max(Seconds(), duration(cost) - cost.device * stages)) *
+      share;
   if (config_.rank_of_group)  // at the exchange of each layer, for the slowest rank
     totals_.time[static_cast<std::size_t>(hardware::OperatorFamily::collective)]
                 [static_cast<std::size_t>(hardware::Bound::overhead)] += (lasts - duration(cost)) * share;
@@ -183,7 +186,7 @@ StepUse Replica::used_until(Seconds at) {
     const UnderWay& step = under_way_[i];
     if (step.start >= at) break;
     const Seconds lasts = step.end - step.start;
-    const StepUse own{config_.pipeline ? step.cost.device : lasts, step.cost.energy, step.cost.busy};
+    const StepUse own{config_.pipeline ? step.cost.stage() : lasts, step.cost.energy, step.cost.busy};
     sum.add(own, step.end <= at ? 1 : (at - step.start) / lasts);
   }
   return sum;
@@ -219,10 +222,15 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
     under_way_.pop_front();
   }
   std::int64_t emitted = plan_.decodes;
-  for (const PlannedChunk& chunk : plan_.chunks) emitted += chunk.work.ends_prompt ? 1 : 0;
+  for (const PlannedChunk& chunk : plan_.chunks) emitted += answers(chunk) ? 1 : 0;
   under_way_.push_back() = {start, end, cost, sequences, plan_.decodes, prefill_tokens, emitted};
   last_end_ = end;
   steps_.push_back({end, plan_.finished});
+}
+
+// The chunk yields a token, and not only KV entries for another replica that answers it.
+bool Replica::answers(const PlannedChunk& chunk) const {
+  return chunk.work.ends_prompt && !(chunk.request->hand_over && config_.first_token != FirstToken::prefill);
 }
 
 void Replica::stamp_tokens(Seconds end) {
@@ -232,6 +240,10 @@ void Replica::stamp_tokens(Seconds end) {
   for (const PlannedChunk& chunk : plan_.chunks) {
     if (!chunk.work.ends_prompt) continue;
     Request& request = *chunk.request;
+    if (!answers(chunk)) {
+      request.clock.enter(RequestPhase::moving, end);
+      continue;
+    }
     if (request.first_token == kNever) {
       request.first_token = end;
       listener_.on_first_token(end);

@@ -27,6 +27,11 @@ struct Lease {
 // How a request left the system.
 enum class Outcome : std::uint8_t { completed, cancelled, timed_out, dropped, failed };
 
+// Whose is the first token of a request that a decode replica takes over (engines.md 8): that replica computes the last
+// prompt token again (vLLM; TTFT = prompt + transfer + a step), it comes with the KV entries (SGLang, TensorRT-LLM;
+// prompt + transfer), or the replica that computed the prompt answers it (prompt).
+enum class FirstToken : std::uint8_t { recomputed, transferred, prefill };
+
 // Why it was dropped or failed.
 enum class Reason : std::uint8_t {
   none,

@@ -23,7 +23,7 @@ model: llama-3.1-8b
 hardware:
   devices: [{name: prompts, preset: h200}, {name: tokens, preset: h200}]
   fabric: {groups: {prompts: {node: hgx-h200}, tokens: {node: hgx-h200}}}
-serving: {kv_by_layer: false, pools: [{devices: [prompts], role: prefill}, {devices: [tokens], role: decode}]}
+serving: {kv_by_layer: false, first_token: prefill, pools: [{devices: [prompts], role: prefill}, {devices: [tokens], role: decode}]}
 workload:
   requests: 1
   arrivals: {kind: periodic, rate: 0.001 /s}

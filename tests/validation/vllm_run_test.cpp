@@ -33,7 +33,8 @@ std::string measured_layers(const std::string& data, const std::string& per_pref
   return "{kind: table, name: rtx-pro-6000-layers, tables: " + data +
          "/kernels/rtxpro6000, capacity: 95 GiB, runtime_reserve: 1 GB, idle_power: 35 W, busy_power: 600 W, "
          "links: {bandwidth: 40 GB/s, latency: 3 us}, "
-         "host: {per_step: 126 us, per_request: 4 us, graph_launch: 10 us, per_eager_layer: 32 us, per_prefill_step: " +
+         "host: {per_step: 126 us, per_request: 4 us, graph_launch: 10 us, per_kernel: 22 us, per_compiled_kernel: 5 "
+         "us, per_prefill_step: " +
          per_prefill_step + "}}";
 }
 

@@ -50,7 +50,7 @@ class LayeredBatcher : public Batcher {
       if (left > 0) take(*request);
     while (may_admit && left > 0 && state.may_admit(policy_.max_num_seqs)) {
       const std::int64_t tokens = state.waiting.front().tokens_to_compute();
-      if (state.kv.available() < state.kv.blocks_for(tokens)) break;
+      if (state.kv.available() < state.kv.blocks_for(tokens) + state.window_blocks(state.waiting.front())) break;
       Request& request = state.admit(0, now);
       state.reserve(request, tokens);
       take(request);

@@ -17,7 +17,7 @@ class OrcaBatcher : public Batcher {
       const std::int64_t tokens = next.tokens_to_compute();  // more than its prompt if its KV entries were lost
       if (tokens > room && !plan.chunks.empty()) break;
       const std::int64_t length = next.prompt_tokens + next.output_tokens;
-      if (state.kv.available() < state.kv.blocks_for(length)) break;
+      if (state.kv.available() < state.kv.blocks_for(length) + state.window_blocks(next)) break;
       Request& request = state.admit(0, now);
       state.reserve(request, length);
       state.schedule_chunk(request, tokens, plan);

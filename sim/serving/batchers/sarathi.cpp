@@ -34,7 +34,7 @@ class SarathiBatcher : public Batcher {
     if (!state.may_admit(policy_.max_batch)) return;
     const Request& next = state.waiting.front();
     const std::int64_t length = next.prompt_tokens + next.output_tokens;
-    if (state.kv.available() < state.kv.blocks_for(length)) return;
+    if (state.kv.available() < state.kv.blocks_for(length) + state.window_blocks(next)) return;
     state.reserve(state.admit(0, now), length);
   }
 

@@ -72,7 +72,7 @@ class SgLangBatcher : public Batcher {
       const std::int64_t total = next.tokens_to_compute();
       const PrefixTree::Match hit = state.kv.match(state.content(next), total);
       const std::int64_t uncached = total - hit.blocks * state.kv.block_tokens();
-      const std::int64_t blocks = state.kv.blocks_for(total) - hit.blocks;
+      const std::int64_t blocks = state.kv.blocks_for(total) - hit.blocks + state.window_blocks(next);
       const std::int64_t answer = std::min(next.output_tokens - next.emitted, kLongestExpected);
       const auto expected = static_cast<double>((blocks + hit.unreferenced_blocks) * state.kv.block_tokens() + answer);
       const bool alone = state.running() == 0;

@@ -41,7 +41,8 @@ class StaticBatcher : public Batcher {
       const std::int64_t padded_output = std::max(output, next.output_tokens - next.emitted);
       const auto members = static_cast<std::int64_t>(batch.size()) + 1;
       // Blocks may still be read by replicas that requests were handed over to.
-      if (state.kv.blocks_for(padded_prompt + padded_output) * members > state.kv.available()) break;
+      const std::int64_t blocks = state.kv.blocks_for(padded_prompt + padded_output) * members;
+      if (blocks + state.window_blocks(next) > state.kv.available()) break;
       if (padded_prompt * members > policy_.max_prompt_tokens && !batch.empty()) break;
       prompt = padded_prompt;
       output = padded_output;

@@ -81,7 +81,8 @@ class StreamingBatcher : public Batcher {
       if (waits && (full || seats <= 0 || !state.adapters.fits(request.adapter))) return;
       const bool swapped = request.swapped > 0;
       const std::int64_t tokens = swapped ? 0 : std::min(request.tokens_to_compute() - request.computed, budget);
-      const std::int64_t blocks = swapped ? state.blocks_swapped(request) : state.blocks_for_chunk(request, tokens);
+      std::int64_t blocks = swapped ? state.blocks_swapped(request) : state.blocks_for_chunk(request, tokens);
+      if (waits) blocks += state.window_blocks(request);
       const std::size_t given_way = victims_.size();
       std::size_t last = end;
       for (; free < blocks && last > i + 1; --last) {
@@ -89,6 +90,7 @@ class StreamingBatcher : public Batcher {
         if (!may_give_way(candidate, now)) continue;
         victims_.push_back(&candidate);
         free += candidate.lease.blocks();
+        if (candidate.state != Request::State::waiting) free += state.window_blocks(candidate);
       }
       if (free < blocks) {
         if (order_.before || waits) victims_.resize(given_way);

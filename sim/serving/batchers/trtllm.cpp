@@ -42,7 +42,7 @@ class TrtLlmBatcher : public Batcher {
       const std::int64_t tokens = request.tokens_to_compute();
       // A prompt above the budget runs when nothing else does (TensorRT-LLM refuses it unless the budget is raised).
       const bool alone = decode_tokens == 0 && found.prompts == 0;
-      blocks -= state.kv.blocks_for(tokens_to_hold(request));
+      blocks -= state.kv.blocks_for(tokens_to_hold(request)) + state.window_blocks(request);
       const bool fits = state.running() + found.prompts < policy_.max_batch_size && blocks >= 0 &&
                         (alone || decode_tokens + found.tokens + tokens <= policy_.max_num_tokens);
       if (!fits) return false;

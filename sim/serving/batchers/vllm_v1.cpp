@@ -68,7 +68,8 @@ class VllmV1Batcher : public Batcher {
       if (!policy_.chunked_prefill && uncached > budget) return;
       const std::int64_t tokens = limit(uncached, budget);
       const std::int64_t must_fit = policy_.reserve_full_prompt ? uncached : tokens;
-      const std::int64_t blocks = state.kv.blocks_for(total - uncached + must_fit) - hit.blocks;
+      const std::int64_t blocks =
+          state.kv.blocks_for(total - uncached + must_fit) - hit.blocks + state.window_blocks(next);
       const bool alone = plan.empty() && state.running() == 0;
       const auto spare =
           alone ? 0 : static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.blocks())));

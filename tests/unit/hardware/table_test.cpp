@@ -57,11 +57,11 @@ constexpr const char* kAttention =
     "16,0,1,32,70\n16,0,9,32,390\n32,0,1,32,95\n32,0,9,32,415\n";
 
 std::shared_ptr<const Device> device_of(const traces::TraceFolder& folder, Diagnostics& diagnostics) {
-  const std::string yaml =
-      "{kind: table, name: t, tables: " + folder.path_of("") +
-      ", capacity: 1 GB, runtime_reserve: 0 B, idle_power: 10 W, busy_power: 110 W,"
-      " links: {bandwidth: 1 GB/s, latency: 1 us},"
-      " host: {per_step: 1 us, per_request: 0 s, graph_launch: 0 s, per_eager_layer: 0 s, per_prefill_step: 7 us}}";
+  const std::string yaml = "{kind: table, name: t, tables: " + folder.path_of("") +
+                           ", capacity: 1 GB, runtime_reserve: 0 B, idle_power: 10 W, busy_power: 110 W,"
+                           " links: {bandwidth: 1 GB/s, latency: 1 us},"
+                           " host: {per_step: 1 us, per_request: 0 s, graph_launch: 0 s, per_kernel: 0 s, "
+                           "per_compiled_kernel: 0 s, per_prefill_step: 7 us}}";
   return devices().read(read_yaml(std::make_shared<const SourceText>(SourceText{"inline", yaml}), diagnostics),
                         diagnostics);
 }
@@ -213,8 +213,8 @@ TEST_CASE("a folder that is not there is reported at its key") {
                     "device.yaml", "kind: table\nname: t\ntables: " + gone +
                                        "\ncapacity: 1 GB\nruntime_reserve: 0 B\nidle_power: 1 W\nbusy_power: 2 W\n"
                                        "links: {bandwidth: 1 GB/s, latency: 1 us}\n"
-                                       "host: {per_step: 0 s, per_request: 0 s, graph_launch: 0 s, per_eager_layer: 0 "
-                                       "s}\n"}),
+                                       "host: {per_step: 0 s, per_request: 0 s, graph_launch: 0 s, per_kernel: 0 s, "
+                                       "per_compiled_kernel: 0 s}\n"}),
                 diagnostics),
       diagnostics);
   CHECK_FALSE(device);

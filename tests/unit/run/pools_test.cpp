@@ -25,6 +25,7 @@ std::string apart(
          "    groups: {prompts: {node: dgx-h100, site: cloud}, tokens: {node: dgx-h100, site: shop}}\n"
          "    sites: {cloud: {uplink: 10 Gbit/s, latency: 20 ms}, shop: {uplink: 10 Gbit/s, latency: 20 ms}}\n"
          "serving:\n"
+         "  first_token: prefill\n"
          "  pools: " +
          pools +
          "\n"

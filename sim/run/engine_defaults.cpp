@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/engine_defaults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+
+namespace llmscape::run {
+namespace {
+
+// From a version on, an engine does this unless told otherwise; a later row replaces an earlier one's value.
+struct Default {
+  std::string_view engine, from, key, value;
+};
+
+// Sources: the release notes and configuration of each engine. vLLM: CUDA graphs since 0.2.7; engine v1 with piecewise
+// graphs since 0.8, hybrid KV cache groups since 0.10, FULL_AND_PIECEWISE since 0.11
+// (CompilationConfig.cudagraph_mode), asynchronous scheduling since 0.14 (SchedulerConfig.async_scheduling). SGLang:
+// overlap scheduler since 0.4, swa_full_tokens_ratio 0.8. TensorRT-LLM: the PyTorch flow with its overlap scheduler
+// since 1.0. First tokens of disaggregated serving: vLLM's decoders compute the last prompt token again
+// (num_external_computed_tokens = prompt - 1), SGLang and TensorRT-LLM send the first token with the KV entries.
+constexpr std::array kDefaults = {
+    Default{"vllm", "0", "batcher", "vllm_v0"},
+    Default{"vllm", "0", "cuda_graphs", "none"},
+    Default{"vllm", "0", "asynchronous", "false"},
+    Default{"vllm", "0", "kv_windows", "ignored"},
+    Default{"vllm", "0", "first_token", "recomputed"},
+    Default{"vllm", "0.2.7", "cuda_graphs", "full"},
+    Default{"vllm", "0.8", "batcher", "vllm_v1"},
+    Default{"vllm", "0.8", "cuda_graphs", "piecewise"},
+    Default{"vllm", "0.10", "kv_windows", "pooled"},
+    Default{"vllm", "0.11", "cuda_graphs", "full_and_piecewise"},
+    Default{"vllm", "0.14", "asynchronous", "true"},
+    Default{"vllm", "0.19", "", ""},
+    Default{"sglang", "0", "batcher", "sglang"},
+    Default{"sglang", "0", "cuda_graphs", "full"},
+    Default{"sglang", "0", "asynchronous", "false"},
+    Default{"sglang", "0", "kv_windows", "ratio"},
+    Default{"sglang", "0", "first_token", "transferred"},
+    Default{"sglang", "0.4", "asynchronous", "true"},
+    Default{"sglang", "0.5", "", ""},
+    Default{"tensorrt_llm", "0", "batcher", "trtllm"},
+    Default{"tensorrt_llm", "0", "cuda_graphs", "full"},
+    Default{"tensorrt_llm", "0", "asynchronous", "false"},
+    Default{"tensorrt_llm", "0", "kv_windows", "split"},
+    Default{"tensorrt_llm", "0", "first_token", "transferred"},
+    Default{"tensorrt_llm", "1.0", "asynchronous", "true"},
+    Default{"orca", "0", "batcher", "orca"},
+    Default{"orca", "0", "cuda_graphs", "none"},
+    Default{"orca", "0", "kv_windows", "ignored"},
+    Default{"orca", "0", "first_token", "prefill"},
+    Default{"sarathi", "0", "batcher", "sarathi"},
+    Default{"sarathi", "0", "cuda_graphs", "none"},
+    Default{"sarathi", "0", "kv_windows", "ignored"},
+    Default{"sarathi", "0", "first_token", "prefill"},
+};
+
+// Batchers that are of one engine alone; the version is what is taken where only the batcher is named.
+struct Home {
+  std::string_view batcher, engine, version;
+};
+constexpr std::array kHomes = {Home{"vllm_v0", "vllm", "0.6"}, Home{"vllm_v1", "vllm", "0.19"},
+                               Home{"sglang", "sglang", "0.5"}, Home{"trtllm", "tensorrt_llm", "1.0"}};
+
+// Where a batcher says that steps are planned while another runs.
+struct Switch {
+  std::string_view batcher, key;
+};
+constexpr std::array kAsynchronous = {Switch{"vllm_v1", "async_scheduling"}, Switch{"layered", "async_scheduling"},
+                                      Switch{"sglang", "overlap_schedule"}, Switch{"trtllm", "overlap_scheduler"}};
+
+std::vector<std::string> engine_names() {
+  std::vector<std::string> names;
+  for (const Default& row : kDefaults)
+    if (std::ranges::find(names, row.engine) == names.end()) names.emplace_back(row.engine);
+  return names;
+}
+
+std::string newest(std::string_view engine) {
+  std::string_view version = "0";
+  for (const Default& row : kDefaults)
+    if (row.engine == engine) version = row.from;
+  return std::string(version);
+}
+
+std::map<std::string_view, std::string_view> defaults_of(std::string_view engine, std::string_view version) {
+  std::map<std::string_view, std::string_view> all;
+  for (const Default& row : kDefaults)
+    if (row.engine == engine && !row.key.empty() && compare_versions(row.from, version) <= 0) all[row.key] = row.value;
+  return all;
+}
+
+std::vector<std::int64_t> numbers_of(std::string_view version) {
+  std::vector<std::int64_t> numbers;
+  const char* at = version.data();
+  const char* const end = at + version.size();
+  while (at < end) {
+    std::int64_t number = 0;
+    at = std::from_chars(at, end, number).ptr;
+    numbers.push_back(number);
+    if (at < end) ++at;
+  }
+  return numbers;
+}
+
+// A scalar of the mapping as written; nothing if it is not there.
+std::optional<std::string> text_of(const YamlNode& node, std::string_view key) {
+  const YamlNode* value = node.find(key);
+  return value && value->is_scalar() ? std::optional(value->text) : std::nullopt;
+}
+
+std::int64_t number_of(const YamlNode& node, std::string_view key) {
+  const std::string text = text_of(node, key).value_or("1");
+  std::int64_t number = 1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+YamlNode value_of(std::string_view text, std::string_view origin, bool quoted = false) {
+  YamlNode node = YamlNode::scalar(std::string(text), quoted);
+  node.origin = origin;
+  return node;
+}
+
+// vLLM plans ahead neither through a pipeline nor beside drafts, but those that heads or a last layer of the model
+// itself make (EAGLE, MTP); SGLang's and TensorRT-LLM's overlap do not ask.
+bool may_overlap(const YamlNode& engine, std::string_view name) {
+  if (name != "vllm") return true;
+  if (number_of(engine, "pipeline_parallel") > 1) return false;
+  const YamlNode* speculation = engine.find("speculation");
+  if (!speculation || !speculation->is_mapping() || text_of(*speculation, "tokens") == "0") return true;
+  const YamlNode* draft = speculation->find("draft");
+  return draft && draft->find("share");
+}
+
+void write_mode(YamlNode& engine, std::string_view usual) {
+  YamlNode* graphs = engine.find("cuda_graphs");
+  if (!graphs || !graphs->is_scalar()) return;
+  if (graphs->text == "false") graphs->text = "none";
+  if (graphs->text == "true") graphs->text = usual == "none" ? "full" : std::string(usual);
+}
+
+void lay(YamlNode& engine, Diagnostics& diagnostics) {
+  const YamlNode* batcher = engine.find("batcher");
+  const bool says_batcher = batcher && (batcher->is_mapping() || batcher->is_scalar());
+  const std::optional<std::string> policy = !says_batcher          ? std::nullopt
+                                            : batcher->is_scalar() ? std::optional(batcher->text)
+                                                                   : text_of(*batcher, "policy");
+  const auto home = std::ranges::find(kHomes, policy.value_or(""), &Home::batcher);
+  YamlNode* named = engine.find("engine");
+  if (named && !named->is_mapping()) return;  // its fields say what is wrong
+  const bool said = named != nullptr;
+  const std::string name = said && text_of(*named, "name") ? *text_of(*named, "name")
+                           : home != kHomes.end()          ? std::string(home->engine)
+                                                           : "vllm";
+  const std::vector<std::string> known = engine_names();
+  if (std::ranges::find(known, name) == known.end()) return;
+  const std::string version = said && text_of(*named, "version")             ? *text_of(*named, "version")
+                              : home != kHomes.end() && home->engine == name ? std::string(home->version)
+                                                                             : newest(name);
+  if (!is_version(version)) return;
+  if (policy && home != kHomes.end() && home->engine != name)
+    diagnostics.error(batcher->where, fmt::format("{} does not schedule as '{}' does", name, *policy),
+                      fmt::format("engine: {{name: {}}}", home->engine));
+  const auto defaults = defaults_of(name, version);
+  const std::string origin = said ? fmt::format("engine {} {}", name, version) : "default";
+
+  if (!said) named = &engine.set("engine", YamlNode::mapping(engine.where));
+  if (!named->find("name")) named->set("name", value_of(name, origin));
+  if (!named->find("version")) named->set("version", value_of(version, origin, true));
+  if (!says_batcher) engine.set("batcher", YamlNode::mapping(engine.where));
+  YamlNode& scheduler = *engine.find("batcher");
+  if (scheduler.is_mapping() && !policy) scheduler.set("policy", value_of(defaults.at("batcher"), origin));
+  const std::string_view schedules = policy ? std::string_view(*policy) : defaults.at("batcher");
+  const auto ahead = std::ranges::find(kAsynchronous, schedules, &Switch::batcher);
+  if (scheduler.is_mapping() && ahead != kAsynchronous.end() && defaults.contains("asynchronous") &&
+      !scheduler.find(ahead->key)) {
+    const bool overlaps = defaults.at("asynchronous") == "true" && may_overlap(engine, name);
+    scheduler.set(ahead->key, value_of(overlaps ? "true" : "false", origin));
+  }
+  for (const std::string_view key : {"cuda_graphs", "kv_windows", "first_token"})
+    if (!engine.find(key)) engine.set(key, value_of(defaults.at(key), origin));
+  write_mode(engine, defaults.at("cuda_graphs"));
+}
+
+}  // namespace
+
+const Fields<EngineName>& engine_fields() {
+  static const Fields<EngineName> fields = [] {
+    Fields<EngineName> f("engine", "the serving engine, which chooses what the scenario leaves open");
+    f.add("name", &EngineName::name, "which; absent: the one whose batcher is used").one_of(engine_names());
+    f.add("version", &EngineName::version,
+          "its version, as a text of numbers (\"0.13\"); absent: the newest whose defaults are known");
+    f.check([](const EngineName& engine, const YamlNode& node, Diagnostics& d) {
+      const YamlNode* version = node.find("version");
+      if (version && !is_version(engine.version))
+        d.error(version->where, fmt::format("'version' is numbers with points between them, not '{}'", engine.version),
+                "version: \"0.13\"");
+    });
+    return f;
+  }();
+  return fields;
+}
+
+int compare_versions(std::string_view a, std::string_view b) {
+  std::vector<std::int64_t> left = numbers_of(a), right = numbers_of(b);
+  const std::size_t size = std::max(left.size(), right.size());
+  left.resize(size);
+  right.resize(size);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+bool is_version(std::string_view text) {
+  if (text.empty() || text.front() == '.' || text.back() == '.') return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '.' && text[i - 1] == '.') return false;
+    if (text[i] != '.' && (text[i] < '0' || text[i] > '9')) return false;
+  }
+  return text.size() <= 32;
+}
+
+void lay_engine_defaults(YamlNode& root, Diagnostics& diagnostics) {
+  if (!root.is_mapping()) return;
+  YamlNode* serving = root.find("serving");
+  if (!serving) serving = &root.set("serving", YamlNode::mapping(root.where));
+  if (serving->kind == YamlNode::Kind::null) *serving = YamlNode::mapping(serving->where);
+  if (!serving->is_mapping()) return;
+  YamlNode* pools = serving->find("pools");
+  if (pools && pools->is_sequence())
+    for (YamlNode& pool : pools->items)
+      if (pool.is_mapping()) lay(pool, diagnostics);
+  lay(*serving, diagnostics);
+}
+
+}  // namespace llmscape::run

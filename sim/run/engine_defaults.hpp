@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.hpp"
+
+namespace llmscape::run {
+
+// Which serving engine stands behind a pool: it chooses what the scenario leaves open. Key `engine`; later also what
+// its kernels, KV cache, attention and logits are.
+struct EngineName {
+  std::string name = "vllm";
+  std::string version;  // compared component by component: "0.9" < "0.13"; empty: the newest that the table knows
+};
+const Fields<EngineName>& engine_fields();
+
+// Below zero, zero or above: the versions by their numbers, "0.9" < "0.13", "1" = "1.0".
+int compare_versions(std::string_view a, std::string_view b);
+// Numbers with points between them.
+bool is_version(std::string_view text);
+
+// Lays the defaults of each engine into `serving` and its pools, where the user has said nothing: a value of the file
+// or of an override always wins. Where no engine is named it is the one whose batcher is used, vLLM if that is of none.
+// Writes `true` and `false` of cuda_graphs as the mode that they stand for. A name, a version or a batcher that do not
+// go together are reported. Before fields are read, after pools have inherited.
+void lay_engine_defaults(YamlNode& root, Diagnostics& diagnostics);
+
+}  // namespace llmscape::run

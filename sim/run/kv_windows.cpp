@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/kv_windows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "models/operator_list.hpp"
+
+namespace llmscape::run {
+
+WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPlan& plan, KvWindows windows,
+                       double tokens, std::int64_t block_tokens, std::int64_t in_flight, std::int64_t longest) {
+  std::map<std::int64_t, double> per_token;  // bytes on a rank, by window
+  for (const models::LayerGroup& group : model.groups)
+    per_token[group.attention.reach()] += group.caches(models::layers_per_stage(group, plan)) *
+                                          models::kv_bytes_per_token(group.attention, model.precision.kv, plan.tensor);
+  WindowedKv kv;
+  kv.tokens = static_cast<std::int64_t>(tokens);
+  if (windows == KvWindows::ignored || per_token.size() < 2 || per_token.begin()->first != 0) return kv;
+  const double full = per_token.begin()->second;
+  per_token.erase(per_token.begin());
+  double all = full, split = full * static_cast<double>(longest);
+  for (const auto& [window, bytes] : per_token) {
+    all += bytes;
+    split += bytes * static_cast<double>(std::min(window, longest));
+  }
+  const double memory = tokens * all;
+  if (windows == KvWindows::pooled) {
+    kv.tokens = static_cast<std::int64_t>(memory / full);
+    for (const auto& [window, bytes] : per_token) {
+      const std::int64_t held = (window - 1 + in_flight + block_tokens - 1) / block_tokens + 1;
+      kv.windows.push_back({held, bytes / full});
+    }
+    return kv;
+  }
+  kv.most_sequences = std::numeric_limits<std::int64_t>::max();
+  double spent = full;  // bytes of all pools for each token of the layers without a window
+  for (const auto& [window, bytes] : per_token) spent += kWindowRatio * bytes;
+  const bool by_ratio = windows == KvWindows::ratio;
+  const double full_tokens = by_ratio ? memory / spent : memory * static_cast<double>(longest) / split;
+  kv.tokens = static_cast<std::int64_t>(full_tokens);
+  for (const auto& [window, bytes] : per_token) {
+    const double pool =
+        by_ratio ? kWindowRatio * full_tokens : memory * static_cast<double>(std::min(window, longest)) / split;
+    kv.most_sequences = std::min(kv.most_sequences, static_cast<std::int64_t>(pool / static_cast<double>(window)));
+  }
+  kv.most_sequences = std::max<std::int64_t>(1, kv.most_sequences);
+  return kv;
+}
+
+}  // namespace llmscape::run
