@@ -163,6 +163,13 @@ struct Intervals {
 };
 
 // What the replicas of one pool did.
+// The number formats that a group of devices served a model in.
+struct PrecisionUsed {
+  std::string model, group;
+  std::string weights, experts, embeddings, activations, kv;
+  std::string words;  // "weights fp8, activations fp8, KV bf16"
+};
+
 struct PoolResult {
   std::string name;
   std::string model;
@@ -270,6 +277,8 @@ struct RunResult {
   double simulated_s = 0;  // when the last event happened
   double window_s = 0;     // length of the measured window
   // What the summary names.
+  std::vector<PrecisionUsed> precision;  // of each model on each group that serves it
+  std::string tokens_of;                 // text, random or skewed where a mixture of experts was served; else empty
   std::string model;
   std::string hardware;  // "4 x h100-sxm"
   std::int64_t devices = 0;

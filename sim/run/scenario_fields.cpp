@@ -115,7 +115,6 @@ const Fields<KvHostMemory>& kv_host_fields() {
 // The fields that pools lay over those of `serving`.
 template <class T>
 void add_engine_fields(Fields<T>& f) {
-  using Law = models::ExpertCoverage::Law;
   f.add("tensor_parallel", &T::tensor_parallel, "devices that share every layer").between(1, 1024);
   f.add("pipeline_parallel", &T::pipeline_parallel, "stages of consecutive layers").between(1, 256);
   f.add("pipeline_batches", &T::pipeline_batches,
@@ -147,8 +146,6 @@ void add_engine_fields(Fields<T>& f) {
   f.add("max_cudagraph_capture_size", &T::max_cudagraph_capture_size,
         "largest captured batch; min(512, 2 x the most sequences) if absent, as vLLM")
       .between(1, 65536);
-  f.add_enum("expert_coverage", &T::expert_coverage, {{"related", Law::related}, {"uniform", Law::uniform}},
-             "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
   f.add_group("kv_tiers", &T::kv_tiers, hardware::memory_tier_fields(),
               "memories below HBM that keep KV blocks, from the nearest on; absent: what leaves HBM is gone")
       .preset_from("tiers");
