@@ -10,6 +10,7 @@
 
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
+#include "hardware/precision.hpp"
 #include "hardware/residuals.hpp"
 #include "models/adapter.hpp"
 #include "models/memory.hpp"
@@ -128,6 +129,8 @@ struct Device {
   [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const {
     return 0;
   }
+  // What its kernels multiply; nothing: it takes every format as it is asked for.
+  [[nodiscard]] virtual std::optional<Arithmetic> arithmetic() const { return std::nullopt; }
   // Why this model and plan cannot run on this device, one sentence each; empty: they can.
   [[nodiscard]] virtual std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const {
     return {};

@@ -47,7 +47,8 @@ void add_latent_prefill(const Attention& a, const ParallelPlan& plan, const Prec
     through_expansion += chunk.tokens + (absorb ? 0 : chunk.cached);
   }
   const Linear expansion = latent_expansion(a, plan.tensor);
-  list.add_gemm(through_expansion, expansion.k, expansion.n, precision.weights, precision.activations, layers);
+  list.add_gemm(through_expansion, expansion.k, expansion.n, precision.weights, inputs_of(precision, precision.weights),
+                layers);
   if (!expanded.chunks.empty()) list.add(expanded, layers);
   if (!absorbed.chunks.empty()) list.add(absorbed, layers);
 }

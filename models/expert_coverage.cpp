@@ -32,12 +32,30 @@ double independent_tokens(double chunk_tokens) {
   return std::pow(independent_tokens(left), 1 - share) * std::pow(independent_tokens(*after), share);
 }
 
+// sum_i 1 - (1 - p_i)^T over E, p_i ~ 1 / i with sum k: popular experts take every token (p 1), the others share what
+// is left of k. Zipf's law is an assumption; kernel tables of skewed rows (power_law_1.01) are timed with loads like
+// it.
+double zipf_share(int experts, int experts_per_token, double tokens) {
+  double harmonic = 0;
+  for (int i = 1; i <= experts; ++i) harmonic += 1.0 / i;
+  int full = 0;  // experts that every token takes
+  double left = experts_per_token;
+  while (left > 0 && left / harmonic / (full + 1) >= 1) {
+    harmonic -= 1.0 / ++full;
+    left -= 1;
+  }
+  double touched = full;
+  for (int i = full + 1; i <= experts; ++i) touched += 1 - std::pow(1 - left / harmonic / i, tokens);
+  return std::min(touched, experts_per_token * tokens) / experts;
+}
+
 }  // namespace
 
 double expert_share(const ExpertCoverage& coverage, int experts, int experts_per_token, std::int64_t chunk_tokens,
                     std::int64_t decode_tokens) {
   double chunk = static_cast<double>(chunk_tokens);
   double decode = static_cast<double>(decode_tokens);
+  if (coverage.law == ExpertCoverage::Law::skewed) return zipf_share(experts, experts_per_token, chunk + decode);
   if (coverage.law == ExpertCoverage::Law::related) {
     chunk = independent_tokens(chunk);
     decode = std::min(decode, std::pow(decode, coverage.beta));

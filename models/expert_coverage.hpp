@@ -4,12 +4,13 @@
 
 namespace llmscape::models {
 
-// How many distinct experts of a layer a step touches (cost-model 2.5). Both laws give k/E at one token, never fall as
+// How many distinct experts of a layer a step touches (cost-model 2.5). All laws give k/E at one token, never fall as
 // tokens grow and never exceed the uniform router.
 struct ExpertCoverage {
   enum class Law {
     related,  // default: tokens of one text agree; published coverage of Qwen3-30B-A3B, by table for prompt chunks
     uniform,  // independent uniform routing: random-token benchmarks
+    skewed,   // independent routing to experts of unlike popularity, Zipf's 1 / rank (assumed), at most 1 a token
   };
   Law law = Law::related;
   double beta = 0.70;  // decode batches under `related`: 1 - (1 - k/E)^(T^beta)

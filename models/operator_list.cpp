@@ -41,4 +41,8 @@ Format hidden_format(const Precision& precision) {
   return precision.activations.bytes < kNarrowestHidden ? Format{} : precision.activations;
 }
 
+Format inputs_of(const Precision& precision, const Format& weights) {
+  return weights.bytes < kNarrowestHidden ? precision.activations : hidden_format(precision);
+}
+
 }  // namespace llmscape::models

@@ -26,5 +26,7 @@ class OperatorList {
 // Format of hidden states between operators: 16 bits at least, even where the inputs of matrix products are quantised
 // to fewer. The router and the head, which quantised checkpoints leave alone, take them as they are.
 Format hidden_format(const Precision& precision);
+// Format of the inputs of a product with these weights: no engine quantises those of 16-bit weights.
+Format inputs_of(const Precision& precision, const Format& weights);
 
 }  // namespace llmscape::models

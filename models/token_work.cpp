@@ -46,7 +46,7 @@ class TokenWork {
   }
 
   void linear(const Linear& shape, std::int64_t rows, const Format& weights, int count) {
-    list_.add_gemm(rows, shape.k, shape.n, weights, model_.precision.activations, count);
+    list_.add_gemm(rows, shape.k, shape.n, weights, inputs_of(model_.precision, weights), count);
   }
 
   void add_embedding() {
@@ -137,7 +137,7 @@ class TokenWork {
     product.experts_held = kind.experts / plan_.expert;
     product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
     product.weights = precision.expert_weights();
-    product.activations = precision.activations;
+    product.activations = inputs_of(precision, product.weights);
     product.even = false;
 
     exchange(kind, layers);

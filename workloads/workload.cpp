@@ -57,10 +57,24 @@ void check_workload(const WorkloadConfig& config, const YamlNode& node, Diagnost
 
 }  // namespace
 
+std::string_view name_of(Tokens tokens) {
+  switch (tokens) {
+    case Tokens::random: return "random";
+    case Tokens::skewed: return "skewed";
+    default: return "text";
+  }
+}
+
 const Fields<WorkloadConfig>& workload_fields() {
   static const Fields<WorkloadConfig> fields = [] {
     Fields<WorkloadConfig> f("workload", "what arrives: programs of model calls, tools and pauses");
     f.add("source", &WorkloadConfig::source, "where the workload comes from: a paper, a trace");
+    f.add_enum(
+        "tokens", &WorkloadConfig::tokens,
+        {{"text", Tokens::text}, {"random", Tokens::random}, {"skewed", Tokens::skewed}},
+        "what prompts and answers are made of, which decides how many experts of a mixture a step touches: real "
+        "text, whose tokens agree on experts; random token ids, as most benchmarks send, which spread evenly; or "
+        "tokens for which some experts are popular (Zipf)");
     f.add_family("arrivals", &WorkloadConfig::arrivals, arrivals(), "when programs start");
     f.add_family("stream", &WorkloadConfig::stream, streams(), "what each program does");
     f.add_group("mixture", &WorkloadConfig::mixture, component_fields(), "several streams that share the arrivals");

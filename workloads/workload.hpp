@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fields.hpp"
@@ -29,9 +30,14 @@ struct ReplayConfig {
   std::optional<std::int64_t> count;
 };
 
+// What the prompts' tokens are: it decides how many experts of a mixture a step touches (models/expert_coverage.hpp).
+enum class Tokens { text, random, skewed };
+std::string_view name_of(Tokens tokens);
+
 // The `workload` section of a scenario: arrivals with a stream or a mixture, or a recorded trace.
 struct WorkloadConfig {
   std::optional<std::string> source;
+  Tokens tokens = Tokens::text;
   std::shared_ptr<const Arrivals> arrivals;
   std::shared_ptr<const Stream> stream;
   std::vector<MixtureComponent> mixture;

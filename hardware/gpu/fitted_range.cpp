@@ -6,9 +6,24 @@
 #include <algorithm>
 
 namespace llmscape::hardware {
+namespace {
 
-bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
-                                std::int64_t k) {
+constexpr double kHalfPrecision = 2;  // bytes
+
+}  // namespace
+
+template <class G>
+bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit, const GemmParameters& of_16_bits,
+                                const G& g, std::int64_t rows) {
+  const std::int64_t n = g.n, k = g.k;
+  if (g.weights.bytes < kHalfPrecision && &fit == &of_16_bits) {
+    if (first(family).empty())
+      first(family) = fmt::format(
+          "weights {} with {} inputs: that kernel was not timed, and is priced with the fit to "
+          "16 bits at its own bytes and peak",
+          g.weights.name, g.activations.name);
+    return false;
+  }
   const bool inside = rows <= fit.most_rows && std::min(n, k) >= fit.least_width;
   if (!inside && first(family).empty())
     first(family) = fmt::format("a product of {} rows, N {}, K {} (fitted: rows to {}, N and K from {})", rows, n, k,
@@ -17,9 +32,15 @@ bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit
 }
 
 bool FittedRange::check(const models::DecodeAttention& a) {
-  const auto& fit = gpu_.decode_attention;
-  const bool inside = a.sequences <= fit.most_sequences && a.attended.max <= fit.longest_context;
+  const auto& fit = gpu_.decode_attention_of(a.kv);
   std::string& text = first(OperatorFamily::decode_attention);
+  if (a.sequences > 0 && a.kv.bytes < kHalfPrecision && &fit == &gpu_.decode_attention) {
+    if (text.empty())
+      text = fmt::format("KV in {}: that kernel was not timed, and is priced with the fit to 16 bits at its own bytes",
+                         a.kv.name);
+    return false;
+  }
+  const bool inside = a.sequences <= fit.most_sequences && a.attended.max <= fit.longest_context;
   if (!inside && text.empty())
     text = fmt::format("{} decodes, the longest over {} tokens (fitted: {} decodes, {} tokens)", a.sequences,
                        a.attended.max, fit.most_sequences, fit.longest_context);
@@ -47,9 +68,10 @@ bool FittedRange::check(const models::PrefillAttention& shape, std::span<const m
 
 bool FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::Gemm>(&op))
-    return check_product(OperatorFamily::gemm, gpu_.gemm_of(g->weights), g->m, g->n, g->k);
+    return check_product(OperatorFamily::gemm, gpu_.gemm_of(g->weights, g->activations), gpu_.gemm, *g, g->m);
   if (const auto* g = std::get_if<models::GroupedGemm>(&op))
-    return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights), g->rows, g->n, g->k);
+    return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights, g->activations),
+                         gpu_.grouped_gemm(), *g, g->rows);
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a);
   if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(*a, a->chunks);
   const auto* c = std::get_if<models::Collective>(&op);

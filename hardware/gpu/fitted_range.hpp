@@ -22,8 +22,10 @@ class FittedRange {
 
  private:
   std::string& first(OperatorFamily family) { return first_[static_cast<std::size_t>(family)]; }
-  bool check_product(OperatorFamily family, const GemmParameters& fit, std::int64_t rows, std::int64_t n,
-                     std::int64_t k);
+  // Narrow weights that are priced with the fit to 16-bit ones are outside, whatever their shape.
+  template <class G>
+  bool check_product(OperatorFamily family, const GemmParameters& fit, const GemmParameters& of_16_bits, const G& g,
+                     std::int64_t rows);
 
   bool check_sparse(const models::PrefillAttention& shape);
 

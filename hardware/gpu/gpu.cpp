@@ -2,12 +2,18 @@
 #include "hardware/gpu/gpu.hpp"
 
 #include "hardware/gpu/gpu_step_model.hpp"
+#include "models/format.hpp"
 
 namespace llmscape::hardware {
 namespace {
 
 // A fit times a figure of the data sheet is worth the fit, unless the figure is assumed.
 Tag worth(Tag fit, Tag figure) { return figure == Tag::assumed ? Tag::assumed : fit; }
+
+// W8A16: no kernel that was timed.
+bool widened_bytes(const models::Format& weights, const models::Format& inputs) {
+  return weights.bytes == 1 && inputs.bytes > 1;
+}
 
 const Fields<EnergyParameters>& energy_fields() {
   static const Fields<EnergyParameters> fields = [] {
@@ -26,8 +32,8 @@ const Fields<EnergyParameters>& energy_fields() {
 
 }  // namespace
 
-const GemmParameters& Gpu::gemm_of(const models::Format& weights) const {
-  const auto own = gemm_by_format.find(weights.name);
+const GemmParameters& Gpu::gemm_of(const models::Format& weights, const models::Format& inputs) const {
+  const auto own = widened_bytes(weights, inputs) ? gemm_by_format.end() : gemm_by_format.find(weights.name);
   return own != gemm_by_format.end() ? own->second : gemm;
 }
 
@@ -41,8 +47,9 @@ const SparseAttentionParameters& Gpu::sparse_attention_of(const std::string& ker
   return own != sparse_attention.end() ? own->second : assumed_sparse_attention();
 }
 
-const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights) const {
-  const auto own = expert_gemm_by_format.find(weights.name);
+const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights, const models::Format& inputs) const {
+  const auto own =
+      widened_bytes(weights, inputs) ? expert_gemm_by_format.end() : expert_gemm_by_format.find(weights.name);
   return own != expert_gemm_by_format.end() ? own->second : grouped_gemm();
 }
 
@@ -94,6 +101,10 @@ const Fields<Gpu>& gpu_fields() {
     add_common_fields(f);
     f.add("accuracy", &Gpu::accuracy, "what its predictions are worth; empty: as the tags of its fits say");
     add_peak_fields(f);
+    f.add("widens", &Gpu::widens,
+          "formats of weights that its kernels widen to 16 bits before the product; absent: int8, int4, fp8, "
+          "fp8_block, mxfp8, nvfp4, mxfp4, q8_0 and q4_0, as Marlin does from Ampere on")
+        .one_of(models::format_names());
     f.add("hbm_bandwidth", &Gpu::hbm_bandwidth, "bandwidth of the device memory").required().above(0);
     f.add("hbm_capacity", &Gpu::hbm_capacity, "device memory as the driver reports it").required().above(0);
     f.add("multiprocessors", &Gpu::multiprocessors, "streaming multiprocessors or compute units")

@@ -50,8 +50,14 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] const SparseAttentionParameters& sparse_attention_of(const std::string& kernel) const;
   [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::Format& kv) const;
   [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
-  [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights) const;
-  [[nodiscard]] const GemmParameters& grouped_gemm_of(const models::Format& weights) const;
+  // Eight-bit weights have kernels of their own only where their inputs are narrow too: tables are of W8A8 and W4A16.
+  [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights, const models::Format& inputs) const;
+  [[nodiscard]] const GemmParameters& grouped_gemm_of(const models::Format& weights,
+                                                      const models::Format& inputs) const;
+  std::vector<std::string> widens;  // Arithmetic::widens
+  [[nodiscard]] std::optional<Arithmetic> arithmetic() const override {
+    return Arithmetic{peak_int8.has_value(), peak_fp8.has_value(), peak_fp4.has_value(), widens};
+  }
   [[nodiscard]] Bytes memory() const override { return *hbm_capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }

@@ -11,10 +11,11 @@ struct Pricer {
   int count;
 
   void operator()(const models::Gemm& g) const {
-    part.add(OperatorFamily::gemm, gemm_cost(gpu, gpu.gemm_of(g.weights), g), count);
+    part.add(OperatorFamily::gemm, gemm_cost(gpu, gpu.gemm_of(g.weights, g.activations), g), count);
   }
   void operator()(const models::GroupedGemm& g) const {
-    part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm_of(g.weights), g), count);
+    part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm_of(g.weights, g.activations), g),
+             count);
   }
   void operator()(const models::PrefillAttention& a) const {
     if (runs_sparse(a, a.chunks)) {

@@ -33,10 +33,11 @@ NamedFormats formats_in_name(const std::string& hugging_face_name) {
   struct Ending {
     const char *written, *weights, *activations;
   };
-  // As published with the checkpoints; a format that holds for weights alone leaves activations at the model's own.
-  static constexpr Ending kEndings[] = {{"w8a8", "int8", "int8"}, {"w4a16", "int4", ""},  {"w8a16", "int8", ""},
+  // As published with the checkpoints; without activations, what engines multiply such
+  // weights with holds (hardware/precision.hpp).
+  static constexpr Ending kEndings[] = {{"w8a8", "int8", "int8"}, {"w4a16", "int4", ""},  {"w8a16", "int8", "bf16"},
                                         {"nvfp4", "nvfp4", ""},   {"mxfp4", "mxfp4", ""}, {"fp4", "nvfp4", ""},
-                                        {"fp8", "fp8", ""},       {"int8", "int8", ""},   {"8bit", "int8", ""},
+                                        {"fp8", "fp8", ""},       {"int8", "int8", ""},   {"8bit", "int8", "bf16"},
                                         {"awq", "int4", ""},      {"gptq", "int4", ""},   {"int4", "int4", ""},
                                         {"4bit", "int4", ""},     {"bf16", "bf16", ""}};
   const std::size_t slash = hugging_face_name.rfind('/');

@@ -79,6 +79,7 @@ void add_named_formats(VllmCommand& command) {
   const YamlNode* flagged = command.formats.find("weights");
   if (!flagged) {
     command.formats.set("weights", scalar(named.weights));
+    if (named.weights != "bf16") command.formats.set("embeddings", scalar("bf16"));  // checkpoints leave these
     if (!named.activations.empty()) command.formats.set("activations", scalar(named.activations));
     fmt::print(stderr, "as {} is named: weights in {}\n", in_quotes(command.model), named.weights);
   }

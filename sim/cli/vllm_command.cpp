@@ -179,6 +179,7 @@ class Reader {
           value.where, fmt::format("no number format is known for {}: the model's own is kept", in_quotes(value.text)));
     } else if (!format->empty()) {
       command_.formats.set(key, YamlNode::scalar(std::string(*format)));
+      if (meaning == Meaning::weights) command_.formats.set("embeddings", YamlNode::scalar("bf16"));
     }
   }
 

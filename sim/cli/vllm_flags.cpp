@@ -91,8 +91,9 @@ constexpr std::array kQuantizations = {
     Spelling{"gptq", "int4"},   Spelling{"gptq_marlin", "int4"}, Spelling{"bitsandbytes", "int4"},
     Spelling{"mxfp4", "mxfp4"},
 };
-constexpr std::array kDtypes = {Spelling{"auto", ""},     Spelling{"bfloat16", "bf16"}, Spelling{"float16", "fp16"},
-                                Spelling{"half", "fp16"}, Spelling{"float32", "fp32"},  Spelling{"float", "fp32"}};
+// Of hidden states: 16 bits are what models have anyway, and say nothing of the inputs of quantised weights.
+constexpr std::array kDtypes = {Spelling{"auto", ""}, Spelling{"bfloat16", ""},    Spelling{"float16", ""},
+                                Spelling{"half", ""}, Spelling{"float32", "fp32"}, Spelling{"float", "fp32"}};
 constexpr std::array kKvDtypes = {Spelling{"auto", ""}, Spelling{"fp8", "fp8"}, Spelling{"fp8_e4m3", "fp8"},
                                   Spelling{"fp8_e5m2", "fp8"}};
 

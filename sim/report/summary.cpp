@@ -40,6 +40,22 @@ std::string headline(const run::RunResult& r, bool colour) {
   return out;
 }
 
+// The number formats that were computed in, and what prompts are made of where that decides which experts are read.
+std::string precisions(const run::RunResult& r) {
+  std::string out;
+  for (const run::PrecisionUsed& p : r.precision) {
+    const std::string text = r.precision.size() == 1 ? p.words : fmt::format("{} on {}: {}", p.model, p.group, p.words);
+    out += line(out.empty() ? "precision" : "", text);
+  }
+  if (!r.tokens_of.empty())
+    out += line("experts",
+                "touched as by tokens of " +
+                    (r.tokens_of == "text" ? "real text"
+                                           : r.tokens_of + (r.tokens_of == "random" ? " prompts (spread evenly)"
+                                                                                    : " popularity (Zipf, assumed)")));
+  return out;
+}
+
 // What became of the requests that were not completed; empty if all were.
 std::string losses(const run::RunResult& r) {
   const serving::Counters& requests = r.requests;
@@ -269,7 +285,7 @@ std::string summary(const run::RunResult& r, bool colour) {
   if (r.steps > 0) figures += where_the_time_went(r);
   if (r.intervals) figures += intervals(r);
   const bool valid = r.verdict.state == State::valid;
-  std::string out = headline(r, colour) + losses(r) + (valid ? figures : painted(figures, "2", colour));
+  std::string out = headline(r, colour) + precisions(r) + losses(r) + (valid ? figures : painted(figures, "2", colour));
   for (const std::string& warning : r.warnings) out += line("warning", warning);
   return out;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/assemble.hpp"
+#include "sim/run/precision.hpp"
 
 #include <algorithm>
 #include <map>
@@ -417,6 +418,10 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   RunResult result;
   result.seed = config.seed;
   result.model = parts.scenario.model.name;
+  result.precision = precision_used(parts.scenario);
+  const auto routed = [](const models::LayerGroup& group) { return group.feed_forward.routed(); };
+  for (const models::ModelSpec& model : parts.scenario.models)
+    if (std::ranges::any_of(model.groups, routed)) result.tokens_of = name_of(config.workload.tokens);
   result.hardware = describe_hardware(parts.scenario);
   for (const PoolConfig& pool : parts.scenario.pools) {
     const std::string engine = pool.engine.name + " " + pool.engine.version;

@@ -27,7 +27,7 @@ Bytes resident_weights(const Scenario& scenario, const PoolConfig& pool) {
 }  // namespace
 
 hardware::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
-  return hardware::kv_pool(device, scenario.model_of(pool), pool.plan(), pool.gpu_memory_utilization,
+  return hardware::kv_pool(device, scenario.model_on(pool, device), pool.plan(), pool.gpu_memory_utilization,
                            pool.batcher->max_tokens(), pool.batcher->max_sequences(),
                            resident_adapters(scenario, pool));
 }

@@ -134,6 +134,7 @@ Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::O
     warnings_.push_back(
         "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
         "lower bound; serving.pipeline_batches lets several follow one another");
+  warnings_.insert(warnings_.end(), scenario.warnings.begin(), scenario.warnings.end());
   for (const PoolConfig& pool : scenario.pools) add_pool(pool);
 }
 
@@ -172,7 +173,7 @@ void Engines::add_group(const PoolConfig& config, std::size_t group) {
 void Engines::add_replica(const PoolConfig& config, std::size_t group, const ReplicaSize& size, std::int64_t first,
                           std::int64_t stream) {
   const hardware::Device& device = *scenario_.config.hardware.devices[group];
-  const models::ModelSpec& model = scenario_.model_of(config);
+  const models::ModelSpec& model = scenario_.model_on(config, device);
   const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
   const std::int64_t devices = config.plan().devices();
   const auto index = replicas_.size();

@@ -164,6 +164,13 @@ struct Intervals {
 };
 
 // What the replicas of one pool did.
+// The number formats that a group of devices served a model in.
+struct PrecisionUsed {
+  std::string model, group;
+  std::string weights, experts, embeddings, activations, kv;
+  std::string words;  // "weights fp8, activations fp8, KV bf16"
+};
+
 struct PoolResult {
   std::string name;
   std::string model;
@@ -294,6 +301,8 @@ struct RunResult {
   double window_s = 0;  // its length
   Overall overall;
   // What the summary names.
+  std::vector<PrecisionUsed> precision;  // of each model on each group that serves it
+  std::string tokens_of;                 // text, random or skewed where a mixture of experts was served; else empty
   std::string model;
   std::string hardware;  // "4 x h100-sxm"
   std::string engine;    // "vllm 0.19"; of several pools each kind once

@@ -300,6 +300,16 @@ std::string to_json(const RunResult& r) {
   json["model"] = r.model;
   json["hardware"] = r.hardware;
   json["engine"] = r.engine;
+  json["precision"] = Json::array();
+  for (const PrecisionUsed& p : r.precision)
+    json["precision"].push_back({{"model", p.model},
+                                 {"devices", p.group},
+                                 {"weights", p.weights},
+                                 {"experts", p.experts},
+                                 {"embeddings", p.embeddings},
+                                 {"activations", p.activations},
+                                 {"kv", p.kv}});
+  if (!r.tokens_of.empty()) json["tokens_of"] = r.tokens_of;
   json["devices"] = r.devices;
   json["replicas"] = r.replicas;
   refuse_what_is_no_number(json, "");

@@ -13,6 +13,7 @@
 #include "models/catalog.hpp"
 #include "models/format.hpp"
 #include "sim/run/fleet_plan.hpp"
+#include "sim/run/precision.hpp"
 #include "sim/run/scenario_paths.hpp"
 #include "sim/run/serving_pools.hpp"
 #include "sim/run/where.hpp"
@@ -84,15 +85,42 @@ void read_drafts(Scenario& scenario, const YamlNode& root, const Catalogs& catal
   for (const PoolConfig& pool : scenario.pools) {
     if (!pool.speculation || !pool.speculation->draft.model) continue;
     const std::string& name = *pool.speculation->draft.model;
+    const auto& devices = scenario.config.hardware.devices;
+    const auto own = std::ranges::find_if(devices, [&](const auto& d) { return d->name == pool.devices.front(); });
+    const hardware::Device& device = pool.speculation->draft.device ? *pool.speculation->draft.device : **own;
     const auto known = std::ranges::find(scenario.model_names, name);
     if (known != scenario.model_names.end()) {
       scenario.drafts.emplace(name, scenario.models[static_cast<std::size_t>(known - scenario.model_names.begin())]);
     } else if (!scenario.drafts.contains(name)) {
       const SourceRange where = where_of(root, {"serving", "speculation", "draft", "model"});
       if (auto model = models::load_model(catalogs.models, name, where, diagnostics))
-        scenario.drafts.emplace(name, std::move(*model));
+        settle_draft_precision(scenario.drafts.emplace(name, std::move(*model)).first->second, device);
     }
   }
+}
+
+models::ExpertCoverage::Law coverage_of(workloads::Tokens tokens) {
+  using Law = models::ExpertCoverage::Law;
+  switch (tokens) {
+    case workloads::Tokens::random: return Law::uniform;
+    case workloads::Tokens::skewed: return Law::skewed;
+    default: return Law::related;
+  }
+}
+
+// A key of versions before: what it said is a property of the workload.
+void refuse_expert_coverage(const YamlNode& root, Diagnostics& diagnostics) {
+  const auto refuse = [&](const YamlNode* engine) {
+    const YamlNode* old = engine && engine->is_mapping() ? engine->find("expert_coverage") : nullptr;
+    if (old)
+      diagnostics.error(old->where, "'expert_coverage' is now a property of the workload",
+                        old->text == "uniform" ? "workload: {tokens: random}" : "workload: {tokens: text}");
+  };
+  const YamlNode* serving = root.find("serving");
+  refuse(serving);
+  const YamlNode* pools = serving && serving->is_mapping() ? serving->find("pools") : nullptr;
+  if (pools && pools->is_sequence())
+    for (const YamlNode& pool : pools->items) refuse(&pool);
 }
 
 // What a pool does not say of its engine is that of `serving`.
@@ -195,6 +223,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
     spell_out_scenario(root);  // one override may name what the next one goes into
   }
   if (seed) apply_override(root, "seed=" + std::to_string(*seed), diagnostics);
+  refuse_expert_coverage(root, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   inherit_engine(root);
   lay_engine_defaults(root, diagnostics);
   expand_presets(root, scenario_fields().info(), preset_loader(catalogs, folder), diagnostics);
@@ -207,9 +237,12 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   }
   const ScenarioConfig& config = scenario.config;
   scenario.workload_where = where_of(root, {"workload"});
+  scenario.config.serving.expert_coverage = coverage_of(config.workload.tokens);
+  for (PoolConfig& pool : scenario.config.serving.pools) pool.expert_coverage = scenario.config.serving.expert_coverage;
   read_models(scenario, root, catalogs, diagnostics);
   if (!diagnostics.has_errors()) {
     scenario.pools = resolve_pools(scenario, root, diagnostics);
+    if (!diagnostics.has_errors()) settle_precision(scenario, root, diagnostics);
     if (!diagnostics.has_errors()) read_drafts(scenario, root, catalogs, diagnostics);
     if (!diagnostics.has_errors()) check_pools(scenario, root, diagnostics);
   }

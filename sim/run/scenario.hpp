@@ -91,8 +91,8 @@ struct EngineConfig {
   KvWindows kv_windows = KvWindows::pooled;
   serving::FirstToken first_token = serving::FirstToken::recomputed;
   std::optional<std::int64_t> max_cudagraph_capture_size;
-  models::ExpertCoverage::Law expert_coverage = models::ExpertCoverage::Law::related;
-  std::vector<hardware::MemoryTier> kv_tiers;  // below HBM, from the nearest on
+  models::ExpertCoverage::Law expert_coverage = models::ExpertCoverage::Law::related;  // by workload.tokens
+  std::vector<hardware::MemoryTier> kv_tiers;                                          // below HBM, from the nearest on
   serving::KvWrite kv_write = serving::KvWrite::on_eviction;
   serving::KvFetch kv_fetch = serving::KvFetch::by_cost;
   bool kv_prefetch = true;
@@ -186,9 +186,12 @@ struct Scenario {
   std::vector<std::string> slo_classes;             // the unnamed class first, then by name
   std::vector<Slo> slos;                            // one for each class
   std::vector<PoolConfig> pools;                    // at least one
-  serving::FleetPlan fleet;                         // their replicas
-  std::filesystem::path folder;                     // relative paths start here
-  YamlNode resolved;                                // every value, presets and defaults spelled out, with its origin
+  // What a group of devices serves, by index of the model and name of the group: the formats may differ.
+  std::map<std::pair<int, std::string>, models::ModelSpec> served;
+  std::vector<std::string> warnings;  // for the result: what runs in another way than it is asked for
+  serving::FleetPlan fleet;           // their replicas
+  std::filesystem::path folder;       // relative paths start here
+  YamlNode resolved;                  // every value, presets and defaults spelled out, with its origin
   SourceRange workload_where;
 
   // What the workload needs to know of the rest.
@@ -200,6 +203,11 @@ struct Scenario {
   [[nodiscard]] bool replicas_convert() const;
   [[nodiscard]] const models::ModelSpec& model_of(const PoolConfig& pool) const {
     return models[static_cast<std::size_t>(model_index(pool))];
+  }
+  // The same in the formats that these devices of the pool serve it in.
+  [[nodiscard]] const models::ModelSpec& model_on(const PoolConfig& pool, const hardware::Device& device) const {
+    const auto found = served.find({model_index(pool), device.name});
+    return found == served.end() ? model_of(pool) : found->second;
   }
 };
 

@@ -115,7 +115,6 @@ const Fields<KvHostMemory>& kv_host_fields() {
 // The fields that pools lay over those of `serving`.
 template <class T>
 void add_engine_fields(Fields<T>& f) {
-  using Law = models::ExpertCoverage::Law;
   using hardware::CudaGraphs;
   using serving::FirstToken;
   f.add_group("engine", &T::engine, engine_fields(), "the serving engine and its version, which choose other defaults");
@@ -181,8 +180,6 @@ void add_engine_fields(Fields<T>& f) {
        {"prefill", FirstToken::prefill}},
       "where prompts are handed over: a decoder computes the last prompt token again, the first token comes with "
       "the KV entries, or the prefill replica answers it");
-  f.add_enum("expert_coverage", &T::expert_coverage, {{"related", Law::related}, {"uniform", Law::uniform}},
-             "how many experts a step touches: tokens of real text agree, random tokens spread evenly");
   f.add_group("kv_tiers", &T::kv_tiers, hardware::memory_tier_fields(),
               "memories below HBM that keep KV blocks, from the nearest on; absent: what leaves HBM is gone")
       .preset_from("tiers");

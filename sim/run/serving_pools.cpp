@@ -130,7 +130,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
     diagnostics.error(where, "a replica takes " + std::to_string(engine.devices_of_ranks()) +
                                  " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
                                  std::to_string(device.count));
-  const models::ModelSpec& model = scenario.model_of(engine);
+  const models::ModelSpec& model = scenario.model_on(engine, device);
   for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
   if (const auto* layered = dynamic_cast<const serving::Layered*>(engine.batcher.get()))
     for (const std::string& problem : layered->problems(model))

@@ -253,6 +253,7 @@ void Replica::read(const Message& message, Seconds now) {
       } else {
         if (!message.request->answered()) {  // the first token came with the entries
           message.request->first_token = message.request->latest_token = message.at;
+          listener_.on_first_token(message.at);
           message.request->clock.enter(RequestPhase::decode, message.at);
         }
         message.request->clock.enter(RequestPhase::decode, now);

@@ -155,9 +155,9 @@ std::string scenario_text(const Deployment& d) {
       "  batcher: {}\n"
       "  {}\n"
       "  max_model_len: {}\n"
-      "  expert_coverage: uniform\n"
       "  front_end: {{per_call: 10 ms, per_token: 4.5 us}}\n"
       "workload:\n"
+      "  tokens: random\n"
       "  arrivals: {{kind: closed_loop, users: {}}}\n"
       "  stream: {{kind: lengths, prompt: {}, output: {}}}\n"
       "  requests: {}\n",

@@ -36,7 +36,7 @@ hardware:
       idle_power: {{value: 1 W, tag: assumed, source: test}}
       compute_energy: {{value: 0 pJ/flop, tag: assumed, source: test}}
       memory_energy: {{value: 0 pJ/bit, tag: assumed, source: test}}
-serving: {{expert_coverage: uniform, {}}}
+serving: {{{}}}
 workload: {}
 )",
                      model, devices, serving, workload);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which number formats a model is computed, by what is asked for and what the device multiplies; and what else a
+// table says that a fit did not: the tail of unequal contexts, one server's slow ring.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hardware/gpu/fitted_range.hpp"
+#include "models/expert_coverage.hpp"
+#include "tests/support/scenario_run.hpp"
+#include "tests/unit/hardware/hardware_fixtures.hpp"
+
+using namespace llmscape;
+using llmscape::testing::holds;
+using llmscape::testing::mistakes;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+constexpr models::Format kBf16{}, kFp8{"fp8", 1};
+
+// One call of 8,192 prompt tokens and two tokens of answer.
+std::string prompt_on(const std::string& device, const std::string& model, int devices = 1) {
+  const std::string count = std::to_string(devices);
+  return "schema: scenario/1\nmodel: {" + model + "}\nhardware: {devices: [{preset: " + device + ", count: " + count +
+         "}]}\nserving: {tensor_parallel: " + count +
+         ", max_model_len: 8200, batcher: {policy: vllm_v1, max_num_batched_tokens: 8192}}\n"
+         "workload: {requests: 1, arrivals: {kind: closed_loop, users: 1}, stream: {kind: lengths, prompt: {kind: "
+         "fixed, value: 8192}, output: {kind: fixed, value: 2}}}\n";
+}
+
+double gemm_seconds(const run::RunResult& result) {
+  for (const auto& family : result.breakdown.steps.at(0).families)
+    if (family.name == "gemm") return family.seconds;
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("what are quantised weights multiplied with, on which device?") {
+  struct Row {
+    const char *device, *model, *activations;
+    bool emulated;
+    int devices = 1;
+  };
+  const Row rows[] = {
+      {"h100-sxm", "preset: llama-3.1-8b, weights: fp8", "fp8", false},  // W8A8 from Ada and Hopper on
+      {"l40s", "preset: llama-3.1-8b, weights: fp8", "fp8", false},
+      {"a100-80", "preset: llama-3.1-8b, weights: fp8", "bf16", true},     // Marlin, W8A16
+      {"b200", "preset: llama-3.1-8b, weights: nvfp4", "nvfp4", false},    // W4A4
+      {"h100-sxm", "preset: llama-3.1-8b, weights: nvfp4", "bf16", true},  // W4A16
+      {"h100-sxm", "preset: llama-3.1-8b, weights: int4", "bf16", false},  // AWQ, GPTQ
+      {"a100-80", "preset: llama-3.1-8b, weights: int8", "int8", false},   // SmoothQuant
+      {"b200", "preset: gpt-oss-20b", "bf16", false},                      // the checkpoint's W4A16
+      {"b200", "preset: gpt-oss-20b, activations: mxfp8", "mxfp8", false},
+      {"h100-sxm", "preset: llama-3.1-8b, weights: fp8, activations: bf16", "bf16", false},  // the user's word
+      {"h200", "preset: minimax-m2.5", "fp8", false, 8},                                     // the checkpoint's W8A8,
+      {"a100-80", "preset: minimax-m2.5", "bf16", true, 8},                                  // where it can be had
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.device);
+    CAPTURE(row.model);
+    const auto scenario = scenario_of(prompt_on(row.device, row.model, row.devices));
+    REQUIRE(scenario);
+    CHECK(scenario->model.precision.activations.name == row.activations);
+    CHECK(scenario->warnings.empty() != row.emulated);
+  }
+}
+
+TEST_CASE("which formats are refused, because no kernel of the device runs them?") {
+  CHECK(holds(mistakes(prompt_on("a100-80", "preset: llama-3.1-8b, kv: nvfp4")), "no kernels for KV in nvfp4"));
+  CHECK(holds(mistakes(prompt_on("v100", "preset: llama-3.2-1b, weights: nvfp4")), "no kernels for nvfp4 weights"));
+  CHECK(holds(mistakes(prompt_on("a100-80", "preset: llama-3.1-8b, weights: fp8, activations: fp8")),
+              "does not multiply fp8 inputs"));
+  CHECK(holds(mistakes(prompt_on("h100-sxm", "preset: llama-3.1-8b, activations: fp8")), "has no effect"));
+}
+
+TEST_CASE("how much faster is a large product in fp8 than in bf16 on an H100?") {
+  const hardware::Gpu gpu = hardware::catalog_gpu("h100-sxm");
+  const auto seconds = [&](const models::Format& format) {
+    return hardware::gemm_cost(gpu, gpu.gemm_of(format, format), {8192, 8192, 8192, format, format}).time.si();
+  };
+  // 2 x 8192^3 = 1.0995e12 FLOP at 1,979 Tflop/s: 555.6 us at least. Timed by vLLM 0.24 (ai-dynamo/aiconfigurator @
+  // 095f58a, h100_sxm, gemm): 836.1 us in fp8, 1,541.7 us in bf16.
+  CHECK(seconds(kFp8) >= 555.6e-6);
+  CHECK(seconds(kFp8) / seconds(kBf16) == doctest::Approx(836.1 / 1541.7).epsilon(0.1));
+}
+
+TEST_CASE("is a prompt sooner answered with weights in fp8?") {
+  const auto wide = run_on_event_queue(*scenario_of(prompt_on("h100-sxm", "preset: llama-3.1-8b")));
+  const auto narrow =
+      run_on_event_queue(*scenario_of(prompt_on("h100-sxm", "preset: llama-3.1-8b, weights: fp8, embeddings: bf16")));
+  // 32 layers of 218.1e6 parameters, 2 x 8,192 FLOP each: 115.6 ms at 989.5 Tflop/s, 57.8 ms at 1,979.
+  CHECK(gemm_seconds(wide) >= 0.1156);
+  CHECK(gemm_seconds(narrow) >= 0.0578);
+  CHECK(gemm_seconds(narrow) < 0.7 * gemm_seconds(wide));
+  CHECK(narrow.ttft_s->mean < wide.ttft_s->mean);
+  CHECK(narrow.precision.at(0).words == "weights fp8, embeddings bf16, activations fp8, KV bf16");
+  CHECK(narrow.extrapolated == doctest::Approx(wide.extrapolated));
+  // What is stated as it was anyway changes nothing.
+  const auto stated = run_on_event_queue(*scenario_of(prompt_on("h100-sxm", "preset: llama-3.1-8b, weights: bf16")));
+  CHECK(stated.ttft_s->mean == wide.ttft_s->mean);
+}
+
+TEST_CASE("does a result call a kernel fitted that nobody has timed?") {
+  const auto emulated = run_on_event_queue(*scenario_of(prompt_on("a100-80", "preset: llama-3.1-8b, weights: nvfp4")));
+  CHECK(emulated.extrapolated > 0.5);
+  const auto says = [&](const char* part) {
+    return std::ranges::any_of(emulated.warnings, [&](const std::string& text) { return holds(text, part); });
+  };
+  CHECK(says("W4A16"));
+  CHECK(says("was not timed"));
+  const auto kv = run_on_event_queue(*scenario_of(prompt_on("b200", "preset: llama-3.1-8b, kv: fp8")));
+  CHECK(std::ranges::any_of(kv.warnings, [](const auto& text) { return holds(text, "KV in fp8"); }));
+}
+
+TEST_CASE("is KV in fp8 held to the range of its own kernel?") {
+  hardware::Gpu gpu = hardware::catalog_gpu("h100-sxm");
+  gpu.decode_attention_by_kv.at("fp8").longest_context = 1000;
+  hardware::FittedRange range(gpu);
+  models::DecodeAttention a;
+  a.sequences = 4, a.heads = 32, a.kv_heads = 8, a.head_dim = 128;
+  a.attended = {8000, 2000};
+  CHECK(range.check(a));
+  a.kv = kFp8;
+  CHECK_FALSE(range.check(a));
+}
+
+TEST_CASE("how many experts does a step of random tokens read, against one of text?") {
+  const auto run = [](const std::string& tokens) {
+    return run_on_event_queue(
+        *scenario_of("schema: scenario/1\nmodel: qwen3-30b-a3b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+                     "workload: {" +
+                     tokens +
+                     "requests: 16, arrivals: {kind: closed_loop, users: 16}, stream: {kind: lengths, "
+                     "prompt: {kind: fixed, value: 1}, output: {kind: fixed, value: 500}}}\n"));
+  };
+  const auto text = run(""), random = run("tokens: random, "), skewed = run("tokens: skewed, ");
+  CHECK(text.tokens_of == "text");
+  CHECK(random.tokens_of == "random");
+  // 16 decodes: 0.644 of 128 experts by a uniform router, 0.362 by the published coverage of text.
+  CHECK(random.work.expert_bytes / text.work.expert_bytes == doctest::Approx(0.644 / 0.362).epsilon(0.02));
+  CHECK(skewed.work.expert_bytes < random.work.expert_bytes);
+  CHECK(random.tpot_s->mean > 1.3 * text.tpot_s->mean);
+}
+
+TEST_CASE("how many of two experts do two tokens touch, if one is twice as popular?") {
+  const models::ExpertCoverage skewed{models::ExpertCoverage::Law::skewed};
+  // Shares 2/3 and 1/3: (1 - 1/9 + 1 - 4/9) / 2.
+  CHECK(models::expert_share(skewed, 2, 1, 0, 2) == doctest::Approx(13.0 / 18));
+  CHECK(models::expert_share(skewed, 128, 8, 0, 1) == doctest::Approx(8.0 / 128));
+  CHECK(models::expert_share(skewed, 128, 8, 0, 32) <
+        models::expert_share({models::ExpertCoverage::Law::uniform}, 128, 8, 0, 32));
+}
+
+TEST_CASE("where does the key go that said how many experts are touched?") {
+  const std::string old =
+      "schema: scenario/1\nmodel: qwen3-30b-a3b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+      "serving: {expert_coverage: uniform}\nworkload: {requests: 1, arrivals: {kind: closed_loop, users: 1}, stream: "
+      "{kind: lengths, prompt: {kind: fixed, value: 1}, output: {kind: fixed, value: 5}}}\n";
+  CHECK(holds(mistakes(old), "workload: {tokens: random}"));
+}
+
+TEST_CASE("what does one long context among short ones cost an RTX 4090?") {
+  const hardware::Gpu gpu = hardware::catalog_gpu("rtx-4090");
+  models::DecodeAttention a;
+  a.sequences = 64, a.heads = 32, a.kv_heads = 8, a.head_dim = 128;
+  // Skew table of casys-kaist/LLMServingSim @ 5daddb2, three launches each: 56 decodes over 2,048 entries and 8 over
+  // 8,192, mean 2,816: (2866.8 - 2499.6) / 3 us more than with equal ones; 63 over 1,024 and one over 4,096: 82.2 us.
+  a.attended = {64 * 2816, 8192};
+  CHECK(hardware::attention_tail(gpu.decode_attention, a).si() == doctest::Approx(122.4e-6).epsilon(0.1));
+  a.attended = {64 * 1072, 4096};
+  CHECK(hardware::attention_tail(gpu.decode_attention, a).si() == doctest::Approx(82.2e-6).epsilon(0.3));
+}
+
+TEST_CASE("what does an all-reduce over eight L40S cost beside one over four?") {
+  const auto& links = hardware::catalog_gpu("l40s").links;
+  const auto seconds = [&](int ranks) {
+    return hardware::collective_time(links, {models::Collective::Kind::all_reduce, 64e6, ranks}).si();
+  };
+  // The same links, 2 x 7/8 of the tensor through each rank in place of 2 x 3/4.
+  CHECK(seconds(8) / seconds(4) == doctest::Approx((7.0 / 8) / (3.0 / 4)).epsilon(0.02));
+}
