@@ -6,6 +6,7 @@
 
 #include "hardware/profile/profile_device.hpp"
 #include "sim/run/device_memory.hpp"
+#include "sim/run/unread_overrides.hpp"
 
 namespace llmscape::run {
 
@@ -113,6 +114,7 @@ Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::O
         "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
         "lower bound; serving.pipeline_batches lets several follow one another");
   for (const PoolConfig& pool : scenario.pools) add_pool(pool);
+  for (std::string& warning : unread_overrides(scenario)) warnings_.push_back(std::move(warning));
 }
 
 void Engines::add_pool(const PoolConfig& config) {
