@@ -95,7 +95,8 @@ class Stamp {
 };
 
 // Replaces `preset` of the mapping by what it names; a preset may start from another one.
-void resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader& load, Diagnostics& diagnostics) {
+void resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader& load, Diagnostics& diagnostics,
+                    const PresetAdapter& adapt) {
   std::vector<std::string> chain;
   while (const YamlNode* named = value.find("preset")) {
     const YamlNode preset = *named;
@@ -113,7 +114,8 @@ void resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader&
     if (!entry) return fail();
     Stamp(fmt::format("preset {}/{}", field.catalog, preset.text), preset.where).put_on(*entry);
     value.erase("preset");
-    value = merge(std::move(*entry), value);
+    value = merge(*entry, value);
+    if (adapt) adapt(field.catalog, value, *entry);
   }
 }
 
@@ -142,10 +144,11 @@ void fill(YamlNode& node, const StructInfo& info) {
 
 void spell_out(YamlNode& node, const StructInfo& info) { walk(node, info, spell_out_value); }
 
-void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics) {
+void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics,
+                    const PresetAdapter& adapt) {
   walk(node, info, [&](YamlNode& value, const FieldInfo& field) {
     spell_out_value(value, field);
-    if (!field.catalog.empty()) resolve_preset(value, field, load, diagnostics);
+    if (!field.catalog.empty()) resolve_preset(value, field, load, diagnostics, adapt);
   });
 }
 

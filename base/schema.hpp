@@ -18,10 +18,15 @@ using PresetLoader = std::function<std::optional<YamlNode>(std::string_view cata
 // mapping.
 void spell_out(YamlNode& node, const StructInfo& info);
 
-// Replaces each `preset: NAME` of fields that allow it by the catalogue's entry with the other keys laid over it; goes
-// down into groups, lists and families. Nodes from a preset carry `origin` "preset CATALOG/NAME", and messages about
-// them say where it was asked for.
-void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics);
+// Adapts what an entry of that catalogue became with other keys laid over it: parameters of the entry that depend on
+// figures which were laid over.
+using PresetAdapter = std::function<void(std::string_view catalog, YamlNode& merged, const YamlNode& entry)>;
+
+// Replaces each `preset: NAME` of fields that allow it by the catalogue's entry with the other keys laid over it, and
+// adapted where an adapter is given; goes down into groups, lists and families. Nodes from a preset carry `origin`
+// "preset CATALOG/NAME", and messages about them say where it was asked for.
+void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics,
+                    const PresetAdapter& adapt = {});
 
 // Adds every default that the user left out, with origin "default", and puts the keys in the order of the field tables:
 // the complete configuration as a tree, the same for all ways to write it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cpu.hpp"
 
+#include "hardware/power_cap.hpp"
 #include "hardware/step_tables.hpp"
 
 #include <algorithm>
@@ -59,7 +60,7 @@ class CpuStepModel final : public StepModel {
       part += priced(models::attention_work(model_, plan_, batch));
     }
     const auto requests = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
-    const PowerModel power{*cpu_.compute_energy, *cpu_.memory_energy, JoulesPerByte(), cpu_.limit(), *cpu_.idle};
+    const PowerModel power{*cpu_.compute_energy, *cpu_.memory_energy, JoulesPerByte()};
     const Rates rates{static_cast<double>(cpu_.threads) * cpu_.products.rate, cpu_.products.bandwidth};
     return step_cost(part, *cpu_.per_step + requests * *cpu_.per_request, rates, power, plan_.devices());
   }
@@ -105,7 +106,15 @@ std::array<Spread, kOperatorFamilies> Cpu::spreads() const {
 
 std::unique_ptr<StepModel> Cpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
-  return std::make_unique<CpuStepModel>(*this, model, plan, settings);
+  const auto at_clock = [cpu = *this, model, plan, settings](double share) -> std::unique_ptr<StepModel> {
+    Cpu clocked = cpu;
+    clocked.compute_energy.value *= energy_of_operation(share);
+    for (FlopsPerSecond* rate :
+         {&clocked.products.rate, &clocked.prefill_attention.rate, &clocked.decode_attention.rate})
+      *rate *= share;
+    return std::make_unique<CpuStepModel>(clocked, model, plan, settings);
+  };
+  return under_power_limit(at_clock, limit() - *idle, plan.devices());
 }
 
 const Fields<Cpu>& cpu_fields() {

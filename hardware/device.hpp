@@ -109,6 +109,20 @@ class StepModel {
   [[nodiscard]] virtual std::vector<std::string> range_warnings() const { return {}; }
 };
 
+// What the joules of a device include. Each contains the ones before it: the chip with its memory; the board or module
+// as its power sensor reads it (NVML: converters and fans too); the node with host, network cards and power supplies;
+// the rack with switches and cooling inside.
+enum class EnergyBoundary : std::uint8_t { unstated, chip, board, node, rack };
+inline constexpr std::array<std::string_view, 5> kEnergyBoundaryNames = {"unstated", "chip", "board", "node", "rack"};
+constexpr std::string_view name_of(EnergyBoundary boundary) {
+  return kEnergyBoundaryNames[static_cast<std::size_t>(boundary)];
+}
+
+// What the figures are worth that joules follow from: those of work and traffic, and the power at rest.
+struct EnergyTags {
+  Tag dynamic = Tag::assumed, idle = Tag::assumed;
+};
+
 // One kind of accelerator as described in a catalogue file, immutable.
 struct Device {
   virtual ~Device() = default;
@@ -116,12 +130,15 @@ struct Device {
   std::string description;
   std::int64_t count = 1;  // how many of them a scenario has
   std::optional<Sourced<SquareMetres>> die_area;
+  EnergyBoundary energy_boundary = EnergyBoundary::unstated;
   // Bytes of memory that one device offers to weights, KV and activations, before any utilisation factor.
   [[nodiscard]] virtual Bytes memory() const = 0;
   // What contexts, communicators and captured graphs take of it.
   [[nodiscard]] virtual Bytes runtime_memory() const { return Bytes(); }
   // Power drawn when idle, per device; what the run charges for the whole simulated time.
   [[nodiscard]] virtual Watts idle_power() const = 0;
+  // The weakest tags behind its joules.
+  [[nodiscard]] virtual EnergyTags energy_tags() const { return {}; }
   // From the memory behind a device (its host's, DDR) into its own: how fast weights come that are kept there.
   [[nodiscard]] virtual std::optional<BytesPerSecond> load_bandwidth() const { return std::nullopt; }
   // Tokens of KV that fit where this is not simply memory() - weights - activations (CIM, dataflow); 0: use the
@@ -172,6 +189,10 @@ void add_common_fields(Fields<D>& fields) {
   fields.add("description", &D::description, "what it is, in a line");
   fields.add("count", &D::count, "how many of them there are").between(1, 1e6);
   fields.add("die_area", &D::die_area, "of all logic chips of one device; memory chips are not counted").above(0);
+  using enum EnergyBoundary;
+  fields.add_enum("energy_boundary", &D::energy_boundary,
+                  {{"unstated", unstated}, {"chip", chip}, {"board", board}, {"node", node}, {"rack", rack}},
+                  "what its joules include: chip with memory, board as its sensor reads it, node with host, rack");
 }
 
 // The table of kinds (gpu, cim, dataflow, ...): key `kind` of a catalogue file.

@@ -59,12 +59,6 @@ StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const
   const Joules link = part.link_bytes * power.link;
   cost.energy_by_family[kCollective] += devices * link;
   cost.bound[kCollective] = Bound::links;
-  const Seconds at_limit = (compute + memory + link) / (power.limit - power.idle);
-  if (at_limit > cost.device) {
-    for (Seconds& family : cost.by_family) family *= at_limit / cost.device;
-    cost.extrapolated *= at_limit / cost.device;
-    cost.device = at_limit;
-  }
   cost.by_family[static_cast<std::size_t>(OperatorFamily::host)] = host;
   cost.energy = {devices * compute, devices * memory, devices * link};
 

@@ -44,11 +44,10 @@ struct PartCost {
   [[nodiscard]] Seconds time() const { return std::accumulate(by_family.begin(), by_family.end(), Seconds()); }
 };
 
-// Energy of work and traffic, and the limit that it is drawn under.
+// Energy of work and traffic.
 struct PowerModel {
   JoulesPerFlop compute;
   JoulesPerByte memory, link;
-  Watts limit, idle;
 };
 
 // What the parts of a device do at best: what `busy` is measured against.
@@ -57,8 +56,7 @@ struct Rates {
   BytesPerSecond memory;
 };
 
-// The step of a replica of `devices` alike. At the power limit the clock falls: the device's time is stretched until
-// its mean power, dynamic and idle, is the limit; the time that this adds counts as bound by what it was without.
+// The step of a replica of `devices` alike, whatever power it draws (hardware/power_cap.hpp keeps it below a limit).
 // Collectives hold the links as long as they last.
 StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const PowerModel& power, int devices);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hardware/operator_load.hpp"
+#include "hardware/power_cap.hpp"
 #include "hardware/step_tables.hpp"
 
 namespace llmscape::hardware {
@@ -56,8 +57,7 @@ class RooflineStepModel final : public StepModel {
       part += priced(models::attention_work(model_, plan_, batch));
     }
     const auto requests = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
-    const PowerModel power{*device_.compute_energy, *device_.memory_energy, *device_.link_energy, device_.limit(),
-                           *device_.idle};
+    const PowerModel power{*device_.compute_energy, *device_.memory_energy, *device_.link_energy};
     const Rates rates{*device_.peak_bf16, *device_.memory_bandwidth};
     return step_cost(part, *device_.per_step + requests * *device_.per_request, rates, power, plan_.devices());
   }
@@ -99,10 +99,14 @@ std::array<Tag, kOperatorFamilies> Roofline::provenance() const {
 
 std::unique_ptr<StepModel> Roofline::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                           const Settings& settings) const {
-  Roofline clocked = *this;
-  clocked.scale_peaks();
-  clocked.compute_energy.value *= energy_of_operation(clock);
-  return std::make_unique<RooflineStepModel>(std::move(clocked), model, plan, settings);
+  const auto at_clock = [device = *this, model, plan, settings](double share) -> std::unique_ptr<StepModel> {
+    Roofline clocked = device;
+    clocked.clock *= share;
+    clocked.scale_peaks();
+    clocked.compute_energy.value *= energy_of_operation(clocked.clock);
+    return std::make_unique<RooflineStepModel>(std::move(clocked), model, plan, settings);
+  };
+  return under_power_limit(at_clock, limit() - *idle, plan.devices());
 }
 
 const Fields<Roofline>& roofline_fields() {

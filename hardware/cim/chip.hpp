@@ -65,6 +65,10 @@ struct CimDevice final : Device {
 
   [[nodiscard]] Bytes memory() const override { return dram.capacity(); }
   [[nodiscard]] Watts idle_power() const override { return *static_power; }
+  [[nodiscard]] EnergyTags energy_tags() const override {
+    return {weaker(dram.energy.tag, weaker(energy.write.tag, weaker(energy.multiply_add.tag, energy.vector.tag))),
+            static_power.tag};
+  }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override {
     if (storage_bandwidth) return **storage_bandwidth;
     return std::nullopt;

@@ -2,6 +2,7 @@
 #include "hardware/gpu/gpu.hpp"
 
 #include "hardware/gpu/gpu_step_model.hpp"
+#include "hardware/power_cap.hpp"
 #include "models/format.hpp"
 
 namespace llmscape::hardware {
@@ -89,10 +90,29 @@ std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
 
 std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
-  Gpu clocked = *this;
-  clocked.scale_peaks();
-  clocked.energy.compute *= energy_of_operation(clock);
-  return std::make_unique<GpuStepModel>(clocked, model, plan, settings);
+  const auto at_clock = [gpu = *this, model, plan, settings](double share) -> std::unique_ptr<StepModel> {
+    return std::make_unique<GpuStepModel>(gpu.at_clock(share * gpu.clock), model, plan, settings);
+  };
+  return under_power_limit(at_clock, limit() - *idle, plan.devices());
+}
+
+Gpu Gpu::at_clock(double share) const {
+  Gpu gpu = *this;
+  gpu.clock = share;
+  gpu.scale_peaks();
+  gpu.energy.compute *= energy_of_operation(share);
+  const auto slow_products = [share](GemmParameters& p) {
+    p.tile /= share;
+    p.l2_bandwidth *= share;
+  };
+  slow_products(gpu.gemm);
+  if (gpu.expert_gemm) slow_products(*gpu.expert_gemm);
+  for (auto* formats : {&gpu.gemm_by_format, &gpu.expert_gemm_by_format})
+    for (auto& [format, p] : *formats) slow_products(p);
+  gpu.prefill_attention.tile /= share;
+  gpu.decode_attention.cta /= share;
+  for (auto& [format, p] : gpu.decode_attention_by_kv) p.cta /= share;
+  return gpu;
 }
 
 const Fields<Gpu>& gpu_fields() {

@@ -47,6 +47,9 @@ struct Gpu final : Device, Chip, PowerRange {
   // Sparse kernels for prompts, by the name that token plans ask for; others are assumed.
   std::map<std::string, SparseAttentionParameters> sparse_attention;
 
+  // As it is at that share of the boost clock: peaks, the L2 and what tiles and thread blocks cost run with the clock,
+  // memory and launches do not, and an operation takes less energy (energy_of_operation).
+  [[nodiscard]] Gpu at_clock(double share) const;
   [[nodiscard]] const SparseAttentionParameters& sparse_attention_of(const std::string& kernel) const;
   [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::Format& kv) const;
   [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
@@ -61,6 +64,7 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] Bytes memory() const override { return *hbm_capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] EnergyTags energy_tags() const override { return {energy.tag, idle.tag}; }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override {
     return load ? std::optional(**load) : std::nullopt;
   }

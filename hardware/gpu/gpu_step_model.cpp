@@ -58,7 +58,7 @@ StepCost GpuStepModel::step(const models::Batch& batch) {
     part += tables_.logit_part(batch.logit_rows());
     add_attention(part, batch);
   }
-  const PowerModel power{gpu_.energy.compute, gpu_.energy.memory, gpu_.energy.link, gpu_.limit(), *gpu_.idle};
+  const PowerModel power{gpu_.energy.compute, gpu_.energy.memory, gpu_.energy.link};
   StepCost cost =
       step_cost(part, host_time(gpu_.host, batch), {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, power, plan_.devices());
   cost.launch = launch_time(gpu_.host, settings_, batch, launches_);

@@ -41,6 +41,7 @@ struct ProfileDevice final : Device, Fit {
 
   [[nodiscard]] Bytes memory() const override { return *capacity; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] EnergyTags energy_tags() const override { return {busy.tag, idle.tag}; }
   [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const override {
     return kv_capacity;
   }

@@ -24,6 +24,7 @@ struct TableDevice final : Device {
   [[nodiscard]] Bytes memory() const override { return *capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] EnergyTags energy_tags() const override { return {busy.tag, idle.tag}; }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   // Throws std::invalid_argument where problems() has something to say.

@@ -28,7 +28,7 @@ std::string run_with(const run::Scenario& base, const std::vector<std::string>& 
   const run::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
   if (diagnostics.has_errors()) throw std::runtime_error(diagnostics.text(false));
   const Json json = Json::parse(run::to_json(result));
-  Json told = {{"verdict", json["verdict"]["state"]}, {"metrics", Json::array()}};
+  Json told = {{"verdict", json["verdict"]["state"]}, {"metrics", Json::array()}, {"warnings", result.warnings}};
   for (const metrics::Column* column : options.metrics)
     told["metrics"].push_back(json.value(Json::json_pointer(column->json_pointer), Json()));
   return told.dump();
@@ -43,6 +43,14 @@ std::optional<double> change_of(const Json& metric, const std::optional<double>&
   if (!value || !base) return std::nullopt;
   if (*value == *base) return 0;
   return *base != 0 ? std::optional(*value / *base - 1) : std::nullopt;
+}
+
+// Whether one of the warnings of its run says that nothing reads it.
+bool said_unused(const Json& warnings, const Parameter& parameter) {
+  std::string path = parameter.override;
+  if (path.ends_with(".value")) path.resize(path.size() - std::string_view(".value").size());
+  const std::string about = path + " is set, but no price";
+  return std::ranges::any_of(warnings, [&](const Json& w) { return w.get<std::string>().starts_with(about); });
 }
 
 bool chosen(const Parameter& parameter, const std::vector<std::string>& only) {
@@ -99,6 +107,7 @@ Sensitivity sensitivity(const run::Scenario& scenario, const SensitivityOptions&
     row.effects.resize(out.metrics.size());
     (more ? row.more : row.less) = told[run].value("refused", "");
     if (!told[run].contains("metrics")) continue;
+    row.unused = row.unused || said_unused(told[run]["warnings"], row.parameter);
     for (std::size_t m = 0; m < out.metrics.size(); ++m)
       (more ? row.effects[m].more : row.effects[m].less) = change_of(told[run]["metrics"][m], out.base[m]);
   }

@@ -23,6 +23,7 @@ struct ParameterEffects {
   Parameter parameter;
   std::vector<Effect> effects;  // one for each metric
   std::string less, more;       // why the scenario is refused with less of it, or with more; empty: it is not
+  bool unused = false;          // no price of the run reads it
   // The largest effect on any metric.
   [[nodiscard]] double largest() const;
 };

@@ -54,6 +54,16 @@ void add_row(Table& table, const std::string& name, const Metric& metric, std::o
              both && *a != 0 ? fmt::format("{:.3f}x", *b / *a) : "-", both ? better(*a, *b, metric.better) : ""});
 }
 
+// Joules are comparable only where they include the same.
+std::string unlike_boundaries(const Json& a, const Json& b) {
+  if (!a.contains("energy") || !b.contains("energy")) return "";
+  const std::string first = a["energy"].value("boundary", "unstated"),
+                    second = b["energy"].value("boundary", "unstated");
+  if (first == second && first != "mixed") return "";
+  return fmt::format("warning: joules include unlike things: A counts {}, B {} (energy_boundary of the devices)\n",
+                     first, second);
+}
+
 }  // namespace
 
 std::optional<std::string> compare(const std::filesystem::path& a, const std::filesystem::path& b,
@@ -65,7 +75,7 @@ std::optional<std::string> compare(const std::filesystem::path& a, const std::fi
     if (column.statistic != "p90" && column.statistic != "p95" && column.statistic != "max")
       add_row(table, column.name, *column.metric, number_at(first, column.json_pointer),
               number_at(second, column.json_pointer));
-  return about("A", a, first) + about("B", b, second) + '\n' + table.text();
+  return about("A", a, first) + about("B", b, second) + unlike_boundaries(first, second) + '\n' + table.text();
 }
 
 }  // namespace llmscape::report

@@ -154,8 +154,12 @@ std::string to_text(const Sensitivity& s) {
   std::vector<std::string> header = {"effect in %", fmt::format("{:g} % more than", 100 * s.change)};
   for (const metrics::Column* column : s.metrics) header.push_back(beginning_of(column->name, kMetric));
   Table table(header);
-  std::vector<std::string> silent;
+  std::vector<std::string> silent, unused;
   for (const ParameterEffects& row : s.parameters) {
+    if (row.unused) {
+      unused.push_back(names.of(row.parameter));
+      continue;
+    }
     if (row.largest() == 0) {
       if (row.less.empty() || row.more.empty()) silent.push_back(names.of(row.parameter));
       continue;
@@ -167,6 +171,8 @@ std::string to_text(const Sensitivity& s) {
   out += table.text(kWidth);
   for (std::size_t m = 0; m < s.metrics.size(); ++m) out += tornado(s, names, m);
   if (!silent.empty()) out += '\n' + wrapped(fmt::format("no effect at all: {}", together(silent)), kWidth) + '\n';
+  if (!unused.empty())
+    out += '\n' + wrapped(fmt::format("unused, no price of the run reads them: {}", together(unused)), kWidth) + '\n';
   if (const std::string refused = refusals(s, names); !refused.empty()) out += '\n' + refused;
   return out;
 }
@@ -183,6 +189,7 @@ std::string to_json(const Sensitivity& s) {
       if (s.change < 1) effect["less"] = value(row.effects[m].less);
       effect["more"] = value(row.effects[m].more);
     }
+    if (row.unused) entry["unused"] = true;
     if (!row.less.empty()) entry["refused"]["less"] = row.less;
     if (!row.more.empty()) entry["refused"]["more"] = row.more;
   }

@@ -138,6 +138,8 @@ std::string joules(const run::EnergyResult& e) {
   std::vector<std::pair<std::string, double>> shares;
   for (const auto& [component, value] : e.joules)
     if (e.total_joules > 0) shares.emplace_back(component, value / e.total_joules);
+  if (e.boundary != "unstated") out += fmt::format(", {} power", e.boundary);
+  if (e.assumed_share >= 0.005) out += fmt::format(", {} of it assumed", percent(e.assumed_share));
   return line("energy", shares.empty() ? out : fmt::format("{}: {}", out, largest(shares)));
 }
 

@@ -30,6 +30,30 @@ metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gate
   return ledger;
 }
 
+// Of the joules that replicas and hosts spent, those behind which an assumed figure stands.
+Joules assumed_joules(const Parts& parts, const serving::Gateway& gateway, const RunResult& counts, Seconds end) {
+  Joules assumed;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    const hardware::EnergyTags tags = parts.devices[r]->energy_tags();
+    if (tags.dynamic == Tag::assumed)
+      for (const Joules component : parts.replicas[r]->totals().energy) assumed += component;
+    if (tags.idle == Tag::assumed) assumed += standing_power(parts, r) * gateway.provisioned(r).time(end);
+  }
+  for (const RetrievalResult& hosts : counts.retrieval)
+    if (hosts.joules) assumed += Joules(*hosts.joules);
+  return assumed;
+}
+
+std::string boundary_of(const Parts& parts) {
+  std::string boundary;
+  for (const hardware::Device* device : parts.devices) {
+    const std::string_view own = hardware::name_of(device->energy_boundary);
+    if (!boundary.empty() && boundary != own) return "mixed";
+    boundary = own;
+  }
+  return boundary.empty() ? std::string(hardware::name_of(hardware::EnergyBoundary::unstated)) : boundary;
+}
+
 // Components that nothing was spent on are left out, but for static power: a device without any is worth seeing.
 std::vector<std::pair<std::string, double>> by_component(const metrics::EnergyLedger::Row& row) {
   std::vector<std::pair<std::string, double>> joules;
@@ -87,6 +111,9 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
   if (portion.length() > Seconds()) result.mean_w = result.total_joules / portion.length().si();
   result.peak_w = power.peak(portion.from, portion.to).si();
   result.peak_window_s = power.window().si();
+  result.boundary = boundary_of(parts);
+  if (result.total_joules > 0)
+    result.assumed_share = assumed_joules(parts, gateway, counts, end).si() / result.total_joules;
   if (result.total_joules > 0) result.idle_share = ledger.sums()[metrics::kStatic].si() / result.total_joules;
   return result;
 }

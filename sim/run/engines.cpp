@@ -6,6 +6,7 @@
 
 #include "hardware/profile/profile_device.hpp"
 #include "sim/run/device_memory.hpp"
+#include "sim/run/unread_overrides.hpp"
 
 namespace llmscape::run {
 
@@ -136,6 +137,7 @@ Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::O
         "lower bound; serving.pipeline_batches lets several follow one another");
   warnings_.insert(warnings_.end(), scenario.warnings.begin(), scenario.warnings.end());
   for (const PoolConfig& pool : scenario.pools) add_pool(pool);
+  for (std::string& warning : unread_overrides(scenario)) warnings_.push_back(std::move(warning));
 }
 
 void Engines::add_pool(const PoolConfig& config) {

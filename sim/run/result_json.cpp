@@ -77,6 +77,8 @@ Json energy(const EnergyResult& e) {
   json["peak_w"] = e.peak_w;
   json["peak_window_s"] = e.peak_window_s;
   json["idle_share"] = e.idle_share;
+  json["boundary"] = e.boundary;
+  json["assumed_share"] = e.assumed_share;
   for (const auto& [group, joules] : e.by_group) json["by_group"][group] = shares(joules);
   return json;
 }

@@ -10,6 +10,7 @@
 
 #include "base/catalog.hpp"
 #include "base/opened_files.hpp"
+#include "hardware/scaled_fits.hpp"
 #include "models/catalog.hpp"
 #include "models/format.hpp"
 #include "sim/run/fleet_plan.hpp"
@@ -139,6 +140,29 @@ void inherit_engine(YamlNode& root) {
   }
 }
 
+// Entries of the device catalogue bring their fits along, which follow the figures that are laid over them.
+void adapt_preset(std::string_view catalog, YamlNode& merged, const YamlNode& entry) {
+  if (catalog == "hardware") hardware::scale_fits(merged, entry);
+}
+
+const YamlNode* written_devices(const YamlNode& root) {
+  const YamlNode* hardware = root.find("hardware");
+  const YamlNode* devices = hardware ? hardware->find("devices") : nullptr;
+  return devices && devices->is_sequence() ? devices : nullptr;
+}
+
+// Devices that are written out whole, as those of a saved scenario are, have been fitted at the figures that they were
+// written with: overrides scale their fits as they do those of a preset.
+void scale_written_devices(YamlNode& root, const YamlNode& written) {
+  const YamlNode* before = written_devices(written);
+  YamlNode* hardware = root.find("hardware");
+  YamlNode* devices = hardware ? hardware->find("devices") : nullptr;
+  if (!before || !devices) return;
+  for (std::size_t i = 0; i < std::min(before->items.size(), devices->items.size()); ++i)
+    if (!before->items[i].find("preset") && !devices->items[i].find("preset"))
+      hardware::scale_fits(devices->items[i], before->items[i]);
+}
+
 }  // namespace
 
 void spell_out_scenario(YamlNode& root) {
@@ -218,6 +242,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
                                       const Catalogs& catalogs, Diagnostics& diagnostics) {
   take_schema(root, diagnostics);
   spell_out_scenario(root);
+  const YamlNode written = overrides.empty() ? YamlNode() : root;
   for (const std::string& assignment : overrides) {
     apply_override(root, assignment, diagnostics);
     spell_out_scenario(root);  // one override may name what the next one goes into
@@ -227,7 +252,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   if (diagnostics.has_errors()) return std::nullopt;
   inherit_engine(root);
   lay_engine_defaults(root, diagnostics);
-  expand_presets(root, scenario_fields().info(), preset_loader(catalogs, folder), diagnostics);
+  scale_written_devices(root, written);
+  expand_presets(root, scenario_fields().info(), preset_loader(catalogs, folder), diagnostics, adapt_preset);
 
   Scenario scenario;
   scenario.folder = folder;

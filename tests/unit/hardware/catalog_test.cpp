@@ -9,6 +9,13 @@
 namespace llmscape::hardware {
 namespace {
 
+TEST_CASE("what do the joules of each device of the catalogue include? each says so") {
+  for (const std::string& name : catalog_names(kCatalog)) {
+    CAPTURE(name);
+    CHECK(catalog_device(name)->energy_boundary != EnergyBoundary::unstated);
+  }
+}
+
 TEST_CASE("every device of the catalogue loads under its file's name and steps through Llama-3.2-1B") {
   const auto names = catalog_names(kCatalog);
   CHECK(names.size() >= 18);

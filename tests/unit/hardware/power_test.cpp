@@ -12,17 +12,48 @@ using doctest::Approx;
 
 Seconds family(const StepCost& cost, OperatorFamily f) { return cost.by_family[static_cast<std::size_t>(f)]; }
 
-TEST_CASE("under a cap a step lasts t x P / cap") {
-  Gpu gpu = worked_gpu("h100-sxm");
-  gpu.idle.value = Watts();
-  const Decodes decodes(32, 1024);
-  const StepCost free = step(gpu, llama_8b(), decodes.batch);
-  const Watts drawn = total_energy(free) / free.device;
-  gpu.power_limit = drawn / 1.6;
-  const StepCost capped = step(gpu, llama_8b(), decodes.batch);
-  CHECK(capped.device.si() == Approx(1.6 * free.device.si()));
+// Dynamic joules and those at rest.
+double joules(const Device& device, const StepCost& cost) {
+  return (total_energy(cost) + device.idle_power() * cost.device).si();
+}
+
+// A device whose steps draw `limit` at `clock`, against one that may draw no more and chooses its clock.
+template <class D>
+void check_cap(D device, const models::Batch& batch, double clock) {
+  CAPTURE(device.name);
+  CAPTURE(clock);
+  device.tdp.value = Watts(1e6);  // the steps below are the free ones
+  const StepCost free = step(device, llama_8b(), batch);
+  D clocked = device;
+  clocked.clock = clock;
+  const StepCost at_clock = step(clocked, llama_8b(), batch);
+  device.power_limit = total_energy(at_clock) / at_clock.device + *device.idle;
+  const StepCost capped = step(device, llama_8b(), batch);
+  CHECK(joules(device, capped) < joules(device, free));
+  CHECK(joules(device, capped) == Approx(joules(device, at_clock)).epsilon(0.01));
+  CHECK(capped.device.si() == Approx(at_clock.device.si()).epsilon(0.01));
   CHECK(total_time(capped).si() == Approx((capped.device + capped.host).si()));
+}
+
+TEST_CASE("does a power cap save joules? it takes those of the clock whose power is the cap, and never more") {
+  const Prompt prompt(8192);
+  for (const double clock : {0.97, 0.83, 0.77, 0.62}) {  // between the rungs of the ladder
+    check_cap(worked_gpu("h100-sxm"), prompt.batch, clock);
+    check_cap(catalog_gpu("h200"), prompt.batch, clock);
+    check_cap(catalogued<Roofline>("tpu-v6e"), prompt.batch, clock);
+  }
+}
+
+TEST_CASE("where traffic alone exceeds the cap a step lasts joules / headroom") {
+  auto device = catalogued<Roofline>("tpu-v6e");
+  device.compute_energy.value = JoulesPerFlop();
+  const Decodes decodes(1, 1024);
+  const StepCost free = step(device, llama_8b(), decodes.batch);
+  const Watts headroom = total_energy(free) / free.device / 8;
+  device.power_limit = *device.idle + headroom;
+  const StepCost capped = step(device, llama_8b(), decodes.batch);
   CHECK(total_energy(capped) == total_energy(free));
+  CHECK(capped.device.si() == Approx((total_energy(free) / headroom).si()));
 }
 
 TEST_CASE("the mean power of a capped step, idle power included, is the cap, on one device or two") {

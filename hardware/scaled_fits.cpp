@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/scaled_fits.hpp"
+
+#include "base/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace llmscape::hardware {
+namespace {
+
+// A fitted parameter goes with (new figure / reference) ^ exponent.
+struct Influence {
+  std::string_view figure;
+  double exponent;
+};
+struct ScaledFit {
+  std::string_view path;  // `*`: every entry of a mapping, every item of a list
+  std::vector<Influence> with;
+};
+
+// A root term is a time per square root of a byte: dimensionally the root of a latency over a bandwidth.
+const std::vector<ScaledFit>& scaled_fits() {
+  static const std::vector<ScaledFit> all = {
+      {"gemm.cta_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"expert_gemm.cta_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"gemm_by_format.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"expert_gemm_by_format.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"decode_attention.cta_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"decode_attention.tail_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"decode_attention_by_kv.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"decode_attention_by_kv.*.tail_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"peak_bf16", {{"multiprocessors", 1}}},
+      {"peak_fp8", {{"multiprocessors", 1}}},
+      {"peak_int8", {{"multiprocessors", 1}}},
+      {"peak_fp4", {{"multiprocessors", 1}}},
+      {"gemm.l2_bandwidth", {{"multiprocessors", 1}}},
+      {"expert_gemm.l2_bandwidth", {{"multiprocessors", 1}}},
+      {"gemm_by_format.*.l2_bandwidth", {{"multiprocessors", 1}}},
+      {"expert_gemm_by_format.*.l2_bandwidth", {{"multiprocessors", 1}}},
+      {"links.collectives.*.bandwidth", {{"links.bandwidth", 1}}},
+      {"links.collectives.*.latency", {{"links.latency", 1}}},
+      {"links.collectives.*.root_term", {{"links.latency", 0.5}, {"links.bandwidth", -0.5}}},
+  };
+  return all;
+}
+
+template <class Node>
+Node* at(Node* node, std::string_view path) {
+  while (node && !path.empty()) {
+    const std::size_t dot = path.find('.');
+    node = node->find(path.substr(0, dot));
+    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+  }
+  return node;
+}
+
+// {value: 3.35 TB/s, ...} and 3.35 TB/s are the same figure.
+const YamlNode* scalar_of(const YamlNode* node) {
+  if (node && node->is_mapping()) node = node->find("value");
+  return node && node->is_scalar() ? node : nullptr;
+}
+
+std::optional<double> read(const YamlNode* figure, Dimension dimension) {
+  const YamlNode* scalar = scalar_of(figure);
+  if (!scalar) return std::nullopt;
+  const auto value = parse_quantity(scalar->text, dimension);
+  const double* si = std::get_if<double>(&value);
+  return si && *si > 0 ? std::optional(*si) : std::nullopt;
+}
+
+struct Figure {
+  std::string_view path;
+  Dimension dimension;
+  double ratio = 1;  // new / reference
+};
+
+std::vector<Figure> changed_figures(const YamlNode& device, const YamlNode& reference) {
+  std::vector<Figure> figures = {{"hbm_bandwidth", DimensionOf<BytesPerSecond>::value},
+                                 {"multiprocessors", DimensionOf<double>::value},
+                                 {"links.bandwidth", DimensionOf<BytesPerSecond>::value},
+                                 {"links.latency", DimensionOf<Seconds>::value}};
+  for (Figure& figure : figures) {
+    const auto now = read(at(&device, figure.path), figure.dimension);
+    const auto then = read(at(&reference, figure.path), figure.dimension);
+    if (now && then) figure.ratio = *now / *then;
+  }
+  std::erase_if(figures, [](const Figure& figure) { return figure.ratio == 1; });
+  return figures;
+}
+
+// "24.92 GB/s" times 2 is "49.84 GB/s".
+std::optional<std::string> times(const std::string& text, double factor) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  return fmt::format("{:.12g}{}", number * factor, std::string(end, text.data() + text.size()));
+}
+
+struct Change {
+  double factor = 1;
+  std::string why;  // "links.bandwidth x 0.5"
+};
+
+Change change_of(const ScaledFit& fit, const std::vector<Figure>& figures) {
+  Change change;
+  for (const Influence& with : fit.with) {
+    const auto figure = std::ranges::find(figures, with.figure, &Figure::path);
+    if (figure == figures.end()) continue;
+    change.factor *= std::pow(figure->ratio, with.exponent);
+    change.why += fmt::format("{}{} x {:.4g}", change.why.empty() ? "" : ", ", figure->path, figure->ratio);
+  }
+  return change;
+}
+
+// The mapping that holds a parameter says what it is worth, once for all of them.
+void mark_assumed(YamlNode& holder, const Change& change) {
+  YamlNode* tag = holder.find("tag");
+  YamlNode* source = holder.find("source");
+  if (!tag || !tag->is_scalar()) return;
+  tag->text = "assumed";
+  const std::string note = fmt::format("scaled with {}", change.why);
+  if (source && source->is_scalar() && source->text.find(note) == std::string::npos) {
+    source->text += "; " + note;
+    source->quoted = true;
+  }
+}
+
+bool scale_leaf(YamlNode& leaf, const YamlNode& reference, const Change& change) {
+  // What comes from the reference has its text and its origin; what somebody laid over it has another origin.
+  if (!leaf.is_scalar() || !reference.is_scalar() || leaf.text != reference.text || leaf.origin != reference.origin)
+    return false;
+  auto text = times(leaf.text, change.factor);
+  if (!text) return false;
+  leaf.text = std::move(*text);
+  leaf.origin += fmt::format("{}scaled with {}", leaf.origin.empty() ? "" : ", ", change.why);
+  return true;
+}
+
+void scale(YamlNode& holder, const YamlNode& reference, std::string_view path, const Change& change) {
+  const std::size_t dot = path.find('.');
+  const std::string_view key = path.substr(0, dot);
+  const bool last = dot == std::string_view::npos;
+  const std::string_view rest = last ? std::string_view() : path.substr(dot + 1);
+  if (key == "*") {
+    for (auto& entry : holder.entries)
+      if (const YamlNode* then = reference.find(entry.key)) scale(entry.value, *then, rest, change);
+    for (std::size_t i = 0; i < std::min(holder.items.size(), reference.items.size()); ++i)
+      scale(holder.items[i], reference.items[i], rest, change);
+    return;
+  }
+  YamlNode* node = holder.find(key);
+  const YamlNode* then = reference.find(key);
+  if (!node || !then) return;
+  if (!last) return scale(*node, *then, rest, change);
+  if (node->is_mapping()) return scale(*node, *then, "value", change);
+  if (scale_leaf(*node, *then, change)) mark_assumed(holder, change);
+}
+
+}  // namespace
+
+void scale_fits(YamlNode& device, const YamlNode& reference) {
+  const std::vector<Figure> figures = changed_figures(device, reference);
+  if (figures.empty()) return;
+  for (const ScaledFit& fit : scaled_fits())
+    if (const Change change = change_of(fit, figures); change.factor != 1) scale(device, reference, fit.path, change);
+}
+
+}  // namespace llmscape::hardware

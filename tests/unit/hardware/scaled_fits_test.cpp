@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of fitted parameters where a figure of the data sheet is laid over.
+#include "hardware/scaled_fits.hpp"
+#include "closed_form_cases.hpp"
+#include "hardware/collectives.hpp"
+
+#include <cmath>
+
+namespace llmscape::hardware {
+namespace {
+
+using doctest::Approx;
+using Kind = models::Collective::Kind;
+
+// The catalogue's GPU with these values laid over its description, as `--set` or a scenario do.
+Gpu with_overrides(const std::string& name, const std::vector<std::string>& overrides) {
+  Diagnostics diagnostics;
+  auto tree = device_entry(kCatalog, name, {}, diagnostics);
+  REQUIRE(tree);
+  const YamlNode entry = *tree;
+  for (const std::string& override : overrides) apply_override(*tree, override, diagnostics);
+  scale_fits(*tree, entry);
+  const auto device = devices().read(*tree, diagnostics);
+  REQUIRE_MESSAGE(device, diagnostics.text(false));
+  return dynamic_cast<const Gpu&>(*device);
+}
+
+double all_reduce_us(const Gpu& gpu, double mib) {
+  return 1e6 * collective_time(gpu.links, {Kind::all_reduce, mib * 1048576, 8}).si();
+}
+
+TEST_CASE("what does half the NVLink do to an all-reduce? its bandwidth term doubles, its root term grows by 1.41") {
+  // NCCL row of eight H100: 15.3 us + x / 498 GB/s + 7.4 ns sqrt(x), x = 2 x 7/8 x 64 MiB = 117,440,512 B.
+  const double x = 117440512, fixed = 15.3, streamed = x / 498e9 * 1e6, root = 7.4e-3 * std::sqrt(x);
+  CHECK(all_reduce_us(with_overrides("h100-sxm", {}), 64) == Approx(fixed + streamed + root));
+  const Gpu half = with_overrides("h100-sxm", {"links.bandwidth=225 GB/s"});
+  CHECK(all_reduce_us(half, 64) == Approx(fixed + 2 * streamed + std::sqrt(2) * root));
+  CHECK(all_reduce_us(half, 64) == Approx(600.36).epsilon(1e-4));
+}
+
+TEST_CASE("what do links of twice the latency do? fitted latencies double, bandwidths stay") {
+  const Gpu slow = with_overrides("h100-sxm", {"links.latency=5 us"});
+  const double x = 117440512;
+  CHECK(all_reduce_us(slow, 64) == Approx(2 * 15.3 + x / 498e9 * 1e6 + std::sqrt(2) * 7.4e-3 * std::sqrt(x)));
+}
+
+TEST_CASE("links count on every GPU that has measured collectives") {
+  for (const std::string name : {"h100-sxm", "h200", "b200", "gb200", "a100-80", "l40s"}) {
+    CAPTURE(name);
+    const Gpu before = with_overrides(name, {});
+    const double figure = before.links.bandwidth.value.si();
+    const Gpu after = with_overrides(name, {"links.bandwidth=" + std::to_string(figure / 4e9) + " GB/s"});
+    CHECK(all_reduce_us(after, 256) > 2 * all_reduce_us(before, 256));
+    CHECK(after.links.collectives.front().tag == Tag::assumed);
+  }
+}
+
+TEST_CASE("what does twice the memory bandwidth do to decode attention? the time above its launch halves") {
+  const Gpu once = with_overrides("h100-sxm", {}), twice = with_overrides("h100-sxm", {"hbm_bandwidth=6.7 TB/s"});
+  CHECK(twice.decode_attention.cta_bandwidth.si() == Approx(2 * once.decode_attention.cta_bandwidth.si()));
+  models::DecodeAttention shape;
+  shape.heads = 32, shape.kv_heads = 8, shape.head_dim = 128, shape.sequences = 256;
+  shape.attended = equal_contexts(256, 16384);
+  shape.kv = llama_8b().precision.kv;
+  DecodeAttentionParameters p = once.decode_attention, q = twice.decode_attention;
+  p.correction.reset(), q.correction.reset();
+  const Seconds before = decode_attention_cost(once, p, shape).time - p.launch;
+  const Seconds after = decode_attention_cost(twice, q, shape).time - q.launch;
+  CHECK(before / after == Approx(2).epsilon(0.03));
+}
+
+TEST_CASE("what do twice the multiprocessors do? peaks and L2 double with them, the memory does not") {
+  const Gpu once = with_overrides("h100-sxm", {}), twice = with_overrides("h100-sxm", {"multiprocessors=264"});
+  CHECK(twice.peak_bf16.value.si() == Approx(2 * 989.5e12));
+  CHECK(twice.peak_bf16.tag == Tag::assumed);
+  CHECK(twice.gemm.l2_bandwidth.si() == Approx(2 * once.gemm.l2_bandwidth.si()));
+  CHECK(twice.hbm_bandwidth.value == once.hbm_bandwidth.value);
+}
+
+TEST_CASE("a fitted parameter that is stated itself wins over the figure, at its old value too") {
+  const Gpu gpu = with_overrides("h100-sxm", {"hbm_bandwidth=6.7 TB/s", "gemm.cta_bandwidth=24.92 GB/s"});
+  CHECK(gpu.gemm.cta_bandwidth.si() == Approx(24.92e9));
+  CHECK(gpu.decode_attention.cta_bandwidth.si() == Approx(2 * 251.2e9));
+  const Gpu peak = with_overrides("h100-sxm", {"multiprocessors=264", "peak_bf16=1000 Tflop/s"});
+  CHECK(peak.peak_bf16.value.si() == Approx(1000e12));
+  CHECK(peak.peak_fp8->value.si() == Approx(2 * 1979e12));
+}
+
+TEST_CASE("a figure that is stated as it was changes nothing, tags neither") {
+  const Gpu before = with_overrides("h100-sxm", {}), after = with_overrides("h100-sxm", {"links.bandwidth=450 GB/s"});
+  CHECK(all_reduce_us(after, 64) == all_reduce_us(before, 64));
+  CHECK(after.links.collectives.front().tag == before.links.collectives.front().tag);
+}
+
+}  // namespace
+}  // namespace llmscape::hardware

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run answers when one figure of its hardware is changed: every figure counts, or the run says that none of its
+// prices reads it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "sim/run/unread_overrides.hpp"
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+std::string eight_gpus(const std::string& devices = "[{preset: h100-sxm, count: 8}]") {
+  return "schema: scenario/1\n"
+         "model: llama-3.1-8b\n"
+         "hardware: {devices: " +
+         devices +
+         "}\n"
+         "serving: {tensor_parallel: 8, batcher: vllm_v1}\n"
+         "workload: {requests: 16, arrivals: {kind: closed_loop, users: 4}, stream: {kind: lengths, prompt: {kind: "
+         "fixed, value: 1000}, output: {kind: fixed, value: 20}}}\n";
+}
+
+double ttft(const std::vector<std::string>& overrides) {
+  return run_on_event_queue(*scenario_of(eight_gpus(), overrides)).ttft_s->mean;
+}
+
+const std::string kDevice = "hardware.devices[0].";
+
+std::vector<std::string> unread(const std::vector<std::string>& overrides, const std::string& yaml = eight_gpus()) {
+  return run::unread_overrides(*scenario_of(yaml, overrides));
+}
+
+}  // namespace
+
+TEST_CASE("what do links of a ninth of the bandwidth do to TTFT? on eight ranks it grows") {
+  CHECK(ttft({kDevice + "links.bandwidth=50 GB/s"}) > 1.5 * ttft({}));
+  CHECK(ttft({kDevice + "links={bandwidth: 50 GB/s, latency: 2.5 us}"}) == ttft({kDevice + "links.bandwidth=50 GB/s"}));
+}
+
+TEST_CASE("a figure laid over a scenario that was saved whole does what it does over the preset") {
+  const auto base = scenario_of(eight_gpus());
+  Diagnostics diagnostics;
+  const auto later = run::read_scenario(base->resolved, ".", {kDevice + "links.bandwidth.value=50 GB/s"}, std::nullopt,
+                                        llmscape::testing::source_catalogs(), diagnostics);
+  REQUIRE_MESSAGE(later, diagnostics.text(false));
+  CHECK(run_on_event_queue(*later).ttft_s->mean == ttft({kDevice + "links.bandwidth=50 GB/s"}));
+}
+
+TEST_CASE("does the run say what it does not read? links under one rank, a peak that no operator runs at") {
+  const std::string one = "serving.tensor_parallel=1";
+  const auto links = unread({one, kDevice + "links.bandwidth=50 GB/s"});
+  REQUIRE(links.size() == 1);
+  CHECK(links[0] == "hardware.devices[0].links.bandwidth is set, but no price of this run reads it");
+  CHECK(unread({one, kDevice + "peak_fp8=2000 Tflop/s"}).size() == 1);
+  const auto warnings =
+      run_on_event_queue(*scenario_of(eight_gpus(), {one, kDevice + "links.bandwidth=50 GB/s"})).warnings;
+  CHECK(std::ranges::find(warnings, links[0]) != warnings.end());
+}
+
+TEST_CASE("what is read is not warned about, on the command line or in the file") {
+  CHECK(unread({}).empty());
+  CHECK(unread({kDevice + "links.bandwidth=225 GB/s", kDevice + "hbm_bandwidth=4 TB/s",
+                kDevice + "peak_bf16=1200 Tflop/s", kDevice + "multiprocessors=140", kDevice + "l2=60 MB",
+                kDevice + "hbm_capacity=96 GB", kDevice + "host.per_step=50 us", kDevice + "energy.memory=5 pJ/bit"})
+            .empty());
+  CHECK(unread({}, eight_gpus("[{preset: h100-sxm, count: 8, hbm_bandwidth: 4 TB/s}]")).empty());
+}
+
+TEST_CASE("what do the joules of a result include? the boundary of its devices, and a share that is assumed") {
+  const auto gpu = run_on_event_queue(*scenario_of(eight_gpus()));
+  CHECK(gpu.energy->boundary == "board");
+  CHECK(gpu.energy->assumed_share == doctest::Approx(1));  // an H100's energy is the H200's, its idle power from memory
+  const auto own = run_on_event_queue(*scenario_of(
+      eight_gpus(), {kDevice + "energy.tag=fitted", kDevice + "idle_power={value: 75 W, tag: measured, source: own}"}));
+  CHECK(own.energy->assumed_share == 0);
+  CHECK(own.energy->total_joules == gpu.energy->total_joules);
+}
