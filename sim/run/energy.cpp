@@ -31,16 +31,16 @@ metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gate
 }
 
 // Of the joules that replicas and hosts spent, those behind which an assumed figure stands.
-Joules assumed_joules(const Parts& parts, const serving::Gateway& gateway, const RunResult& counts, Seconds end) {
+Joules assumed_joules(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
   Joules assumed;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     const hardware::EnergyTags tags = parts.devices[r]->energy_tags();
     if (tags.dynamic == Tag::assumed)
-      for (const Joules component : parts.replicas[r]->totals().energy) assumed += component;
-    if (tags.idle == Tag::assumed) assumed += standing_power(parts, r) * gateway.provisioned(r).time(end);
+      for (const Joules component : portion.replicas[r].energy) assumed += component;
+    if (tags.idle == Tag::assumed) assumed += standing_power(parts, r) * portion.provisioned(gateway, r);
   }
-  for (const RetrievalResult& hosts : counts.retrieval)
-    if (hosts.joules) assumed += Joules(*hosts.joules);
+  if (const auto& hosts = parts.scenario.config.hardware.retrieval)
+    assumed += retrieval_joules(*hosts, portion.searching, portion.length());
   return assumed;
 }
 
@@ -113,7 +113,7 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
   result.peak_window_s = power.window().si();
   result.boundary = boundary_of(parts);
   if (result.total_joules > 0)
-    result.assumed_share = assumed_joules(parts, gateway, counts, end).si() / result.total_joules;
+    result.assumed_share = assumed_joules(parts, gateway, portion).si() / result.total_joules;
   if (result.total_joules > 0) result.idle_share = ledger.sums()[metrics::kStatic].si() / result.total_joules;
   return result;
 }
