@@ -73,6 +73,9 @@ struct Switch {
 constexpr std::array kAsynchronous = {Switch{"vllm_v1", "async_scheduling"}, Switch{"layered", "async_scheduling"},
                                       Switch{"sglang", "overlap_schedule"}, Switch{"trtllm", "overlap_scheduler"}};
 
+// These begin with whole prompts only: their decoders cannot compute the last token of one whose entries have come.
+constexpr std::array<std::string_view, 4> kWholePrompts = {"vllm_v0", "orca", "trtllm", "static"};
+
 std::vector<std::string> engine_names() {
   std::vector<std::string> names;
   for (const Default& row : kDefaults)
@@ -182,8 +185,18 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
     const bool overlaps = defaults.at("asynchronous") == "true" && may_overlap(engine, name);
     scheduler.set(ahead->key, value_of(overlaps ? "true" : "false", origin));
   }
+  const bool whole = std::ranges::find(kWholePrompts, schedules) != kWholePrompts.end();
+  if (const YamlNode* first = engine.find("first_token"); whole && first && first->text == "recomputed")
+    diagnostics.error(first->where,
+                      fmt::format("'{}' begins with whole prompts: it cannot go on with one whose last "
+                                  "token is left to compute",
+                                  schedules),
+                      "first_token: transferred");
   for (const std::string_view key : {"cuda_graphs", "kv_windows", "first_token"})
-    if (!engine.find(key)) engine.set(key, value_of(defaults.at(key), origin));
+    if (!engine.find(key)) {
+      const bool impossible = whole && defaults.at(key) == "recomputed";
+      engine.set(key, value_of(impossible ? "prefill" : defaults.at(key), origin));
+    }
   write_mode(engine, defaults.at("cuda_graphs"));
 }
 
