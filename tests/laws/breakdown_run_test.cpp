@@ -53,7 +53,7 @@ TEST_CASE("the parts of a request sum to its end to end, those of the first toke
 TEST_CASE("the time of steps by family and bound is the busy time of the replicas, and their joules are the ledger's") {
   const run::RunResult result = example("heterogeneous-cluster", {"workload.requests=400"});
   std::map<std::string, double> dynamic;
-  for (const auto& [group, joules] : result.energy->by_group)
+  for (const auto& [group, joules] : result.overall.energy.by_group)
     for (const auto& [component, value] : joules)
       if (component != "static" && component != "retrieval") dynamic[group] += value;
   REQUIRE(result.breakdown.steps.size() == 3);

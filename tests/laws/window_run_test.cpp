@@ -100,8 +100,8 @@ TEST_CASE("what is in the window of calls that come one by one? All of them but 
   Times times;
   const run::RunResult r = watched(few("{kind: periodic, rate: 1 /s}", "60"), times);
   CHECK(r.window.from_s == times.last.front());
-  CHECK(r.window.to_s == 59);
-  const double length = 59 - times.last.front();
+  CHECK(r.window.to_s == 60);
+  const double length = 60 - times.last.front();
   CHECK(r.throughput.requests_per_s == doctest::Approx(58 / length).epsilon(1e-12));
   CHECK(*r.throughput.offered_requests_per_s == doctest::Approx(59 / length).epsilon(1e-12));
   CHECK(r.overall.throughput.requests_per_s == doctest::Approx(60 / r.simulated_s).epsilon(1e-12));
@@ -140,12 +140,12 @@ TEST_CASE("a closed loop is measured until a user does not come back, a burst fr
   Times times;
   const run::RunResult loop = watched(few("{kind: closed_loop, users: 16}", "200"), times);
   CHECK(loop.window.rule == "steady");
-  CHECK(loop.window.from_s == times.last[31]);      // 32 ends are twice the 16 that are open
+  CHECK(loop.window.from_s == times.last[29]);      // 30 ends are twice the 15 that one end leaves open
   CHECK(loop.window.to_s == times.last[200 - 16]);  // the end after the one that 200th call waited for
   CHECK_FALSE(loop.throughput.offered_requests_per_s.has_value());
   CHECK(loop.verdict.state != State::saturated);
 
-  const run::RunResult burst = run_of(few("{kind: burst}", "400"));
+  const run::RunResult burst = run_of(few("{kind: burst, programs: 400}", "400"));
   CHECK(burst.window.rule == "whole");
   CHECK(burst.window_s == burst.simulated_s);
   CHECK(burst.verdict.state == State::valid);
@@ -155,7 +155,8 @@ TEST_CASE("a closed loop is measured until a user does not come back, a burst fr
 
 TEST_CASE("ML.ENERGY's window goes from the n-th first token to the end of all but n") {
   Times times;
-  const run::RunResult r = watched(few("{kind: burst}", "200", "window: {rule: full_batch, sequences: 8}\n"), times);
+  const run::RunResult r =
+      watched(few("{kind: burst, programs: 200}", "200", "window: {rule: full_batch, sequences: 8}\n"), times);
   CHECK(r.window.rule == "full_batch");
   CHECK(r.window.from_s == times.first[7]);
   CHECK(r.window.to_s == times.last[200 - 8 - 1]);

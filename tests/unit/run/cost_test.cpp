@@ -83,13 +83,20 @@ TEST_CASE("a run with prices tells money, carbon and tokens per die area, one wi
   const std::string prices =
       "cost: {currency: EUR, devices: {gpu: {hourly: 4 /h}}, electricity: 0.36 /kWh, pue: 1.25, carbon: 100 g/kWh}\n";
   const RunResult result = testing::run_on_event_queue(*testing::scenario_of(plain + prices));
-  REQUIRE(result.cost);
-  CHECK(result.cost->currency == "EUR");
-  const double rent = 2 * 4 * result.simulated_s / 3600, energy = result.energy->total_joules * 1.25;
-  CHECK(*result.cost->total == doctest::Approx(rent + energy * 1e-7));
-  CHECK(*result.cost->co2_g == doctest::Approx(energy * 100 / 3.6e6));
-  CHECK(*result.cost->per_million_output_tokens ==
-        doctest::Approx(*result.cost->total * 1e6 / static_cast<double>(result.tokens.emitted)));
+  for (const bool all : {false, true}) {  // of the window, and of the whole run
+    const auto& cost = all ? result.overall.cost : result.cost;
+    const EnergyResult& joules = all ? result.overall.energy : *result.energy;
+    REQUIRE(cost);
+    CHECK(cost->currency == "EUR");
+    const double time = all ? result.simulated_s : result.window_s;
+    const double rent = 2 * 4 * time / 3600, energy = joules.total_joules * 1.25;
+    CHECK(*cost->total == doctest::Approx(rent + energy * 1e-7));
+    CHECK(*cost->co2_g == doctest::Approx(energy * 100 / 3.6e6));
+    CHECK(*cost->per_million_output_tokens / *joules.joules_per_output_token ==
+          doctest::Approx(*cost->total * 1e6 / joules.total_joules));
+  }
+  CHECK(*result.overall.cost->per_million_output_tokens ==
+        doctest::Approx(*result.overall.cost->total * 1e6 / static_cast<double>(result.tokens.emitted)));
   REQUIRE(result.area);
   CHECK(result.area->die_area_mm2 == doctest::Approx(1600));
   CHECK(result.area->output_tokens_per_s_per_mm2 == doctest::Approx(result.throughput.output_tokens_per_s / 1600));
