@@ -85,6 +85,13 @@ void read_file_into(const std::string& path, KernelTables& into, Diagnostics& di
   report_unknown(path, diagnostics);
 }
 
+// What cannot be opened or is empty is for its reader to report.
+bool is_known(const std::string& path) {
+  LineReader lines(path);
+  const auto header = lines.next();
+  return !header || header->starts_with('{') || format_of(*header) != nullptr;
+}
+
 bool is_table(const fs::path& path) {
   const fs::path plain = path.extension() == ".gz" || path.extension() == ".zst" ? path.stem() : path;
   return plain.extension() == ".csv";
@@ -98,7 +105,14 @@ void read_path_into(const std::string& path, KernelTables& into, Diagnostics& di
     if (entry.is_directory() || is_table(entry.path())) inside.push_back(entry.path().string());
   if (inside.empty()) return report_unknown(path, diagnostics);
   std::ranges::sort(inside);
-  for (const std::string& entry : inside) read_path_into(entry, into, diagnostics);
+  // A folder may hold tables of kernels that no form prices yet: those are named, and the others read.
+  for (const std::string& entry : inside) {
+    if (!fs::is_directory(entry) && !is_known(entry)) {
+      diagnostics.warning({}, fmt::format("{}: no kernel table that can be read, passed over", entry));
+      continue;
+    }
+    read_path_into(entry, into, diagnostics);
+  }
 }
 
 // Sorts by case; one that stands several times gets its mean time.

@@ -44,7 +44,7 @@ workload: {}
 
 std::string lengths(const std::string& arrivals, int prompt, int output) {
   return fmt::format(
-      "{{arrivals: {}, stream: {{kind: lengths, prompt: {{kind: fixed, value: {}}}, output: {{kind: "
+      "{{tokens: random, arrivals: {}, stream: {{kind: lengths, prompt: {{kind: fixed, value: {}}}, output: {{kind: "
       "fixed, value: {}}}}}}}",
       arrivals, prompt, output);
 }

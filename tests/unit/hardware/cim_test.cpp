@@ -240,7 +240,7 @@ TEST_CASE("a row count that is no power of two is refused where it stands") {
   CHECK_FALSE(devices().read(*tree, diagnostics));
   REQUIRE(diagnostics.errors() == 1);
   CHECK(diagnostics.sorted()[0].message.find("power of two") != std::string::npos);
-  CHECK(diagnostics.sorted()[0].where.line == 9);
+  CHECK(diagnostics.sorted()[0].where.line == 10);
 }
 
 }  // namespace

@@ -112,7 +112,9 @@ TEST_CASE("narrow activations pay a kernel that quantises the input of each prod
   }
   CHECK((family(quick, OperatorFamily::elementwise) - family(slow, OperatorFamily::elementwise)).si() ==
         doctest::Approx(kernels));
-  CHECK(family(quick, OperatorFamily::gemm) < 0.6 * family(slow, OperatorFamily::gemm));
+  // Between the fp8 fit and the 16-bit one: sooner, but not by more than the ratio of the peaks.
+  CHECK(family(quick, OperatorFamily::gemm) < family(slow, OperatorFamily::gemm));
+  CHECK(family(quick, OperatorFamily::gemm) > 0.5 * family(slow, OperatorFamily::gemm));
 }
 
 TEST_CASE("the next captured size is 1, 2, 4, a multiple of 8 to 256 or of 16 to 512") {

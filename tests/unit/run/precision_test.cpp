@@ -95,7 +95,7 @@ TEST_CASE("is a prompt sooner answered with weights in fp8?") {
   // 32 layers of 218.1e6 parameters, 2 x 8,192 FLOP each: 115.6 ms at 989.5 Tflop/s, 57.8 ms at 1,979.
   CHECK(gemm_seconds(wide) >= 0.1156);
   CHECK(gemm_seconds(narrow) >= 0.0578);
-  CHECK(gemm_seconds(narrow) < 0.7 * gemm_seconds(wide));
+  CHECK(gemm_seconds(narrow) < 0.75 * gemm_seconds(wide));  // at least half of what the peaks allow
   CHECK(narrow.ttft_s->mean < wide.ttft_s->mean);
   CHECK(narrow.precision.at(0).words == "weights fp8, embeddings bf16, activations fp8, KV bf16");
   CHECK(narrow.extrapolated == doctest::Approx(wide.extrapolated));
