@@ -19,7 +19,9 @@ struct Cpu final : Device, PowerRange {
 
   [[nodiscard]] Bytes memory() const override { return *capacity; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
-  [[nodiscard]] EnergyTags energy_tags() const override { return {weaker(compute_energy.tag, memory_energy.tag), idle.tag}; }
+  [[nodiscard]] EnergyTags energy_tags() const override {
+    return {weaker(compute_energy.tag, memory_energy.tag), idle.tag};
+  }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] bool takes_adapters() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;

@@ -23,7 +23,9 @@ double energy_of_operation(double clock);
 
 template <class T>
 void add_power_fields(Fields<T>& fields) {
-  fields.add("tdp", &T::tdp, "thermal design power: a step that would draw more runs at a lower clock").required().above(0);
+  fields.add("tdp", &T::tdp, "thermal design power: a step that would draw more runs at a lower clock")
+      .required()
+      .above(0);
   fields.add("idle_power", &T::idle, "power when idle").required().at_least(0);
   fields.add("power_limit", &T::power_limit, "a cap below tdp that an operator sets; absent: tdp").above(0);
   fields.check([](const T& device, const YamlNode& node, Diagnostics& diagnostics) {

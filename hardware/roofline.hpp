@@ -26,7 +26,9 @@ struct Roofline final : Device, Peaks, PowerRange {
 
   [[nodiscard]] Bytes memory() const override { return *memory_capacity; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
-  [[nodiscard]] EnergyTags energy_tags() const override { return {weaker(compute_energy.tag, memory_energy.tag), idle.tag}; }
+  [[nodiscard]] EnergyTags energy_tags() const override {
+    return {weaker(compute_energy.tag, memory_energy.tag), idle.tag};
+  }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override {
     return load ? std::optional(**load) : std::nullopt;
   }

@@ -32,7 +32,9 @@ struct DataflowDevice final : Device {
 
   [[nodiscard]] Bytes memory() const override { return tiers.hbm.value.si() > 0 ? *tiers.hbm : *tiers.sram; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
-  [[nodiscard]] EnergyTags energy_tags() const override { return {weaker(energy.compute.tag, weaker(energy.hbm.tag, energy.sram.tag)), idle.tag}; }
+  [[nodiscard]] EnergyTags energy_tags() const override {
+    return {weaker(energy.compute.tag, weaker(energy.hbm.tag, energy.sram.tag)), idle.tag};
+  }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override;
   [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;

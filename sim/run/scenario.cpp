@@ -249,7 +249,6 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   }
   if (seed) apply_override(root, "seed=" + std::to_string(*seed), diagnostics);
   refuse_expert_coverage(root, diagnostics);
-  if (diagnostics.has_errors()) return std::nullopt;
   inherit_engine(root);
   lay_engine_defaults(root, diagnostics);
   scale_written_devices(root, written);

@@ -177,8 +177,8 @@ void StepUse::add(const StepUse& other, double share) {
   for (std::size_t i = 0; i < busy_by_resource.size(); ++i) busy_by_resource[i] += other.busy_by_resource[i] * share;
 }
 
-// Added to the totals of the steps that have ended, in the order in which spend() will add them: one that starts at `at`
-// may be planned or not, and must leave no rounding.
+// Added to the totals of the steps that have ended, in the order in which spend() will add them: one that starts at
+// `at` may be planned or not, and must leave no rounding.
 StepUse Replica::used_until(Seconds at) {
   commit_ahead(at, false);
   StepUse sum{totals_.busy, totals_.energy, totals_.busy_by_resource};

@@ -161,8 +161,8 @@ std::string scenario_text(const Deployment& d) {
       "  arrivals: {{kind: closed_loop, users: {}}}\n"
       "  stream: {{kind: lengths, prompt: {}, output: {}}}\n"
       "  requests: {}\n",
-      model_of(d), d.device, d.plan.all_devices(), d.plan.tensor, d.plan.expert, d.plan.data, batcher_of(d), memory_of(d),
-      d.input + d.output, d.concurrency, lengths(d.input), lengths(d.output), 10 * d.concurrency);
+      model_of(d), d.device, d.plan.all_devices(), d.plan.tensor, d.plan.expert, d.plan.data, batcher_of(d),
+      memory_of(d), d.input + d.output, d.concurrency, lengths(d.input), lengths(d.output), 10 * d.concurrency);
 }
 
 double DeploymentPoint::rate(double ttft, double tpot) const {

@@ -107,7 +107,7 @@ TEST_CASE("do N ranks answer what N times the users ask, below half the load?") 
 TEST_CASE("are N ranks of a dense model N replicas, byte for byte?") {
   const auto ranks = [](const std::string& plan) {
     return run::to_json(result_of(scenario("llama-3.1-8b", 4, plan + "router: least_tokens",
-                                     lengths("{kind: poisson, rate: 60 /s}, requests: 500", 700, 60))));
+                                           lengths("{kind: poisson, rate: 60 /s}, requests: 500", 700, 60))));
   };
   CHECK(ranks("data_parallel: 4, ") == ranks(""));
 }
@@ -115,7 +115,7 @@ TEST_CASE("are N ranks of a dense model N replicas, byte for byte?") {
 TEST_CASE("does one rank's long prompt delay the tokens of the others?") {
   const auto longest_gap = [](const std::string& plan) {
     return result_of(scenario("qwen3-30b-a3b", 2, plan + "router: round_robin",
-                        lengths("{kind: periodic, rate: 20 /s}, requests: 2", 8000, 60)))
+                              lengths("{kind: periodic, rate: 20 /s}, requests: 2", 8000, 60)))
         .itl_s->max;
   };
   // 8,000 tokens touch every expert of 48 layers, 58 GB, where one token touches 8 of 128.
@@ -126,7 +126,7 @@ TEST_CASE("joules and devices of ranks are counted once") {
   const auto joules = [](int ranks) {
     const run::RunResult result =
         result_of(scenario("qwen3-30b-a3b", ranks, fmt::format("data_parallel: {0}, expert_parallel: {0}", ranks),
-                     lengths(fmt::format("{{kind: burst, programs: {}}}", 8 * ranks), 1, 20)));
+                           lengths(fmt::format("{{kind: burst, programs: {}}}", 8 * ranks), 1, 20)));
     CHECK(result.devices == ranks);
     REQUIRE(result.energy);
     return result.energy->total_joules / result.simulated_s;  // nothing but idle power here: 1 W a device

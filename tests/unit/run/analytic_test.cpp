@@ -32,7 +32,8 @@ std::string offloading(const std::string& uplink) {
          "\n  fabric:\n    groups:\n      elsewhere: {" + node + ", site: a}\n      prompts: {" + node +
          ", site: b}\n      tokens: {" + node + ", site: b}\n    sites: {a: {uplink: " + uplink +
          ", latency: 1 ms}, b: {uplink: 1 TB/s, latency: 1 ms}}\n" +
-         "serving:\n  first_token: prefill\n  pools:\n    - {devices: [elsewhere], role: prefill, accepts: {longer_than: 2000}}\n"
+         "serving:\n  first_token: prefill\n  pools:\n    - {devices: [elsewhere], role: prefill, accepts: "
+         "{longer_than: 2000}}\n"
          "    - {devices: [prompts], role: prefill, accepts: {up_to: 2000}}\n    - {devices: [tokens], role: decode}\n"
          "workload:\n  requests: 10\n  arrivals: {kind: poisson, rate: 1 /s}\n"
          "  stream: {kind: lengths, prompt: {kind: empirical, values: [1000, 3000]}, output: {kind: fixed, value: "
