@@ -221,8 +221,8 @@ class Reader {
   void complete() {
     const std::int64_t tensor = size("tensor_parallel"), data = size("data_parallel");
     command_.devices = tensor * size("pipeline_parallel") * data;
+    // Without the flag the experts are cut over all tensor and data-parallel ranks, which is the plan's default.
     if (expert_parallel_) command_.serving.set("expert_parallel", YamlNode::scalar(std::to_string(tensor * data)));
-    else command_.serving.erase("data_parallel");  // whole copies of the model are replicas of their own
     YamlNode batcher = YamlNode::mapping({});
     batcher.set("policy", YamlNode::scalar("vllm_v1"));
     for (auto& entry : batcher_.entries) batcher.set(entry.key, std::move(entry.value));

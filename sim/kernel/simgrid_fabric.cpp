@@ -19,11 +19,11 @@ void SimGridFabric::build(sg::NetZone* zone) {
     zone->add_route(hosts_[ends.first]->get_netpoint(), hosts_[ends.second]->get_netpoint(), nullptr, nullptr, path,
                     false);
   }
+  forget();
 }
 
 void SimGridFabric::send(Flight& flight, double bytes) {
   flight.comm = sg::Comm::sendto_async(hosts_[flight.from], hosts_[flight.to], static_cast<std::uint64_t>(bytes));
-  ++flight.pieces;
   ++pieces_;
 }
 
@@ -45,12 +45,12 @@ void SimGridFabric::on_end(const Flow& flow) {
   settle();
 }
 
-// SimGrid moves whole bytes: each piece on the way may be one ahead.
+// SimGrid moves whole bytes: each piece may be one ahead, and what it is ahead stays with those that shared a link with
+// it, and with those that share one with them, until nothing is on the way.
 Seconds SimGridFabric::tolerance(const Flight& flight, Seconds now) const {
   Seconds rounding(1e-9 * std::max(1.0, now.si()));
   for (const Link link : flight.route->path)
-    if (const BytesPerSecond bandwidth = link_states()[link].bandwidth; bandwidth > BytesPerSecond())
-      rounding += Bytes(static_cast<double>(pieces_)) / bandwidth;
+    if (slowest_[link] > BytesPerSecond()) rounding += Bytes(static_cast<double>(pieces_)) / slowest_[link];
   return rounding;
 }
 
@@ -76,9 +76,15 @@ void SimGridFabric::settle() {
   std::erase_if(flights_, [this](auto& entry) {
     if (!entry.second.ended || !landed(entry.second)) return false;
     --overdue_;
-    pieces_ -= entry.second.pieces;
     return true;
   });
+  if (flights_.empty()) forget();
+}
+
+void SimGridFabric::forget() {
+  pieces_ = 0;
+  slowest_.clear();
+  for (const LinkState& link : link_states()) slowest_.push_back(link.bandwidth);
 }
 
 void SimGridFabric::stop() {
@@ -97,6 +103,7 @@ void SimGridFabric::disagree(const Flight& flight, const std::string& simgrid) c
 void SimGridFabric::apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) {
   FluidFabric::apply_bandwidth(link, bandwidth, now);
   if (bandwidth == BytesPerSecond()) return wires_[link]->turn_off();
+  slowest_[link] = slowest_[link] > BytesPerSecond() ? std::min(slowest_[link], bandwidth) : bandwidth;
   const bool widens = bandwidth.si() > wires_[link]->get_bandwidth();
   wires_[link]->set_bandwidth(bandwidth.si());
   if (!wires_[link]->is_on()) wires_[link]->turn_on();

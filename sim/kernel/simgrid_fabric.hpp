@@ -32,7 +32,6 @@ class SimGridFabric final : public FluidFabric {
     Endpoint from = 0, to = 0;
     const Route* route = nullptr;
     simgrid::s4u::CommPtr comm{};
-    std::int64_t pieces = 0;         // in which it was sent
     std::optional<Seconds> ended{};  // as planned
     bool lost = false;               // as planned
     Seconds within{};                // SimGrid's end is the planned one
@@ -43,13 +42,16 @@ class SimGridFabric final : public FluidFabric {
   [[nodiscard]] Seconds tolerance(const Flight& flight, Seconds now) const;
   bool landed(const Flight& flight) const;
   void settle();
+  void forget();
   [[noreturn]] void disagree(const Flight& flight, const std::string& simgrid) const;
 
   std::vector<simgrid::s4u::Host*> hosts_;
   std::vector<simgrid::s4u::Link*> wires_;
-  Flights flights_;           // by the transfer's id; until both have ended
-  std::int64_t pieces_ = 0;   // of all flights
-  std::int64_t overdue_ = 0;  // flights that have ended as planned and not yet on SimGrid
+  Flights flights_;  // by the transfer's id; until both have ended
+  // Since nothing was on the way:
+  std::int64_t pieces_ = 0;              // that were sent
+  std::vector<BytesPerSecond> slowest_;  // of each link, the lowest bandwidth above 0
+  std::int64_t overdue_ = 0;             // flights that have ended as planned and not yet on SimGrid
 };
 
 }  // namespace llmscape::kernel

@@ -74,12 +74,13 @@ TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them; what is no nu
   }
 }
 
-TEST_CASE("copies of a dense model are replicas, those of experts share them") {
+TEST_CASE("are data-parallel ranks kept, with and without expert parallelism?") {
   Diagnostics diagnostics;
   const auto dense = read_vllm_command("vllm serve m -tp 2 -pp 2 -dp 3", diagnostics);
   REQUIRE(dense);
   CHECK(dense->devices == 12);
-  CHECK(value(*dense, "data_parallel").empty());
+  CHECK(value(*dense, "data_parallel") == "3");
+  CHECK(value(*dense, "expert_parallel").empty());
   const auto routed = read_vllm_command("vllm serve m -tp 2 -dp 4 --enable-expert-parallel", diagnostics);
   REQUIRE(routed);
   CHECK(routed->devices == 8);
