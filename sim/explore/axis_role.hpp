@@ -23,12 +23,14 @@ inline constexpr std::string_view kAxisRoleNames[] = {"hardware", "load", "servi
 std::vector<AxisRole> axis_roles(const ResultsTable& table);
 
 // The configurations of a table that may be compared: their axes are equal but for hardware and load, and for `group`
-// where that is a policy. Figures of unlike work are no ratio.
+// where that is a policy; where `joules` are compared, these include the same things. Figures of unlike work are no
+// ratio, and neither are the joules of a chip and of a board.
 struct Slice {
-  std::string name;    // "workload=rag": the axes that other slices have otherwise; empty if there is but one
-  ResultsTable table;  // its rows alone
+  std::string name;                       // "workload=rag": what other slices have otherwise; empty if there is but one
+  std::vector<std::string> keys, values;  // the same: "workload", "rag"
+  ResultsTable table;                     // its rows alone
 };
-std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<std::size_t> group);
+std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<std::size_t> group, bool joules = false);
 
 // The rows of the configurations for which the condition holds.
 ResultsTable rows_where(const ResultsTable& table, const Expression& condition);

@@ -44,6 +44,7 @@ void summarise(const ResultsTable& table, const std::vector<std::string>& names,
   const auto broken = std::ranges::find_if(rows, [](const ResultRow* row) { return row->verdict != "valid"; });
   configuration.verdict = broken == rows.end() ? "valid" : (*broken)->verdict;
   configuration.label = names.empty() ? rows.front()->id : label_of(names, configuration.values);
+  configuration.energy_boundary = rows.front()->energy_boundary;
   for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)
     configuration.metrics.push_back(over_repeats(rows, metric));
 }
@@ -101,6 +102,7 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
       return metric ? std::optional<Value>(metric->value) : std::nullopt;
     }
     if (name == "verdict") return configuration.verdict;
+    if (name == "energy_boundary") return configuration.energy_boundary;
     const auto axis = find_axis(table.axes, name);
     return axis ? std::optional(value_of(configuration.values[*axis])) : std::nullopt;
   };
@@ -108,11 +110,12 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
 
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
   for (const Expression::Name& name : expression.names()) {
-    if (name.may_be_text || name.name == "verdict" || metrics::find_column(name.name)) continue;
+    if (name.may_be_text || name.name == "verdict" || name.name == "energy_boundary") continue;
+    if (metrics::find_column(name.name)) continue;
     if (find_axis(table.axes, name.name)) continue;
     std::vector<std::string> known = short_names(table.axes);
     known.insert(known.end(), table.axes.begin(), table.axes.end());
-    known.emplace_back("verdict");
+    known.insert(known.end(), {"verdict", "energy_boundary"});
     for (const metrics::Column& column : metrics::columns()) known.push_back(metrics::short_name(column));
     diagnostics.error(name.where,
                       fmt::format("{} is neither a metric nor an axis of these results", in_quotes(name.name)),

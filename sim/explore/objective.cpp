@@ -129,6 +129,17 @@ const std::vector<ObjectivePreset>& objective_presets() {
   return presets;
 }
 
+bool counts_joules(const metrics::Column& column) {
+  return column.metric->section == "energy" || column.metric->key.starts_with("co2");
+}
+
+bool counts_joules(const Objective& objective) {
+  return std::ranges::any_of(objective.expression.names(), [](const Expression::Name& name) {
+    const metrics::Column* column = metrics::find_column(name.name);
+    return column && counts_joules(*column);
+  });
+}
+
 std::optional<Estimate> estimate_of(const Objective& objective, const ResultsTable& table,
                                     const Configuration& configuration) {
   const Expression::Lookup lookup = lookup_in(table, configuration);

@@ -8,6 +8,7 @@
 #include "base/diagnostics.hpp"
 #include "base/expression.hpp"
 #include "sim/explore/results.hpp"
+#include "sim/metrics/names.hpp"
 
 namespace llmscape::explore {
 
@@ -35,6 +36,11 @@ struct ObjectivePreset {
   std::string maximize, minimize;  // as read_objectives takes them
 };
 const std::vector<ObjectivePreset>& objective_presets();
+
+// Whether joules count in it (a metric of energy, or of the carbon behind it): then runs whose joules include unlike
+// things are not compared by it.
+bool counts_joules(const Objective& objective);
+bool counts_joules(const metrics::Column& column);
 
 // Its value of a configuration, with the interval that the intervals of its metrics leave (their ends in all
 // combinations: exact where the expression rises or falls in each). Nothing where it has no value.

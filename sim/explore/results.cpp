@@ -71,6 +71,10 @@ class Reader {
       return;
     }
     table_.axes.assign(names.begin() + kFirst.size(), after.begin());
+    if (names.back() == "energy_boundary") {
+      names.pop_back();
+      has_boundary_ = true;
+    }
     for (auto name = after.end(); name != names.end(); ++name)
       read_metric_name(row, cells_[static_cast<std::size_t>(name - names.begin())], *name);
     width_ = cells_.size();
@@ -118,6 +122,7 @@ class Reader {
     read_verdict(row, cells_[at++], result.verdict);
     result.metrics.resize(metrics::columns().size());
     for (const MetricCell& metric : metrics_) read_metric(row, cells_[at++], metric, result);
+    if (has_boundary_) result.energy_boundary = text_of(row, cells_[at++]);
     check_order(row);
   }
 
@@ -174,6 +179,7 @@ class Reader {
   std::vector<Span> cells_;
   std::vector<MetricCell> metrics_;  // in the order of the file
   std::size_t width_ = 0;
+  bool has_boundary_ = false;
 };
 
 std::optional<ResultsTable> read_run(const fs::path& file, Diagnostics& diagnostics) {

@@ -26,11 +26,14 @@ struct ResultRow {
   std::int64_t repeat = 0, seed = 0;
   std::string verdict;                           // "valid", "unsteady", "saturated", "truncated"
   std::vector<std::optional<Estimate>> metrics;  // one for each of metrics::columns()
+  // What its joules include: of hardware::kEnergyBoundaryNames, several with '+'; empty: not known.
+  std::string energy_boundary{};
 };
 
 // The table in results.csv: columns `point`, `id`, one for each axis, `repeat`, `seed`, `verdict`, then those of
-// metrics::columns(), `<metric>.low` and `<metric>.high` behind a metric where the sweep asked for intervals. An empty
-// cell is a metric that the run does not have. Rows are in the order of the plan.
+// metrics::columns(), `<metric>.low` and `<metric>.high` behind a metric where the sweep asked for intervals, then
+// `energy_boundary`, which older tables lack. An empty cell is a metric that the run does not have. Rows are in the
+// order of the plan.
 struct ResultsTable {
   std::filesystem::path folder;  // of results.csv and points/
   std::vector<std::string> axes;
@@ -49,6 +52,7 @@ struct Configuration {
   std::string label;    // "rate=8 /s edge=4": axes by their shortest unambiguous name
   std::string verdict;  // the first that is not valid, else "valid"
   std::vector<std::optional<Estimate>> metrics;
+  std::string energy_boundary;  // as of its rows
 };
 // In the order of their first row.
 std::vector<Configuration> configurations(const ResultsTable& table);
@@ -62,7 +66,7 @@ std::string label_of(const std::vector<std::string>& names, const std::vector<st
 std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::string_view name);
 
 // What an expression may name of a configuration: metrics ("ttft.p99", "ttft_s.p99"), axes (whole or by their short
-// name), `verdict`.
+// name), `verdict`, `energy_boundary`.
 Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& configuration);
 // Reports the names that lookup_in would not know, with the nearest one that it does.
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);

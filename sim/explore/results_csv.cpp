@@ -26,7 +26,7 @@ std::string csv_header(const std::vector<std::string>& axes, bool intervals) {
     line += ',' + column.name;
     if (intervals) line += fmt::format(",{0}.low,{0}.high", column.name);
   }
-  return line + '\n';
+  return line + ",energy_boundary\n";
 }
 
 std::string csv_row(const ResultRow& row, bool intervals) {
@@ -39,7 +39,7 @@ std::string csv_row(const ResultRow& row, bool intervals) {
     const bool known = metric && metric->low < metric->high;
     line += known ? fmt::format(",{},{}", metric->low, metric->high) : ",,";
   }
-  return line + '\n';
+  return line + ',' + csv_cell(row.energy_boundary) + '\n';
 }
 
 }  // namespace llmscape::explore

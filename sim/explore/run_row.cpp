@@ -38,6 +38,8 @@ ResultRow row_of(const Json& run) {
   if (const Json* seed = find(run, "/seed"); seed && seed->is_number_integer()) row.seed = seed->get<std::int64_t>();
   if (const Json* state = find(run, "/verdict/state"); state && state->is_string())
     row.verdict = state->get<std::string>();
+  if (const Json* boundary = find(run, "/energy/boundary"); boundary && boundary->is_string())
+    row.energy_boundary = boundary->get<std::string>();
   for (const metrics::Column& column : metrics::columns()) row.metrics.push_back(estimate(run, column));
   return row;
 }

@@ -98,6 +98,8 @@ constexpr std::array kMetrics = {
     Metric{"idle_share", "energy", "share",
            "static joules / all joules: what devices draw whether they work or not, for as long as they are on",
            Better::lower},
+    Metric{"assumed_share", "energy", "share",
+           "joules that follow from an assumed figure of a device (no measurement of it) / all joules", Better::lower},
     Metric{"total_cost", "cost", "currency",
            "rent of devices while they are on + capital written off + electricity, as far as priced, of the window",
            Better::lower},

@@ -59,7 +59,7 @@ std::string unlike_boundaries(const Json& a, const Json& b) {
   if (!a.contains("energy") || !b.contains("energy")) return "";
   const std::string first = a["energy"].value("boundary", "unstated"),
                     second = b["energy"].value("boundary", "unstated");
-  if (first == second && first != "mixed") return "";
+  if (first == second) return "";
   return fmt::format("warning: joules include unlike things: A counts {}, B {} (energy_boundary of the devices)\n",
                      first, second);
 }

@@ -158,6 +158,7 @@ std::string frontier_text(const FrontierView& view, bool colour) {
   if (view.answer.points.empty()) return "No configuration qualifies.\n" + left_out(view);
   std::string sentences, line;
   for (std::istringstream lines(winner(view)); std::getline(lines, line);) sentences += wrapped(line, kWidth) + ".\n";
+  if (const std::string notice = mixture_notice(view); !notice.empty()) sentences += wrapped(notice, kWidth) + '\n';
   return sentences + '\n' + picture(view, colour) + '\n' + points_table(view) + legend(view) + '\n' +
          hypervolumes(view) + left_out(view);
 }

@@ -85,6 +85,7 @@ Json left_out_json(const FrontierView& view) {
 
 std::string frontier_json(const FrontierView& view) {
   Json json = {{"schema", "pareto/1"}, {"winner", winner(view)}};
+  if (const std::string notice = mixture_notice(view); !notice.empty()) json["notice"] = notice;
   for (const Objective& objective : view.query.objectives) json["objectives"].push_back(objective_json(objective));
   if (view.query.slo) json["slo"] = view.query.slo->text();
   if (view.query.where) json["where"] = view.query.where->text();

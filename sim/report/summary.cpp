@@ -132,15 +132,33 @@ std::string largest(std::vector<std::pair<std::string, double>> shares) {
   return out;
 }
 
+// Which of the joules no measurement of the device stands behind: what the description of its figures calls assumed.
+std::string assumed_joules(const run::EnergyResult& e) {
+  std::string out;
+  for (const auto& [what, share] : e.assumed) {
+    if (share < 0.005) continue;
+    const std::string words = what == "work" ? "energy of operations" : what == "idle" ? "idle power" : "retrieval";
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", percent(share), words);
+  }
+  if (out.empty()) return "";
+  return line("  assumed", out + " of these joules: no measurement of this hardware stands behind the figures");
+}
+
 std::string joules(const run::EnergyResult& e) {
   std::string out = e.joules_per_output_token ? fmt::format("{} J/token, ", amount(*e.joules_per_output_token)) : "";
   out += fmt::format("{} W (peak {})", amount(e.mean_w), amount(e.peak_w));
   std::vector<std::pair<std::string, double>> shares;
   for (const auto& [component, value] : e.joules)
     if (e.total_joules > 0) shares.emplace_back(component, value / e.total_joules);
-  if (e.boundary != "unstated") out += fmt::format(", {} power", e.boundary);
-  if (e.assumed_share >= 0.005) out += fmt::format(", {} of it assumed", percent(e.assumed_share));
-  return line("energy", shares.empty() ? out : fmt::format("{}: {}", out, largest(shares)));
+  if (!e.boundary_by_group.empty()) {
+    std::string groups;
+    for (const auto& [group, boundary] : e.boundary_by_group)
+      groups += fmt::format("{}{} of {}", groups.empty() ? "" : ", ", boundary, group);
+    out += fmt::format(", power of unlike boundaries ({})", groups);
+  } else if (e.boundary != "unstated") {
+    out += fmt::format(", {} power", e.boundary);
+  }
+  return line("energy", shares.empty() ? out : fmt::format("{}: {}", out, largest(shares))) + assumed_joules(e);
 }
 
 // What each pool did: the computing share of its time, and its tokens.

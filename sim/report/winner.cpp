@@ -11,6 +11,7 @@
 #include "sim/metrics/names.hpp"
 #include "sim/report/frontier.hpp"
 #include "sim/report/scatter.hpp"
+#include "sim/report/units.hpp"
 
 namespace llmscape::report {
 namespace {
@@ -63,27 +64,57 @@ std::string values(const FrontierView& view, const ParetoPoint& point, std::size
   return text;
 }
 
+bool joules_count(const FrontierView& view) {
+  return std::ranges::any_of(view.query.objectives,
+                             [](const Objective& objective) { return counts_joules(objective); });
+}
+
+// The share of its joules that follows from assumed figures, where joules are looked at and that share is not small.
+double assumed_share(const FrontierView& view, const ParetoPoint& point) {
+  static const auto kColumn =
+      static_cast<std::size_t>(metrics::find_column("assumed_share") - metrics::columns().data());
+  if (!joules_count(view)) return 0;
+  const auto& share = view.answer.configurations[point.configuration].metrics[kColumn];
+  return share && share->value >= 0.005 ? share->value : 0;
+}
+
+// " (100.0 % of its joules are assumed)"; empty where none are.
+std::string assumed(const FrontierView& view, const ParetoPoint& point) {
+  const double share = assumed_share(view, point);
+  return share > 0 ? fmt::format(" ({} of its joules are assumed)", percent(share)) : "";
+}
+
+// "; 100.0 % and 0.0 % of their joules are assumed"
+std::string assumed(const FrontierView& view, const ParetoPoint& one, const ParetoPoint& other) {
+  const double first = assumed_share(view, one), second = assumed_share(view, other);
+  if (first == 0 && second == 0) return "";
+  return fmt::format("; {} and {} of their joules are assumed", percent(first), percent(second));
+}
+
 bool overlap(const explore::Estimate& a, const explore::Estimate& b) { return a.low <= b.high && b.low <= a.high; }
 
 // A group's best value of the first objective at a bound of the second, along its frontier.
 struct Reached {
   std::size_t group;
   explore::Estimate value;
+  const ParetoPoint* near;  // the point within the bound
 };
 
 // What the frontier of a group gives at `bound` (a loss) of the second objective: linear between its neighbours there,
 // its last point's where the bound is looser than all. Nothing where even its tightest point is beyond.
-std::optional<explore::Estimate> along(const FrontierView& view, const Frontier& group, double bound) {
+std::optional<Reached> along(const FrontierView& view, std::size_t place_of_group, double bound) {
+  const Frontier& group = view.answer.groups[place_of_group];
   const ParetoPoint* looser = nullptr;  // points come from the loosest in the second objective to the tightest
   for (const std::size_t place : group.points) {
     const ParetoPoint& point = view.answer.points[place];
     const double at = loss(view, point, 1);
     if (at <= bound) {
-      if (!looser || at == bound) return point.values[0];
+      if (!looser || at == bound) return Reached{place_of_group, point.values[0], &point};
       const double share = (bound - at) / (loss(view, *looser, 1) - at);
       const auto mixed = [share](double a, double b) { return a + share * (b - a); };
       const auto &a = point.values[0], &b = looser->values[0];
-      return explore::Estimate{mixed(a.value, b.value), mixed(a.low, b.low), mixed(a.high, b.high)};
+      const explore::Estimate value{mixed(a.value, b.value), mixed(a.low, b.low), mixed(a.high, b.high)};
+      return Reached{place_of_group, value, &point};
     }
     looser = &point;
   }
@@ -96,8 +127,8 @@ std::optional<Reached> best_along(const FrontierView& view, std::optional<std::s
   const Objective& first = view.query.objectives[0];
   for (std::size_t group = 0; group < view.answer.groups.size(); ++group) {
     if (group == but) continue;
-    const auto value = along(view, view.answer.groups[group], bound);
-    if (value && (!best || first.loss(value->value) < first.loss(best->value.value))) best = {group, *value};
+    const auto reached = along(view, group, bound);
+    if (reached && (!best || first.loss(reached->value.value) < first.loss(best->value.value))) best = reached;
   }
   return best;
 }
@@ -118,39 +149,40 @@ std::optional<double> bound_of(const explore::ParetoQuery& query) {
 }
 
 std::string compared(const FrontierView& view, const explore::Estimate& own, const explore::Estimate& other,
-                     const std::string& rival, const std::string& where) {
+                     const std::string& rival, const std::string& where, const std::string& assumed) {
   const Objective& first = view.query.objectives[0];
   const std::string value = in_unit(own.value, first.unit), other_value = in_unit(other.value, first.unit);
   if (other.value == 0)
-    return fmt::format("with {} {} instead of {} of {}{}", spoken(first), value, other_value, rival, where);
-  return fmt::format("at {:.3g}x the {} of {} ({} instead of {}{}){}", own.value / other.value, spoken(first), rival,
-                     value, other_value, where, overlap(own, other) ? ", but their intervals overlap" : "");
+    return fmt::format("with {} {} instead of {} of {}{}{}", spoken(first), value, other_value, rival, where, assumed);
+  return fmt::format("at {:.3g}x the {} of {} ({} instead of {}{}{}){}", own.value / other.value, spoken(first), rival,
+                     value, other_value, where, assumed, overlap(own, other) ? ", but their intervals overlap" : "");
 }
 
 // How the winner stands against the others, behind "... meets the SLO". With two objectives both are read off their
 // frontiers where the second is equal: at `bound`, or at the winner.
 std::string against(const FrontierView& view, const ParetoPoint& winner, std::optional<double> bound) {
   const Objective& first = view.query.objectives[0];
-  const std::string alone = fmt::format("with {} {}", spoken(first), in_unit(winner.values[0].value, first.unit));
+  const std::string alone =
+      fmt::format("with {} {}{}", spoken(first), in_unit(winner.values[0].value, first.unit), assumed(view, winner));
   if (!view.query.group) return alone + ", the best of the sweep";
-  const auto group = std::ranges::find(view.answer.groups, winner.group, [&](const Frontier& one) {
-    return static_cast<std::size_t>(&one - view.answer.groups.data());
-  });
   if (view.query.objectives.size() == 2 && (bound || !view.query.slo)) {
     const Objective& second = view.query.objectives[1];
     const double at = second.loss(bound.value_or(winner.values[1].value));
     const auto rival = best_along(view, winner.group, at);
     if (!rival) return alone + "; no other group does";
-    const auto own = bound ? along(view, *group, at) : std::optional(winner.values[0]);
+    const auto along_own = bound ? along(view, winner.group, at) : std::nullopt;
+    const Reached own = along_own.value_or(Reached{winner.group, winner.values[0], &winner});
     return compared(
-        view, own.value_or(winner.values[0]), rival->value, view.answer.groups[rival->group].name,
-        fmt::format(", both at {} {} on their frontiers", spoken(second), in_unit(second.loss(at), second.unit)));
+        view, own.value, rival->value, view.answer.groups[rival->group].name,
+        fmt::format(", both at {} {} on their frontiers", spoken(second), in_unit(second.loss(at), second.unit)),
+        assumed(view, *own.near, *rival->near));
   }
   const ParetoPoint* rival = best_of(view, [&](const ParetoPoint& point) {
     return point.group != winner.group && (view.query.slo || keeps_up(view, point, winner));
   });
   if (!rival) return alone + "; no other group does";
-  return compared(view, winner.values[0], rival->values[0], label_of(view, rival->configuration), "");
+  return compared(view, winner.values[0], rival->values[0], label_of(view, rival->configuration), "",
+                  assumed(view, winner, *rival));
 }
 
 // Labels that name the group too.
@@ -194,9 +226,9 @@ std::string sentence(const FrontierView& asked) {
   if (view.answer.groups.size() > 1)
     return fmt::format("{} reaches {} {}", label_of(view, winner.configuration), values(view, winner, 1),
                        against(view, winner, {}));
-  return fmt::format("{} is {}: {}", label_of(view, winner.configuration),
+  return fmt::format("{} is {}: {}{}", label_of(view, winner.configuration),
                      view.answer.knee ? "where the frontier bends" : "the best in the first objective",
-                     values(view, winner, 0));
+                     values(view, winner, 0), assumed(view, winner));
 }
 
 }  // namespace
@@ -206,7 +238,7 @@ std::string winner(const FrontierView& view) {
   const auto group = view.query.group ? explore::find_axis(view.table.axes, view.query.group->text()) : std::nullopt;
   if (view.answer.points.empty()) return "";
   const ResultsTable looked_at = view.query.where ? rows_where(view.table, *view.query.where) : view.table;
-  const std::vector<explore::Slice> slices = comparable_slices(looked_at, group);
+  const std::vector<explore::Slice> slices = comparable_slices(looked_at, group, joules_count(view));
   if (slices.size() == 1) return sentence(view);
   std::string text;
   std::size_t said = 0, more = 0;

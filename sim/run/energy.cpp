@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/energy.hpp"
 
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -31,27 +32,32 @@ metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gate
 }
 
 // Of the joules that replicas and hosts spent, those behind which an assumed figure stands.
-Joules assumed_joules(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
-  Joules assumed;
+std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, const serving::Gateway& gateway,
+                                                           const Portion& portion) {
+  Joules work, idle, retrieval;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     const hardware::EnergyTags tags = parts.devices[r]->energy_tags();
     if (tags.dynamic == Tag::assumed)
-      for (const Joules component : portion.replicas[r].energy) assumed += component;
-    if (tags.idle == Tag::assumed) assumed += standing_power(parts, r) * portion.provisioned(gateway, r);
+      for (const Joules component : portion.replicas[r].energy) work += component;
+    if (tags.idle == Tag::assumed) idle += standing_power(parts, r) * portion.provisioned(gateway, r);
   }
   if (const auto& hosts = parts.scenario.config.hardware.retrieval)
-    assumed += retrieval_joules(*hosts, portion.searching, portion.length());
-  return assumed;
+    retrieval = retrieval_joules(*hosts, portion.searching, portion.length());
+  return {{"work", work}, {"idle", idle}, {"retrieval", retrieval}};
 }
 
-std::string boundary_of(const Parts& parts) {
-  std::string boundary;
+void add_boundary(const Parts& parts, EnergyResult& result) {
+  std::map<hardware::EnergyBoundary, std::string> found;
+  std::map<std::string, std::string> by_group;
   for (const hardware::Device* device : parts.devices) {
-    const std::string_view own = hardware::name_of(device->energy_boundary);
-    if (!boundary.empty() && boundary != own) return "mixed";
-    boundary = own;
+    const std::string own(hardware::name_of(device->energy_boundary));
+    found.emplace(device->energy_boundary, own);
+    by_group.emplace(device->name, own);
   }
-  return boundary.empty() ? std::string(hardware::name_of(hardware::EnergyBoundary::unstated)) : boundary;
+  if (found.empty()) return;
+  result.boundary.clear();
+  for (const auto& [boundary, name] : found) result.boundary += (result.boundary.empty() ? "" : "+") + name;
+  if (found.size() > 1) result.boundary_by_group.assign(by_group.begin(), by_group.end());
 }
 
 // Components that nothing was spent on are left out, but for static power: a device without any is worth seeing.
@@ -111,9 +117,13 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
   if (portion.length() > Seconds()) result.mean_w = result.total_joules / portion.length().si();
   result.peak_w = power.peak(portion.from, portion.to).si();
   result.peak_window_s = power.window().si();
-  result.boundary = boundary_of(parts);
-  if (result.total_joules > 0)
-    result.assumed_share = assumed_joules(parts, gateway, portion).si() / result.total_joules;
+  add_boundary(parts, result);
+  Joules assumed;
+  for (const auto& [what, joules] : assumed_joules(parts, gateway, portion)) {
+    assumed += joules;
+    if (joules > Joules()) result.assumed.emplace_back(what, joules.si() / result.total_joules);
+  }
+  if (result.total_joules > 0) result.assumed_share = assumed.si() / result.total_joules;
   if (result.total_joules > 0) result.idle_share = ledger.sums()[metrics::kStatic].si() / result.total_joules;
   return result;
 }

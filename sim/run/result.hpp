@@ -122,9 +122,13 @@ struct EnergyResult {        // INV-6: the joules of all components of all group
   double peak_w = 0;  // of the mean powers of windows of this length
   double peak_window_s = 0;
   double idle_share = 0;  // static joules / total
-  // What the joules include: of hardware::kEnergyBoundaryNames, or "mixed" where groups of devices differ.
+  // What the joules include: of hardware::kEnergyBoundaryNames; where groups of devices differ, all of theirs, from the
+  // narrowest to the widest: "chip+board".
   std::string boundary = "unstated";
-  double assumed_share = 0;  // of the joules, those that follow from an assumed figure; those of retrieval hosts do
+  std::vector<std::pair<std::string, std::string>> boundary_by_group;  // where they differ
+  double assumed_share = 0;  // of the joules, those that follow from an assumed figure of a device
+  // The parts of that share: "work" (energy of operations and traffic), "idle" power, "retrieval" hosts (always).
+  std::vector<std::pair<std::string, double>> assumed;
   std::optional<double> output_tokens_per_joule, joules_per_request;
   std::vector<std::pair<std::string, JoulesByComponent>> by_group;  // by the name of the group of devices
 };

@@ -78,7 +78,9 @@ Json energy(const EnergyResult& e) {
   json["peak_window_s"] = e.peak_window_s;
   json["idle_share"] = e.idle_share;
   json["boundary"] = e.boundary;
+  for (const auto& [group, boundary] : e.boundary_by_group) json["boundary_by_group"][group] = boundary;
   json["assumed_share"] = e.assumed_share;
+  if (!e.assumed.empty()) json["assumed"] = shares(e.assumed);
   for (const auto& [group, joules] : e.by_group) json["by_group"][group] = shares(joules);
   return json;
 }

@@ -7,7 +7,7 @@ import {metricLabel, parseValue, roundText, valueText} from '../../sim/report/ht
 import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
 import {readData} from '../../sim/report/html/data.mjs';
 import {linearTicks, logTicks} from '../../sim/report/html/scale.mjs';
-import {derive, firstView} from '../../sim/report/html/view.mjs';
+import {assumedShare, derive, firstView} from '../../sim/report/html/view.mjs';
 
 test('a frontier keeps what no other point beats, equal points both', () => {
   const x = [1, 2, 2, 3, NaN, 4], y = [5, 7, 7, 6, 9, 8];
@@ -58,8 +58,34 @@ test('the sentence compares like with like, where the frontiers are at the same 
   assert.deepEqual(winners.map(({name, row, rival}) => [name, row, rival]), [['workload=edit', 0, 4], ['workload=rag', 2, 6]]);
   // Half-way between 0.1 and 0.3 s: cim (20 + 40) / 2, l4 (10 + 20) / 2.
   assert.deepEqual(winners[0].values.map(({value}) => Math.round(value * 1e9) / 1e9), [30, 15]);
+  assert.deepEqual(derive(data, view).mixed, [{label: 'workload', values: ['edit', 'rag']}]);
   view.group = 'workload';
   assert.deepEqual(derive(data, view).winners.map(({rival}) => rival), [undefined, undefined]);
+});
+
+test('joules that include unlike things are not compared, and what of them is assumed is known', () => {
+  const axis = (name, role, texts, of) => ({name, short: name, role, texts, of, numbers: null});
+  const page = (boundaries) => readData({
+    name: 'sweep', verdicts: Array(4).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [],
+    group: 'hardware', charts: [{y: 'tokens', x: 'ttft', better: {tokens: 'higher', ttft: 'lower'}}],
+    axes: [axis('hardware', 'hardware', ['cim', 'l4'], [0, 0, 1, 1]), axis('rate', 'load', ['1 /s', '2 /s'], [0, 1, 0, 1])],
+    energy_boundaries: boundaries,
+    metrics: [
+      {name: 'tokens', unit: '', better: 'higher', joules: true, values: [20, 40, 10, 20]},
+      {name: 'ttft', unit: 's', better: 'lower', values: [0.1, 0.3, 0.1, 0.3]},
+      {name: 'assumed_share', unit: 'share', better: 'lower', joules: true, values: [1, 1, 0.25, 0.001]}
+    ],
+  });
+  const unlike = page(['chip', 'chip', 'board', 'board']), view = firstView(unlike);
+  const {winners, mixed} = derive(unlike, view);
+  assert.deepEqual(winners.map(({name, rival}) => [name, rival]),
+                   [['energy_boundary=chip', undefined], ['energy_boundary=board', undefined]]);
+  assert.deepEqual(mixed, [{label: 'energy_boundary', values: ['chip', 'board']}]);
+  const like = page(Array(4).fill('board')), same = derive(like, firstView(like));
+  assert.equal(same.winners.length, 1);
+  assert.notEqual(same.winners[0].rival, undefined);
+  assert.deepEqual(same.mixed, []);
+  assert.deepEqual([0, 1, 2, 3].map((row) => assumedShare(like, firstView(like), row)), [1, 1, 0.25, 0]);
 });
 
 test('a run without the limited value meets no limit', () => {

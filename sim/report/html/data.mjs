@@ -18,6 +18,13 @@ function axisColumn(axis) {
           values, low: values, high: values, text: (row) => axis.texts[axis.of[row]]};
 }
 
+// What the joules of a run include, as an axis that no plan has.
+function boundaryAxis(boundaries) {
+  const texts = [...new Set(boundaries)];
+  return {name: 'energy_boundary', label: 'energy_boundary', texts, of: boundaries.map((text) => texts.indexOf(text)),
+          text: (row) => boundaries[row]};
+}
+
 export function readData(json) {
   const axes = json.axes.map(axisColumn), metrics = json.metrics.map(metricColumn);
   const columns = new Map([...axes, ...metrics].map((column) => [column.name, column]));
@@ -25,6 +32,7 @@ export function readData(json) {
   const rows = Array.from({length: count}, (_, row) => row);
   return {
     ...json, axes, metrics, columns, count, rows,
+    boundary: boundaryAxis(json.energy_boundaries ?? Array(count).fill('')),
     numeric: [...metrics, ...axes.filter((axis) => axis.values)],
     valid: json.verdicts.map((verdict) => verdict === 'valid'),
     labels: rows.map((row) => axes.filter((axis) => axis.texts.length > 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: who wins under these limits, how many points say anything, and what is on the frontier.
 import {html} from './dom.mjs';
-import {grouped, ratioText, roundText, valueText} from './format.mjs';
-import {limitText} from './view.mjs';
+import {grouped, percent, ratioText, roundText, valueText} from './format.mjs';
+import {assumedShare, limitText} from './view.mjs';
 
 export const kVerdicts = {
   valid: 'the run says something about the steady state',
@@ -27,14 +27,25 @@ export function drawSummary(root, app) {
   const {data, derived} = app;
   root.replaceChildren(
       ...data.count > 1 ? [...headline(app), ...settings(data, derived)] : [html('p', {class: 'lead'}, ...single(data))],
-      html('p', {class: 'verdicts'}, ...chips(data)));
+      html('p', {class: 'verdicts'}, ...chips(data)), ...data.count > 1 ? mixture(derived) : []);
   if (data.count > 1) root.append(html('p', {class: 'more'}, ...frontierSentence(data, derived)));
+}
+
+// What the plot mixes that the sentences do not compare.
+function mixture({mixed}) {
+  if (!mixed.length) return [];
+  const few = (values) => values.slice(0, 4).join(', ') + (values.length > 4 ? ` and ${values.length - 4} more` : '');
+  const axes = mixed.map(({label, values}) => `${label} (${few(values)})`).join(', ');
+  const one = mixed.map(({label, values}) => `${label} == ${/^[0-9]/.test(values[0]) ? values[0] : `"${values[0]}"`}`);
+  return [html(
+      'p', {class: 'note notice'}, `The plot and its frontiers mix what is not compared: ${axes}. One of each: `,
+      html('code', {}, `llmscape report --where '${one.join(' and ')}'`), '.')];
 }
 
 const kMostSentences = 8;
 
 // A sentence for each part of the sweep whose configurations may be compared.
-function headline({data, derived}) {
+function headline({data, view, derived}) {
   const {winners, limits} = derived;
   const slo = html('span', {class: 'limit'}, limits.map(limitText).join(', '));
   if (!winners.length) {
@@ -43,7 +54,8 @@ function headline({data, derived}) {
         ['No run is valid: none says anything about the steady state.'];
     return [html('p', {class: 'lead'}, ...none)];
   }
-  const lines = winners.slice(0, kMostSentences).map((winner) => sentence(data, derived, winner, slo.cloneNode(true)));
+  const lines =
+      winners.slice(0, kMostSentences).map((winner) => sentence(data, view, derived, winner, slo.cloneNode(true)));
   if (winners.length > kMostSentences)
     lines.push(html(
         'p', {class: 'more'}, `${winners.length - kMostSentences} more are not compared with these: see one with `,
@@ -51,21 +63,26 @@ function headline({data, derived}) {
   return lines;
 }
 
-function sentence(data, derived, {name, row, rival, values: [own, other], bound}, slo) {
+function sentence(data, view, derived, {name, row, rival, values: [own, other], bound}, slo) {
   const {limits, x, y} = derived, figure = (text) => html('strong', {class: 'figure'}, text);
   const lead = [
     name && `${name}: `, nameOf(data, derived, row),
     ...limits.length ? [' meets ', slo] : [` reaches ${x.label} `, figure(x.text(row))]
   ];
-  if (rival === undefined) lead.push(` with ${y.label} `, figure(y.text(row)));
+  const assumed = [row, rival].map((one) => one === undefined ? 0 : assumedShare(data, view, one));
+  if (rival === undefined)
+    lead.push(
+        ` with ${y.label} `, figure(y.text(row)),
+        assumed[0] && html('span', {class: 'detail'}, ` (${percent(assumed[0])} of its joules are assumed)`));
   else {
     const overlap = own.low <= other.high && other.low <= own.high, text = ({value}) => valueText(value, y.unit);
+    const guessed = assumed.some(Boolean) ? `; ${assumed.map(percent).join(' and ')} of their joules are assumed` : '';
     const where = bound === undefined ? '' : `, both at ${x.label} ${roundText(bound, x.unit)} on their frontiers`;
     lead.push(
         ' at ', figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
         html(
             'span', {class: 'detail'},
-            ` (${text(own)} instead of ${text(other)}${where}${overlap ? ', but their intervals overlap' : ''})`));
+            ` (${text(own)} instead of ${text(other)}${where}${guessed}${overlap ? ', but their intervals overlap' : ''})`));
   }
   return html('p', {class: 'lead'}, ...lead.filter(Boolean), '.');
 }

@@ -90,6 +90,7 @@ export function derive(data, view) {
   derived.best = paretoFrontier(frontiers.flat(), x.values, y.values, view.x.better, view.y.better);
   derived.winners = slicesOf(data, view).map((slice) => findWinner(data, view, derived, slice)).filter(Boolean);
   derived.winner = derived.winners[0] ?? null;
+  derived.mixed = mixedAxes(data, view, members.flat());
   const rivals = data.count === 1 ? [0] : [derived.winner?.row, derived.winner?.rival];
   derived.pins = view.pins ?? rivals.filter((row) => row !== undefined);
   return derived;
@@ -100,12 +101,34 @@ function groupsOf(data, view) {
   return axis ? {names: axis.texts, of: axis.of, title: axis.label} : {names: ['all'], of: new Uint8Array(data.count)};
 }
 
-// The rows that may be compared: equal in every axis but hardware and load, and but the policy that groups tell apart.
-// {name: "workload=rag", rows}, ...; without a name where there is but one. (sim/explore/axis_role.hpp)
-export function slicesOf(data, view) {
+const jouleColumns = (data, view) => [view.x.name, view.y.name].some((name) => data.columns.get(name)?.joules);
+
+// The axes in which configurations that are compared are equal: all but hardware and load, and but the policy that
+// groups tell apart; and what joules include, where these are looked at. (sim/explore/axis_role.hpp)
+function fixedAxes(data, view) {
   const fixed = data.axes.filter(
       ({texts, role, name}) =>
           texts.length > 1 && (role === 'workload' || (role === 'serving' && name !== view.group)));
+  return data.boundary.texts.length > 1 && jouleColumns(data, view) ? [...fixed, data.boundary] : fixed;
+}
+
+// Those of them in which some rows differ, with the values: what a plot of these rows mixes.
+export function mixedAxes(data, view, rows) {
+  return fixedAxes(data, view)
+      .map((axis) => ({label: axis.label, values: [...new Set(rows.map((row) => axis.text(row)))]}))
+      .filter(({values}) => values.length > 1);
+}
+
+// The share of a run's joules that follows from assumed figures, where joules are looked at; small ones are none.
+export function assumedShare(data, view, row) {
+  const share = jouleColumns(data, view) ? data.columns.get('assumed_share')?.values[row] ?? 0 : 0;
+  return share >= 0.005 ? share : 0;
+}
+
+// The rows that may be compared: equal in fixedAxes. {name: "workload=rag", rows}, ...; without a name where there is
+// but one.
+export function slicesOf(data, view) {
+  const fixed = fixedAxes(data, view);
   const slices = new Map();
   for (const row of data.rows) {
     const name = fixed.map((axis) => `${axis.label}=${axis.text(row)}`).join(' ');

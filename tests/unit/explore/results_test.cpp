@@ -35,6 +35,7 @@ TEST_CASE("what was written as results.csv is read back, bit by bit") {
                 row(3, {"16 /s", "\"x\""}, {{"ttft.p99", 1e-300}})};
   table.rows[1].verdict = "saturated";
   table.rows[1].seed = -4;
+  table.rows[1].energy_boundary = "chip+board";
   table.rows[0].metrics[place_of("ttft.p99")]->low = 0.29;
   for (const bool intervals : {false, true}) {
     const llmscape::test::Scratch scratch;
@@ -52,6 +53,13 @@ TEST_CASE("what was written as results.csv is read back, bit by bit") {
     CHECK(read->rows[1].values == table.rows[1].values);
     CHECK(read->rows[1].verdict == "saturated");
     CHECK(read->rows[1].seed == -4);
+    CHECK(read->rows[0].energy_boundary.empty());
+    CHECK(read->rows[1].energy_boundary == "chip+board");
+    const auto boundary = Expression::parse("energy_boundary == 'chip+board'", {}, diagnostics);
+    check_names(*boundary, *read, diagnostics);
+    CHECK(diagnostics.errors() == 0);
+    CHECK(boundary->holds(lookup_in(*read, configurations(*read)[1])));
+    CHECK_FALSE(boundary->holds(lookup_in(*read, configurations(*read)[0])));
     CHECK(read->rows[1].metrics == table.rows[1].metrics);
     CHECK(read->rows[0].metrics[place_of("ttft.p99")]->low == (intervals ? 0.29 : 0.1 + 0.2));
   }

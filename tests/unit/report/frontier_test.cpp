@@ -110,6 +110,57 @@ TEST_CASE("does the sentence compare like with like?") {
   CHECK(has(text, "frontiers).\nworkload=rag: "));
 }
 
+TEST_CASE("are the joules of a chip and of a board compared? each boundary has a sentence of its own") {
+  ResultsTable table = sweep();
+  for (ResultRow& row : table.rows) row.energy_boundary = row.values[0] == "l4 x1" ? "board" : "chip";
+  const Asked asked("ttft.p99<=200ms", "hardware", table);
+  CHECK(report::winner(asked.view()) ==
+        "energy_boundary=board: hardware=l4 x1 rate=1 /s meets ttft.p99<=200ms with output tokens/joule 1.00; no other "
+        "group does\n"
+        "energy_boundary=chip: hardware=cim x4 rate=1 /s meets ttft.p99<=200ms with output tokens/joule 4.60; no other "
+        "group does");
+  CHECK(mixture_notice(asked.view()) ==
+        "Notice: frontiers and tables below mix what is not compared: energy_boundary (board, chip). One of each: "
+        "--where 'energy_boundary == \"board\"'");
+  CHECK(has(frontier_text(asked.view(), false), "\nNotice: frontiers and tables below mix"));
+  CHECK(nlohmann::json::parse(frontier_json(asked.view()))["notice"] == mixture_notice(asked.view()));
+  // Times are comparable whatever joules include.
+  Asked times("", "hardware", table);
+  Diagnostics diagnostics;
+  times.query.objectives = read_objectives("ttft.p99,ttft.p50", Direction::of_metric, "", table, diagnostics);
+  CHECK(mixture_notice(times.view()).empty());
+  for (ResultRow& row : table.rows) row.energy_boundary = "board";
+  CHECK(has(report::winner(Asked("ttft.p99<=200ms", "hardware", table).view()), "3.1x"));
+  CHECK(mixture_notice(Asked("", "hardware", table).view()).empty());
+}
+
+TEST_CASE("what of a headline about joules is assumed? the share of both stands beside it") {
+  ResultsTable table = sweep();
+  for (ResultRow& row : table.rows) {
+    const double share = row.values[0] == "l4 x1" ? 0.25 : 1;
+    row.metrics[place_of("assumed_share")] = Estimate{share, share, share};
+  }
+  CHECK(report::winner(Asked("ttft.p99<=200ms", "hardware", table).view()) ==
+        "hardware=cim x4 rate=1 /s meets ttft.p99<=200ms at 3.1x the output tokens/joule of l4 x1 "
+        "(4.66 instead of 1.50, both at ttft p99 200 ms on their frontiers; 100.0 % and 25.0 % of their joules are "
+        "assumed)");
+  CHECK(has(report::winner(Asked("ttft.p99<=200ms", "", table).view()),
+            "output tokens/joule 4.60 (100.0 % of its joules are assumed), the best of the sweep"));
+}
+
+TEST_CASE("does a picture of several workloads say that it mixes them?") {
+  ResultsTable table = sweep();
+  table.axes = {"hardware", "workload.stream"};
+  for (ResultRow& row : table.rows) row.values[1] = row.values[1] == "1 /s" ? "rag" : "chat";
+  CHECK(mixture_notice(Asked("", "hardware", table).view()) ==
+        "Notice: frontiers and tables below mix what is not compared: stream (rag, chat). One of each: --where 'stream "
+        "== \"rag\"'");
+  table.rows.erase(table.rows.begin() + 1);  // what does not qualify is not drawn, either
+  table.rows.pop_back();
+  CHECK(mixture_notice(Asked("", "hardware", table).view()).empty());
+  CHECK(mixture_notice(Asked("", "hardware").view()).empty());  // a rate is a load: frontiers run along it
+}
+
 TEST_CASE("what may an axis vary, and configurations still be compared?") {
   ResultsTable table;
   table.axes = {"hardware.devices[0].preset",  "serving.tensor_parallel", "serving.pools[0].data_parallel",

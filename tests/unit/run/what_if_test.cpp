@@ -79,4 +79,23 @@ TEST_CASE("what do the joules of a result include? the boundary of its devices, 
       eight_gpus(), {kDevice + "energy.tag=fitted", kDevice + "idle_power={value: 75 W, tag: measured, source: own}"}));
   CHECK(own.energy->assumed_share == 0);
   CHECK(own.energy->total_joules == gpu.energy->total_joules);
+  // Which figures these are: an idle power alone is that much of the joules, 8 x 75 W over mean power.
+  const auto idle = run_on_event_queue(*scenario_of(eight_gpus(), {kDevice + "energy.tag=fitted"}));
+  REQUIRE(idle.energy->assumed.size() == 1);
+  CHECK(idle.energy->assumed[0].first == "idle");
+  CHECK(idle.energy->assumed_share == doctest::Approx(8 * 75 / idle.energy->mean_w));
+}
+
+TEST_CASE("what do joules of unlike groups include? each group's boundary is named") {
+  const std::string pair =
+      "schema: scenario/1\n"
+      "model: llama-3.2-1b\n"
+      "hardware: {devices: [{preset: h100-sxm, name: big}, {preset: h100-sxm, name: own, energy_boundary: chip}]}\n"
+      "serving: {batcher: vllm_v1}\n"
+      "workload: {requests: 16, arrivals: {kind: closed_loop, users: 4}, stream: {kind: lengths, prompt: {kind: "
+      "fixed, value: 1000}, output: {kind: fixed, value: 20}}}\n";
+  const auto result = run_on_event_queue(*scenario_of(pair, {}));
+  CHECK(result.energy->boundary == "chip+board");
+  using Named = std::pair<std::string, std::string>;
+  CHECK(result.energy->boundary_by_group == std::vector<Named>{{"big", "board"}, {"own", "chip"}});
 }
