@@ -101,13 +101,17 @@ Sensitivity sensitivity(const run::Scenario& scenario, const SensitivityOptions&
 
   out.verdict = told[0].value("verdict", "");
   for (const Json& metric : told[0]["metrics"]) out.base.push_back(number(metric));
+  std::vector<bool> read(count);
   for (std::size_t run = 1; run < runs; ++run) {
     ParameterEffects& row = out.parameters[(run - 1) % count];
     const bool more = run <= count;
     row.effects.resize(out.metrics.size());
     (more ? row.more : row.less) = told[run].value("refused", "");
     if (!told[run].contains("metrics")) continue;
-    row.unused = row.unused || said_unused(told[run]["warnings"], row.parameter);
+    // A limit may count when it is lower and not when it is higher.
+    const bool unused = said_unused(told[run]["warnings"], row.parameter);
+    if (!unused) read[(run - 1) % count] = true;
+    row.unused = unused && !read[(run - 1) % count];
     for (std::size_t m = 0; m < out.metrics.size(); ++m)
       (more ? row.effects[m].more : row.effects[m].less) = change_of(told[run]["metrics"][m], out.base[m]);
   }

@@ -6,7 +6,6 @@
 
 #include "hardware/profile/profile_device.hpp"
 #include "sim/run/device_memory.hpp"
-#include "sim/run/unread_overrides.hpp"
 
 namespace llmscape::run {
 
@@ -128,7 +127,8 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
 
 Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
                  metrics::WindowTracker& window, kernel::Kernel& kernel)
-    : scenario_(scenario), options_(options), outcomes_(outcomes), window_(window), kernel_(kernel), tiers_(scenario) {
+    : scenario_(scenario), overrides_(scenario), options_(options), outcomes_(outcomes), window_(window),
+      kernel_(kernel), tiers_(scenario) {
   if (std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) {
         return pool.pipeline_parallel > 1 && pool.pipeline_batches == 1;
       }))
@@ -137,7 +137,6 @@ Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::O
         "lower bound; serving.pipeline_batches lets several follow one another");
   warnings_.insert(warnings_.end(), scenario.warnings.begin(), scenario.warnings.end());
   for (const PoolConfig& pool : scenario.pools) add_pool(pool);
-  for (std::string& warning : unread_overrides(scenario)) warnings_.push_back(std::move(warning));
 }
 
 void Engines::add_pool(const PoolConfig& config) {
@@ -210,7 +209,8 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
   replica.speculation = speculation_of(config, streams);
   replica.adapters = adapters_of(scenario_, config, device, streams);
-  auto steps = with_drafts(device.bind(model, config.plan(), settings_of(config)), scenario_, config, device);
+  auto steps = overrides_.watched(device.bind(model, config.plan(), settings_of(config)), config, group);
+  steps = with_drafts(std::move(steps), scenario_, config, device);
   if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
   add_process(config);
@@ -272,6 +272,8 @@ void Engines::check_invariants(Seconds now) const {
 void Engines::fill(Parts& parts) const {
   parts.tiers = &tiers_;
   parts.warnings.insert(parts.warnings.end(), warnings_.begin(), warnings_.end());
+  const auto unread = overrides_.warnings();
+  parts.warnings.insert(parts.warnings.end(), unread.begin(), unread.end());
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     parts.replicas.push_back(&replicas_[i]);
     parts.devices.push_back(built_[i].device);

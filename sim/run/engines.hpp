@@ -11,6 +11,7 @@
 #include "sim/run/assemble.hpp"
 #include "sim/run/links.hpp"
 #include "sim/run/tiers.hpp"
+#include "sim/run/unread_overrides.hpp"
 #include "sim/run/world.hpp"
 #include "sim/serving/rank_group.hpp"
 
@@ -69,6 +70,7 @@ class Engines {
   serving::DeviceTurns* turns_of(const PoolConfig& config, const hardware::Device& device, std::int64_t first_device);
 
   const Scenario& scenario_;
+  OverrideWitness overrides_;
   const RunOptions& options_;
   serving::OutcomeListener& outcomes_;
   metrics::WindowTracker& window_;

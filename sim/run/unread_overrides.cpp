@@ -4,7 +4,7 @@
 #include "hardware/profile/profile_device.hpp"
 #include "hardware/scaled_fits.hpp"
 #include "models/batch.hpp"
-#include "models/step_work.hpp"
+#include "sim/run/device_memory.hpp"
 #include "sim/run/serving_pools.hpp"
 #include "sim/run/world.hpp"
 
@@ -13,16 +13,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 #include <string_view>
 
 namespace llmscape::run {
 namespace {
 
-// Not prices, or read only at a limit that the probes may not reach.
-constexpr std::array kNotJudged = {std::string_view("count"),       std::string_view("tdp"),
-                                   std::string_view("power_limit"), std::string_view("clock"),
-                                   std::string_view("die_area"),    std::string_view("idle_power")};
+// Limits: they count where a step reaches them, so that it is asked what would be without.
+bool is_limit(std::string_view path) { return path == "tdp" || path == "power_limit"; }
 
 constexpr std::array kWords = {std::string_view("name"),     std::string_view("description"),
                                std::string_view("tag"),      std::string_view("source"),
@@ -52,7 +49,6 @@ class LaidFinder {
     for (std::size_t i = 0; i < node.entries.size(); ++i) {
       const auto& entry = node.entries[i];
       if (std::ranges::find(kWords, entry.key) != kWords.end()) continue;
-      if (at.path.empty() && std::ranges::find(kNotJudged, entry.key) != kNotJudged.end()) continue;
       Laid inner{entry.key == "value" ? at.path : at.path + (at.path.empty() ? "" : ".") + entry.key, at.steps};
       inner.steps.push_back(i);
       visit(entry.value, inner);
@@ -91,71 +87,169 @@ YamlNode with_changed(const YamlNode& written, const Laid& at, double factor) {
   return device;
 }
 
-// All that a run asks a device for, as numbers to compare.
-std::vector<double> prices(const hardware::Device& device, const Scenario& scenario,
-                           const std::vector<const PoolConfig*>& pools) {
-  std::vector<double> all = {device.memory().si(), device.runtime_memory().si(), device.idle_power().si(),
-                             device.load_bandwidth().value_or(BytesPerSecond()).si()};
-  const auto note = [&all](const hardware::StepCost& cost) {
-    all.insert(all.end(), {cost.device.si(), cost.host.si(), cost.sync.si(), cost.extrapolated.si(), cost.bytes.si()});
-    for (const Joules joules : cost.energy) all.push_back(joules.si());
-    for (const Seconds busy : cost.busy) all.push_back(busy.si());
+// The devices that it is asked for instead of the one laid out: with twice the figure and with half of it; a limit
+// raised, or taken away where it cannot be raised. Without those that are refused.
+std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& written, const Laid& at) {
+  std::vector<std::shared_ptr<const hardware::Device>> devices;
+  const auto add = [&devices](const YamlNode& node) {
+    Diagnostics refused;
+    auto device = hardware::devices().read(node, refused);
+    if (device && !refused.has_errors()) devices.push_back(std::move(device));
   };
+  if (at.path == "power_limit") {
+    YamlNode free = written;
+    std::erase_if(free.entries, [](const YamlNode::Entry& entry) { return entry.key == "power_limit"; });
+    add(free);
+    return devices;
+  }
+  add(with_changed(written, at, 2));
+  if (!is_limit(at.path)) add(with_changed(written, at, 0.5));
+  return devices;
+}
+
+// What a run takes from a device beside its steps, as numbers to compare.
+std::vector<double> standing(const hardware::Device& device, const Scenario& scenario,
+                             const std::vector<const PoolConfig*>& pools) {
+  std::vector<double> all = {device.memory().si(), device.runtime_memory().si(), device.idle_power().si(),
+                             static_cast<double>(device.count)};
+  const auto& groups = scenario.config.hardware.devices;
+  if (std::ranges::all_of(groups, [](const auto& group) { return group->die_area.has_value(); }))
+    all.push_back(device.die_area ? device.die_area->value.si() : 0);
   for (const PoolConfig* pool : pools) {
-    const models::ModelSpec& model = scenario.model_of(*pool);
-    all.push_back(static_cast<double>(device.kv_tokens(model, pool->plan())));
-    const auto steps = device.bind(model, pool->plan(), settings_of(*pool));
-    const auto laws = models::kv_laws(model);
-    const std::array prompts = {models::PrefillChunk{4096, 0, true}, models::PrefillChunk{512, 1536, true}};
-    struct Probe {
-      std::int64_t decodes, context;
-      bool prompt;
-    };
-    for (const Probe probe : {Probe{0, 0, true}, Probe{1, 512, false}, Probe{64, 4096, false}, Probe{8, 1024, true}}) {
-      models::Batch batch;
-      std::vector<models::Attended> attended;
-      for (const auto window : laws) {
-        const std::int64_t seen = window > 0 ? std::min<std::int64_t>(window, probe.context) : probe.context;
-        attended.push_back({probe.decodes * seen, seen});
-      }
-      batch.decodes = probe.decodes;
-      batch.attended = attended;
-      if (probe.prompt) batch.chunks = prompts;
-      note(steps->step(batch));
-    }
+    all.push_back(static_cast<double>(device.kv_tokens(scenario.model_on(*pool, device), pool->plan())));
+    all.push_back(cold_start(scenario, *pool, device).value_or(Seconds()).si());
+    if (!pool->models.empty()) all.push_back(load_time(scenario, *pool, device).si());
+    if (pool->lora && !pool->lora->load_bandwidth)
+      all.push_back(device.load_bandwidth().value_or(BytesPerSecond()).si());
   }
   return all;
 }
 
 }  // namespace
 
-std::vector<std::string> unread_overrides(const Scenario& scenario) {
-  std::vector<std::string> warnings;
+struct OverrideWitness::Figure {
+  std::string path;
+  std::size_t group;
+  std::vector<std::shared_ptr<const hardware::Device>> otherwise;
+  bool read = false, hidden = false;
+};
+
+// How a replica lays its host beside its devices.
+struct OverrideWitness::Timeline {
+  enum class Difference { none, hidden, counts };
+  bool hides_host;
+  double stages;
+
+  // As long as a replica takes for a step (serving::Replica::duration).
+  [[nodiscard]] Seconds length(const hardware::StepCost& cost) const {
+    return hides_host ? std::max(cost.stage() * stages, cost.host + cost.launch * stages)
+                      : cost.stage() * stages + cost.host;
+  }
+
+  // What of two prices of a step reaches a result. The host's work does not where the devices take longer.
+  [[nodiscard]] Difference difference(const hardware::StepCost& a, const hardware::StepCost& b) const {
+    constexpr auto kHost = static_cast<std::ptrdiff_t>(hardware::OperatorFamily::host);
+    const bool counts = a.device != b.device || a.stage() != b.stage() || a.sync != b.sync || length(a) != length(b) ||
+                        a.extrapolated != b.extrapolated || a.bytes != b.bytes || a.energy != b.energy ||
+                        a.busy != b.busy ||
+                        !std::equal(a.by_family.begin(), a.by_family.begin() + kHost, b.by_family.begin());
+    if (counts) return Difference::counts;
+    return a.host == b.host && a.launch == b.launch ? Difference::none : Difference::hidden;
+  }
+};
+
+// Prices each step as the device does, and with what is not yet known to be read.
+class OverrideWitness::Watched final : public hardware::StepModel {
+ public:
+  Watched(std::unique_ptr<hardware::StepModel> model, const Timeline& timeline)
+      : model_(std::move(model)), timeline_(timeline) {}
+
+  void watch(Figure& figure, std::unique_ptr<hardware::StepModel> otherwise) {
+    open_.push_back({&figure, std::move(otherwise)});
+  }
+
+  hardware::StepCost step(const models::Batch& batch) override {
+    hardware::StepCost cost = model_->step(batch);
+    if (!open_.empty()) compare(batch, cost);
+    return cost;
+  }
+  [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
+
+ private:
+  struct Open {
+    Figure* figure;
+    std::unique_ptr<hardware::StepModel> otherwise;
+  };
+
+  void compare(const models::Batch& batch, const hardware::StepCost& cost) {
+    constexpr int kMost = 20000;  // steps of a replica: a run is not to become slower by a figure that nothing reads
+    std::erase_if(open_, [&](Open& open) {
+      if (open.figure->read) return true;
+      const auto found = timeline_.difference(open.otherwise->step(batch), cost);
+      open.figure->read = found == Timeline::Difference::counts;
+      open.figure->hidden = open.figure->hidden || found == Timeline::Difference::hidden;
+      return open.figure->read;
+    });
+    if (++steps_ == kMost) open_.clear();
+  }
+
+  std::unique_ptr<hardware::StepModel> model_;
+  Timeline timeline_;
+  std::vector<Open> open_;
+  int steps_ = 0;
+};
+
+OverrideWitness::OverrideWitness(const Scenario& scenario) : scenario_(scenario) {
   const YamlNode* hardware = scenario.resolved.find("hardware");
   const YamlNode* devices = hardware ? hardware->find("devices") : nullptr;
-  if (!devices) return warnings;
+  if (!devices) return;
   for (std::size_t group = 0; group < devices->items.size(); ++group) {
     const hardware::Device& device = *scenario.config.hardware.devices[group];
-    const std::vector<Laid> figures = laid_over(devices->items[group]);
-    if (figures.empty() || hardware::as_profile(device)) continue;
+    const std::vector<Laid> laid = laid_over(devices->items[group]);
+    if (laid.empty() || hardware::as_profile(device)) continue;
     std::vector<const PoolConfig*> pools;
     for (const PoolConfig& pool : scenario.pools)
       if (std::ranges::find(pool.devices, device.name) != pool.devices.end()) pools.push_back(&pool);
     if (pools.empty()) continue;
-    const std::vector<double> base = prices(device, scenario, pools);
-    for (const Laid& figure : figures) {
-      bool judged = false, read = false;
-      for (const double factor : {2.0, 0.5}) {
-        Diagnostics refused;
-        const auto changed = hardware::devices().read(with_changed(devices->items[group], figure, factor), refused);
-        if (!changed || refused.has_errors()) continue;
-        judged = true;
-        read = read || prices(*changed, scenario, pools) != base;
-      }
-      if (judged && !read)
-        warnings.push_back(
-            fmt::format("hardware.devices[{}].{} is set, but no price of this run reads it", group, figure.path));
+    const std::vector<double> base = standing(device, scenario, pools);
+    for (const Laid& at : laid) {
+      auto otherwise = without(devices->items[group], at);
+      const bool stands = std::ranges::any_of(
+          otherwise, [&](const auto& changed) { return standing(*changed, scenario, pools) != base; });
+      if (!otherwise.empty() && !stands) figures_.push_back({at.path, group, std::move(otherwise)});
     }
+  }
+}
+
+OverrideWitness::~OverrideWitness() = default;
+
+std::unique_ptr<hardware::StepModel> OverrideWitness::watched(std::unique_ptr<hardware::StepModel> steps,
+                                                              const PoolConfig& pool, std::size_t group) {
+  std::unique_ptr<Watched> watching;
+  for (Figure& figure : figures_) {
+    if (figure.group != group || figure.read) continue;
+    if (!watching)
+      watching = std::make_unique<Watched>(
+          std::move(steps), Timeline{pool.batcher->depth() > 1, static_cast<double>(pool.pipeline_parallel)});
+    const models::ModelSpec& model = scenario_.model_on(pool, *scenario_.config.hardware.devices[group]);
+    for (const auto& device : figure.otherwise)
+      if (device->problems(model, pool.plan()).empty())
+        watching->watch(figure, device->bind(model, pool.plan(), settings_of(pool)));
+      else figure.read = true;  // it decides whether the model runs at all
+  }
+  if (!watching) return steps;
+  return watching;
+}
+
+std::vector<std::string> OverrideWitness::warnings() const {
+  std::vector<std::string> warnings;
+  for (const Figure& figure : figures_) {
+    if (figure.read) continue;
+    const char* reads = figure.hidden           ? "depends on it: the devices' time hides it"
+                        : is_limit(figure.path) ? "reads it: no step draws that much"
+                                                : "reads it";
+    warnings.push_back(
+        fmt::format("hardware.devices[{}].{} is set, but no price of this run {}", figure.group, figure.path, reads));
   }
   return warnings;
 }

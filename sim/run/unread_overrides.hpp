@@ -2,16 +2,38 @@
 #pragma once
 #include "sim/run/scenario.hpp"
 
+#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace llmscape::run {
 
-// Figures of devices that the user laid over a description and that nothing in this run depends on, a sentence each
-// that begins with the figure's path: the bandwidth of links under one rank, the peak of a format that no operator has.
-// Each is probed once, before the run: the device is read again with the figure doubled, then halved, and a step of
-// prompts, one of decodes and a mixed one are priced for every model and plan that run on it. Figures that are read but
-// matter only at a limit are not judged: tdp, power_limit and clock.
-std::vector<std::string> unread_overrides(const Scenario& scenario);
+// Finds the figures of devices that the user laid over a description and that nothing in a run depends on: the
+// bandwidth of links under one rank, the peak of a format that no operator has, a cap that no step reaches. The device
+// is read again with the figure doubled, and halved; a limit (tdp, power_limit) raised or taken away. What the run
+// takes from it beside steps is compared at once: memory, idle power, area, loads. Steps are compared as the run prices
+// them, until one has another price; most figures are read by the first. A run without such figures pays nothing. Of a
+// figure that nothing reads, the first 20,000 steps of each replica are looked at.
+class OverrideWitness {
+ public:
+  explicit OverrideWitness(const Scenario& scenario);
+  ~OverrideWitness();
+  OverrideWitness(const OverrideWitness&) = delete;
+  OverrideWitness& operator=(const OverrideWitness&) = delete;
+
+  // The steps of a replica of a group of devices, watched where there is something to watch. The witness outlives them.
+  std::unique_ptr<hardware::StepModel> watched(std::unique_ptr<hardware::StepModel> steps, const PoolConfig& pool,
+                                               std::size_t group);
+  // Of the figures that were not read so far a sentence each that begins with the figure's path.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  struct Figure;
+  struct Timeline;
+  class Watched;
+  const Scenario& scenario_;
+  std::deque<Figure> figures_;
+};
 
 }  // namespace llmscape::run

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
-#include "sim/run/unread_overrides.hpp"
+#include <nlohmann/json.hpp>
+
+#include "sim/explore/parameters.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
@@ -32,7 +34,9 @@ double ttft(const std::vector<std::string>& overrides) {
 const std::string kDevice = "hardware.devices[0].";
 
 std::vector<std::string> unread(const std::vector<std::string>& overrides, const std::string& yaml = eight_gpus()) {
-  return run::unread_overrides(*scenario_of(yaml, overrides));
+  std::vector<std::string> all = run_on_event_queue(*scenario_of(yaml, overrides)).warnings;
+  std::erase_if(all, [](const std::string& one) { return one.find(" is set, but no price") == one.npos; });
+  return all;
 }
 
 }  // namespace
@@ -66,9 +70,61 @@ TEST_CASE("what is read is not warned about, on the command line or in the file"
   CHECK(unread({}).empty());
   CHECK(unread({kDevice + "links.bandwidth=225 GB/s", kDevice + "hbm_bandwidth=4 TB/s",
                 kDevice + "peak_bf16=1200 Tflop/s", kDevice + "multiprocessors=140", kDevice + "l2=60 MB",
-                kDevice + "hbm_capacity=96 GB", kDevice + "host.per_step=50 us", kDevice + "energy.memory=5 pJ/bit"})
+                kDevice + "hbm_capacity=96 GB", kDevice + "host.per_step=5 ms", kDevice + "energy.memory=5 pJ/bit"})
             .empty());
   CHECK(unread({}, eight_gpus("[{preset: h100-sxm, count: 8, hbm_bandwidth: 4 TB/s}]")).empty());
+}
+
+TEST_CASE(
+    "does each figure of an H100's data sheet count? halved, it gives another result or a warning that names it") {
+  const std::string yaml = eight_gpus();
+  const auto told = [](const run::Scenario& scenario) {
+    auto json = nlohmann::json::parse(run::to_json(run_on_event_queue(scenario)));
+    const auto warnings = json["warnings"];
+    for (const char* key : {"warnings", "scenario", "id"}) json.erase(key);
+    return std::pair(json.dump(), warnings.dump());
+  };
+  const auto base = scenario_of(yaml);
+  const std::string unchanged = told(*base).first;
+  int halved = 0, another = 0, named = 0;
+  for (const explore::Parameter& figure : explore::hardware_parameters(*base)) {
+    Diagnostics refused;
+    const auto scenario = run::read_scenario(base->resolved, ".", {scaled(figure, 0.5)}, std::nullopt,
+                                             llmscape::testing::source_catalogs(), refused);
+    if (!scenario || refused.has_errors()) continue;  // half a GPU
+    auto [result, warnings] = told(*scenario);
+    std::string path = figure.override.substr(0, figure.override.rfind(".value"));
+    const bool warned = llmscape::testing::holds(warnings, path + " is set, but no price of this run ");
+    if (result == unchanged && !warned)  // it does not bind yet, and is read nevertheless: less of it does
+      result = told(*run::read_scenario(base->resolved, ".", {scaled(figure, 0.25)}, std::nullopt,
+                                        llmscape::testing::source_catalogs(), refused))
+                   .first;
+    CHECK_MESSAGE((result != unchanged) != warned, figure.override << (warned ? " both" : " neither"));
+    ++halved;
+    another += result != unchanged;
+    named += warned;
+  }
+  CHECK(halved > 100);
+  CHECK(another > 40);
+  CHECK(named > 60);
+}
+
+TEST_CASE("does a cap count? where a step draws that much") {
+  CHECK(unread({kDevice + "power_limit=600 W"}) ==
+        std::vector<std::string>{"hardware.devices[0].power_limit is set, but no price of this run reads it: no step "
+                                 "draws that much"});
+  CHECK(unread({kDevice + "tdp=650 W"}).size() == 1);
+  CHECK(unread({kDevice + "tdp=90 W"}).empty());
+  CHECK(unread({kDevice + "power_limit=90 W"}).empty());
+  CHECK(unread({kDevice + "load_bandwidth=32 GB/s"}).size() == 1);
+  CHECK(unread({kDevice + "die_area=400 mm2"}).empty());
+  CHECK(unread({kDevice + "clock=0.5"}).empty());
+  // 126 us of the host beside steps of milliseconds: the devices hide them, unless scheduling waits for them.
+  const auto hidden = unread({kDevice + "host.per_step=63 us"});
+  REQUIRE(hidden.size() == 1);
+  CHECK(hidden[0] ==
+        "hardware.devices[0].host.per_step is set, but no price of this run depends on it: the devices' time hides it");
+  CHECK(unread({kDevice + "host.per_step=63 us", "serving.batcher={policy: vllm_v1, async_scheduling: false}"}).empty());
 }
 
 TEST_CASE("what do the joules of a result include? the boundary of its devices, and a share that is assumed") {
