@@ -52,7 +52,7 @@ class CpuStepModel final : public StepModel {
 
   StepCost step(const models::Batch& batch) override {
     PartCost part;
-    const std::int64_t chunk_tokens = batch.prefill_tokens(), decode_tokens = batch.decodes * batch.tokens_per_decode;
+    const std::int64_t chunk_tokens = batch.prefill_tokens(), decode_tokens = batch.decode_tokens();
     if (chunk_tokens + decode_tokens > 0) {
       part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);

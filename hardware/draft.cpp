@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/draft.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -81,29 +83,45 @@ class DraftModel final : public StepModel {
 class DraftDevice final : public StepModel {
  public:
   DraftDevice(std::unique_ptr<StepModel> model, std::unique_ptr<StepModel> draft, ContextsOfDraft contexts,
-              const DraftLink& link)
-      : model_(std::move(model)), draft_(std::move(draft)), contexts_(std::move(contexts)), link_(link) {}
+              const DraftLink& link, Seconds deadline)
+      : model_(std::move(model)), draft_(std::move(draft)), contexts_(std::move(contexts)), link_(link),
+        deadline_(deadline) {}
   StepCost step(const models::Batch& batch) override {
     StepCost cost = model_->step(batch);
     const std::int64_t drafts = batch.tokens_per_decode - 1;
-    if (batch.decodes == 0 || drafts == 0) return cost;
-    std::vector<models::Attended> longest = contexts_.of(batch);
+    late_ = late_ || batch.late > 0;
+    if (batch.decodes == batch.late || drafts == 0) return cost;
+    in_time_ = true;
+    models::Batch drafted;
+    drafted.decodes = batch.decodes - batch.late;
+    drafted.attended = batch.late > 0 ? batch.drafted : batch.attended;
+    std::vector<models::Attended> longest = contexts_.of(drafted);
     for (models::Attended& law : longest) law.sum = law.max;
     models::Batch one;
     one.decodes = 1;
     one.attended = longest;
     const StepCost draft = draft_->step(one);
-    const auto steps = static_cast<double>(drafts);
-    cost.sync += steps * (draft.stage() + draft.host + draft.sync) + link_.round_trip(drafts);
-    add_energy(cost, draft, steps * static_cast<double>(batch.decodes));
+    // Contexts of a batch are those of the mean pass, or padded: the one that was drawn is in time.
+    cost.sync += std::min(deadline_, draft_time(draft, drafts, link_));
+    add_energy(cost, draft, static_cast<double>(drafts) * static_cast<double>(drafted.decodes));
     return cost;
   }
-  [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
+  [[nodiscard]] std::vector<std::string> range_warnings() const override {
+    std::vector<std::string> all = model_->range_warnings();
+    if (late_ && !in_time_)
+      all.push_back(
+          fmt::format("no draft of a user's device came in time: a pass waits for {:.3g} ms ('deadline' of 'draft'; by "
+                      "default no longer than drafts gain a sequence that is alone)",
+                      1e3 * deadline_.si()));
+    return all;
+  }
 
  private:
   std::unique_ptr<StepModel> model_, draft_;
   ContextsOfDraft contexts_;
   DraftLink link_;
+  Seconds deadline_;
+  bool late_ = false, in_time_ = false;  // some decode was, with or without drafts
 };
 
 }  // namespace
@@ -148,8 +166,47 @@ std::unique_ptr<StepModel> with_draft_model(std::unique_ptr<StepModel> model, st
 }
 
 std::unique_ptr<StepModel> with_draft_device(std::unique_ptr<StepModel> model, std::unique_ptr<StepModel> draft,
-                                             ContextsOfDraft contexts, const DraftLink& link) {
-  return std::make_unique<DraftDevice>(std::move(model), std::move(draft), std::move(contexts), link);
+                                             ContextsOfDraft contexts, const DraftLink& link, Seconds deadline) {
+  return std::make_unique<DraftDevice>(std::move(model), std::move(draft), std::move(contexts), link, deadline);
+}
+
+Seconds draft_time(const StepCost& draft, std::int64_t drafts, const DraftLink& link) {
+  return static_cast<double>(drafts) * (draft.stage() + draft.host + draft.sync) + link.round_trip(drafts);
+}
+
+std::int64_t longest_in_time(StepModel& draft, const std::vector<std::int64_t>& laws, std::int64_t drafts,
+                             const DraftLink& link, Seconds deadline, std::int64_t longest) {
+  std::vector<models::Attended> attended(laws.size());
+  models::Batch one;
+  one.decodes = 1;
+  one.attended = attended;
+  const auto in_time = [&](std::int64_t context) {
+    for (std::size_t law = 0; law < laws.size(); ++law) {
+      const std::int64_t entries = laws[law] > 0 ? std::min(laws[law], context) : context;
+      attended[law] = {entries, entries};
+    }
+    return draft_time(draft.step(one), drafts, link) <= deadline;
+  };
+  if (in_time(longest)) return longest;
+  std::int64_t good = 0, late = longest;  // in time up to the one, late from the other on
+  while (late - good > 1) {
+    const std::int64_t middle = good + (late - good) / 2;
+    (in_time(middle) ? good : late) = middle;
+  }
+  return good;
+}
+
+Seconds draft_break_even(StepModel& model, std::size_t laws, std::int64_t drafts, double tokens_per_pass, int stages) {
+  const std::vector<models::Attended> attended(laws, {1 + drafts, 1 + drafts});
+  const auto pass = [&](std::int64_t tokens) {
+    models::Batch batch;
+    batch.decodes = 1;
+    batch.tokens_per_decode = tokens;
+    batch.attended = attended;
+    const StepCost cost = model.step(batch);
+    return cost.stage() * static_cast<double>(stages) + cost.host + cost.sync;
+  };
+  return std::max(Seconds(), tokens_per_pass * pass(1) - pass(1 + drafts));
 }
 
 }  // namespace llmscape::hardware

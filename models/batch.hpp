@@ -41,20 +41,29 @@ struct Batch {
   double prefill_layers = 1;
   std::int64_t adapters = 0;  // distinct low-rank adapters that the step's tokens pass through; 0: none does
   RankTokens ranks{};         // with data-parallel attention
+  // With speculation: of the decodes, those that go without drafts and compute one token each. Attention prices them
+  // like the others, whose rows its tiles are made for.
+  std::int64_t late = 0;
+  // What the decodes with drafts attend to, as `attended`; empty where no decode is late, or all are. For what makes
+  // the drafts (hardware/draft.hpp), nothing else reads it.
+  std::span<const Attended> drafted{};
 
   [[nodiscard]] std::int64_t prefill_tokens() const {
     std::int64_t sum = 0;
     for (const auto& c : chunks) sum += c.tokens;
     return sum;
   }
-  [[nodiscard]] std::int64_t tokens() const { return prefill_tokens() + decodes * tokens_per_decode; }
+  [[nodiscard]] std::int64_t decode_tokens() const {
+    return decodes * tokens_per_decode - late * (tokens_per_decode - 1);
+  }
+  [[nodiscard]] std::int64_t tokens() const { return prefill_tokens() + decode_tokens(); }
   // Prompts whose last token is computed in this step.
   [[nodiscard]] std::int64_t prompt_ends() const {
     std::int64_t ends = 0;
     for (const auto& c : chunks) ends += c.ends_prompt ? 1 : 0;
     return ends;
   }
-  [[nodiscard]] std::int64_t logit_rows() const { return decodes * tokens_per_decode + prompt_ends(); }
+  [[nodiscard]] std::int64_t logit_rows() const { return decode_tokens() + prompt_ends(); }
 };
 
 }  // namespace llmscape::models

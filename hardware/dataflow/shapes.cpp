@@ -24,7 +24,7 @@ const models::Batch& PaddedBatch::pad(const models::Batch& batch) {
   if (batch.decodes == 0) return batch_;
 
   batch_.decodes = rounded_up(batch.decodes, shapes_.batch_slots);
-  tiles_ += tiles_of(batch_.decodes * batch.tokens_per_decode);
+  tiles_ += tiles_of(batch_.decode_tokens());
   if (shapes_.context_buckets.empty() && batch_.decodes == batch.decodes) return batch_;
   attended_.assign(batch.attended.begin(), batch.attended.end());
   for (std::size_t law = 0; law < attended_.size(); ++law) {

@@ -50,7 +50,7 @@ void GpuStepModel::add_layers(const models::ModelSpec& part, bool prompt_kv_only
 StepCost GpuStepModel::step(const models::Batch& batch) {
   PartCost part;
   const std::int64_t chunk_tokens = batch.prefill_tokens();
-  const std::int64_t decode_tokens = batch.decodes * batch.tokens_per_decode;
+  const std::int64_t decode_tokens = batch.decode_tokens();
   if (chunk_tokens + decode_tokens > 0) {
     const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_);
     part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends(), batch.ranks);

@@ -46,7 +46,7 @@ class OffloadStepModel final : public StepModel {
 
   StepCost step(const models::Batch& batch) override {
     models::Batch alone = batch;  // each decode attends to the tokens that it computes
-    const models::Attended own{batch.decodes * batch.tokens_per_decode, batch.tokens_per_decode};
+    const models::Attended own{batch.decode_tokens(), batch.tokens_per_decode};
     if (batch.decodes > 0) alone.attended = {&own, 1};
     StepCost sum;
     add(sum, attention_->step(batch), *device_.attention, true);

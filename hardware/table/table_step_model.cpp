@@ -115,7 +115,7 @@ TableStepModel::TableStepModel(const TableDevice& device, const traces::LayerTab
 StepCost TableStepModel::step(const models::Batch& batch) {
   StepCost cost;
   const auto family = [&cost](OperatorFamily f) -> Seconds& { return cost.by_family[static_cast<std::size_t>(f)]; };
-  const std::int64_t prompt_tokens = batch.prefill_tokens(), decode_tokens = batch.decodes * batch.tokens_per_decode;
+  const std::int64_t prompt_tokens = batch.prefill_tokens(), decode_tokens = batch.decode_tokens();
   if (prompt_tokens + decode_tokens > 0) {
     const std::int64_t computed =
         prompt_tokens > 0 ? prompt_tokens + decode_tokens : padded_tokens(decode_tokens, settings_);

@@ -80,6 +80,10 @@ constexpr std::array kMetrics = {
     Metric{"passes", "speculation", "", "passes of decoding sequences where drafts are made"},
     Metric{"tokens_per_pass", "speculation", "",
            "tokens that these answered / passes; accepted drafts count when their request leaves", Better::higher},
+    Metric{"late_share", "speculation", "share",
+           "passes that went without the drafts of a user's device, which would have been late / passes that such "
+           "drafts were meant for",
+           Better::lower},
     Metric{"loads", "adapters", "", "low-rank adapters loaded into devices' memory", Better::lower},
     Metric{"load_s", "adapters", "s", "time that steps waited for adapters, summed over the replicas", Better::lower},
     Metric{"joules_per_output_token", "energy", "J",

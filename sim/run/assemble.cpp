@@ -147,14 +147,19 @@ Throughput throughput(const Parts& parts, const serving::Gateway& gateway, const
 
 std::optional<SpeculationResult> speculation(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals) {
   SpeculationResult result;
-  std::int64_t tokens = 0;
+  std::int64_t tokens = 0, awaited = 0, late = 0;
   for (std::size_t r = 0; r < totals.size(); ++r) {
-    if (!parts.scenario.pools[parts.pools[r]].speculation) continue;
+    const auto& config = parts.scenario.pools[parts.pools[r]].speculation;
+    if (!config) continue;
     result.passes += totals[r].passes;
     tokens += totals[r].decode_tokens;
+    if (!config->draft.device) continue;
+    awaited += totals[r].passes;
+    late += totals[r].late_passes;
   }
   if (result.passes == 0) return std::nullopt;
   result.tokens_per_pass = static_cast<double>(tokens) / static_cast<double>(result.passes);
+  if (awaited > 0) result.late_share = static_cast<double>(late) / static_cast<double>(awaited);
   return result;
 }
 

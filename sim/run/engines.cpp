@@ -207,7 +207,7 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
                     *config.kv_swap->write, *config.kv_swap->latency};
   }
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
-  replica.speculation = speculation_of(config, streams);
+  replica.speculation = speculation_of(scenario_, config, device, size.max_model_len, streams);
   replica.adapters = adapters_of(scenario_, config, device, streams);
   auto steps = overrides_.watched(device.bind(model, config.plan(), settings_of(config)), config, group);
   steps = with_drafts(std::move(steps), scenario_, config, device);

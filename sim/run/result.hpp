@@ -84,8 +84,9 @@ struct HostResult {
 
 // Of the pools that speculate. Accepted drafts count when their request leaves.
 struct SpeculationResult {
-  std::int64_t passes = 0;     // decodes, over all steps
-  double tokens_per_pass = 0;  // (1 - a^(k+1)) / (1 - a) in the mean, less what the ends of answers cut off
+  std::int64_t passes = 0;           // decodes, over all steps
+  double tokens_per_pass = 0;        // (1 - a^(k+1)) / (1 - a) in the mean, less what the ends of answers cut off
+  std::optional<double> late_share;  // where users' devices draft: of their passes, those whose drafts were late
 };
 
 // Of the pools whose calls carry low-rank adapters.

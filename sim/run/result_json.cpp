@@ -268,8 +268,10 @@ std::string to_json(const RunResult& r) {
                        {"peak_bytes", r.kv_swap->peak_bytes}, {"written_bytes", r.kv_swap->written_bytes},
                        {"read_bytes", r.kv_swap->read_bytes}, {"write_use", r.kv_swap->write_use},
                        {"read_use", r.kv_swap->read_use}};
-  if (r.speculation)
+  if (r.speculation) {
     json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
+    if (r.speculation->late_share) json["speculation"]["late_share"] = *r.speculation->late_share;
+  }
   if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
   if (r.energy) json["energy"] = energy(*r.energy);
   const bool ranks = std::ranges::any_of(r.pools, [](const PoolResult& pool) { return pool.ranks > 1; });

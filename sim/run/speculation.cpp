@@ -6,6 +6,7 @@
 
 #include "hardware/draft.hpp"
 #include "hardware/kv_pool.hpp"
+#include "models/speculation.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/run/world.hpp"
 
@@ -37,11 +38,17 @@ const Fields<DraftConfig>& draft_fields() {
                  "each user's own device runs it, for one sequence")
         .preset_from("hardware");
     f.add_group("link", &DraftConfig::link, link_fields(), "between that device and the model").preset_from("links");
+    f.add("deadline", &DraftConfig::deadline,
+          "longest that a pass waits for drafts of users' devices: a request whose drafts take longer goes without "
+          "them, a token a pass; absent: as long as they gain a sequence that is alone with the model")
+        .at_least(0);
     f.check([](const DraftConfig& c, const YamlNode& node, Diagnostics& d) {
       if (c.share && c.model) d.error(node.where, "drafts are of heads ('share') or of a 'model', not of both");
       if (c.device && !c.model) d.error(node.where, "'device' needs the 'model' that drafts on it");
       if ((c.device != nullptr) != c.link.has_value())
         d.error(node.where, "a 'device' that drafts and the 'link' to it go together");
+      if (c.deadline && !c.device)
+        d.error(node.where, "'deadline' is for drafts of a 'device' of each user's, and there is none");
     });
     return f;
   }();
@@ -51,6 +58,27 @@ const Fields<DraftConfig>& draft_fields() {
 const models::ModelSpec* draft_of(const Scenario& scenario, const PoolConfig& pool) {
   if (!pool.speculation || !pool.speculation->draft.model) return nullptr;
   return &scenario.drafts.at(*pool.speculation->draft.model);
+}
+
+hardware::DraftLink link_of(const DraftConfig& config) { return {*config.link->latency, *config.link->uplink}; }
+
+// The device's own settings: it drafts for one sequence.
+hardware::Device::Settings settings_of_user(const PoolConfig& pool) {
+  hardware::Device::Settings settings = settings_of(pool);
+  settings.adapter = {};
+  settings.max_sequences = 1;
+  return settings;
+}
+
+// What a pass of replicas on `device` waits for drafts of users' devices.
+Seconds deadline_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
+  const SpeculationConfig& config = *pool.speculation;
+  if (config.draft.deadline) return *config.draft.deadline;
+  const models::ModelSpec& model = scenario.model_on(pool, device);
+  return hardware::draft_break_even(*device.bind(model, pool.plan(), settings_of(pool)), models::kv_laws(model).size(),
+                                    config.tokens,
+                                    models::tokens_per_pass(static_cast<int>(config.tokens), config.acceptance),
+                                    static_cast<int>(pool.pipeline_parallel));
 }
 
 hardware::ContextsOfDraft contexts_of(const Scenario& scenario, const PoolConfig& pool,
@@ -74,9 +102,20 @@ const Fields<SpeculationConfig>& speculation_fields() {
   return fields;
 }
 
-serving::Speculation speculation_of(const PoolConfig& pool, const RandomStreams& streams) {
+serving::Speculation speculation_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device,
+                                    std::int64_t longest, const RandomStreams& streams) {
   if (!pool.speculation) return {};
-  return {pool.speculation->tokens, pool.speculation->acceptance, streams.child("speculation")};
+  const SpeculationConfig& config = *pool.speculation;
+  serving::Speculation speculation{config.tokens, config.acceptance, streams.child("speculation")};
+  if (!config.draft.device || config.tokens == 0) return speculation;
+  const models::ModelSpec& draft = *draft_of(scenario, pool);
+  // Passes of the mean, and padded ones, may reach beyond the longest request.
+  const std::int64_t furthest = longest + speculation.tokens_per_decode();
+  const std::int64_t in_time =
+      hardware::longest_in_time(*config.draft.device->bind(draft, {}, settings_of_user(pool)), models::kv_laws(draft),
+                                config.tokens, link_of(config.draft), deadline_of(scenario, pool, device), furthest);
+  if (in_time < furthest) speculation.longest_in_time = in_time;
+  return speculation;
 }
 
 std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConfig& pool,
@@ -112,14 +151,14 @@ std::unique_ptr<hardware::StepModel> with_drafts(std::unique_ptr<hardware::StepM
   const models::ModelSpec* draft = draft_of(scenario, pool);
   if (!draft) return steps;
   hardware::ContextsOfDraft contexts = contexts_of(scenario, pool, *draft);
-  hardware::Device::Settings settings = settings_of(pool);
-  settings.adapter = {};
-  if (!config.device)
+  if (!config.device) {
+    hardware::Device::Settings settings = settings_of(pool);
+    settings.adapter = {};
     return hardware::with_draft_model(std::move(steps), device.bind(*draft, pool.plan(), settings),
                                       std::move(contexts));
-  settings.max_sequences = 1;
-  return hardware::with_draft_device(std::move(steps), config.device->bind(*draft, {}, settings), std::move(contexts),
-                                     {*config.link->latency, *config.link->uplink});
+  }
+  return hardware::with_draft_device(std::move(steps), config.device->bind(*draft, {}, settings_of_user(pool)),
+                                     std::move(contexts), link_of(config), deadline_of(scenario, pool, device));
 }
 
 std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool) {

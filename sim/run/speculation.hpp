@@ -24,6 +24,7 @@ struct DraftConfig {
   std::optional<std::string> model;                // a name in the scenario's `models`, or a preset
   std::shared_ptr<const hardware::Device> device;  // of each user; absent: the devices that verify
   std::optional<DraftLinkConfig> link;
+  std::optional<Seconds> deadline;  // that a pass waits for drafts of that device at most; absent: while that pays
 };
 
 struct SpeculationConfig {
@@ -36,8 +37,9 @@ const Fields<SpeculationConfig>& speculation_fields();
 struct PoolConfig;
 struct Scenario;
 
-// As the replicas of the pool see it.
-serving::Speculation speculation_of(const PoolConfig& pool, const RandomStreams& streams);
+// As the replicas of the pool on `device` see it. `longest`: the longest prompt and answer that they serve, in tokens.
+serving::Speculation speculation_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device,
+                                    std::int64_t longest, const RandomStreams& streams);
 // Why the pool's drafts cannot be made, one sentence each; of replicas on `device`.
 std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConfig& pool,
                                         const hardware::Device& device);

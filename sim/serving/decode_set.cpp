@@ -1,160 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/decode_set.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <utility>
-
 namespace llmscape::serving {
 
 DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation)
-    : block_tokens_(block_tokens), speculation_(speculation), attended_(laws.size()),
-      starts_block_(static_cast<std::size_t>(block_tokens), 0) {
-  for (const std::int64_t law : laws) {
-    if (law == 0) {
-      full_ = true;
-    } else {
-      windows_.push_back({law});
-    }
-  }
+    : speculation_(speculation), drafted_(laws, block_tokens, speculation) {
+  if (!speculation_.may_be_late()) return;
+  late_.emplace(laws, block_tokens);
+  attended_.resize(laws.size());
 }
 
 void DecodeSet::join(Request& request) {
-  ++work_;
-  request.state = Request::State::decoding;
-  request.joined_step = step_;
-  if (spare_slots_.empty()) {
-    spare_slots_.push_back(static_cast<std::int32_t>(slots_.size()));
-    slots_.emplace_back();
-  }
-  request.slot = spare_slots_.back();
-  spare_slots_.pop_back();
-  slots_[static_cast<std::size_t>(request.slot)] = {&request, next_order_};
+  request.room = request.computed;
+  request.outgrew_drafts = false;
   const std::int64_t tokens = request.output_tokens - request.emitted;
-  request.end_step = step_ + speculation_.passes(request.id, request.emitted, tokens);
-  endings_.push({request.end_step, next_order_, request.slot});
-  ends_sum_ += grown_ + tokens;
-  ++next_order_;
-
-  const std::int64_t offset = request.computed - grown_;
-  ++offsets_[offset];
-  offset_sum_ += offset;
-  ++size_;
-  ++starts_block_[phase(offset)];
-  blocks_needed_ += blocks_for(request.computed + tokens_per_decode()) - blocks_for(request.computed);
-  for (Window& w : windows_) {
-    if (!inside(w, offset)) continue;
-    ++w.inside;
-    w.inside_sum += offset;
-  }
+  const Speculation::Passes passes = speculation_.passes(request.id, request.emitted, tokens, request.computed);
+  request.drafts_late = passes.drafted == 0;
+  if (request.drafts_late) join_late(request);
+  else drafted_.join(request, passes.drafted, passes.tokens);
 }
 
-void DecodeSet::remove(Request& request) {
-  ++work_;
-  const std::int64_t steps = step_ - request.joined_step;
-  const std::int64_t tokens = answered(request);
-  const std::int64_t joined_at = speculation_.growth(request.joined_step);
-  const std::int64_t offset = request.computed - joined_at;
-  const auto entry = offsets_.find(offset);
-  if (--entry->second == 0) offsets_.erase(entry);
-  offset_sum_ -= offset;
-  ends_sum_ -= joined_at + request.output_tokens - request.emitted;
-  --size_;
-  --starts_block_[phase(offset)];
-  request.room = steps == 0 ? request.computed : offset + grown_before_ + tokens_per_decode();
-  blocks_needed_ -= blocks_for(offset + grown_ + tokens_per_decode()) - blocks_for(request.room);
-  for (Window& w : windows_) {
-    if (!inside(w, offset)) continue;
-    --w.inside;
-    w.inside_sum -= offset;
-  }
-  slots_[static_cast<std::size_t>(request.slot)] = {};
-  spare_slots_.push_back(request.slot);
-  request.slot = -1;
-  request.computed += tokens;
-  request.emitted += tokens;
-  accepted_ += tokens - steps;
-}
-
-void DecodeSet::leave(Request& request) { remove(request); }
-
-std::int64_t DecodeSet::answered(const Request& request) const {
-  const std::int64_t steps = step_ - request.joined_step, steps_left = request.end_step - step_;
+// Without drafts a pass is a token.
+void DecodeSet::join_late(Request& request) {
   const std::int64_t tokens = request.output_tokens - request.emitted;
-  const std::int64_t least = std::max(steps, tokens - steps_left * tokens_per_decode());
-  const std::int64_t most = std::min(steps * tokens_per_decode(), tokens - steps_left);
-  return std::clamp(grown_ - speculation_.growth(request.joined_step), least, most);
-}
-
-// A step takes room for all that it computes: a block starts when what was there before, with the drafts, fills blocks.
-std::size_t DecodeSet::phase(std::int64_t offset) const {
-  const std::int64_t past = (offset + speculation_.drafts) % block_tokens_;
-  return static_cast<std::size_t>((block_tokens_ - past) % block_tokens_);
-}
-
-std::int64_t DecodeSet::blocks_started(std::int64_t from, std::int64_t to) const {
-  std::int64_t blocks = 0;
-  for (std::int64_t grown = from + 1; grown <= to; ++grown)
-    blocks += starts_block_[static_cast<std::size_t>(grown % block_tokens_)];
-  return blocks;
+  request.drafts_late = true;
+  late_->join(request, tokens, tokens);
 }
 
 std::span<const models::Attended> DecodeSet::attended(std::int64_t ahead) {
-  const std::int64_t grown = grown_by(ahead) + tokens_per_decode();
-  const std::int64_t longest = size_ > 0 ? offsets_.rbegin()->first + grown : 0;
-  std::size_t law = 0;
-  if (full_) attended_[law++] = {offset_sum_ + size_ * grown, longest};
-  for (const Window& w : windows_) {
-    const std::int64_t sum = w.inside_sum + w.inside * grown + (size_ - w.inside) * w.size;
-    attended_[law++] = {sum, std::min(longest, w.size)};
-  }
+  if (late() == 0) return drafted_.attended(ahead);
+  const auto late = late_->attended(ahead);
+  if (drafted_.size() == 0) return late;
+  const auto drafted = drafted_.attended(ahead);
+  for (std::size_t law = 0; law < attended_.size(); ++law)
+    attended_[law] = {drafted[law].sum + late[law].sum, std::max(drafted[law].max, late[law].max)};
   return attended_;
 }
 
-std::int64_t DecodeSet::steps_to_finish() {
-  while (!endings_.empty()) {
-    const Ending& next = endings_.top();
-    if (slots_[static_cast<std::size_t>(next.slot)].order == next.order) return next.step - step_;
-    endings_.pop();
-    ++work_;
-  }
-  return std::numeric_limits<std::int64_t>::max();
-}
-
-std::int64_t DecodeSet::steps_to_crossing() const {
-  std::int64_t steps = std::numeric_limits<std::int64_t>::max();
-  for (const Window& w : windows_) {
-    if (w.inside == 0) continue;
-    // The longest context that is still inside crosses first.
-    const std::int64_t furthest = w.size - grown_ - tokens_per_decode();
-    const std::int64_t room = furthest - std::prev(offsets_.upper_bound(furthest))->first;
-    steps = std::min(steps, room / tokens_per_decode());  // no step adds more
-  }
-  return steps;
+std::span<const models::Attended> DecodeSet::drafted(std::int64_t ahead) {
+  if (late() == 0 || drafted_.size() == 0) return {};
+  return drafted_.attended(ahead);
 }
 
 void DecodeSet::advance(std::vector<Request*>& finished) {
-  const std::int64_t growth = grown_by(1) - grown_;
-  for (Window& w : windows_) {  // those whose context reaches the window with this step stay at it from now on
-    const std::int64_t furthest = w.size - grown_ - tokens_per_decode();
-    const auto end = offsets_.upper_bound(furthest);
-    for (auto crossing = offsets_.upper_bound(furthest - growth); crossing != end; ++crossing) {
-      ++work_;
-      w.inside -= crossing->second;
-      w.inside_sum -= crossing->second * crossing->first;
+  const bool all_were_late = all_late();
+  if (!late_) {
+    drafted_.advance(finished);
+  } else {
+    ended_.clear();
+    drafted_.advance(ended_);
+    late_->advance(finished);
+    for (Request* request : ended_) {
+      if (request->emitted == request->output_tokens) {
+        finished.push_back(request);
+      } else {
+        request->outgrew_drafts = true;
+        join_late(*request);
+      }
     }
   }
-  ++step_;
-  grown_before_ = grown_;
-  grown_ += growth;
-  while (steps_to_finish() == 0) {
-    Request& request = *slots_[static_cast<std::size_t>(endings_.top().slot)].request;
-    endings_.pop();
-    remove(request);
-    request.state = Request::State::finishing;
-    finished.push_back(&request);
-  }
-  blocks_needed_ = blocks_started(grown_before_, grown_);
+  last_growth_ = all_were_late ? late_->last_growth() : drafted_.last_growth();
 }
 
 }  // namespace llmscape::serving

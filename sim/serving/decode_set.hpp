@@ -2,119 +2,99 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <queue>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "models/batch.hpp"
-#include "sim/serving/request.hpp"
-#include "sim/serving/speculation.hpp"
+#include "sim/serving/decode_cohort.hpp"
 
 namespace llmscape::serving {
 
-// The sequences that decode, as aggregates. Each answers one token per decode step, so every context is an offset plus
-// the number of steps taken: sums and maxima advance by themselves, and a step costs nothing per sequence. What happens
-// to one sequence at a known step (it ends, it crosses a window, it needs a block) waits under that step.
-//
-// Under speculation every context grows by the mean number of tokens of a pass, while each sequence ends with the pass
-// drawn for it. What one has answered on the way is that mean too, as far as its end leaves room: at least a token a
-// pass, at most all that were computed.
+// The sequences that decode. All do so alike, but where drafts may be late (Speculation::longest_in_time): those whose
+// drafts are in time and those that go without are a cohort each, and a request goes from the first to the second with
+// the pass that was drawn for it when it began to decode.
 class DecodeSet {
  public:
   // `laws`: the model's KV laws (models::kv_laws): 0 for full attention, else a window.
   DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation = {});
 
-  [[nodiscard]] std::int64_t size() const { return size_; }
+  [[nodiscard]] std::int64_t size() const { return drafted_.size() + late(); }
+  // Of them, those that decode without drafts because theirs would be late: a token a pass.
+  [[nodiscard]] std::int64_t late() const { return late_ ? late_->size() : 0; }
   // Decode steps taken so far.
-  [[nodiscard]] std::int64_t step() const { return step_; }
+  [[nodiscard]] std::int64_t step() const { return drafted_.step(); }
 
   // Joins with request.computed tokens in the cache and request.emitted answered, before its next decode step.
   void join(Request& request);
   // Leaves before it ends; request.computed, emitted and room are brought up to date.
-  void leave(Request& request);
-
-  // What the decode step `ahead` steps from now attends to: contexts with the new token, one entry for each law.
-  // `ahead` must not exceed steps_to_crossing().
-  [[nodiscard]] std::span<const models::Attended> attended(std::int64_t ahead = 0);
-  // KV blocks that the step `ahead` steps from now starts, drafts included.
-  [[nodiscard]] std::int64_t blocks_needed(std::int64_t ahead = 0) const {
-    return ahead == 0 ? blocks_needed_ : blocks_started(grown_by(ahead - 1), grown_by(ahead));
+  void leave(Request& request) { cohort_of(request).leave(request); }
+  // It has taken a decode step since it joined.
+  [[nodiscard]] bool has_decoded(const Request& request) const {
+    return request.outgrew_drafts || request.joined_step < step();
   }
-  // Tokens that each of them computes in a step.
-  [[nodiscard]] std::int64_t tokens_per_decode() const { return speculation_.tokens_per_decode(); }
-  // Tokens that every context grew by with the last step.
-  [[nodiscard]] std::int64_t last_growth() const { return grown_ - grown_before_; }
-  // Tokens that a decoding request has answered since it joined.
-  [[nodiscard]] std::int64_t answered(const Request& request) const;
-  // Drafts that were accepted, of sequences that have left: tokens beyond one a step.
-  [[nodiscard]] std::int64_t accepted() const { return accepted_; }
-  // Tokens that all of them together have still to answer.
-  [[nodiscard]] std::int64_t tokens_to_finish() const { return std::max<std::int64_t>(0, ends_sum_ - size_ * grown_); }
-  // Steps until the first sequence ends, that step included: at least 1. Very large when empty.
-  [[nodiscard]] std::int64_t steps_to_finish();
-  // Steps for which the aggregates advance evenly: no sequence grows beyond a window before.
-  [[nodiscard]] std::int64_t steps_to_crossing() const;
 
-  // One decode step is planned: every sequence grows. Those that end with it leave and are added to `finished`, in
-  // order of joining.
+  // What the decode step `ahead` steps from now attends to: contexts with the new tokens, one entry for each law.
+  // `ahead` must not exceed steps_to_crossing(), and be less than steps_to_finish().
+  [[nodiscard]] std::span<const models::Attended> attended(std::int64_t ahead = 0);
+  // The same of those that decode with drafts; empty where no sequence is late, or all are.
+  [[nodiscard]] std::span<const models::Attended> drafted(std::int64_t ahead = 0);
+  // KV blocks that the step `ahead` steps from now takes, drafts included. Below zero where sequences that have just
+  // become late give back more than the others take: rejected drafts leave their room to the next step.
+  [[nodiscard]] std::int64_t blocks_needed(std::int64_t ahead = 0) const {
+    return drafted_.blocks_needed(ahead) + (late_ ? late_->blocks_needed(ahead) : 0);
+  }
+  // Tokens that each of those with drafts computes in a step.
+  [[nodiscard]] std::int64_t tokens_per_decode() const { return drafted_.tokens_per_decode(); }
+  // The most that one of them computes in the next step.
+  [[nodiscard]] std::int64_t most_tokens() const { return all_late() ? 1 : tokens_per_decode(); }
+  // The most that a context grew by with the last step.
+  [[nodiscard]] std::int64_t last_growth() const { return last_growth_; }
+  // Tokens that a decoding request has answered since it joined its cohort.
+  [[nodiscard]] std::int64_t answered(const Request& request) const { return cohort_of(request).answered(request); }
+  // Drafts that were accepted, of sequences that have left or are late: tokens beyond one a step.
+  [[nodiscard]] std::int64_t accepted() const { return drafted_.accepted(); }
+  // Of one that decodes: those that accepted() does not count yet.
+  [[nodiscard]] std::int64_t accepted(const Request& request) const {
+    return answered(request) - (step() - request.joined_step);
+  }
+  // Tokens that all of them together have still to answer.
+  [[nodiscard]] std::int64_t tokens_to_finish() const {
+    return drafted_.tokens_to_finish() + (late_ ? late_->tokens_to_finish() : 0);
+  }
+  // Steps until the first sequence ends or its drafts become late, that step included: at least 1. Very large when
+  // empty.
+  [[nodiscard]] std::int64_t steps_to_finish() {
+    const std::int64_t steps = drafted_.steps_to_finish();
+    return late_ ? std::min(steps, late_->steps_to_finish()) : steps;
+  }
+  // Steps for which the aggregates advance evenly: no sequence grows beyond a window before.
+  [[nodiscard]] std::int64_t steps_to_crossing() const {
+    const std::int64_t steps = drafted_.steps_to_crossing();
+    return late_ ? std::min(steps, late_->steps_to_crossing()) : steps;
+  }
+
+  // One decode step is planned: every sequence grows. Those that end with it leave and are added to `finished`.
   void advance(std::vector<Request*>& finished);
 
   // Entries touched by join, leave and the ends of sequences: what a step costs beyond a constant. For the test of
   // O(1).
-  [[nodiscard]] std::int64_t work() const { return work_; }
+  [[nodiscard]] std::int64_t work() const { return drafted_.work() + (late_ ? late_->work() : 0); }
 
  private:
-  struct Ending {
-    std::int64_t step;
-    std::uint64_t order;
-    std::int32_t slot;
-    bool operator>(const Ending& o) const { return step != o.step ? step > o.step : order > o.order; }
-  };
-  struct Slot {
-    Request* request = nullptr;
-    std::uint64_t order = 0;  // tells a stale ending from a live one
-  };
-  struct Window {
-    std::int64_t size;
-    std::int64_t inside = 0;      // sequences whose next context still fits
-    std::int64_t inside_sum = 0;  // of their offsets
-  };
-  void remove(Request& request);
-  [[nodiscard]] bool inside(const Window& w, std::int64_t offset) const {
-    return offset + grown_ + tokens_per_decode() <= w.size;
+  [[nodiscard]] bool all_late() const { return late() > 0 && drafted_.size() == 0; }
+  [[nodiscard]] bool in_late(const Request& request) const { return late_ && request.drafts_late; }
+  DecodeCohort& cohort_of(const Request& request) { return in_late(request) ? *late_ : drafted_; }
+  [[nodiscard]] const DecodeCohort& cohort_of(const Request& request) const {
+    return in_late(request) ? *late_ : drafted_;
   }
-  // What contexts have grown by when `ahead` more steps are taken.
-  [[nodiscard]] std::int64_t grown_by(std::int64_t ahead) const { return speculation_.growth(step_ + ahead); }
-  [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const {
-    return (tokens + block_tokens_ - 1) / block_tokens_;
-  }
-  // Where in a block's length the growth stands when a sequence starts one.
-  [[nodiscard]] std::size_t phase(std::int64_t offset) const;
-  // Blocks that start as the contexts grow from `from` to `to`.
-  [[nodiscard]] std::int64_t blocks_started(std::int64_t from, std::int64_t to) const;
+  void join_late(Request& request);
 
-  std::int64_t block_tokens_;
   Speculation speculation_;
-  bool full_ = false;  // the first law is full attention
-  std::vector<Window> windows_;
+  DecodeCohort drafted_;  // all, where no drafts are made
+  std::optional<DecodeCohort> late_;
+  std::int64_t last_growth_ = 0;
   std::vector<models::Attended> attended_;
-  std::vector<std::int64_t> starts_block_;  // sequences by the growth (modulo block_tokens) at which they start a block
-  std::map<std::int64_t, std::int64_t> offsets_;  // context - growth at joining: how many sequences have it
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
-  std::vector<Slot> slots_;
-  std::vector<std::int32_t> spare_slots_;
-  std::int64_t size_ = 0;
-  std::int64_t step_ = 0;
-  std::int64_t grown_ = 0;         // tokens that a context grows by in so many steps
-  std::int64_t grown_before_ = 0;  // a step ago
-  std::int64_t blocks_needed_ = 0;
-  std::int64_t accepted_ = 0;
-  std::int64_t offset_sum_ = 0;
-  std::int64_t ends_sum_ = 0;  // of the growths at which they have answered all
-  std::uint64_t next_order_ = 1;
-  std::int64_t work_ = 0;
+  std::vector<Request*> ended_;
 };
 
 }  // namespace llmscape::serving

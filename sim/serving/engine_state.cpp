@@ -17,8 +17,9 @@ void StepPlan::clear() {
   chunks.clear();
   finished.clear();
   prefill_layers = 1;
-  decodes = idle_decodes = 0;
+  decodes = late = idle_decodes = 0;
   attended.clear();
+  drafted.clear();
   host = {};
   steady = false;
 }
@@ -169,7 +170,14 @@ void EngineState::schedule_decodes(StepPlan& plan) {
   if (plan.decodes == 0) return;
   const auto attended = decoding.attended();
   plan.attended.assign(attended.begin(), attended.end());
-  if (const std::int64_t blocks = blocks_for_decodes(); blocks > 0) kv.take_for_decodes(blocks);
+  plan.late = decoding.late();
+  if (plan.late > 0) {
+    const auto drafted = decoding.drafted();
+    plan.drafted.assign(drafted.begin(), drafted.end());
+  }
+  const std::int64_t blocks = blocks_for_decodes();
+  if (blocks > 0) kv.take_for_decodes(blocks);
+  else if (blocks < 0) kv.give_back(-blocks);
   answers_ += plan.decodes;
   const std::size_t before = plan.finished.size();
   decoding.advance(plan.finished);
@@ -183,10 +191,10 @@ void EngineState::schedule_decodes(StepPlan& plan) {
 void EngineState::stop(Request& request) {
   ++touched;
   if (request.state == Request::State::decoding) {
-    if (request.joined_step == decoding.step()) {
-      gaps.leave(request.latest_token);
-    } else {
+    if (decoding.has_decoded(request)) {
       request.latest_token = gaps.last();
+    } else {
+      gaps.leave(request.latest_token);
     }
     decoding.leave(request);
     settle_blocks(request);
@@ -311,7 +319,7 @@ void EngineState::drop(KvImport& import) {
 std::int64_t EngineState::emitted_tokens() const {
   std::int64_t tokens = answers_ + decoding.accepted();
   for (const Request* r = last_; r; r = r->previous)
-    if (r->state == Request::State::decoding) tokens += decoding.answered(*r) - (decoding.step() - r->joined_step);
+    if (r->state == Request::State::decoding) tokens += decoding.accepted(*r);
   return tokens;
 }
 

@@ -57,9 +57,11 @@ struct StepPlan {
   std::vector<PlannedChunk> chunks;
   std::vector<Request*> finished;  // sequences that answer their last token with this step
   double prefill_layers = 1;       // share of the layers that the chunks pass in this step
-  std::int64_t decodes = 0;        // sequences that computed DecodeSet::tokens_per_decode() each
+  std::int64_t decodes = 0;        // sequences that computed DecodeSet::tokens_per_decode() each ...
+  std::int64_t late = 0;           // ... but for these of them, whose drafts were late: one
   // What the decodes attended to (one entry per KV law), copied when the step was planned.
   std::vector<models::Attended> attended;
+  std::vector<models::Attended> drafted;  // those with drafts, as DecodeSet::drafted()
   // Padding that computes but answers nothing (static batches): added to the decodes' work.
   std::int64_t idle_decodes = 0;
   KvHostTraffic host;  // copies of KV entries, where some are on the host: once the plan is priced
@@ -130,6 +132,10 @@ class EngineState {
   // Every decoding sequence computes its next tokens in this step. The caller has checked that blocks_for_decodes()
   // fit.
   void schedule_decodes(StepPlan& plan);
+  // Tokens that the decodes of a plan compute, padding aside.
+  [[nodiscard]] std::int64_t decode_tokens(const StepPlan& plan) const {
+    return plan.decodes + (plan.decodes - plan.late) * (decoding.tokens_per_decode() - 1);
+  }
   // A later version of the prompt of a request that waits or is being computed: what was computed stays as far as both
   // begin alike, and the blocks behind are freed. Of a prompt that is complete at least one token is left to compute.
   void revise(Request& request, const Prompt& prompt, bool complete, Seconds at);

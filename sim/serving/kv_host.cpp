@@ -20,7 +20,7 @@ double KvHost::on_host(std::int64_t used) const {
 // Chunks that pass a group of layers write the entries of that group.
 double KvHost::written_tokens(const models::Batch& batch) const {
   return static_cast<double>(batch.prefill_tokens()) * batch.prefill_layers +
-         static_cast<double>(batch.decodes * batch.tokens_per_decode);
+         static_cast<double>(batch.decode_tokens());
 }
 
 // Entries of earlier steps that this one attends to.
@@ -32,8 +32,7 @@ Bytes KvHost::attended(const models::Batch& batch) const {
       entries += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, config_.laws[law]) - chunk.tokens) *
                  batch.prefill_layers;
     if (batch.decodes > 0)
-      entries += static_cast<double>(
-          std::max<std::int64_t>(0, batch.attended[law].sum - batch.decodes * batch.tokens_per_decode));
+      entries += static_cast<double>(std::max<std::int64_t>(0, batch.attended[law].sum - batch.decode_tokens()));
     bytes += entries * config_.law_bytes[law];
   }
   return Bytes(bytes);

@@ -54,6 +54,7 @@ void Replica::stop(Seconds now) {
     totals_.prefill_tokens -= step.prefill_tokens;
     totals_.decode_tokens -= step.decodes;
     totals_.passes -= step.decodes;
+    totals_.late_passes -= step.late;
     totals_.cut_prefill_tokens += step.prefill_tokens;
     totals_.cut_emitted_tokens += step.emitted;
   }
@@ -199,8 +200,7 @@ int Replica::adapter_of(const Request& request) const {
 bool Replica::servable(const Request& request) const {
   const std::int64_t length = request.prompt_tokens + request.output_tokens;
   return length <= config_.max_model_len &&
-         state_.kv.blocks_for(length + config_.speculation.drafts) + state_.window_blocks(request) <=
-             state_.kv.blocks();
+         state_.kv.blocks_for(config_.speculation.room(length)) + state_.window_blocks(request) <= state_.kv.blocks();
 }
 
 void Replica::read_messages(Seconds now) {

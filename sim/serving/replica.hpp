@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "hardware/device.hpp"
@@ -26,6 +27,7 @@ struct ReplicaTotals {
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;  // answered by decodes; accepted drafts count when their request ends
   std::int64_t passes = 0;         // of decoding sequences: each answers a token, and the drafts that it accepts
+  std::int64_t late_passes = 0;    // of them, those without drafts, which would have been late
   Seconds busy;                    // INV-8: at most the elapsed time
   // Sums to `busy`: by operator family and what its time waits for; host: what the device does not hide.
   std::array<std::array<Seconds, hardware::kBounds>, hardware::kOperatorFamilies> time{};
@@ -214,6 +216,8 @@ class Replica {
   void stamp_tokens(Seconds end);
   void stamp_accepted(Seconds at);
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
+  void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
+                   std::span<const models::Attended> drafted) const;
   [[nodiscard]] hardware::StepCost cost_of_plan(const models::RankTokens& ranks = {});
   void spend(const UnderWay& step, Seconds until);
   void spend_ended(Seconds now);

@@ -18,13 +18,21 @@ Seconds Replica::duration(const hardware::StepCost& cost) const {
   return step + cost.sync;
 }
 
+// How many tokens the decodes of a batch compute: one each where all would have to wait too long for their drafts.
+void Replica::tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
+                          std::span<const models::Attended> drafted) const {
+  batch.late = late;
+  batch.drafted = drafted;
+  batch.tokens_per_decode = late > 0 && late == decodes ? 1 : config_.speculation.tokens_per_decode();
+}
+
 hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   chunks_.clear();
   for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
   models::Batch batch;
   batch.chunks = chunks_;
   batch.decodes = plan_.decodes + plan_.idle_decodes;
-  batch.tokens_per_decode = config_.speculation.tokens_per_decode();
+  tell_drafts(batch, plan_.decodes, plan_.late, plan_.drafted);
   batch.attended = plan_.attended;
   batch.ranks = ranks;
   batch.prefill_layers = plan_.prefill_layers;
@@ -81,7 +89,10 @@ void Replica::announce_prompts(Seconds start) {
 models::RankTokens Replica::drafted_tokens() const {
   models::RankTokens own;
   for (const PlannedChunk& chunk : plan_.chunks) own.chunks += chunk.work.tokens;
-  own.decodes = (plan_.decodes + plan_.idle_decodes) * config_.speculation.tokens_per_decode();
+  models::Batch batch;
+  batch.decodes = plan_.decodes + plan_.idle_decodes;
+  tell_drafts(batch, plan_.decodes, plan_.late, plan_.drafted);
+  own.decodes = batch.decode_tokens();
   if (plan_.empty()) own.decodes = 1;
   own.most = own.chunks + own.decodes;
   return own;
@@ -205,14 +216,14 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   totals_.prefill_tokens += prefill_tokens;
   totals_.decode_tokens += plan_.decodes;
   totals_.passes += plan_.decodes;
+  totals_.late_passes += plan_.late;
   totals_.attended.resize(std::max(totals_.attended.size(), plan_.attended.size()));
   for (std::size_t law = 0; law < plan_.attended.size(); ++law)
     totals_.attended[law] += static_cast<double>(plan_.attended[law].sum);
   if (!plan_.attended.empty()) totals_.attended_decodes += plan_.decodes + plan_.idle_decodes;
   const std::int64_t sequences = plan_.decodes + static_cast<std::int64_t>(plan_.chunks.size());
   totals_.most_sequences = std::max(totals_.most_sequences, sequences);
-  totals_.most_tokens =
-      std::max(totals_.most_tokens, prefill_tokens + plan_.decodes * state_.decoding.tokens_per_decode());
+  totals_.most_tokens = std::max(totals_.most_tokens, prefill_tokens + state_.decode_tokens(plan_));
   if (host_) host_->count(plan_.host, state_.kv.used());
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
   listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size() + offload_.fetching(),
@@ -223,7 +234,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   }
   std::int64_t emitted = plan_.decodes;
   for (const PlannedChunk& chunk : plan_.chunks) emitted += answers(chunk) ? 1 : 0;
-  under_way_.push_back() = {start, end, cost, sequences, plan_.decodes, prefill_tokens, emitted};
+  under_way_.push_back() = {start, end, cost, sequences, plan_.decodes, prefill_tokens, emitted, plan_.late};
   last_end_ = end;
   steps_.push_back({end, plan_.finished});
 }
@@ -280,7 +291,7 @@ void Replica::plan_ahead() {
   const std::int64_t room = offload_.writes_evicted() ? state_.kv.free() : state_.kv.available();
   const Seconds arrival = offload_.next_arrival();
   batch.adapters = std::min(state_.adapters.in_use(), batch.decodes);
-  batch.tokens_per_decode = config_.speculation.tokens_per_decode();
+  const std::int64_t late = state_.decoding.late();
   std::int64_t blocks = 0;
   Seconds end = last_end_;
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
@@ -288,6 +299,7 @@ void Replica::plan_ahead() {
     blocks += state_.blocks_for_decodes(ahead);
     if (blocks > room || next_plan() >= arrival) return;
     batch.attended = state_.decoding.attended(ahead);
+    tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
     hardware::StepCost cost = step_model_->step(batch);
     KvHostTraffic host;
     if (host_) {

@@ -68,6 +68,8 @@ struct Request {
   State state = State::waiting;
   Reason reason = Reason::none;  // once it was dropped or has failed
   bool hand_over = false;        // leaves its replica with the first token: another one decodes it
+  bool drafts_late = false;      // decodes without drafts
+  bool outgrew_drafts = false;   // began to decode with drafts and goes on without
   bool sought_below = false;     // its prefix was looked for in the tiers below HBM since it began to wait
 
   // A prompt that comes bit by bit: `prompt` is what is there; no token is answered before it is complete.
@@ -88,8 +90,9 @@ struct Request {
   Seconds kv_ready;               // those that are copied out or in are there
   std::int64_t computed = 0;      // KV entries that exist; while decoding, as of `joined_step`
   std::int64_t emitted = 0;       // tokens answered; while decoding, as of `joined_step`
-  std::int64_t joined_step = 0;   // the decode step at which it joined the decode set
-  std::int64_t end_step = 0;      // the decode step by which it has answered all
+  std::int64_t joined_step = 0;   // the decode step at which it joined the decode set, or its late part
+  std::int64_t end_step = 0;      // the decode step by which it has answered `to_answer` tokens
+  std::int64_t to_answer = 0;     // all that are left, or those before its drafts are late
   std::int64_t room = 0;          // tokens that its KV blocks were taken for, when it has left the decode set
   std::int64_t fetched_from = 0;  // tokens from here on were fetched from a tier below HBM ...
   std::int64_t fetched_to = 0;    // ... up to here

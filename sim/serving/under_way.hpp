@@ -16,6 +16,7 @@ struct UnderWay {
   std::int64_t decodes = 0;
   std::int64_t prefill_tokens = 0;
   std::int64_t emitted = 0;  // tokens
+  std::int64_t late = 0;     // of the decodes, those without their drafts
 };
 
 // Steps in the order in which they were planned: a ring that keeps its memory.

@@ -17,7 +17,7 @@ class SarathiBatcher : public Batcher {
     if (!state.prefilling.empty()) {
       Request& request = *state.prefilling.front();
       const std::int64_t left = request.tokens_to_compute() - request.computed;
-      state.schedule_chunk(request, std::min(left, chunk(plan.decodes * state.decoding.tokens_per_decode())), plan);
+      state.schedule_chunk(request, std::min(left, chunk(state.decode_tokens(plan))), plan);
     }
     plan.steady = plan.chunks.empty();
   }

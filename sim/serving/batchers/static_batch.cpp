@@ -16,7 +16,7 @@ class StaticBatcher : public Batcher {
     if (state.running() == 0) {
       start_batch(state, now, plan);
     } else if (state.decoding.size() > 0) {
-      const std::int64_t padded = context_ + state.decoding.tokens_per_decode();
+      const std::int64_t padded = context_ + state.decoding.most_tokens();
       state.schedule_decodes(plan);
       context_ += state.decoding.last_growth();
       sequences_ = std::max(sequences_, plan.decodes);  // some were handed over to the batch

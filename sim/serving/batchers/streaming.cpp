@@ -21,7 +21,7 @@ class StreamingBatcher : public Batcher {
     line_up(state);
     plan_decodes(state, now, plan);
     const bool full = state.preemptions > preempted_before;  // then nobody is admitted
-    test(state, now, full, policy_.max_num_batched_tokens - plan.decodes * state.decoding.tokens_per_decode());
+    test(state, now, full, policy_.max_num_batched_tokens - state.decode_tokens(plan));
     for (Request* victim : victims_) preempt(state, *victim, now);
     for (const Grant& grant : grants_) allocate(state, grant, now, plan);
     plan.steady = plan.chunks.empty() && state.preemptions == preempted_before && state.prefilling.empty() &&

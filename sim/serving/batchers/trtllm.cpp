@@ -14,7 +14,7 @@ class TrtLlmBatcher : public Batcher {
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
       if (!state.preempt_last(now)) return;
     state.schedule_decodes(plan);
-    const std::int64_t decode_tokens = plan.decodes * state.decoding.tokens_per_decode();
+    const std::int64_t decode_tokens = state.decode_tokens(plan);
     const Candidates candidates = fitting(state, decode_tokens);
     const bool wait = waits(candidates, decode_tokens);
     waited_ = wait ? waited_ + 1 : 0;

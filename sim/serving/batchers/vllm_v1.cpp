@@ -29,7 +29,7 @@ class VllmV1Batcher : public Batcher {
     while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
       if (!state.preempt_last(now)) return;
     state.schedule_decodes(plan);
-    budget -= plan.decodes * state.decoding.tokens_per_decode();
+    budget -= state.decode_tokens(plan);
   }
 
   [[nodiscard]] std::int64_t limit(std::int64_t tokens, std::int64_t budget) const {

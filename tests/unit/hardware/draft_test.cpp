@@ -67,7 +67,7 @@ TEST_CASE("a draft model computes the prompts too, with the first of its steps")
 
 TEST_CASE("a draft on each user's own device makes the pass wait for k steps of one sequence and a round trip") {
   const DraftLink link{Seconds(0.015), BytesPerSecond(1000)};
-  const auto steps = with_draft_device(std::make_unique<Made>(), std::make_unique<Made>(), kAlike, link);
+  const auto steps = with_draft_device(std::make_unique<Made>(), std::make_unique<Made>(), kAlike, link, Seconds(1));
   const StepCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
   CHECK(cost.device.si() == Approx(0.010 + 0.001));
   // 4 steps of 1 ms, 0.6 ms of keys and 0.1 ms of host; 24 bytes of token ids.
@@ -97,10 +97,88 @@ TEST_CASE("on real devices: an 8B verifies what a 1B drafts, on the same H100 an
   CHECK(with_draft_model(model(), h100->bind(small, {}, {}), kAlike)->step(step.batch).device.si() ==
         Approx(verification + 4 * on_h100));
   const DraftLink link{Seconds(0.01), BytesPerSecond(1e6)};
-  const StepCost apart = with_draft_device(model(), phone->bind(small, {}, {}), kAlike, link)->step(step.batch);
+  const StepCost apart =
+      with_draft_device(model(), phone->bind(small, {}, {}), kAlike, link, Seconds(1))->step(step.batch);
   CHECK(apart.device.si() == Approx(verification));
   CHECK((apart.sync - model()->step(step.batch).sync).si() ==
         Approx(4 * (on_phone.device + on_phone.host).si() + 0.02 + 24e-6));
+}
+
+TEST_CASE("a pass waits for the slowest draft that is in time, and late devices make none") {
+  const DraftLink link{Seconds(0.015), BytesPerSecond(1000)};
+  const auto steps = with_draft_device(std::make_unique<Made>(), std::make_unique<Made>(), kAlike, link, Seconds(0.1));
+  // Three sequences, one of them late with 5,001 tokens of context.
+  const std::vector<models::Attended> drafted = {{1000, 600}};
+  Verification step(3, 4, {{6001, 5001}});
+  step.batch.late = 1;
+  step.batch.drafted = drafted;
+  const StepCost cost = steps->step(step.batch);
+  CHECK(cost.device.si() == Approx(0.011 + 0.006001));  // 2 * 5 + 1 tokens
+  CHECK(cost.sync.si() == Approx(4 * 1.7e-3 + 2 * 0.015 + 0.024));
+  CHECK(cost.energy[0].si() == Approx(11 + 2 * 4));
+  // Nobody in time: no wait, a token each.
+  Verification late(3, 0, {{6001, 5001}});
+  late.batch.late = 3;
+  CHECK(steps->step(late.batch).sync.si() == 0);
+  CHECK(steps->step(late.batch).energy[0].si() == Approx(3));
+  CHECK(steps->range_warnings().empty());
+  const auto in_vain = with_draft_device(std::make_unique<Made>(), std::make_unique<Made>(), kAlike, link, Seconds());
+  (void)in_vain->step(late.batch);
+  REQUIRE(in_vain->range_warnings().size() == 1);
+  CHECK(in_vain->range_warnings()[0].find("no draft") == 0);
+}
+
+TEST_CASE("products and logits are priced for the tokens that are computed: late decodes have one") {
+  const auto h100 = catalog_device("h100-sxm");
+  const auto model = h100->bind(llama_8b(), {}, {});
+  const auto gemm = [&](const models::Batch& batch) {
+    return model->step(batch).by_family[static_cast<std::size_t>(OperatorFamily::gemm)].si();
+  };
+  Verification mixed(40, 4, {equal_contexts(40, 1000)});
+  mixed.batch.late = 20;
+  CHECK(mixed.batch.tokens() == 120);
+  CHECK(mixed.batch.logit_rows() == 120);
+  CHECK(gemm(mixed.batch) == gemm(Verification(120, 0, {equal_contexts(120, 1000)}).batch));
+  CHECK(gemm(mixed.batch) < gemm(Verification(40, 4, {equal_contexts(40, 1000)}).batch));
+}
+
+TEST_CASE("a context is in time when k steps over it and a round trip are within the deadline") {
+  Made device;  // 1.1 ms and 1 us a token of the context
+  const DraftLink link{Seconds(0.015), BytesPerSecond(1000)};
+  const auto longest = [&](double deadline) {
+    return longest_in_time(device, {0}, 4, link, Seconds(deadline), 100'000);
+  };
+  // 54 ms of the round trip and 4.4 of fixed time: 41.6 ms are left for 4 steps over 10,400 tokens.
+  CHECK(longest(0.1 + 1e-9) == 10'400);
+  CHECK(longest(0.0584) == 0);
+  CHECK(longest(0) == 0);
+  CHECK(longest(1) == 100'000);
+  const int asked = device.steps;
+  (void)longest(0.1);
+  CHECK(device.steps - asked <= 18);
+  // A window of 100 tokens takes the same time from there on.
+  CHECK(longest_in_time(device, {100}, 4, link, Seconds(0.0588 + 1e-9), 100'000) == 100'000);
+}
+
+TEST_CASE("waiting pays as long as a sequence that is alone answers its tokens sooner than one by one") {
+  Made model;  // tokens ms, 0.1 ms of host, 1 us a token of the context
+  // Four drafts at 0.8: 3.3616 passes of 1.105 ms are less than one of 5.105 ms.
+  CHECK(draft_break_even(model, 1, 4, 3.3616, 1).si() == Approx(0).epsilon(1e-12));
+  // One draft at 0.9: 1.9 passes of 1.102 ms are less than one of 2.102.
+  CHECK(draft_break_even(model, 1, 1, 1.9, 1).si() == Approx(0));
+  // All of four accepted: 5 of 1.105 ms less one of 5.105.
+  CHECK(draft_break_even(model, 1, 4, 5, 1).si() == Approx(5 * 1.105e-3 - 5.105e-3));
+}
+
+TEST_CASE("on an H100 drafts for an 8B gain what Leviathan et al. say: (tokens a pass - 1) passes at the most") {
+  // Bound by memory, verifying costs what a pass costs: W = (3.3616 - 1) t, and t is 15.0 GB (no embedding) at 3.35
+  // TB/s at the least: 10.6 ms.
+  const auto h100 = catalog_device("h100-sxm");
+  const auto model = h100->bind(llama_8b(), {}, {});
+  const StepCost pass = model->step(Verification(1, 0, {equal_contexts(1, 5)}).batch);
+  const double whole = (pass.stage() + pass.host).si(), even = draft_break_even(*model, 1, 4, 3.3616, 1).si();
+  CHECK(even > 0.0106);
+  CHECK(even == Approx(2.3616 * whole).epsilon(0.05));
 }
 
 }  // namespace llmscape::hardware

@@ -2,6 +2,7 @@
 // Speculative decoding in whole scenarios.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "models/speculation.hpp"
@@ -9,6 +10,7 @@
 
 using namespace llmscape;
 using llmscape::testing::holds;
+using llmscape::testing::json_on_simgrid;
 using llmscape::testing::mistakes;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
@@ -80,8 +82,83 @@ TEST_CASE("drafts cost what makes them: looked up, by heads, by a model here, by
   const double by_model = tpot(", draft: {model: llama-3.2-1b}");
   CHECK(by_model > 1.2 * looked_up);
   // The round trip alone is 30 ms a pass.
-  CHECK(tpot(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g}") >
+  CHECK(tpot(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: 1 s}") >
         looked_up + 0.030 / models::tokens_per_pass(4, 0.8));
+}
+
+TEST_CASE("nobody waits for a phone's drafts where they cost more than they bring, unless told to") {
+  const std::string phone = ", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g";
+  const std::string same_batcher = ", batcher: {policy: vllm_v1, async_scheduling: false}";
+  const auto plain = run_on_event_queue(*scenario_of(scenario(same_batcher)));
+  const auto by_default = run_on_event_queue(*scenario_of(scenario(same_batcher + speculate(phone + "}"))));
+  // 2.47 GB of weights a draft at 77 GB/s at the most are 128 ms for four, beside 3.3616 tokens in some 7 ms each.
+  REQUIRE(by_default.speculation);
+  CHECK(by_default.speculation->late_share == 1.0);
+  CHECK(by_default.speculation->tokens_per_pass == 1);
+  CHECK(by_default.tpot_s->mean == plain.tpot_s->mean);
+  CHECK(by_default.simulated_s == plain.simulated_s);
+  CHECK(by_default.energy->total_joules == plain.energy->total_joules);
+  REQUIRE(by_default.warnings.size() == plain.warnings.size() + 1);
+  CHECK(holds(by_default.warnings.back(), "no draft of a user's device came in time"));
+  const auto patient =
+      run_on_event_queue(*scenario_of(scenario(same_batcher + speculate(phone + ", deadline: 10 s}"))));
+  CHECK(patient.speculation->late_share == 0.0);
+  CHECK(patient.tpot_s->mean > 5 * plain.tpot_s->mean);
+  CHECK(patient.warnings.size() == plain.warnings.size());
+  CHECK_FALSE(run_on_event_queue(*scenario_of(scenario(speculate()))).speculation->late_share);
+}
+
+TEST_CASE("a user who is alone waits for drafts of a device nearby exactly where they bring the answer sooner") {
+  const auto tpot = [](int tokens, const std::string& model, const std::string& deadline) {
+    const std::string draft =
+        ", draft: {model: " + model + ", device: rtx-4090, link: {uplink: 125 MB/s, latency: 0.5 ms}" + deadline + "}";
+    return run_on_event_queue(*scenario_of(scenario(", speculation: {tokens: " + std::to_string(tokens) +
+                                                    ", acceptance: 0.8" + draft + "}"),
+                                           {"workload.arrivals.rate=0.005 /s", "workload.requests=3"}))
+        .tpot_s->mean;
+  };
+  // 2.47 GB at 1.01 TB/s are 2.5 ms a draft at the least, and (3.3616 - 1) or (2.44 - 1) passes of some 6 ms the gain.
+  struct Case {
+    int tokens;
+    const char* model;
+    bool pays;
+  };
+  for (const Case& c : {Case{4, "llama-3.2-1b", false}, Case{2, "llama-3.2-1b", true}, Case{4, "qwen3-0.6b", true}}) {
+    CAPTURE(c.model);
+    CAPTURE(c.tokens);
+    const double without = tpot(c.tokens, c.model, ", deadline: 0 s"),
+                 with = tpot(c.tokens, c.model, ", deadline: 1 s");
+    CHECK((with < without) == c.pays);
+    CHECK(tpot(c.tokens, c.model, "") == std::min(with, without));
+  }
+}
+
+TEST_CASE("drafts that become late on the way: both clocks, and looking ahead or not, give the same bytes") {
+  const std::vector<std::string> mixed = {
+      "workload.stream={kind: lengths, prompt: {kind: uniform, min: 100, max: 2500}, output: {kind: fixed, value: "
+      "300}}"};
+  const auto late = scenario_of(
+      scenario(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: 295 ms}")),
+      mixed);
+  const auto result = run_on_event_queue(*late);
+  REQUIRE(result.speculation);
+  CHECK(*result.speculation->late_share > 0.3);
+  CHECK(*result.speculation->late_share < 0.95);
+  CHECK(result.tokens.emitted == 20 * 300);
+  const std::string json = run::to_json(result);
+  CHECK(json == run::to_json(run_on_event_queue(*late, 0)));
+  CHECK(json == json_on_simgrid(*late));
+  CHECK(json == json_on_simgrid(*late, 0));
+}
+
+TEST_CASE("a run that stops in the midst of late drafts has counted what it answered") {
+  const auto result = run_on_event_queue(*scenario_of(
+      scenario(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: 292 ms}")),
+      {"horizon=60 s"}));
+  REQUIRE(result.speculation);
+  CHECK(*result.speculation->late_share > 0);
+  CHECK(*result.speculation->late_share < 1);
+  CHECK(result.requests.completed < 20);
 }
 
 TEST_CASE("one of the scenario's models may do nothing but draft") {
@@ -111,6 +188,7 @@ TEST_CASE("mistakes in speculation are told") {
   CHECK(holds(mistakes(scenario(speculate(", draft: {share: 0.1, model: llama-3.2-1b}"))), "not of both"));
   CHECK(holds(mistakes(scenario(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite}"))),
               "go together"));
+  CHECK(holds(mistakes(scenario(speculate(", draft: {model: llama-3.2-1b, deadline: 20 ms}"))), "there is none"));
   CHECK(holds(mistakes(scenario(", batcher: {policy: vllm_v1, max_num_batched_tokens: 1024}" + speculate())),
               "more than its budget"));
   CHECK(holds(mistakes(scenario(speculate(", draft: {model: llama-3.1-405b}"))), "cannot make drafts: 81"));
