@@ -7,7 +7,10 @@
 #include <array>
 #include <string_view>
 
+#include "hardware/cpu.hpp"
+#include "hardware/dataflow/chip.hpp"
 #include "hardware/device.hpp"
+#include "hardware/roofline.hpp"
 #include "models/format.hpp"
 
 namespace llmscape::hardware {
@@ -75,6 +78,20 @@ bool widens(const Arithmetic& arithmetic, const Format& weights) {
   return std::ranges::find(kWidened, weights.name) != kWidened.end();
 }
 
+// Integers with floating point of eight bits: no unit takes one of each. Four bits are widened to either.
+bool unlike(const Format& weights, const Format& inputs) {
+  return weights.bytes >= 1 && narrow(weights) && integers(weights) != integers(inputs);
+}
+
+// What a device that takes every format computes in another way than the name of the inputs says: it states no rate for
+// products of such inputs, and takes that of 16 bits.
+bool computes_as_wider(const Device& device, const Format& inputs) {
+  if (!narrow(inputs)) return false;
+  if (const auto* roofline = dynamic_cast<const Roofline*>(&device))
+    return *roofline->peak_bf16 == roofline->peak(inputs, inputs);
+  return dynamic_cast<const DataflowDevice*>(&device) || dynamic_cast<const Cpu*>(&device);
+}
+
 // The narrow weights of matrix products, dense and of experts, each once.
 std::vector<Format> narrow_weights(const models::Precision& precision) {
   std::vector<Format> all;
@@ -122,6 +139,11 @@ class Served {
           fmt::format("'{}' does not multiply {} inputs: leave 'activations' out, and {} weights "
                       "are widened to 16 bits",
                       device_.name, inputs.name, weights_.front().name));
+    else if (std::ranges::any_of(weights_, [&](const Format& weights) { return unlike(weights, inputs); }))
+      served_.problems.push_back(
+          fmt::format("nothing multiplies {} weights with {} inputs: one is of integers, the "
+                      "other of floating point",
+                      weights_.front().name, inputs.name));
   }
 
   void take_engines() {
@@ -189,6 +211,12 @@ ServedPrecision served_precision(const Device& device, const models::Precision& 
   ServedPrecision served{asked, {}, {}};
   if (by == ActivationsBy::engine && narrow_weights(asked).empty() && narrow(asked.activations))
     served.precision.activations = {};
+  const Format& inputs = served.precision.activations;
+  if (computes_as_wider(device, inputs))
+    served.emulated.push_back(
+        fmt::format("'{}' states no rate for products of {} inputs: they have their bytes, but "
+                    "bf16's arithmetic",
+                    device.name, inputs.name));
   return served;
 }
 

@@ -77,6 +77,33 @@ TEST_CASE("which formats are refused, because no kernel of the device runs them?
   CHECK(holds(mistakes(prompt_on("h100-sxm", "preset: llama-3.1-8b, activations: fp8")), "has no effect"));
 }
 
+TEST_CASE(
+    "are fp8 weights multiplied in bf16 by other kinds of devices, too? it is stated, and narrow inputs without units "
+    "are") {
+  const auto told = [](const std::string& device, const std::string& formats) {
+    return run_on_event_queue(*scenario_of(prompt_on(device, "preset: llama-3.2-1b" + formats)));
+  };
+  const auto emulated = [](const run::RunResult& result) {
+    return std::ranges::any_of(result.warnings, [](const std::string& w) { return holds(w, "states no rate"); });
+  };
+  // A TPU v5e states 197 Tflop/s in bf16 and 394 Top/s in int8, a Gaudi 2 432 in bf16 and 865 in fp8.
+  const auto weights = told("tpu-v5e", ", weights: fp8"), inputs = told("tpu-v5e", ", weights: fp8, activations: fp8"),
+             integers = told("tpu-v5e", ", weights: int8, activations: int8");
+  CHECK(weights.precision.at(0).words == "weights fp8, activations bf16, KV bf16");
+  CHECK_FALSE(emulated(weights));
+  CHECK(emulated(inputs));
+  CHECK_FALSE(emulated(integers));
+  CHECK(gemm_seconds(inputs) == doctest::Approx(gemm_seconds(weights)).epsilon(0.01));
+  CHECK(gemm_seconds(integers) == doctest::Approx(gemm_seconds(weights) * 197 / 394).epsilon(0.02));
+  const auto gaudi = told("gaudi2", ", weights: fp8, activations: fp8");
+  CHECK_FALSE(emulated(gaudi));
+  CHECK(gemm_seconds(gaudi) ==
+        doctest::Approx(gemm_seconds(told("gaudi2", ", weights: fp8")) * 432 / 865).epsilon(0.02));
+  CHECK(emulated(told("sn40l", ", weights: fp8, activations: fp8")));
+  CHECK(holds(mistakes(prompt_on("h100-sxm", "preset: llama-3.1-8b, weights: fp8, activations: int8")),
+              "nothing multiplies fp8 weights with int8 inputs"));
+}
+
 TEST_CASE("how much faster is a large product in fp8 than in bf16 on an H100?") {
   const hardware::Gpu gpu = hardware::catalog_gpu("h100-sxm");
   const auto seconds = [&](const models::Format& format) {
