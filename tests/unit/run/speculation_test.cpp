@@ -151,6 +151,35 @@ TEST_CASE("drafts that become late on the way: both clocks, and looking ahead or
   CHECK(json == json_on_simgrid(*late, 0));
 }
 
+TEST_CASE("every batcher: no time to wait is no speculation, and looking ahead changes no byte of late drafts") {
+  const auto json = [](const std::string& policy, const std::string& speculation, std::int64_t lookahead) {
+    const std::vector<std::string> short_answers = {"workload.requests=12", "serving.kv_blocks=600",
+                                                    "workload.stream={kind: lengths, prompt: {kind: uniform, min: 100, "
+                                                    "max: 2500}, output: {kind: fixed, value: 150}}"};
+    auto result = nlohmann::json::parse(run::to_json(run_on_event_queue(
+        *scenario_of(scenario(", batcher: {policy: " + policy + "}" + speculation), short_answers), lookahead)));
+    result.erase("warnings");
+    return result;
+  };
+  const auto waiting = [](const std::string& deadline) {
+    return speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: " + deadline +
+                     "}");
+  };
+  for (const std::string policy : {"vllm_v1, async_scheduling: false", "layered, async_scheduling: false", "streaming",
+                                   "vllm_v0", "orca", "sarathi", "trtllm", "sglang", "static"}) {
+    CAPTURE(policy);
+    auto zero = json(policy, waiting("0 s"), 64);
+    CHECK(zero.at("speculation").at("late_share") == 1);
+    zero.erase("speculation");
+    CHECK(zero == json(policy, "", 64));
+    const auto some = json(policy, waiting("295 ms"), 64);
+    CHECK(some.at("speculation").at("late_share") > 0.1);
+    CHECK(some.at("speculation").at("late_share") < 0.99);
+    CHECK(some.at("requests").at("completed") == 12);
+    CHECK(some == json(policy, waiting("295 ms"), 0));
+  }
+}
+
 TEST_CASE("a run that stops in the midst of late drafts has counted what it answered") {
   const auto result = run_on_event_queue(*scenario_of(
       scenario(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: 292 ms}")),
