@@ -88,6 +88,7 @@ std::string assumed(const FrontierView& view, const ParetoPoint& point) {
 std::string assumed(const FrontierView& view, const ParetoPoint& one, const ParetoPoint& other) {
   const double first = assumed_share(view, one), second = assumed_share(view, other);
   if (first == 0 && second == 0) return "";
+  if (percent(first) == percent(second)) return fmt::format("; {} of the joules of both are assumed", percent(first));
   return fmt::format("; {} and {} of their joules are assumed", percent(first), percent(second));
 }
 

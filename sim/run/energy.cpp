@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/energy.hpp"
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -123,7 +124,7 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
     assumed += joules;
     if (joules > Joules()) result.assumed.emplace_back(what, joules.si() / result.total_joules);
   }
-  if (result.total_joules > 0) result.assumed_share = assumed.si() / result.total_joules;
+  if (result.total_joules > 0) result.assumed_share = std::min(1.0, assumed.si() / result.total_joules);
   if (result.total_joules > 0) result.idle_share = ledger.sums()[metrics::kStatic].si() / result.total_joules;
   return result;
 }

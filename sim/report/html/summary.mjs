@@ -76,7 +76,7 @@ function sentence(data, view, derived, {name, row, rival, values: [own, other], 
         assumed[0] && html('span', {class: 'detail'}, ` (${percent(assumed[0])} of its joules are assumed)`));
   else {
     const overlap = own.low <= other.high && other.low <= own.high, text = ({value}) => valueText(value, y.unit);
-    const guessed = assumed.some(Boolean) ? `; ${assumed.map(percent).join(' and ')} of their joules are assumed` : '';
+    const guessed = assumedText(...assumed.map(percent));
     const where = bound === undefined ? '' : `, both at ${x.label} ${roundText(bound, x.unit)} on their frontiers`;
     lead.push(
         ' at ', figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
@@ -85,6 +85,12 @@ function sentence(data, view, derived, {name, row, rival, values: [own, other], 
             ` (${text(own)} instead of ${text(other)}${where}${guessed}${overlap ? ', but their intervals overlap' : ''})`));
   }
   return html('p', {class: 'lead'}, ...lead.filter(Boolean), '.');
+}
+
+// What of the joules of two is assumed; nothing where none are.
+function assumedText(a, b) {
+  if (a === b) return a === percent(0) ? '' : `; ${a} of the joules of both are assumed`;
+  return `; ${a} and ${b} of their joules are assumed`;
 }
 
 // The group, or what sets the point apart where there are none.
