@@ -31,8 +31,7 @@ bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit
   return inside;
 }
 
-bool FittedRange::check(const models::DecodeAttention& a) {
-  const auto& fit = gpu_.decode_attention_of(a.kv);
+bool FittedRange::check(const models::DecodeAttention& a, const DecodeAttentionParameters& fit) {
   std::string& text = first(OperatorFamily::decode_attention);
   if (a.sequences > 0 && a.kv.bytes < kHalfPrecision && &fit == &gpu_.decode_attention) {
     if (text.empty())
@@ -72,7 +71,7 @@ bool FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::GroupedGemm>(&op))
     return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights, g->activations),
                          gpu_.grouped_gemm(), *g, g->rows);
-  if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a);
+  if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a, gpu_.decode_attention_of(a->kv));
   if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(*a, a->chunks);
   const auto* c = std::get_if<models::Collective>(&op);
   if (!c || measured(gpu_.links, *c)) return true;

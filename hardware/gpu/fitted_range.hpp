@@ -15,7 +15,8 @@ class FittedRange {
   explicit FittedRange(const Gpu& gpu) : gpu_(gpu) {}
   // Whether it lies inside.
   bool check(const models::AnyOperator& op);
-  bool check(const models::DecodeAttention& attention);
+  // `fit` is what priced it: one of the chip's.
+  bool check(const models::DecodeAttention& attention, const DecodeAttentionParameters& fit);
   // One layer over `chunks`, which stand in for those of `shape`.
   bool check(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks);
   [[nodiscard]] std::vector<std::string> warnings() const;

@@ -35,9 +35,9 @@ void GpuStepModel::add_layers(const models::ModelSpec& part, bool prompt_kv_only
   for (const auto& op : models::attention_work(part, plan_, {{}, 1, 1, attended})) {
     const auto& decode = std::get<models::DecodeAttention>(op.what);
     const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
-    attention_.push_back({{}, {}, decode, static_cast<std::size_t>(law), op.count, {}, prompt_kv_only});
-    if (const auto& correction = gpu_.decode_attention_of(decode.kv).correction; correction && !decode.mla)
-      attention_.back().decode_correction.emplace(*correction);
+    const DecodeAttentionParameters& fit = gpu_.decode_attention_of(decode.kv);
+    attention_.push_back({{}, {}, decode, &fit, static_cast<std::size_t>(law), op.count, {}, prompt_kv_only});
+    if (fit.correction && !decode.mla) attention_.back().decode_correction.emplace(*fit.correction);
   }
   if (latent_ || prompt_kv_only) return;
   const auto chunk_work = models::attention_work(part, plan_, {kProbeChunk, 0, 1, {}});
@@ -86,7 +86,8 @@ void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
     add_attention(part, layers, prompts);
     if (!range_.check(layers.prefill, prompts))
       part.extrapolated += part.of(OperatorFamily::prefill_attention) - prefill;
-    if (!range_.check(layers.decode)) part.extrapolated += part.of(OperatorFamily::decode_attention) - decode;
+    if (!range_.check(layers.decode, *layers.decode_fit))
+      part.extrapolated += part.of(OperatorFamily::decode_attention) - decode;
   }
 }
 
@@ -99,9 +100,9 @@ void GpuStepModel::add_attention(PartCost& part, AttentionLayers& layers,
   if (layers.decode.sequences > 0 && !chunks.empty() && gpu_.prefill_attention.takes_decodes && !sparse) {
     // One kernel: what the decodes add to it is theirs.
     decode = mixed_attention_cost(gpu_, gpu_.prefill_attention, layers.dense, chunks, layers.decode) - prefill;
-    decode.time += attention_tail(gpu_.decode_attention_of(layers.decode.kv), layers.decode);
+    decode.time += attention_tail(*layers.decode_fit, layers.decode);
   } else {
-    decode = decode_attention_cost(gpu_, gpu_.decode_attention_of(layers.decode.kv), layers.decode);
+    decode = decode_attention_cost(gpu_, *layers.decode_fit, layers.decode);
     if (layers.decode.sequences > 0 && layers.decode_correction)
       decode.time *= layers.decode_correction->factor(layers.decode);
   }

@@ -24,7 +24,8 @@ class GpuStepModel final : public StepModel {
     models::PrefillAttention prefill;
     models::PrefillAttention dense;  // of chunks that do not need a sparse kernel: the same, but for what it leaves out
     models::DecodeAttention decode;
-    std::size_t law;  // index into Batch::attended
+    const DecodeAttentionParameters* decode_fit;  // of gpu_, for the format of its KV
+    std::size_t law;                              // index into Batch::attended
     int count;
     std::optional<DecodeCorrection> decode_correction;
     bool prompt_kv_only;  // the last tokens of prompts attend beside the decodes, others not at all
