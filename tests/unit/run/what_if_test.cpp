@@ -124,7 +124,8 @@ TEST_CASE("does a cap count? where a step draws that much") {
   REQUIRE(hidden.size() == 1);
   CHECK(hidden[0] ==
         "hardware.devices[0].host.per_step is set, but no price of this run depends on it: the devices' time hides it");
-  CHECK(unread({kDevice + "host.per_step=63 us", "serving.batcher={policy: vllm_v1, async_scheduling: false}"}).empty());
+  CHECK(
+      unread({kDevice + "host.per_step=63 us", "serving.batcher={policy: vllm_v1, async_scheduling: false}"}).empty());
 }
 
 TEST_CASE("what do the joules of a result include? the boundary of its devices, and a share that is assumed") {
