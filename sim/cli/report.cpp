@@ -19,8 +19,8 @@
 #include "sim/explore/axis_role.hpp"
 #include "sim/explore/objective.hpp"
 #include "sim/explore/results.hpp"
-#include "sim/metrics/names.hpp"
 #include "sim/report/page.hpp"
+#include "sim/run/metric_table.hpp"
 
 namespace llmscape::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "sim/metrics/names.hpp"
+#include "sim/run/metric_table.hpp"
 
 namespace llmscape::explore {
 namespace {

@@ -31,13 +31,10 @@ std::string line(const char* name, const Numbers& numbers) {
 
 std::string curves(const run::RunResult& result) {
   std::string out = '{' + line("levels", run::kCurveLevels);
-  const auto add = [&out](const char* name, const std::optional<run::Percentiles>& p) {
+  const auto add = [&out](const char* name, const run::Percentiles* p) {
     if (p) out += ", " + line(name, p->curve);
   };
-  add("ttft_s", result.ttft_s);
-  add("tpot_s", result.tpot_s);
-  add("itl_s", result.itl_s);
-  add("e2e_s", result.e2e_s);
+  for (const char* key : {"ttft_s", "tpot_s", "itl_s", "e2e_s"}) add(key, result.latency[key]);
   return out + '}';
 }
 

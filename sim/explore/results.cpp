@@ -12,8 +12,8 @@
 
 #include "base/files.hpp"
 #include "sim/explore/run_row.hpp"
-#include "sim/metrics/names.hpp"
 #include "sim/metrics/verdict.hpp"
+#include "sim/run/metric_table.hpp"
 #include "traces/cells.hpp"
 #include "traces/row.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "sim/metrics/names.hpp"
+#include "sim/run/metric_table.hpp"
 
 namespace llmscape::explore {
 

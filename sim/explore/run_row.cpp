@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "sim/metrics/names.hpp"
+#include "sim/run/metric_table.hpp"
+#include "sim/run/result_json.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -23,7 +24,7 @@ std::optional<double> number(const Json& run, const std::string& pointer) {
 }
 
 std::optional<Estimate> estimate(const Json& run, const metrics::Column& column) {
-  const auto value = number(run, column.json_pointer);
+  const auto value = run::number_in(run, column);
   if (!value) return std::nullopt;
   std::string interval = "/intervals/" + column.name;
   std::ranges::replace(interval, '.', '/');

@@ -8,9 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "sim/metrics/names.hpp"
+#include "sim/run/metric_table.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/run/result_json.hpp"
 #include "sim/run/world.hpp"
 
 namespace llmscape::explore {
@@ -27,10 +26,12 @@ std::string run_with(const run::Scenario& base, const std::vector<std::string>& 
   if (!scenario) return Json{{"refused", diagnostics.sorted().front().message}}.dump();
   const run::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
   if (diagnostics.has_errors()) throw std::runtime_error(diagnostics.text(false));
-  const Json json = Json::parse(run::to_json(result));
-  Json told = {{"verdict", json["verdict"]["state"]}, {"metrics", Json::array()}, {"warnings", result.warnings}};
-  for (const metrics::Column* column : options.metrics)
-    told["metrics"].push_back(json.value(Json::json_pointer(column->json_pointer), Json()));
+  Json told = {
+      {"verdict", metrics::name_of(result.verdict.state)}, {"metrics", Json::array()}, {"warnings", result.warnings}};
+  for (const metrics::Column* column : options.metrics) {
+    const auto value = column->value(result);
+    told["metrics"].push_back(value ? Json(*value) : Json());
+  }
   return told.dump();
 }
 

@@ -48,8 +48,10 @@ std::vector<double> BatchQuantiles::p99() const {
   return result;
 }
 
-Observer::Observer(Seconds warmup, std::vector<Limits> limits_by_class, bool stages_shared, WindowTracker& window)
-    : warmup_(warmup), limits_(std::move(limits_by_class)), stages_shared_(stages_shared), window_(window) {}
+Observer::Observer(Seconds warmup, std::vector<Limits> limits_by_class, std::vector<TimeOfRequest> times_of,
+                   WindowTracker& window)
+    : times(times_of.size()), warmup_(warmup), limits_(std::move(limits_by_class)), times_of_(std::move(times_of)),
+      window_(window) {}
 
 void Observer::on_arrival(const Request& request, std::int64_t) {
   ++in_all.arrivals;
@@ -90,11 +92,9 @@ void Observer::add(const Request& request, Outcome outcome, Seconds at, const Sp
 
 bool Observer::good(const Request& request) const {
   const Limits& limits = limits_[static_cast<std::size_t>(request.slo_class)];
-  const Seconds decode = request.last_token - request.first_token;
-  const double gaps = static_cast<double>(request.output_tokens - 1);
-  return (!limits.ttft || request.first_token - request.arrival <= *limits.ttft) &&
-         (!limits.tpot || decode <= *limits.tpot * gaps) &&
-         (!limits.e2e || request.last_token - request.arrival <= *limits.e2e);
+  return (!limits.ttft || request.ttft() <= *limits.ttft) &&
+         (!limits.tpot || request.tpot().value_or(Seconds()) <= *limits.tpot) &&
+         (!limits.e2e || request.e2e() <= *limits.e2e);
 }
 
 void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
@@ -122,15 +122,11 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   measured_output_tokens += request.output_tokens;
   if (good(request)) ++measured_good;
   for (std::size_t i = 0; i < request_phases.size(); ++i) request_phases[i] += request.clock.spent()[i];
-  const double first = (request.first_token - request.arrival).si();
-  ttft.add(first);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (const auto time = times_of_[i](request)) times[i].add(time->si());
+  const double first = request.ttft().si();
   if (request.arrival >= window_.main().from) ttft_batches.add(first);
   waits.add(request.arrival, first);
-  if (request.versioned) context_ttft.add((request.first_token - request.context_complete).si());
-  e2e.add((request.last_token - request.arrival).si());
-  if (stages_shared_) bubble.add(request.bubble.si());
-  if (request.output_tokens > 1)
-    tpot.add((request.last_token - request.first_token).si() / static_cast<double>(request.output_tokens - 1));
 }
 
 void Observer::on_task(const workloads::Program& program, const serving::TaskClock& clock, Outcome outcome,

@@ -48,8 +48,12 @@ struct WindowSums {
 // What the users of the system saw. Latencies are of completed requests that arrived at `warmup` or later.
 class Observer : public serving::RequestListener {
  public:
-  // Bubbles are kept only where stages of pipelines are shared: others have none. `window` hears of tasks from here.
-  Observer(Seconds warmup, std::vector<Limits> limits_by_class, bool stages_shared, WindowTracker& window);
+  // A time of a measured completed request, if it has one.
+  using TimeOfRequest = std::optional<Seconds> (*)(const serving::Request&);
+
+  // `times` are kept as distributions. `window` hears of tasks from here.
+  Observer(Seconds warmup, std::vector<Limits> limits_by_class, std::vector<TimeOfRequest> times,
+           WindowTracker& window);
 
   void on_arrival(const serving::Request& request, std::int64_t open) override;
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
@@ -62,11 +66,9 @@ class Observer : public serving::RequestListener {
   static void add_open(const serving::Request& request, std::int64_t emitted, Seconds end, const Span& span,
                        WindowSums& sums);
 
-  Distribution ttft, tpot, e2e;  // seconds
-  Distribution task;             // of completed tasks, start to end, in seconds
-  TaskTokens task_tokens;        // of the same
-  Distribution bubble;           // seconds; empty where no stages are shared
-  Distribution context_ttft;     // of prompts that came bit by bit
+  std::vector<Distribution> times;  // seconds, in the order of the constructor's
+  Distribution task;                // of completed tasks, start to end, in seconds
+  TaskTokens task_tokens;           // of the same
   BatchQuantiles ttft_batches;
   Backlog backlog;
   WaitSeries waits;
@@ -93,7 +95,7 @@ class Observer : public serving::RequestListener {
 
   Seconds warmup_;
   std::vector<Limits> limits_;
-  bool stages_shared_;
+  std::vector<TimeOfRequest> times_of_;
   WindowTracker& window_;
 };
 

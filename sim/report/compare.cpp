@@ -5,9 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/table.hpp"
-#include "sim/metrics/names.hpp"
 #include "sim/report/result_file.hpp"
 #include "sim/report/units.hpp"
+#include "sim/run/metric_table.hpp"
+#include "sim/run/result_json.hpp"
 
 namespace llmscape::report {
 namespace {
@@ -26,11 +27,6 @@ std::string about(std::string_view letter, const std::filesystem::path& path, co
   return fmt::format("{}  {}: {} on {}, seed {}, {}\n", letter, path.string(), text_at(result, "/model"),
                      text_at(result, "/hardware"), text_at(result, "/seed"),
                      state == "valid" ? state : "NOT VALID, " + state);
-}
-
-std::optional<double> number_at(const Json& result, const std::string& pointer) {
-  const Json value = result.value(Json::json_pointer(pointer), Json());
-  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
 std::string shown(std::optional<double> value, std::string_view unit) {
@@ -73,8 +69,7 @@ std::optional<std::string> compare(const std::filesystem::path& a, const std::fi
   Table table({"metric", "A", "B", "B / A", "better"});
   for (const metrics::Column& column : metrics::columns())
     if (column.statistic != "p90" && column.statistic != "p95" && column.statistic != "max")
-      add_row(table, column.name, *column.metric, number_at(first, column.json_pointer),
-              number_at(second, column.json_pointer));
+      add_row(table, column.name, *column.metric, run::number_in(first, column), run::number_in(second, column));
   return about("A", a, first) + about("B", b, second) + unlike_boundaries(first, second) + '\n' + table.text();
 }
 

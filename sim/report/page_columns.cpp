@@ -6,8 +6,8 @@
 
 #include "base/expression.hpp"
 #include "sim/explore/axis_role.hpp"
-#include "sim/metrics/names.hpp"
 #include "sim/report/page_points.hpp"
+#include "sim/run/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {

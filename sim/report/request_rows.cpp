@@ -36,13 +36,12 @@ std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
     add_time(metrics, "time_to_queue", r.enqueue - r.arrival);
     add_time(metrics, "queue_time", r.schedule - r.arrival);
   }
-  if (r.first_token != serving::kNever) add_time(metrics, "time_to_first_token", r.first_token - r.arrival);
+  if (r.first_token != serving::kNever) add_time(metrics, "time_to_first_token", r.ttft());
   if (outcome == serving::Outcome::completed) {
-    add_time(metrics, "request_latency", r.last_token - r.arrival);
-    if (r.output_tokens > 1) {
-      const Seconds apart = (r.last_token - r.first_token) / static_cast<double>(r.output_tokens - 1);
-      add_time(metrics, "inter_token_latency", apart);
-      if (apart > Seconds{}) add(metrics, "output_token_throughput_per_user", 1 / apart.si(), "tokens/sec/user");
+    add_time(metrics, "request_latency", r.e2e());
+    if (const auto tpot = r.tpot()) {
+      add_time(metrics, "inter_token_latency", *tpot);
+      if (*tpot > Seconds{}) add(metrics, "output_token_throughput_per_user", 1 / tpot->si(), "tokens/sec/user");
     }
   }
   add(metrics, "input_sequence_length", static_cast<double>(r.prompt_tokens), "tokens");

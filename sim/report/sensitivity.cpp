@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/table.hpp"
-#include "sim/metrics/names.hpp"
 #include "sim/report/units.hpp"
+#include "sim/run/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {

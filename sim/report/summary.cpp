@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/report/units.hpp"
+#include "sim/run/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {
@@ -81,17 +82,14 @@ std::string losses(const run::RunResult& r) {
 std::string latencies(const run::RunResult& r) {
   std::string out;
   bool exact = true;
-  const auto row = [&](std::string_view name, const std::optional<run::Percentiles>& p) {
+  const auto row = [&](const std::string& name, const run::Percentiles* p) {
     if (!p) return;
     exact = exact && p->exact;
     out += fmt::format("{:<{}}{:>9}{:>11}{:>11}{:>11}\n", name, kLabel, duration(p->mean), duration(p->p50),
                        duration(p->p90), duration(p->p99));
   };
-  row("  TTFT", r.ttft_s);
-  row("  of context", r.context_ttft_s);  // TTFT from its completion
-  row("  TPOT", r.tpot_s);
-  row("  ITL", r.itl_s);
-  row("  E2E", r.e2e_s);
+  for (const metrics::Metric& metric : metrics::latencies())
+    if (!metric.label.empty()) row(fmt::format("  {}", metric.label), r.latency[metric.key]);
   if (out.empty()) return out;
   return fmt::format("{:<{}}{:>9}{:>11}{:>11}{:>11}{}\n", "latency", kLabel, "mean", "p50", "p90", "p99",
                      exact ? "" : "   (quantiles within 0.5 %)") +

@@ -5,12 +5,14 @@
 
 #include <cmath>
 
+#include "sim/run/metric_table.hpp"
+
 namespace llmscape::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-void add_times(Json& json, const std::string& name, const std::optional<run::Percentiles>& p) {
+void add_times(Json& json, const std::string& name, const run::Percentiles* p) {
   if (!p) return;
   json["mean_" + name] = p->mean * 1e3;
   json["median_" + name] = p->p50 * 1e3;
@@ -40,10 +42,8 @@ std::string to_vllm_json(const run::RunResult& r) {
   if (whole.goodput_rps) json["request_goodput"] = *whole.goodput_rps;
   json["output_throughput"] = whole.output_tokens_per_s;
   json["total_token_throughput"] = whole.total_tokens_per_s;
-  add_times(json, "ttft_ms", r.ttft_s);
-  add_times(json, "tpot_ms", r.tpot_s);
-  add_times(json, "itl_ms", r.itl_s);
-  add_times(json, "e2el_ms", r.e2e_s);
+  for (const metrics::Metric& metric : metrics::latencies())
+    if (!metric.vllm.empty()) add_times(json, std::string(metric.vllm), r.latency[metric.key]);
   return json.dump(2) + '\n';
 }
 

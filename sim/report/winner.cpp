@@ -8,10 +8,10 @@
 #include <variant>
 
 #include "sim/explore/axis_role.hpp"
-#include "sim/metrics/names.hpp"
 #include "sim/report/frontier.hpp"
 #include "sim/report/scatter.hpp"
 #include "sim/report/units.hpp"
+#include "sim/run/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {

@@ -370,7 +370,7 @@ Figures figures(const Parts& parts, const serving::Gateway& gateway, const Measu
   const Portion& portion = measured.portion;
   Figures all;
   all.throughput = throughput(parts, gateway, measured, result.devices);
-  if (result.tpot_s) all.throughput.output_tokens_per_s_per_user = 1 / result.tpot_s->mean;
+  if (const Percentiles* tpot = result.latency["tpot_s"]) all.throughput.output_tokens_per_s_per_user = 1 / tpot->mean;
   all.energy = energy_of(parts, gateway, portion, power, measured.sums.emitted_tokens, measured.sums.requests);
   if (const auto& cost = parts.scenario.config.cost)
     all.cost = cost_of(*cost, group_times(parts, gateway, portion), all.energy, measured.sums.emitted_tokens);
@@ -414,6 +414,13 @@ std::optional<FleetResult> fleet(const Parts& parts, const serving::Gateway& gat
 
 }  // namespace
 
+std::vector<const metrics::Metric*> metrics_of_requests(const Scenario& scenario) {
+  std::vector<const metrics::Metric*> all;
+  for (const metrics::Metric& metric : metrics::latencies())
+    if (metric.of_request && (!metric.applies || metric.applies(scenario))) all.push_back(&metric);
+  return all;
+}
+
 RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
   const ScenarioConfig& config = parts.scenario.config;
   const metrics::Observer& seen = parts.observer;
@@ -440,14 +447,12 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   for (std::size_t i = 0; i < seen.reasons.size(); ++i)
     if (seen.reasons[i] > 0) result.reasons.emplace_back(serving::kReasonNames[i], seen.reasons[i]);
   result.tokens = count_tokens(parts, gateway);
-  result.ttft_s = percentiles(seen.ttft);
-  result.tpot_s = percentiles(seen.tpot);
-  result.e2e_s = percentiles(seen.e2e);
-  result.task_s = percentiles(seen.task);
+  const std::vector<const metrics::Metric*> of_requests = metrics_of_requests(parts.scenario);
+  for (std::size_t i = 0; i < of_requests.size(); ++i)
+    result.latency.set(of_requests[i]->key, percentiles(seen.times[i]));
+  result.latency.set("task_s", percentiles(seen.task));
   result.pte = pte_of(parts.scenario, seen);
-  result.context_ttft_s = percentiles(seen.context_ttft);
-  result.itl_s = percentiles(merged(parts.gaps));
-  if (std::ranges::any_of(parts.scenario.pools, &PoolConfig::stages_shared)) result.bubble_s = percentiles(seen.bubble);
+  result.latency.set("itl_s", percentiles(merged(parts.gaps)));
 
   std::vector<serving::ReplicaTotals> totals;
   for (const serving::Replica* replica : parts.replicas) totals.push_back(replica->totals());
@@ -488,7 +493,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.adapters = adapters(parts);
   result.work = work(parts, totals);
   result.pools = pools(parts, gateway, totals, measured.portion);
-  result.breakdown = breakdown_of(parts);
+  result.breakdown = breakdown_of(parts, result.latency);
   result.area = area(parts.scenario, result.throughput);
   result.fleet = fleet(parts, gateway, end);
   add_time_shares(parts, totals, result);

@@ -6,6 +6,7 @@
 #include "base/statistics.hpp"
 #include "sim/kernel/fabric.hpp"
 #include "sim/metrics/observer.hpp"
+#include "sim/run/metric_table.hpp"
 #include "sim/run/portion.hpp"
 #include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
@@ -32,6 +33,9 @@ struct Parts {
   const metrics::WindowTracker* window;
   const Edges* edges;  // of the window
 };
+
+// The distributions that the observer keeps of requests, in its order.
+std::vector<const metrics::Metric*> metrics_of_requests(const Scenario& scenario);
 
 // Adds everything up, in the order of the replicas, and checks the invariants. Throws std::logic_error naming the one
 // that does not hold.

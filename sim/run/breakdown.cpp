@@ -35,14 +35,16 @@ std::optional<TimeParts> means(std::int64_t count, double whole, std::span<const
   return parts;
 }
 
-std::optional<TimeParts> request_parts(const metrics::Observer& seen) {
+std::optional<TimeParts> request_parts(const metrics::Observer& seen, const Latencies& latency) {
+  const Percentiles *ttft = latency["ttft_s"], *e2e = latency["e2e_s"];
+  if (!ttft || !e2e) return std::nullopt;
   const std::span<const Seconds> phases = seen.request_phases;
-  const auto count = static_cast<double>(seen.e2e.count());
-  const double whole = seen.e2e.mean() * count;
-  check_sum("the times to first tokens", sum_of(phases.first(serving::kPhasesOfFirstToken)), seen.ttft.mean() * count,
-            count, seen.last_end);
+  const auto count = static_cast<double>(e2e->count);
+  const double whole = e2e->mean * count;
+  check_sum("the times to first tokens", sum_of(phases.first(serving::kPhasesOfFirstToken)), ttft->mean * count, count,
+            seen.last_end);
   check_sum("the times of requests", sum_of(phases), whole, count, seen.last_end);
-  return means(seen.e2e.count(), whole, phases, serving::kRequestPhaseNames);
+  return means(e2e->count, whole, phases, serving::kRequestPhaseNames);
 }
 
 std::optional<TimeParts> task_parts(const metrics::Observer& seen) {
@@ -78,9 +80,9 @@ GroupSteps steps_of(const std::string& group, const Sums& sums) {
 
 }  // namespace
 
-Breakdown breakdown_of(const Parts& parts) {
+Breakdown breakdown_of(const Parts& parts, const Latencies& latency) {
   Breakdown breakdown;
-  if (parts.observer.e2e.count() > 0) breakdown.requests = request_parts(parts.observer);
+  breakdown.requests = request_parts(parts.observer, latency);
   breakdown.tasks = task_parts(parts.observer);
   std::map<std::string, Sums> groups;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {

@@ -6,6 +6,6 @@ namespace llmscape::run {
 
 // Where the time of requests and tasks went, and the time and the joules of steps. Throws std::logic_error when the
 // parts of a time do not sum to it (INV-17).
-Breakdown breakdown_of(const Parts& parts);
+Breakdown breakdown_of(const Parts& parts, const Latencies& latency);
 
 }  // namespace llmscape::run

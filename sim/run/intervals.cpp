@@ -2,6 +2,7 @@
 #include "sim/run/intervals.hpp"
 
 #include "hardware/uncertain.hpp"
+#include "sim/run/metric_table.hpp"
 #include "sim/run/pool.hpp"
 #include "sim/run/world.hpp"
 
@@ -14,37 +15,6 @@
 
 namespace llmscape::run {
 namespace {
-
-using Values = std::vector<std::pair<std::string, double>>;
-
-// What intervals are given for, as far as the result has it.
-Values main_metrics(const RunResult& r) {
-  Values values;
-  const auto add = [&values](std::string name, const std::optional<double>& value) {
-    if (value) values.emplace_back(std::move(name), *value);
-  };
-  const auto add_distribution = [&add](const std::string& name, const std::optional<Percentiles>& p) {
-    if (!p) return;
-    add(name + ".mean", p->mean);
-    add(name + ".p50", p->p50);
-    add(name + ".p90", p->p90);
-    add(name + ".p95", p->p95);
-    add(name + ".p99", p->p99);
-  };
-  add_distribution("ttft_s", r.ttft_s);
-  add_distribution("tpot_s", r.tpot_s);
-  add_distribution("itl_s", r.itl_s);
-  add_distribution("e2e_s", r.e2e_s);
-  add_distribution("context_ttft_s", r.context_ttft_s);
-  add("requests_per_s", r.throughput.requests_per_s);
-  add("output_tokens_per_s", r.throughput.output_tokens_per_s);
-  add("goodput_rps", r.throughput.goodput_rps);
-  add("slo_attainment", r.throughput.slo_attainment);
-  if (r.energy) add("joules_per_output_token", r.energy->joules_per_output_token);
-  if (r.energy) add("mean_w", r.energy->mean_w);
-  add("simulated_s", r.simulated_s);
-  return values;
-}
 
 // Devices of one name err alike, wherever they stand.
 std::vector<hardware::TimeFactors> factors_of(const Scenario& scenario, std::size_t run) {
@@ -66,7 +36,9 @@ std::string one_run(const Scenario& scenario, std::size_t run) {
   const RunResult result = run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return "";  // a broken trace: the run itself reports it
   std::string text;
-  for (const auto& [name, value] : main_metrics(result)) text += fmt::format("{} {}\n", name, value);
+  for (const metrics::Column& column : metrics::columns())
+    if (const auto value = column.interval ? column.value(result) : std::nullopt)
+      text += fmt::format("{} {}\n", column.name, *value);
   return text;
 }
 

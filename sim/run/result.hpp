@@ -2,9 +2,11 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,22 @@ struct Percentiles {
   double mean = 0, std = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
   bool exact = true;                                // else quantiles are within Distribution::kSketchError
   std::array<double, kCurveLevels.size()> curve{};  // quantiles at kCurveLevels; run.json does not have them
+};
+
+// Distributions of a run, by the key of their metric (metric_table.hpp). One that has no values is not there.
+class Latencies {
+ public:
+  void set(std::string_view key, const std::optional<Percentiles>& percentiles) {
+    if (percentiles) all_.insert_or_assign(std::string(key), *percentiles);
+  }
+  // nullptr if the run has none.
+  const Percentiles* operator[](std::string_view key) const {
+    const auto found = all_.find(key);
+    return found == all_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  std::map<std::string, Percentiles, std::less<>> all_;
 };
 
 struct Tokens {                  // INV-5: computed + reused = prompt + recomputed + invalidated + discarded
@@ -275,10 +293,7 @@ struct RunResult {
   serving::Counters requests, tasks;
   std::vector<std::pair<std::string, std::int64_t>> reasons;  // why requests were dropped or failed
   Tokens tokens;
-  std::optional<Percentiles> ttft_s, tpot_s, itl_s, e2e_s;
-  std::optional<Percentiles> context_ttft_s;  // from the completion of a prompt that came bit by bit
-  std::optional<Percentiles> bubble_s;        // of a request: what pipeline stages idled before its steps
-  std::optional<Percentiles> task_s;          // of completed tasks, start to end
+  Latencies latency;
   Work work;
   std::optional<PteResult> pte;
   Throughput throughput;

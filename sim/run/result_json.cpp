@@ -18,38 +18,25 @@ Json counters(const serving::Counters& c) {
           {"timed_out", c.timed_out}, {"cancelled", c.cancelled}, {"failed", c.failed}};
 }
 
-Json tokens(const Tokens& t) {
-  return {{"prompt", t.prompt},         {"computed", t.computed},   {"reused", t.reused},
-          {"recomputed", t.recomputed}, {"discarded", t.discarded}, {"emitted", t.emitted}};
+// The numbers of one section, as the table of metrics has them.
+Json section(const RunResult& result, std::string_view name) {
+  Json json = Json::object();
+  for (const metrics::Metric& metric : metrics::numbers())
+    if (metric.section == name)
+      if (const std::optional<double> value = metric.value(result))
+        json[std::string(metric.key)] = metric.unit.empty() ? Json(std::llround(*value)) : Json(*value);
+  return json;
 }
 
 Json latency(const RunResult& result) {
   Json json = Json::object();
-  const auto add = [&json](const char* key, const std::optional<Percentiles>& p) {
-    if (!p) return;
-    json[key] = {{"mean", p->mean}, {"std", p->std}, {"p50", p->p50},     {"p90", p->p90},    {"p95", p->p95},
-                 {"p99", p->p99},   {"max", p->max}, {"count", p->count}, {"exact", p->exact}};
-  };
-  add("ttft_s", result.ttft_s);
-  add("tpot_s", result.tpot_s);
-  add("itl_s", result.itl_s);
-  add("e2e_s", result.e2e_s);
-  add("task_s", result.task_s);
-  add("bubble_s", result.bubble_s);
-  add("context_ttft_s", result.context_ttft_s);
-  return json;
-}
-
-Json throughput(const Throughput& t) {
-  Json json = Json::object();
-  if (t.offered_requests_per_s) json["offered_requests_per_s"] = *t.offered_requests_per_s;
-  json.update({{"requests_per_s", t.requests_per_s},
-               {"output_tokens_per_s", t.output_tokens_per_s},
-               {"total_tokens_per_s", t.total_tokens_per_s},
-               {"output_tokens_per_s_per_device", t.output_tokens_per_s_per_device}});
-  if (t.output_tokens_per_s_per_user) json["output_tokens_per_s_per_user"] = *t.output_tokens_per_s_per_user;
-  if (t.goodput_rps) json["goodput_rps"] = *t.goodput_rps;
-  if (t.slo_attainment) json["slo_attainment"] = *t.slo_attainment;
+  for (const metrics::Metric& metric : metrics::latencies()) {
+    const Percentiles* p = result.latency[metric.key];
+    if (!p) continue;
+    Json& of = json[std::string(metric.key)];
+    for (const metrics::Statistic& statistic : metrics::kStatistics) of[std::string(statistic.name)] = p->*statistic.of;
+    of.update({{"count", p->count}, {"exact", p->exact}});
+  }
   return json;
 }
 
@@ -68,18 +55,12 @@ Json work(const Work& w) {
   return json;
 }
 
-Json energy(const EnergyResult& e) {
-  Json json = {{"joules", shares(e.joules)}, {"total_joules", e.total_joules}};
-  if (e.joules_per_output_token) json["joules_per_output_token"] = *e.joules_per_output_token;
-  if (e.output_tokens_per_joule) json["output_tokens_per_joule"] = *e.output_tokens_per_joule;
-  if (e.joules_per_request) json["joules_per_request"] = *e.joules_per_request;
-  json["mean_w"] = e.mean_w;
-  json["peak_w"] = e.peak_w;
-  json["peak_window_s"] = e.peak_window_s;
-  json["idle_share"] = e.idle_share;
+Json energy(const RunResult& result) {
+  const EnergyResult& e = *result.energy;
+  Json json = {{"joules", shares(e.joules)}};
+  json.update(section(result, "energy"));
   json["boundary"] = e.boundary;
   for (const auto& [group, boundary] : e.boundary_by_group) json["boundary_by_group"][group] = boundary;
-  json["assumed_share"] = e.assumed_share;
   if (!e.assumed.empty()) json["assumed"] = shares(e.assumed);
   for (const auto& [group, joules] : e.by_group) json["by_group"][group] = shares(joules);
   return json;
@@ -134,18 +115,11 @@ Json tiers(const std::vector<TierResult>& all) {
   return json;
 }
 
-Json cost(const CostResult& c) {
+Json cost(const RunResult& result) {
   Json json = Json::object();
-  const auto add = [&json](const char* key, const std::optional<double>& value) {
-    if (value) json[key] = *value;
-  };
-  if (!c.currency.empty()) json["currency"] = c.currency;
-  add("total_cost", c.total);
-  if (!c.by_kind.empty()) json["by_kind"] = shares(c.by_kind);
-  add("cost_per_million_output_tokens", c.per_million_output_tokens);
-  add("capital", c.capital);
-  add("co2_g", c.co2_g);
-  add("co2_g_per_million_output_tokens", c.co2_g_per_million_output_tokens);
+  if (!result.cost->currency.empty()) json["currency"] = result.cost->currency;
+  json.update(section(result, "cost"));
+  if (!result.cost->by_kind.empty()) json["by_kind"] = shares(result.cost->by_kind);
   return json;
 }
 
@@ -209,10 +183,15 @@ Json provenance(const RunResult& result) {
 
 // The same figures of the whole run.
 Json overall(const Overall& o) {
+  RunResult whole;
+  whole.window_s = o.simulated_s;
+  whole.throughput = o.throughput;
+  whole.energy = o.energy;
+  whole.cost = o.cost;
   Json json = {{"simulated_s", o.simulated_s}};
-  if (o.simulated_s > 0) json["throughput"] = throughput(o.throughput);
-  json["energy"] = energy(o.energy);
-  if (o.cost) json["cost"] = cost(*o.cost);
+  if (o.simulated_s > 0) json["throughput"] = section(whole, "throughput");
+  json["energy"] = energy(whole);
+  if (o.cost) json["cost"] = cost(whole);
   if (!o.utilisation.empty()) json["utilisation"] = utilisation(o.utilisation);
   return json;
 }
@@ -236,7 +215,22 @@ void refuse_what_is_no_number(const Json& json, const std::string& path) {
   for (const auto& [key, value] : json.items()) refuse_what_is_no_number(value, path + '/' + key);
 }
 
+template <class AnyJson>
+std::optional<double> read_number(const AnyJson& run, const metrics::Column& column) {
+  const typename AnyJson::json_pointer place(column.json_pointer);
+  if (!run.contains(place) || !run.at(place).is_number()) return std::nullopt;
+  return run.at(place).template get<double>();
+}
+
 }  // namespace
+
+std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column) {
+  return read_number(run, column);
+}
+
+std::optional<double> number_in(const nlohmann::ordered_json& run, const metrics::Column& column) {
+  return read_number(run, column);
+}
 
 std::string to_json(const RunResult& r) {
   Json json;
@@ -246,18 +240,11 @@ std::string to_json(const RunResult& r) {
   json["requests"] = counters(r.requests);
   for (const auto& [reason, count] : r.reasons) json["requests"]["reasons"][reason] = count;
   json["tasks"] = counters(r.tasks);
-  json["tokens"] = tokens(r.tokens);
-  if (r.context_ttft_s || r.tokens.invalidated > 0) json["tokens"]["invalidated"] = r.tokens.invalidated;
+  json["tokens"] = section(r, "tokens");
   json["latency"] = latency(r);
-  if (r.window_s > 0) json["throughput"] = throughput(r.throughput);
-  json["kv"] = {{"blocks", r.kv.blocks},
-                {"hit_rate", r.kv.hit_rate},
-                {"preemptions", r.kv.preemptions},
-                {"peak_use", r.kv.peak_use}};
-  if (!r.kv_tiers.empty()) {
-    json["tokens"]["fetched"] = r.tokens.fetched;
-    json["kv_tiers"] = tiers(r.kv_tiers);
-  }
+  if (r.window_s > 0) json["throughput"] = section(r, "throughput");
+  json["kv"] = section(r, "kv");
+  if (!r.kv_tiers.empty()) json["kv_tiers"] = tiers(r.kv_tiers);
   if (r.kv_host)
     json["kv_host"] = {{"peak_bytes", r.kv_host->peak_bytes},
                        {"written_bytes", r.kv_host->written_bytes},
@@ -268,12 +255,9 @@ std::string to_json(const RunResult& r) {
                        {"peak_bytes", r.kv_swap->peak_bytes}, {"written_bytes", r.kv_swap->written_bytes},
                        {"read_bytes", r.kv_swap->read_bytes}, {"write_use", r.kv_swap->write_use},
                        {"read_use", r.kv_swap->read_use}};
-  if (r.speculation) {
-    json["speculation"] = {{"passes", r.speculation->passes}, {"tokens_per_pass", r.speculation->tokens_per_pass}};
-    if (r.speculation->late_share) json["speculation"]["late_share"] = *r.speculation->late_share;
-  }
-  if (r.adapters) json["adapters"] = {{"loads", r.adapters->loads}, {"load_s", r.adapters->load_s}};
-  if (r.energy) json["energy"] = energy(*r.energy);
+  for (const char* name : {"speculation", "adapters"})
+    if (Json own = section(r, name); !own.empty()) json[name] = std::move(own);
+  if (r.energy) json["energy"] = energy(r);
   const bool ranks = std::ranges::any_of(r.pools, [](const PoolResult& pool) { return pool.ranks > 1; });
   if (r.pools.size() > 1 || ranks) json["pools"] = pools(r.pools);
   if (r.fleet) json["fleet"] = fleet(*r.fleet);
@@ -282,11 +266,8 @@ std::string to_json(const RunResult& r) {
   if (r.steps > 0) json["provenance"] = provenance(r);
   if (r.intervals) json["intervals"] = intervals(*r.intervals);
   json["warnings"] = r.warnings;
-  json["steps"] = r.steps;
-  json["simulated_s"] = r.simulated_s;
-  json["window_s"] = r.window_s;
+  json.update(section(r, ""));
   json["window"] = {{"rule", r.window.rule}, {"from_s", r.window.from_s}, {"to_s", r.window.to_s}};
-  json["sequence_steps"] = r.sequence_steps;
   json["time_share"] = shares(r.time_share);
   if (Json parts = breakdown(r.breakdown); !parts.empty()) json["breakdown"] = std::move(parts);
   if (r.pte)
@@ -298,10 +279,8 @@ std::string to_json(const RunResult& r) {
   if (r.steps > 0) json["work"] = work(r.work);
   if (r.work.expert_bytes > 0) json["work"]["expert_bytes"] = r.work.expert_bytes;
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
-  if (r.cost) json["cost"] = cost(*r.cost);
-  if (r.area)
-    json["area"] = {{"die_area_mm2", r.area->die_area_mm2},
-                    {"output_tokens_per_s_per_mm2", r.area->output_tokens_per_s_per_mm2}};
+  if (r.cost) json["cost"] = cost(r);
+  if (r.area) json["area"] = section(r, "area");
   if (r.overall.simulated_s > 0) json["overall"] = overall(r.overall);
   json["model"] = r.model;
   json["hardware"] = r.hardware;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
+#include "sim/run/metric_table.hpp"
 #include "sim/run/result.hpp"
 
 namespace llmscape::run {
@@ -10,5 +13,9 @@ namespace llmscape::run {
 // No wall time, no host: the same run gives the same bytes. Throws std::logic_error naming a value that is NaN or
 // infinite.
 std::string to_json(const RunResult& result);
+
+// What such JSON, parsed, has in a column: Column::value() of the result that was written. Nothing where it has none.
+std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column);
+std::optional<double> number_in(const nlohmann::ordered_json& run, const metrics::Column& column);
 
 }  // namespace llmscape::run

@@ -109,8 +109,9 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   metrics::WindowTracker window(
       config.window, config.workload.warmup, config.workload.requests,
       [&](metrics::WindowTracker::Edge edge, Seconds at) { edges[static_cast<std::size_t>(edge)] = edge_at(at); });
-  metrics::Observer observer(config.workload.warmup, limits,
-                             std::ranges::any_of(scenario.pools, &PoolConfig::stages_shared), window);
+  std::vector<metrics::Observer::TimeOfRequest> times;
+  for (const metrics::Metric* metric : metrics_of_requests(scenario)) times.push_back(metric->of_request);
+  metrics::Observer observer(config.workload.warmup, limits, std::move(times), window);
   observer.waning = [&generator] { return generator->waning(); };
   Ears ears(observer, options, config.workload.requests);
 

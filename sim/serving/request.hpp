@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "base/quantity.hpp"
@@ -116,6 +117,15 @@ struct Request {
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }
   [[nodiscard]] bool answered() const { return first_token < kNever; }
+
+  // What the user of an answered request waited for: the first token, one more in the mean (of an answer of one token
+  // nothing), and the last one.
+  [[nodiscard]] Seconds ttft() const { return first_token - arrival; }
+  [[nodiscard]] std::optional<Seconds> tpot() const {
+    if (output_tokens < 2) return std::nullopt;
+    return (last_token - first_token) / static_cast<double>(output_tokens - 1);
+  }
+  [[nodiscard]] Seconds e2e() const { return last_token - arrival; }
 };
 
 }  // namespace llmscape::serving

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/metrics/names.hpp"
+#include "sim/run/metric_table.hpp"
+#include "sim/run/result_json.hpp"
 
 namespace llmscape::studies {
 namespace {
@@ -35,14 +36,11 @@ const Json* place(const Json& json, std::string_view path) {
 }
 
 std::optional<Value> value_at(const Json& run, std::string_view path) {
-  const metrics::Column* column = metrics::find_column(path);
-  const Json* found = nullptr;
-  if (column) {
-    const Json::json_pointer pointer(column->json_pointer);
-    if (run.contains(pointer)) found = &run.at(pointer);
-  } else {
-    found = place(run, path);
+  if (const metrics::Column* column = metrics::find_column(path)) {
+    const auto number = run::number_in(run, *column);
+    return number ? std::optional<Value>(*number) : std::nullopt;
   }
+  const Json* found = place(run, path);
   if (!found) return std::nullopt;
   if (found->is_number()) return Value(found->get<double>());
   if (found->is_boolean()) return Value(found->get<bool>());

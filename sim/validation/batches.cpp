@@ -142,7 +142,8 @@ std::optional<BatchPoint> simulate(const BatchRun& run, const run::Catalogs& cat
   options.kernel = run::KernelKind::event_queue;
   const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (result.requests.completed < run.batch) return std::nullopt;  // longer than the pool
-  return BatchPoint{run, result.simulated_s, result.ttft_s->mean, result.tpot_s ? result.tpot_s->mean : 0};
+  const run::Percentiles* tpot = result.latency["tpot_s"];
+  return BatchPoint{run, result.simulated_s, result.latency["ttft_s"]->mean, tpot ? tpot->mean : 0};
 }
 
 }  // namespace llmscape::validation

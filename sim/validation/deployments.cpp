@@ -181,14 +181,15 @@ std::optional<DeploymentPoint> simulate(const Deployment& deployment, const std:
   run::RunOptions options;
   options.kernel = run::KernelKind::event_queue;
   const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
-  if (!result.ttft_s || !result.tpot_s) {
+  const run::Percentiles *ttft = result.latency["ttft_s"], *tpot = result.latency["tpot_s"];
+  if (!ttft || !tpot) {
     diagnostics.error({}, deployment.id + ": no request was answered");
     return std::nullopt;
   }
   DeploymentPoint point;
   point.deployment = deployment;
-  point.ttft_s = result.ttft_s->mean;
-  point.tpot_s = result.tpot_s->mean;
+  point.ttft_s = ttft->mean;
+  point.tpot_s = tpot->mean;
   point.time_share = result.time_share;
   return point;
 }

@@ -42,11 +42,11 @@ TEST_CASE("the parts of a request sum to its end to end, those of the first toke
     const run::RunResult result = example(name, {"workload.requests=400"});
     REQUIRE(result.breakdown.requests);
     const run::TimeParts& parts = *result.breakdown.requests;
-    CHECK(parts.whole_s == doctest::Approx(result.e2e_s->mean).epsilon(1e-12));
-    CHECK(sum_of(parts.parts) == doctest::Approx(result.e2e_s->mean).epsilon(1e-9));
+    CHECK(parts.whole_s == doctest::Approx(result.latency["e2e_s"]->mean).epsilon(1e-12));
+    CHECK(sum_of(parts.parts) == doctest::Approx(result.latency["e2e_s"]->mean).epsilon(1e-9));
     const std::vector<std::pair<std::string, double>> first(
         parts.parts.begin(), parts.parts.begin() + static_cast<std::ptrdiff_t>(serving::kPhasesOfFirstToken));
-    CHECK(sum_of(first) == doctest::Approx(result.ttft_s->mean).epsilon(1e-9));
+    CHECK(sum_of(first) == doctest::Approx(result.latency["ttft_s"]->mean).epsilon(1e-9));
   }
 }
 

@@ -55,10 +55,11 @@ TEST_CASE("a call at an empty pool waits for boot time and weights on top of wha
   const auto cold = scenario_of(one_call +
                                 ", cold_start: {boot: 7 s, bandwidth: 10 GB/s}, controllers: [{policy: autoscale, min: "
                                 "0, up_at: 8, down_at: 1, interval: 10 s}]}\n");
-  const double warm = run_on_event_queue(*scenario_of(one_call + "}\n")).ttft_s->mean;
+  const double warm = run_on_event_queue(*scenario_of(one_call + "}\n")).latency["ttft_s"]->mean;
   const Bytes weights = models::memory_need(cold->model, cold->pools[0].plan(), 1, 1).weights;
   CHECK(weights.si() == doctest::Approx(8.03e9).epsilon(0.01));  // 16.06 GB over two devices
-  CHECK(run_on_event_queue(*cold).ttft_s->mean == doctest::Approx(7 + weights.si() / 10e9 + warm).epsilon(1e-12));
+  CHECK(run_on_event_queue(*cold).latency["ttft_s"]->mean ==
+        doctest::Approx(7 + weights.si() / 10e9 + warm).epsilon(1e-12));
 }
 
 TEST_CASE("entries that a node's link loses are computed again; a slow link takes their time") {
@@ -75,9 +76,10 @@ TEST_CASE("entries that a node's link loses are computed again; a slow link take
       handed_over("faults: {schedule: [{at: 0 s, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
   const double bits = 1000 * 131072 * 8.0;  // 32 layers x 2 x 8 heads x 128 x 2 bytes a token
   CHECK(slow.tokens.computed == 1000);
-  CHECK(slow.e2e_s->mean - whole.e2e_s->mean == doctest::Approx(bits / 1e9 - bits / 3.2e12).epsilon(1e-6));
+  CHECK(slow.latency["e2e_s"]->mean - whole.latency["e2e_s"]->mean ==
+        doctest::Approx(bits / 1e9 - bits / 3.2e12).epsilon(1e-6));
 
   const run::RunResult mended =
       handed_over("faults: {schedule: [{at: 0 s, lasts: 1 ms, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
-  CHECK(mended.e2e_s->mean == whole.e2e_s->mean);
+  CHECK(mended.latency["e2e_s"]->mean == whole.latency["e2e_s"]->mean);
 }

@@ -40,7 +40,7 @@ TEST_CASE("a prompt takes what it computes and, in turn, its bytes over the link
   const run::RunResult hbm = run_of(calls(1, 16'000, 1, ""));
   const run::RunResult host = run_of(calls(1, 16'000, 1, "keeps: all, copies: in_turn"));
   const double copies = 16'000 * kTokenBytes / 4e9 + 32 * 10e-6;
-  CHECK(host.ttft_s->mean == Approx(hbm.ttft_s->mean + copies));
+  CHECK(host.latency["ttft_s"]->mean == Approx(hbm.latency["ttft_s"]->mean + copies));
   REQUIRE(host.kv_host);
   CHECK(host.kv_host->wait_s == Approx(copies));
   CHECK(host.kv_host->written_bytes == 16'000 * kTokenBytes);
@@ -56,7 +56,7 @@ TEST_CASE("a prompt beyond HBM is dropped without the host, and with it writes w
     const run::RunResult roomy = run_of(calls(1, 40'000, 1, "", batcher), {"serving.kv_blocks=3000"});
     CHECK(result.requests.completed == 1);
     CHECK(result.kv_host->written_bytes == Approx(500 * 16 * kTokenBytes));
-    CHECK(result.ttft_s->mean == Approx(roomy.ttft_s->mean + result.kv_host->wait_s));
+    CHECK(result.latency["ttft_s"]->mean == Approx(roomy.latency["ttft_s"]->mean + result.kv_host->wait_s));
   }
   // Chunks read again what the ones before them left on the host.
   const run::RunResult chunks = run_of(calls(1, 64'000, 1, "keeps: all, copies: in_turn", "vllm_v1"),
@@ -66,7 +66,7 @@ TEST_CASE("a prompt beyond HBM is dropped without the host, and with it writes w
 }
 
 TEST_CASE("a decode reads its context over the link, which bounds it") {
-  const auto tpot = [](const std::string& host) { return run_of(calls(1, 16'000, 11, host)).tpot_s->mean; };
+  const auto tpot = [](const std::string& host) { return run_of(calls(1, 16'000, 11, host)).latency["tpot_s"]->mean; };
   const run::RunResult result = run_of(calls(1, 16'000, 11, "keeps: all, copies: in_turn"));
   double entries = 0;
   for (int decode = 0; decode < 10; ++decode) entries += 16'000 + decode;
@@ -84,7 +84,7 @@ TEST_CASE("host memory that is not there, or that nothing needs, changes no late
   const run::RunResult unused = run_of(calls(5, 3000, 50, ""));
   const run::RunResult spare = run_of(calls(5, 3000, 50, "copies: in_turn"));
   CHECK(spare.kv_host->written_bytes == 0);
-  CHECK(spare.e2e_s->max == unused.e2e_s->max);
+  CHECK(spare.latency["e2e_s"]->max == unused.latency["e2e_s"]->max);
 }
 
 TEST_CASE("a faster link is never slower, and an endless one costs the latencies") {
@@ -94,11 +94,13 @@ TEST_CASE("a faster link is never slower, and an endless one costs the latencies
     const double mean =
         run_of(calls(3, 20'000, 20, "keeps: all"),
                {"serving.kv_host.read" + link, "serving.kv_host.write" + link, "serving.kv_host.latency=0 s"})
-            .e2e_s->mean;
+            .latency["e2e_s"]
+            ->mean;
     CHECK(mean < before);
     before = mean;
   }
-  CHECK(before == Approx(run_of(calls(3, 20'000, 20, ""), {"serving.kv_blocks=5000"}).e2e_s->mean).epsilon(1e-4));
+  CHECK(before ==
+        Approx(run_of(calls(3, 20'000, 20, ""), {"serving.kv_blocks=5000"}).latency["e2e_s"]->mean).epsilon(1e-4));
 }
 
 TEST_CASE(

@@ -85,9 +85,10 @@ TEST_CASE("how long is a step of N ranks? the slowest attention, all tokens' exp
         "qwen3-30b-a3b", ranks,
         fmt::format("data_parallel: {0}, expert_parallel: {0}, batcher: {{policy: vllm_v1, max_num_seqs: 64}}", ranks),
         lengths(fmt::format("{{kind: burst, programs: {}}}", 64 * ranks), 1, 101)));
-    REQUIRE(result.tpot_s);
-    CHECK(result.tpot_s->mean == doctest::Approx(step_by_hand(ranks, 64, 51.5)).epsilon(0.01));
-    CHECK(result.tpot_s->max == doctest::Approx(result.tpot_s->mean).epsilon(0.001));  // in lock step
+    REQUIRE(result.latency["tpot_s"]);
+    CHECK(result.latency["tpot_s"]->mean == doctest::Approx(step_by_hand(ranks, 64, 51.5)).epsilon(0.01));
+    CHECK(result.latency["tpot_s"]->max ==
+          doctest::Approx(result.latency["tpot_s"]->mean).epsilon(0.001));  // in lock step
     CHECK(result.replicas == ranks);
   }
 }
@@ -116,7 +117,8 @@ TEST_CASE("does one rank's long prompt delay the tokens of the others?") {
   const auto longest_gap = [](const std::string& plan) {
     return result_of(scenario("qwen3-30b-a3b", 2, plan + "router: round_robin",
                               lengths("{kind: periodic, rate: 20 /s}, requests: 2", 8000, 60)))
-        .itl_s->max;
+        .latency["itl_s"]
+        ->max;
   };
   // 8,000 tokens touch every expert of 48 layers, 58 GB, where one token touches 8 of 128.
   CHECK(longest_gap("data_parallel: 2, expert_parallel: 2, ") > 5 * longest_gap(""));

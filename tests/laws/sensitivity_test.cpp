@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "sim/metrics/names.hpp"
 #include "sim/report/sensitivity.hpp"
+#include "sim/run/metric_table.hpp"
 #include "tests/support/round_device.hpp"
 #include "tests/support/scenario_run.hpp"
 

@@ -17,7 +17,7 @@ class RecentMisses {
   void add(const Request& request, Outcome outcome, Seconds at) {
     const bool answered = request.first_token < kNever;
     if (!answered && outcome == Outcome::cancelled) return;  // nobody waited for it
-    const bool missed = !answered || request.first_token - request.arrival > ttft_;
+    const bool missed = !answered || request.ttft() > ttft_;
     ended_.push_back({at, missed});
     missed_ += missed ? 1 : 0;
   }

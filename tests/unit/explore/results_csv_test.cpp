@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "sim/explore/run_row.hpp"
-#include "sim/metrics/names.hpp"
+#include "sim/run/metric_table.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;

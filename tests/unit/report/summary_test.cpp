@@ -19,8 +19,10 @@ run::RunResult full_result() {
   r.requests.injected = r.requests.completed = 13'653;
   r.simulated_s = 3501.2;
   r.window_s = 3501.2;
-  r.ttft_s = r.e2e_s = run::Percentiles{13'653, 0.0452, 0.03, 0.04, 0.09, 0.1, 0.189, 0.3, true};
-  r.tpot_s = r.itl_s = run::Percentiles{13'653, 0.00947, 0.001, 0.009, 0.011, 0.012, 0.0147, 0.02, true};
+  for (const char* key : {"ttft_s", "e2e_s"})
+    r.latency.set(key, run::Percentiles{13'653, 0.0452, 0.03, 0.04, 0.09, 0.1, 0.189, 0.3, true});
+  for (const char* key : {"tpot_s", "itl_s"})
+    r.latency.set(key, run::Percentiles{13'653, 0.00947, 0.001, 0.009, 0.011, 0.012, 0.0147, 0.02, true});
   r.throughput = {3.9, 823.4, 5301.7, 205.85, 1 / 0.00947, 3.86, 0.991, 4.1};
   r.kv = {111'404, 0.345, 12, 0.988};
   run::EnergyResult& energy = r.energy.emplace();

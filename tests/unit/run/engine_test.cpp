@@ -80,7 +80,7 @@ TEST_CASE("what does an engine refuse? a version that is none, and another engin
 // weights. With 126 us for a step and 4 us for its request before it where the host does not plan ahead.
 TEST_CASE("is eager mode free? a token of an 8B model on an H100 then waits for its launches") {
   const auto tpot = [](const std::string& serving) {
-    return run_on_event_queue(*scenario_of(served(serving))).tpot_s->mean;
+    return run_on_event_queue(*scenario_of(served(serving))).latency["tpot_s"]->mean;
   };
   const double launches = (32 * 10 + 4) * 22e-6;
   CHECK(tpot("{cuda_graphs: none}") == doctest::Approx(launches + 130e-6));
@@ -154,14 +154,16 @@ TEST_CASE("whose is the first token of a hand-over? the decoder's in vLLM, the t
   const auto prefill = result("first_token: prefill"), transferred = result("first_token: transferred"),
              recomputed = result("first_token: recomputed");
   const double moved = 2000 * 131072 / 1.25e9;
-  CHECK(transferred.ttft_s->mean - prefill.ttft_s->mean == doctest::Approx(moved + 0.04).epsilon(1e-3));
-  CHECK(transferred.e2e_s->mean == doctest::Approx(prefill.e2e_s->mean));
-  const double step = recomputed.ttft_s->mean - transferred.ttft_s->mean;
+  CHECK(transferred.latency["ttft_s"]->mean - prefill.latency["ttft_s"]->mean ==
+        doctest::Approx(moved + 0.04).epsilon(1e-3));
+  CHECK(transferred.latency["e2e_s"]->mean == doctest::Approx(prefill.latency["e2e_s"]->mean));
+  const double step = recomputed.latency["ttft_s"]->mean - transferred.latency["ttft_s"]->mean;
   CHECK(step > 15.0e9 / 3.35e12);  // at least the weights once
   CHECK(step < 0.02);
-  CHECK(recomputed.e2e_s->mean == doctest::Approx(transferred.e2e_s->mean + step));
+  CHECK(recomputed.latency["e2e_s"]->mean == doctest::Approx(transferred.latency["e2e_s"]->mean + step));
   CHECK(recomputed.tokens.recomputed == 1);
   CHECK(transferred.tokens.recomputed == 0);
-  CHECK(result("kv_blocks: 10000").ttft_s->mean == recomputed.ttft_s->mean);
-  CHECK(result("batcher: sglang").ttft_s->mean == doctest::Approx(transferred.ttft_s->mean).epsilon(0.02));
+  CHECK(result("kv_blocks: 10000").latency["ttft_s"]->mean == recomputed.latency["ttft_s"]->mean);
+  CHECK(result("batcher: sglang").latency["ttft_s"]->mean ==
+        doctest::Approx(transferred.latency["ttft_s"]->mean).epsilon(0.02));
 }

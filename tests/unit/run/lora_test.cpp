@@ -57,7 +57,7 @@ TEST_CASE("each adapter is loaded once if all are resident, else again and again
         doctest::Approx(static_cast<double>(few.adapters->loads) * kAdapter / 25e9).epsilon(1e-9));
   CHECK(all.requests.completed == 200);
   CHECK(few.requests.completed == 200);
-  CHECK(all.tpot_s->mean > 1.01 * plain.tpot_s->mean);  // thin products beside those of the model
+  CHECK(all.latency["tpot_s"]->mean > 1.01 * plain.latency["tpot_s"]->mean);  // thin products beside those of the model
 }
 
 TEST_CASE("steps that carry adapters are priced the same whether they were looked ahead at or not") {

@@ -123,12 +123,12 @@ TEST_CASE("is a prompt sooner answered with weights in fp8?") {
   CHECK(gemm_seconds(wide) >= 0.1156);
   CHECK(gemm_seconds(narrow) >= 0.0578);
   CHECK(gemm_seconds(narrow) < 0.75 * gemm_seconds(wide));  // at least half of what the peaks allow
-  CHECK(narrow.ttft_s->mean < wide.ttft_s->mean);
+  CHECK(narrow.latency["ttft_s"]->mean < wide.latency["ttft_s"]->mean);
   CHECK(narrow.precision.at(0).words == "weights fp8, embeddings bf16, activations fp8, KV bf16");
   CHECK(narrow.extrapolated == doctest::Approx(wide.extrapolated));
   // What is stated as it was anyway changes nothing.
   const auto stated = run_on_event_queue(*scenario_of(prompt_on("h100-sxm", "preset: llama-3.1-8b, weights: bf16")));
-  CHECK(stated.ttft_s->mean == wide.ttft_s->mean);
+  CHECK(stated.latency["ttft_s"]->mean == wide.latency["ttft_s"]->mean);
 }
 
 TEST_CASE("does a result call a kernel fitted that nobody has timed?") {
@@ -170,7 +170,7 @@ TEST_CASE("how many experts does a step of random tokens read, against one of te
   // 16 decodes: 0.644 of 128 experts by a uniform router, 0.362 by the published coverage of text.
   CHECK(random.work.expert_bytes / text.work.expert_bytes == doctest::Approx(0.644 / 0.362).epsilon(0.02));
   CHECK(skewed.work.expert_bytes < random.work.expert_bytes);
-  CHECK(random.tpot_s->mean > 1.3 * text.tpot_s->mean);
+  CHECK(random.latency["tpot_s"]->mean > 1.3 * text.latency["tpot_s"]->mean);
 }
 
 TEST_CASE("how many of two experts do two tokens touch, if one is twice as popular?") {

@@ -56,9 +56,9 @@ TEST_CASE("whole contexts count again in every call, whether they were computed 
     const double computed = evicted ? 4500 : 4500 - 1088 - 1584;
     CHECK(result.pte->mean_computed == Approx(computed + result.pte->gamma * decoding));
     CHECK(result.pte->mean_tokens == Approx(1000 + 3 * 100 + 2 * 400));
-    REQUIRE(result.task_s);
-    CHECK(result.task_s->count == 5);
-    CHECK(result.task_s->mean > 4);  // two tools of 2 s
+    REQUIRE(result.latency["task_s"]);
+    CHECK(result.latency["task_s"]->count == 5);
+    CHECK(result.latency["task_s"]->mean > 4);  // two tools of 2 s
   }
 }
 

@@ -19,7 +19,7 @@ TEST_CASE("a part that was not computed is absent, not zero") {
   for (const char* key : {"ttft_s", "throughput", "goodput_rps", "energy", "provenance"})
     CHECK_FALSE(holds(empty, key));
   RunResult result;
-  result.ttft_s = Percentiles{1, 0.5, 0, 0.5, 0.5, 0.5, 0.5, 0.5, true};
+  result.latency.set("ttft_s", Percentiles{1, 0.5, 0, 0.5, 0.5, 0.5, 0.5, 0.5, true});
   result.window_s = 2;
   result.steps = 1;
   const std::string text = to_json(result);

@@ -28,7 +28,7 @@ std::string eight_gpus(const std::string& devices = "[{preset: h100-sxm, count: 
 }
 
 double ttft(const std::vector<std::string>& overrides) {
-  return run_on_event_queue(*scenario_of(eight_gpus(), overrides)).ttft_s->mean;
+  return run_on_event_queue(*scenario_of(eight_gpus(), overrides)).latency["ttft_s"]->mean;
 }
 
 const std::string kDevice = "hardware.devices[0].";
@@ -52,7 +52,7 @@ TEST_CASE("a figure laid over a scenario that was saved whole does what it does 
   const auto later = run::read_scenario(base->resolved, ".", {kDevice + "links.bandwidth.value=50 GB/s"}, std::nullopt,
                                         llmscape::testing::source_catalogs(), diagnostics);
   REQUIRE_MESSAGE(later, diagnostics.text(false));
-  CHECK(run_on_event_queue(*later).ttft_s->mean == ttft({kDevice + "links.bandwidth=50 GB/s"}));
+  CHECK(run_on_event_queue(*later).latency["ttft_s"]->mean == ttft({kDevice + "links.bandwidth=50 GB/s"}));
 }
 
 TEST_CASE("does the run say what it does not read? links under one rank, a peak that no operator runs at") {

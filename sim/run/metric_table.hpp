@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/quantity.hpp"
+#include "sim/run/result.hpp"
+
+namespace llmscape::serving {
+struct Request;
+}
+
+namespace llmscape::run {
+struct Scenario;
+}
+
+namespace llmscape::metrics {
+
+enum class Better { higher, lower, neither };
+
+// One quantity of a result: its one name, what it means, and how it is taken. Observer, JSON, CSV, intervals, summary,
+// `llmscape list metrics`, pages, `compare` and `check` follow from these rows.
+struct Metric {
+  std::string_view key;         // "ttft_s"
+  std::string_view section;     // of run.json, where it stands: "latency"; empty: at the top
+  std::string_view label = {};  // in the summary's table of latencies: "TTFT"; empty: it is not there
+  std::string_view unit;        // in files; empty: a count
+  std::string_view text;        // the definition, in a line
+  Better better = Better::neither;
+  bool interval = false;      // `run --intervals` says what the errors of the kernel models could make of it
+  bool distribution = false;  // has mean, std, p50, p90, p95, p99 and max
+  // Of a measured completed request, for a distribution that the observer keeps. Others are told of by name
+  // (RunResult::latency).
+  std::optional<Seconds> (*of_request)(const serving::Request&) = nullptr;
+  bool (*applies)(const run::Scenario&) = nullptr;  // absent: to every scenario
+  // Of one number; nothing where the run has none.
+  std::optional<double> (*value)(const run::RunResult&) = nullptr;
+  std::string_view vllm = {};  // what vLLM's benchmark results call it, in ms and with its statistic where it is a time
+  std::string_view aiperf = {};  // what AIPerf calls it
+};
+
+// Distributions, and single numbers: a row of one of these tables is all that a metric needs beside what observes it.
+std::span<const Metric> latencies();
+std::span<const Metric> phases();  // of requests
+std::span<const Metric> numbers();
+// All, in the order in which they are printed.
+const std::vector<Metric>& metrics();
+
+// What is said of a distribution.
+struct Statistic {
+  std::string_view name;
+  double run::Percentiles::* of;
+  bool interval;  // where its metric has one
+};
+inline constexpr std::array kStatistics = {
+    Statistic{"mean", &run::Percentiles::mean, true}, Statistic{"std", &run::Percentiles::std, false},
+    Statistic{"p50", &run::Percentiles::p50, true},   Statistic{"p90", &run::Percentiles::p90, true},
+    Statistic{"p95", &run::Percentiles::p95, true},   Statistic{"p99", &run::Percentiles::p99, true},
+    Statistic{"max", &run::Percentiles::max, false}};
+
+// One number of a result: a metric, or a statistic of its distribution. What CSV files, SLOs, objectives and baselines
+// speak of.
+struct Column {
+  std::string name;       // "ttft_s.p99", "goodput_rps"
+  const Metric* metric;   // of metrics()
+  std::string statistic;  // "p99"; empty: the metric is one number
+  double run::Percentiles::* of;
+  bool interval;             // as of the metric and the statistic
+  std::string json_pointer;  // where run.json has it: "/latency/ttft_s/p99"
+
+  // Nothing where the run has none.
+  [[nodiscard]] std::optional<double> value(const run::RunResult& result) const;
+};
+// All of them, in the order of metrics().
+const std::vector<Column>& columns();
+// Its name as expressions write it, without the unit of times: "ttft.p99".
+std::string short_name(const Column& column);
+// By its name, or its short one; nullptr if there is none.
+const Column* find_column(std::string_view name);
+// That one, or all statistics of a metric ("ttft"); empty if there is none.
+std::vector<const Column*> find_columns(std::string_view name);
+
+}  // namespace llmscape::metrics

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/metric_table.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/run/scenario.hpp"
+#include "sim/serving/request.hpp"
+
+namespace llmscape::metrics {
+namespace {
+
+using run::PoolConfig;
+using run::RunResult;
+using run::Scenario;
+using serving::Request;
+using Time = std::optional<Seconds>;
+
+// Of Breakdown::requests.
+std::optional<double> phase(const RunResult& r, std::string_view name) {
+  if (!r.breakdown.requests) return std::nullopt;
+  for (const auto& [phase, seconds] : r.breakdown.requests->parts)
+    if (phase == name) return seconds;
+  return std::nullopt;
+}
+
+constexpr std::array kLatencies = {
+    Metric{.key = "ttft_s",
+           .section = "latency",
+           .label = "TTFT",
+           .unit = "s",
+           .text = "time to first token: first output token - arrival, queueing included; per request",
+           .better = Better::lower,
+           .interval = true,
+           .distribution = true,
+           .of_request = [](const Request& r) { return Time(r.ttft()); },
+           .vllm = "ttft_ms",
+           .aiperf = "time_to_first_token"},
+    Metric{.key = "context_ttft_s",
+           .section = "latency",
+           .label = "of context",
+           .unit = "s",
+           .text = "first output token - completion of the context; per request whose prompt comes bit by bit",
+           .better = Better::lower,
+           .interval = true,
+           .distribution = true,
+           .of_request =
+               [](const Request& r) { return r.versioned ? Time(r.first_token - r.context_complete) : std::nullopt; }},
+    Metric{.key = "tpot_s",
+           .section = "latency",
+           .label = "TPOT",
+           .unit = "s",
+           .text = "time per output token: (e2e - ttft) / (output tokens - 1); per request of at least 2 output tokens",
+           .better = Better::lower,
+           .interval = true,
+           .distribution = true,
+           .of_request = [](const Request& r) { return r.tpot(); },
+           .vllm = "tpot_ms",
+           .aiperf = "inter_token_latency"},
+    Metric{.key = "itl_s",
+           .section = "latency",
+           .label = "ITL",
+           .unit = "s",
+           .text = "gap between tokens: every gap, pooled over all tokens, of calls that were cut short too",
+           .better = Better::lower,
+           .interval = true,
+           .distribution = true,
+           .vllm = "itl_ms",
+           .aiperf = "inter_chunk_latency"},
+    Metric{.key = "e2e_s",
+           .section = "latency",
+           .label = "E2E",
+           .unit = "s",
+           .text = "end to end: last output token - arrival; per request",
+           .better = Better::lower,
+           .interval = true,
+           .distribution = true,
+           .of_request = [](const Request& r) { return Time(r.e2e()); },
+           .vllm = "e2el_ms",
+           .aiperf = "request_latency"},
+    Metric{.key = "task_s",
+           .section = "latency",
+           .unit = "s",
+           .text = "of a task, start to end: its calls, and what it does between them",
+           .better = Better::lower,
+           .distribution = true},
+    Metric{.key = "bubble_s",
+           .section = "latency",
+           .unit = "s",
+           .text = "idle time of all pipeline stages before the steps of a request's stream, while it ran; per request",
+           .better = Better::lower,
+           .distribution = true,
+           .of_request = [](const Request& r) { return Time(r.bubble); },
+           .applies = [](const Scenario& s) { return std::ranges::any_of(s.pools, &PoolConfig::stages_shared); }},
+};
+
+constexpr std::array kPhases = {
+    Metric{.key = "front_end_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: in the front end, read, tokenised or waiting for that",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "front_end"); }},
+    Metric{.key = "held_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: held in the gateway, for admission or for a replica",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "held"); }},
+    Metric{.key = "lost_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: in vain, at replicas that were lost",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "lost"); }},
+    Metric{.key = "queued_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: waiting at a replica to be scheduled, before the first token",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "queued"); }},
+    Metric{.key = "fetching_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: while KV entries came from a tier below HBM",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "fetching"); }},
+    Metric{.key = "prefill_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: from being scheduled to the first token",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "prefill"); }},
+    Metric{
+        .key = "transfer_s",
+        .section = "breakdown/requests",
+        .unit = "s",
+        .text =
+            "of e2e, mean: between the pools, from the first token until the other replica has room and the KV entries",
+        .better = Better::lower,
+        .value = [](const RunResult& r) { return phase(r, "transfer"); }},
+    Metric{.key = "decode_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: decoding, to the last token",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "decode"); }},
+    Metric{.key = "preempted_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: after the first token, waiting to be scheduled again",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "preempted"); }},
+    Metric{.key = "recompute_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: from then on, until it decoded again",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "recompute"); }},
+};
+
+}  // namespace
+
+std::span<const Metric> latencies() { return kLatencies; }
+std::span<const Metric> phases() { return kPhases; }
+
+}  // namespace llmscape::metrics

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run/metric_table.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+#include "sim/run/result_json.hpp"
+#include "sim/serving/phases.hpp"
+#include "sim/serving/request.hpp"
+
+namespace llmscape::metrics {
+namespace {
+
+// A result that has every part, no two of its numbers alike.
+run::RunResult everything() {
+  double next = 0.125;
+  const auto number = [&next] { return next += 1; };
+  std::int64_t counted = 1000;
+  const auto count = [&counted] { return ++counted; };
+  run::RunResult r;
+  for (const Metric& metric : latencies())
+    r.latency.set(metric.key, run::Percentiles{count(), number(), number(), number(), number(), number(), number(),
+                                               number(), true});
+  r.tokens = {count(), count(), count(), count(), count(), count(), count(), count()};
+  r.throughput = {number(), number(), number(), number(), number(), number(), number(), number()};
+  r.kv = {count(), number(), count(), number()};
+  r.kv_tiers.emplace_back();
+  r.speculation = run::SpeculationResult{count(), number(), number()};
+  r.adapters = run::AdapterResult{count(), number()};
+  run::EnergyResult& e = r.energy.emplace();
+  for (double* of : {&e.total_joules, &e.mean_w, &e.peak_w, &e.peak_window_s, &e.idle_share, &e.assumed_share})
+    *of = number();
+  e.joules_per_output_token = number();
+  e.output_tokens_per_joule = number();
+  e.joules_per_request = number();
+  r.cost = run::CostResult{"EUR", {}, number(), number(), number(), number(), number(), {}};
+  r.area = run::AreaResult{number(), number()};
+  run::TimeParts& phases_of = r.breakdown.requests.emplace();
+  for (const std::string_view name : serving::kRequestPhaseNames) phases_of.parts.emplace_back(name, number());
+  r.steps = count();
+  r.sequence_steps = count();
+  r.window_s = number();
+  r.simulated_s = number();
+  return r;
+}
+
+const Metric& metric(std::string_view key) {
+  for (const Metric& m : metrics())
+    if (m.key == key) return m;
+  throw std::logic_error("no metric " + std::string(key));
+}
+
+}  // namespace
+
+TEST_CASE("every column of a result is written, and read back from its place, as it was") {
+  const run::RunResult result = everything();
+  const auto json = nlohmann::json::parse(run::to_json(result));
+  std::set<double> values;
+  for (const Column& column : columns()) {
+    CAPTURE(column.name);
+    const auto value = column.value(result);
+    REQUIRE(value);
+    CHECK(run::number_in(json, column) == value);
+    CHECK(find_column(column.name) == &column);
+    CHECK(find_column(short_name(column)) == &column);
+    values.insert(*value);
+  }
+  CHECK(values.size() == columns().size());  // no two of them speak of the same number
+}
+
+TEST_CASE("a result without a part has nothing in its columns") {
+  const run::RunResult empty;
+  const auto json = nlohmann::json::parse(run::to_json(empty));
+  for (const Column& column : columns()) {
+    CAPTURE(column.name);
+    CHECK(run::number_in(json, column) == column.value(empty));
+    const std::string_view section = column.metric->section;
+    if (section == "latency" || section == "throughput" || section == "energy" || section.starts_with("breakdown"))
+      CHECK_FALSE(column.value(empty));
+  }
+}
+
+TEST_CASE("the times of a request") {
+  serving::Request r;
+  r.arrival = Seconds(1);
+  r.context_complete = Seconds(2.5);
+  r.first_token = Seconds(3);
+  r.last_token = Seconds(7);
+  r.output_tokens = 5;
+  r.bubble = Seconds(0.25);
+  CHECK(metric("ttft_s").of_request(r) == Seconds(2));
+  CHECK(metric("tpot_s").of_request(r) == Seconds(1));  // 4 s for four more
+  CHECK(metric("e2e_s").of_request(r) == Seconds(6));
+  CHECK(metric("bubble_s").of_request(r) == Seconds(0.25));
+  CHECK_FALSE(metric("context_ttft_s").of_request(r));
+  r.versioned = true;
+  CHECK(metric("context_ttft_s").of_request(r) == Seconds(0.5));
+  r.output_tokens = 1;
+  CHECK_FALSE(metric("tpot_s").of_request(r));
+}
+
+}  // namespace llmscape::metrics
