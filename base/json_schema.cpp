@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/field_text.hpp"
+#include "base/json_schemas.hpp"
+#include "base/json_text.hpp"
 #include "base/schema.hpp"
 
 #include <fmt/format.h>
@@ -45,34 +47,72 @@ Json json_of(const YamlNode& node) {
   return parsed.is_discarded() ? Json(node.text) : parsed;
 }
 
+// How a struct is written where it stands: as a kind of a family, laid over a preset, as a whole file.
+struct SchemaRole {
+  const FamilyInfo* family = nullptr;
+  std::string catalog, file_kind;
+};
+
 class SchemaWriter {
  public:
-  Json write(const StructInfo& info, const std::string& id) {
-    Json out = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", id}, {"title", info.name}};
-    out.update(object(info, nullptr, false));
+  explicit SchemaWriter(const JsonSchemas::Written& elsewhere) : elsewhere_(elsewhere) {}
+
+  Json write(const SchemaFile& file) {
+    Json out = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", file.id}, {"title", file.info->name}};
+    if (file.family) {
+      out["description"] = file.info->text;
+      for (const auto& member : file.family->members)
+        out["oneOf"].push_back(
+            pointer(define(member.info, "file", fmt::format("{}.{}.file", file.family->name, member.name), [&] {
+              return file_of(define_kind(*file.family, member, file.catalog),
+                             object(*member.info, {file.family, file.catalog, file.kind}));
+            })));
+    } else {
+      Json whole = object(*file.info, {nullptr, "", file.kind});
+      if (!file.catalog.empty()) whole = file_of(define_group(*file.info, file.catalog), std::move(whole));
+      out.update(whole);
+    }
     if (!definitions_.empty()) out["definitions"] = std::move(definitions_);
     return out;
   }
 
+  // Where each table is written, for the files after this one.
+  void tell(const std::string& id, JsonSchemas::Written& written) const {
+    for (const auto& [table, place] : names_) written.try_emplace(table, id + place);
+  }
+
  private:
-  // The mapping of a struct. A member of `family` has its tag; one laid over a preset has `preset` and requires nothing
-  // else.
-  Json object(const StructInfo& info, const FamilyInfo* family, bool over_preset, const std::string& catalog = {}) {
+  // A kind as a file is its definition with the key `schema`. draft-07 sees no key of a reference beside
+  // `additionalProperties: false`, so the keys are named again and refer to the definition one by one.
+  static Json file_of(const std::string& definition, Json object) {
+    for (auto& [key, value] : object["properties"].items())
+      if (key != "schema") value = pointer(fmt::format("{}/properties/{}", definition, key));
+    return object;
+  }
+
+  // The mapping of a struct. Where it may be laid over a preset, nothing else is required beside `preset`.
+  Json object(const StructInfo& info, const SchemaRole& role) {
     Json properties = Json::object(), required = Json::array();
-    if (over_preset) {
-      properties["preset"] = preset_name(catalog);
-      required.push_back("preset");
+    Json always = Json::array();  // even over a preset
+    if (!role.file_kind.empty()) {
+      properties["schema"] = {{"description", "what this file is"}, {"const", fmt::format("{}/1", role.file_kind)}};
+      always.push_back("schema");
     }
-    if (family) {
-      properties[family->tag] = {{"const", name_in(*family, info)}};
-      if (!over_preset) required.push_back(family->tag);
+    if (!role.catalog.empty()) properties["preset"] = preset_name(role.catalog);
+    if (role.family) {
+      properties[role.family->tag] = {{"const", name_in(*role.family, info)}};
+      required.push_back(role.family->tag);
     }
     for (const FieldInfo& field : info.fields) {
+      if (properties.contains("schema") && field.key == "schema") continue;
       properties[field.key] = property(field);
-      if (field.required && !over_preset) required.push_back(field.key);
+      if (field.required) required.push_back(field.key);
     }
     Json out = {{"description", info.text}, {"type", "object"}, {"properties", std::move(properties)}};
-    if (!required.empty()) out["required"] = std::move(required);
+    if (role.catalog.empty()) always.insert(always.end(), required.begin(), required.end());
+    else if (!required.empty())
+      out["anyOf"] = Json::array({{{"required", Json::array({"preset"})}}, {{"required", std::move(required)}}});
+    if (!always.empty()) out["required"] = std::move(always);
     out["additionalProperties"] = false;
     return out;
   }
@@ -96,28 +136,34 @@ class SchemaWriter {
 
   Json one_value(const FieldInfo& field) {
     if (field.group) return field.catalog.empty() ? reference(*field.group) : group_or_preset(field);
-    if (field.family) return family_or_preset(field);
-    Json value = scalar(field);
-    if (!field.sourced) return value;
-    Json sourced = {{"type", "object"},
-                    {"properties",
-                     {{"value", value},
-                      {"tag", one_of_names({kTagNames.begin(), kTagNames.end()})},
-                      {"source", {{"type", "string"}}}}},
-                    {"required", {"value"}},
-                    {"additionalProperties", false}};
-    return {{"anyOf", Json::array({std::move(value), std::move(sourced)})}};
+    if (field.family) return family(field);
+    return field.sourced ? sourced(field) : scalar(field);
   }
 
-  static Json scalar(const FieldInfo& field) {
+  Json sourced(const FieldInfo& field) {
+    const std::string what = field.kind == ValueKind::quantity  ? std::string(name_of(field.dimension))
+                             : field.kind == ValueKind::integer ? "integer"
+                             : field.kind == ValueKind::number  ? "number"
+                                                                : "value";
+    const Json tag = shared("tag", one_of_names({kTagNames.begin(), kTagNames.end()}));
+    Json value = scalar(field);
+    Json with_source = {{"type", "object"},
+                        {"properties", {{"value", value}, {"tag", tag}, {"source", {{"type", "string"}}}}},
+                        {"required", {"value"}},
+                        {"additionalProperties", false}};
+    return shared("sourced." + what, {{"anyOf", Json::array({std::move(value), std::move(with_source)})}});
+  }
+
+  Json scalar(const FieldInfo& field) {
     switch (field.kind) {
       case ValueKind::boolean: return {{"type", "boolean"}};
       case ValueKind::integer: return bounded("integer", field);
       case ValueKind::number: return bounded("number", field);
       case ValueKind::quantity:
-        return {{"type", "string"},
-                {"pattern", pattern_of(field.dimension)},
-                {"examples", Json::array({std::string(example_of(field.dimension))})}};
+        return shared(fmt::format("quantity.{}", name_of(field.dimension)),
+                      {{"type", "string"},
+                       {"pattern", pattern_of(field.dimension)},
+                       {"examples", Json::array({std::string(example_of(field.dimension))})}});
       case ValueKind::choice: return one_of_names(field.choices);
       case ValueKind::any: return Json::object();
       default: return {{"type", "string"}};
@@ -135,58 +181,84 @@ class SchemaWriter {
   }
 
   Json group_or_preset(const FieldInfo& field) {
-    const std::string name = define(field.group, field.catalog, field.group->name + ".preset",
-                                    [&] { return object(*field.group, nullptr, true, field.catalog); });
-    return {{"anyOf", Json::array({preset_name(field.catalog), pointer(name), reference(*field.group)})}};
+    return {{"anyOf", Json::array({preset_name(field.catalog), pointer(define_group(*field.group, field.catalog))})}};
   }
 
-  Json family_or_preset(const FieldInfo& field) {
+  std::string define_group(const StructInfo& info, const std::string& catalog) {
+    return define(&info, catalog, info.name, [&] { return object(info, {nullptr, catalog, ""}); });
+  }
+
+  Json family(const FieldInfo& field) {
     const FamilyInfo& family = *field.family;
-    Json choices = Json::array();
-    if (field.catalog.empty()) choices.push_back(one_of_names(names_of(family)));
-    else choices.push_back(preset_name(field.catalog));
-    for (const auto& member : family.members) {
-      const std::string name = fmt::format("{}.{}", family.name, member.name);
-      if (!field.catalog.empty())
-        choices.push_back(pointer(define(member.info, field.catalog, name + ".preset",
-                                         [&] { return object(*member.info, &family, true, field.catalog); })));
-      choices.push_back(
-          pointer(define(member.info, family.name, name, [&] { return object(*member.info, &family, false); })));
-    }
-    return {{"anyOf", std::move(choices)}};
+    return pointer(define(&family, field.catalog, family.name, [&]() -> Json {
+      Json choices = Json::array({field.catalog.empty() ? one_of_names(names_of(family)) : preset_name(field.catalog)});
+      for (const auto& member : family.members) choices.push_back(pointer(define_kind(family, member, field.catalog)));
+      return {{"anyOf", std::move(choices)}};
+    }));
+  }
+
+  std::string define_kind(const FamilyInfo& family, const FamilyInfo::Member& member, const std::string& catalog) {
+    return define(member.info, family.name + ' ' + catalog, fmt::format("{}.{}", family.name, member.name),
+                  [&] { return object(*member.info, {&family, catalog, ""}); });
   }
 
   Json reference(const StructInfo& info) {
-    return pointer(define(&info, "", info.name, [&] { return object(info, nullptr, false); }));
+    return pointer(define(&info, "", info.name, [&] { return object(info, {}); }));
   }
 
-  static Json pointer(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+  static Json pointer(const std::string& place) { return {{"$ref", place}}; }
 
-  // The name under which the struct is defined in this role; defines it on first use. Structs that share a name are
-  // numbered.
+  // A definition without a table of its own: what is written alike is one.
+  Json shared(const std::string& wanted, const Json& made) {
+    const auto [place, added] = shared_.try_emplace(made.dump());
+    if (added) {
+      const std::string name = free_name(wanted);
+      definitions_[name] = made;
+      place->second = "#/definitions/" + name;
+    }
+    return pointer(place->second);
+  }
+
+  // The place where the struct or family is defined in this role; defines it on first use.
   template <class Make>
-  std::string define(const StructInfo* info, const std::string& role, const std::string& wanted, Make make) {
-    const auto [place, added] = names_.try_emplace({info, role}, wanted);
+  std::string define(const void* info, const std::string& role, const std::string& wanted, Make make) {
+    if (const auto other = elsewhere_.find({info, role}); other != elsewhere_.end()) return other->second;
+    const auto [place, added] = names_.try_emplace({info, role});
     if (!added) return place->second;
-    std::ranges::replace(place->second, '/', '.');  // which would part the steps of a pointer
-    const std::string first = place->second;
-    for (int i = 2; !taken_.insert(place->second).second; ++i) place->second = fmt::format("{}-{}", first, i);
-    const std::string name = place->second;
+    const std::string name = free_name(wanted);
+    place->second = "#/definitions/" + name;
     definitions_[name] = nullptr;  // keeps the order of first use
     Json made = make();
     definitions_[name] = std::move(made);
+    return place->second;
+  }
+
+  // Those that share a name are numbered.
+  std::string free_name(const std::string& wanted) {
+    std::string first = wanted;
+    std::ranges::replace(first, '/', '.');  // which would part the steps of a pointer
+    std::ranges::replace(first, ' ', '_');  // which no pointer may hold
+    std::string name = first;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}-{}", first, i);
     return name;
   }
 
+  const JsonSchemas::Written& elsewhere_;
   Json definitions_ = Json::object();
-  std::map<std::pair<const StructInfo*, std::string>, std::string> names_;
+  JsonSchemas::Written names_;
+  std::map<std::string, std::string> shared_;  // by what is written
   std::set<std::string> taken_;
 };
 
 }  // namespace
 
-std::string json_schema(const StructInfo& info, const std::string& id) {
-  return SchemaWriter().write(info, id).dump(2) + '\n';
+std::string JsonSchemas::add(const SchemaFile& file) {
+  SchemaWriter writer(written_);
+  const Json schema = writer.write(file);
+  writer.tell(file.id, written_);
+  return json_text(schema.dump());
 }
+
+std::string json_schema(const StructInfo& info, const std::string& id) { return JsonSchemas().add({id, &info}); }
 
 }  // namespace llmscape

@@ -49,6 +49,18 @@ TEST_CASE("every verb has help with examples, no wider than the page") {
   }
 }
 
+TEST_CASE("schema prints one kind, or writes all, which refer to each other, into a folder") {
+  const Scratch scratch;
+  const Ran written = run_program({"schema", "-o", scratch.path("new/schemas")});
+  CHECK(written.code == 0);
+  CHECK(written.out.empty());
+  const Ran printed = run_program({"schema", "scenario"});
+  CHECK(printed.code == 0);
+  CHECK(scratch.content("new/schemas/scenario.schema.json") == printed.out);
+  CHECK(holds(printed.out, R"({"$ref": "device.schema.json#/definitions/device.gpu"})"));
+  CHECK(holds(scratch.content("new/schemas/device.schema.json"), "\"device.gpu\": {"));
+}
+
 TEST_CASE("bench lists its cases, times those that match into a record, and refuses what it cannot do") {
   const Scratch scratch;
   const Ran list = run_program({"bench", "--list", "--quick", "--filter", "^gemm/m:1/"});

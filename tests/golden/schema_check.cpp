@@ -59,7 +59,11 @@ std::string SchemaCheck::at_keyword(const std::string& keyword, const Json& sche
   const auto unless = [&](bool kept) { return kept ? "" : place + ": " + keyword + ' ' + rule.dump(); };
   const auto number = [&value] { return value.get<double>(); };
   std::string first;
-  if (keyword == "$ref") return mistake(root_.at(Json::json_pointer(rule.get<std::string>().substr(1))), value, place);
+  if (keyword == "$ref") {
+    const Json* target = folder_.find(rule);
+    if (!target) throw std::logic_error(rule.get<std::string>() + " leads nowhere");
+    return mistake(*target, value, place);
+  }
   if (keyword == "type")
     return unless(rule.is_array()
                       ? std::ranges::any_of(rule, [&value](const Json& one) { return has_type(value, one); })
