@@ -27,7 +27,7 @@ void FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes by
 void FluidFabric::apply_bandwidth(Link, BytesPerSecond, Seconds now) { share(now); }
 
 // Moves every flow on to `now` and sets the rates from here. What crosses a link that is down is lost for good, also
-// where the link is mended in the same instant.
+// where the link is repaired in the same instant.
 void FluidFabric::share(Seconds now) {
   std::vector<const std::vector<std::size_t>*> paths;
   std::vector<Flow*> moving;

@@ -11,7 +11,7 @@
 #include "sim/metrics/task_tokens.hpp"
 #include "sim/metrics/verdict.hpp"
 #include "sim/metrics/window.hpp"
-#include "sim/serving/gateway.hpp"
+#include "sim/serving/gateway/gateway.hpp"
 
 namespace llmscape::metrics {
 

@@ -45,7 +45,7 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
   tokens.invalidated = seen.invalidated_tokens;
   tokens.discarded = seen.discarded_tokens;
   tokens.emitted = seen.emitted_tokens;
-  gateway.for_each_open([&](const serving::Request& request) {
+  gateway.calls().for_each_open([&](const serving::Request& request) {
     tokens.discarded += request.prefilled + request.reused - request.invalidated;
     tokens.invalidated += request.invalidated;
     tokens.emitted += request.lost;
@@ -88,7 +88,7 @@ struct Measured {
 
 void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
               metrics::WindowSums& sums) {
-  gateway.for_each_open([&](const serving::Request& request) {
+  gateway.calls().for_each_open([&](const serving::Request& request) {
     std::int64_t emitted = request.lost;
     if (request.replica >= 0)
       emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
@@ -403,11 +403,11 @@ std::optional<FleetResult> fleet(const Parts& parts, const serving::Gateway& gat
     return std::nullopt;
   FleetResult result;
   for (std::size_t i = 0; i < parts.scenario.pools.size(); ++i) {
-    const serving::PoolHistory history = gateway.history(i, end);
+    const serving::PoolHistory history = gateway.fleet().history(i, end);
     result.pools.push_back({name_of(parts.scenario.pools[i]), history.provisioned().si(), history.available(),
                             history.starts, history.drains, history.conversions, history.losses});
   }
-  result.begun_anew = gateway.begun_anew();
+  result.begun_anew = gateway.retried();
   result.lost_tokens = gateway.lost_tokens();
   return result;
 }
@@ -442,8 +442,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   }
   result.replicas = static_cast<std::int64_t>(parts.replicas.size());
   for (const auto& device : config.hardware.devices) result.devices += device->count;
-  result.requests = gateway.requests();
-  result.tasks = gateway.tasks();
+  result.requests = gateway.calls().counters();
+  result.tasks = gateway.programs().counters();
   for (std::size_t i = 0; i < seen.reasons.size(); ++i)
     if (seen.reasons[i] > 0) result.reasons.emplace_back(serving::kReasonNames[i], seen.reasons[i]);
   result.tokens = count_tokens(parts, gateway);

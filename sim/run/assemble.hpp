@@ -11,7 +11,7 @@
 #include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/run/tiers.hpp"
-#include "sim/serving/gateway.hpp"
+#include "sim/serving/gateway/gateway.hpp"
 
 namespace llmscape::run {
 

@@ -73,7 +73,7 @@ std::vector<std::pair<std::string, double>> by_component(const metrics::EnergyLe
 void add_power(const Parts& parts, const serving::Gateway& gateway, std::size_t replica, Seconds end,
                metrics::PowerSeries& power) {
   power.add(*parts.power[replica]);
-  for (const auto& span : gateway.provisioned(replica).spans(end))
+  for (const auto& span : gateway.fleet().provisioned(replica).spans(end))
     power.add(span.from, span.to, standing_power(parts, replica) * (span.to - span.from));
 }
 

@@ -6,7 +6,7 @@
 namespace llmscape::run {
 
 Seconds Portion::provisioned(const serving::Gateway& gateway, std::size_t replica) const {
-  return gateway.provisioned(replica).time(to) - gateway.provisioned(replica).time(from);
+  return gateway.fleet().provisioned(replica).time(to) - gateway.fleet().provisioned(replica).time(from);
 }
 
 Portion whole_run(const Parts& parts, const serving::Gateway& gateway, Seconds end) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/serving/gateway.hpp"
+#include "sim/serving/gateway/gateway.hpp"
 #include "sim/serving/replica.hpp"
 
 namespace llmscape::run {

@@ -12,7 +12,7 @@
 
 #include "hardware/device.hpp"
 #include "sim/metrics/verdict.hpp"
-#include "sim/serving/counters.hpp"
+#include "sim/serving/gateway/counters.hpp"
 
 namespace llmscape::run {
 

@@ -4,7 +4,7 @@
 
 #include "hardware/retrieval/retrieval.hpp"
 #include "sim/run/result.hpp"
-#include "sim/serving/program_runner.hpp"
+#include "sim/serving/gateway/program_runner.hpp"
 
 namespace llmscape::run {
 

@@ -22,7 +22,7 @@
 #include "sim/run/window_fields.hpp"
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/controllers.hpp"
-#include "sim/serving/gateway.hpp"
+#include "sim/serving/gateway/gateway.hpp"
 #include "sim/serving/router.hpp"
 #include "workloads/workload.hpp"
 

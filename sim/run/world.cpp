@@ -33,7 +33,7 @@ class GatewayProcess : public kernel::Process {
   Seconds now_;
 };
 
-// Slows links down, breaks and mends them.
+// Slows links down, breaks and repairs them.
 class LinkProfile : public kernel::Process {
  public:
   LinkProfile(kernel::Fabric& fabric, std::vector<LinkChange> changes)
@@ -150,8 +150,8 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   serving::GatewayConfig gateway_config;
   gateway_config.front_end = {config.serving.front_end.per_call, config.serving.front_end.per_token};
   gateway_config.timeout = config.workload.timeout.value_or(serving::kNever);
-  gateway_config.max_outstanding = config.serving.admission.max_outstanding;
-  gateway_config.max_waiting = config.serving.admission.max_waiting.value_or(-1);
+  gateway_config.admission.max_outstanding = config.serving.admission.max_outstanding;
+  gateway_config.admission.max_waiting = config.serving.admission.max_waiting.value_or(-1);
   gateway_config.retrieval_servers = config.serving.retrieval_servers;
   gateway_config.retrieval = config.hardware.retrieval;
   gateway_config.horizon = config.horizon.value_or(serving::kNever);

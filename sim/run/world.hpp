@@ -6,7 +6,7 @@
 #include "sim/metrics/power_series.hpp"
 #include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
-#include "sim/serving/gateway.hpp"
+#include "sim/serving/gateway/gateway.hpp"
 
 namespace llmscape::run {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/fields.hpp"
-#include "sim/serving/fleet.hpp"
+#include "sim/serving/gateway/fleet.hpp"
 
 namespace llmscape::serving {
 

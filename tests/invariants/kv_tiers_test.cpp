@@ -102,7 +102,7 @@ TEST_CASE("whatever moves between HBM and tiers: calls, tokens and blocks are co
         const double at = random.exponential(2), again = at + random.exponential(0.5);
         config.controller = [at, again] {
           const auto lose = [](Fleet& fleet, Seconds now) { fleet.lose(0, false, now); };
-          const auto start = [](Fleet& fleet, Seconds now) { fleet.mend(0, Seconds(0.1), now); };
+          const auto start = [](Fleet& fleet, Seconds now) { fleet.repair(0, Seconds(0.1), now); };
           return std::make_unique<Script>(std::vector<Script::Act>{{at, lose}, {again, start}});
         };
       }

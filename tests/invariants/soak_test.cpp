@@ -94,8 +94,9 @@ class Soak {
     gateway.move_by_layer = random_.chance(0.5);
     gateway.placement = random_.chance(0.5) ? Placement::in_order : Placement::least_loaded;
     if (random_.chance(0.4)) gateway.timeout = Seconds(random_.exponential(1));
-    if (random_.chance(0.5)) gateway.max_outstanding = random_.integer(1, 40);
-    if (gateway.max_outstanding && random_.chance(0.5)) gateway.max_waiting = random_.integer(0, 20);
+    if (random_.chance(0.5)) gateway.admission.max_outstanding = random_.integer(1, 40);
+    if (gateway.admission.max_outstanding && random_.chance(0.5))
+      gateway.admission.max_waiting = random_.integer(0, 20);
     if (random_.chance(0.3)) gateway.front_end = {Seconds(1e-3), Seconds(1e-6)};
   }
 
@@ -212,7 +213,7 @@ void check_books(const System& system, std::size_t replicas) {
     // At most what a message that came with the last answer will drop.
     CHECK((state.running() == 0 || system.replica(i).next_event() <= system.end));
     CHECK(state.waiting.empty());
-    CHECK(system.replica(i).totals().busy <= system.gateway().provisioned(i).time(system.end) * (1 + 1e-9));
+    CHECK(system.replica(i).totals().busy <= system.gateway().fleet().provisioned(i).time(system.end) * (1 + 1e-9));
   }
   CHECK(emitted == engine_emitted);
   CHECK(work == engine_work);
@@ -222,9 +223,9 @@ void soak(std::uint64_t seed, Seen& seen) {
   CAPTURE(seed);
   Soak soak(seed);
   const auto system = soak.run(64), step_by_step = soak.run(0);
-  const Counters calls = system->gateway().requests();
+  const Counters calls = system->gateway().calls().counters();
   CHECK(calls.queued + calls.running + calls.waiting == 0);
-  CHECK(system->gateway().tasks().injected == kPrograms);
+  CHECK(system->gateway().programs().counters().injected == kPrograms);
   REQUIRE(static_cast<std::int64_t>(system->answers.size()) == calls.injected);
   check_books(*system, soak.replicas());
   REQUIRE(step_by_step->answers.size() == system->answers.size());
@@ -239,16 +240,16 @@ void soak(std::uint64_t seed, Seen& seen) {
   }
   for (std::size_t i = 0; i < soak.replicas(); ++i) {
     CHECK(system->replica(i).totals().busy == step_by_step->replica(i).totals().busy);
-    CHECK(system->gateway().provisioned(i).time(system->end) ==
-          step_by_step->gateway().provisioned(i).time(step_by_step->end));
+    CHECK(system->gateway().fleet().provisioned(i).time(system->end) ==
+          step_by_step->gateway().fleet().provisioned(i).time(step_by_step->end));
   }
   for (const auto& answer : system->answers) {
     ++seen.outcomes[static_cast<std::size_t>(answer.outcome)];
     ++seen.reasons[static_cast<std::size_t>(answer.request.reason)];
   }
-  seen.begun_anew += system->gateway().begun_anew();
+  seen.begun_anew += system->gateway().retried();
   for (std::size_t pool = 0; pool < soak.pools(); ++pool) {
-    const PoolHistory history = system->gateway().history(pool, system->end);
+    const PoolHistory history = system->gateway().fleet().history(pool, system->end);
     seen.starts += history.starts;
     seen.drains += history.drains;
     seen.conversions += history.conversions;

@@ -78,13 +78,13 @@ TEST_CASE("streamed prompts: calls, tasks, tokens and KV blocks are conserved (I
     }
     if (random.chance(0.3)) config.gateway.front_end = {Seconds(1e-4), Seconds(1e-6)};
     if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
-    if (random.chance(0.5)) config.gateway.max_outstanding = random.integer(1, 40);
+    if (random.chance(0.5)) config.gateway.admission.max_outstanding = random.integer(1, 40);
     if (random.chance(0.3)) {
       const double at = random.exponential(0.5), takes = random.exponential(0.2);
       config.controller = [at, takes] {
         return std::make_unique<Script>(
             std::vector<Script::Act>{{at, [](Fleet& fleet, Seconds now) { fleet.lose(0, false, now); }},
-                                     {at + takes, [](Fleet& fleet, Seconds now) { fleet.mend(0, Seconds(), now); }}});
+                                     {at + takes, [](Fleet& fleet, Seconds now) { fleet.repair(0, Seconds(), now); }}});
       };
     }
     const auto policy = random_policy(random, seed, swap);
@@ -102,7 +102,7 @@ TEST_CASE("streamed prompts: calls, tasks, tokens and KV blocks are conserved (I
       CHECK(system.answers[i].at == step_by_step.answers[i].at);
     }
 
-    const Counters calls = system.gateway().requests();
+    const Counters calls = system.gateway().calls().counters();
     CHECK(calls.queued + calls.running + calls.waiting == 0);
     CHECK(static_cast<std::int64_t>(system.answers.size()) == calls.injected);
     std::int64_t emitted = 0, work = 0, replaced = 0;

@@ -49,8 +49,9 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
                        seed % 2 == 0 ? KvCopies::in_turn : KvCopies::overlapped};
       config.gateway.retrieval_servers = random.integer(0, 2);
       if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
-      if (random.chance(0.5)) config.gateway.max_outstanding = random.integer(1, 40);
-      if (config.gateway.max_outstanding && random.chance(0.5)) config.gateway.max_waiting = random.integer(0, 20);
+      if (random.chance(0.5)) config.gateway.admission.max_outstanding = random.integer(1, 40);
+      if (config.gateway.admission.max_outstanding && random.chance(0.5))
+        config.gateway.admission.max_waiting = random.integer(0, 20);
       const RouterPolicy& router = *router_table[random.below(router_table.size())];
       const std::vector<Program> programs = random_programs(random, 150);
       System system(config, *policy, router, short_steps);
@@ -67,9 +68,9 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       }
       if (config.replicas == 1) CHECK(system.gaps == step_by_step.gaps);  // several replicas report in another order
 
-      const Counters calls = system.gateway().requests();
+      const Counters calls = system.gateway().calls().counters();
       CHECK(calls.queued + calls.running + calls.waiting == 0);
-      CHECK(system.gateway().tasks().injected == 150);
+      CHECK(system.gateway().programs().counters().injected == 150);
       CHECK(static_cast<std::int64_t>(system.answers.size()) == calls.injected);
       std::int64_t emitted = 0, work = 0, gaps = 0;
       for (const auto& [gap, count] : system.gaps) gaps += count;

@@ -77,7 +77,7 @@ TEST_CASE("a step carries the distinct adapters of its calls") {
 
 TEST_CASE("a call whose adapter finds no room waits until another one is free") {
   const Served system(with(4, 2), 40, 0);
-  CHECK(system.gateway().requests().completed == 40);
+  CHECK(system.gateway().calls().counters().completed == 40);
   // Each step carries two at most.
   std::vector<std::pair<double, int>> starts;
   for (const auto& one : system.answers) {
@@ -95,7 +95,7 @@ TEST_CASE("adapters follow a call over a hand-over, and both replicas load them"
   config.replicas = 2;
   config.roles = {serving::Role::prefill, serving::Role::decode};
   const Served system(config, 40, 0.05);
-  CHECK(system.gateway().requests().completed == 40);
+  CHECK(system.gateway().calls().counters().completed == 40);
   for (std::size_t i : {0, 1}) {
     CHECK(system.replica(i).state().adapters.loads() == 4);
     CHECK(system.replica(i).state().adapters.in_use() == 0);

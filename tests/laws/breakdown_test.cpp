@@ -54,7 +54,7 @@ TEST_CASE("a call that comes while a step runs waits for its end") {
 TEST_CASE("the front end reads one call after the other, and the gateway holds what may not be sent yet") {
   SystemConfig config;
   config.gateway.front_end.per_call = Seconds(0.02);
-  config.gateway.max_outstanding = 1;
+  config.gateway.admission.max_outstanding = 1;
   System system(config, plain_policy(), serving::RoundRobin(), plain_seconds);
   system.run({call(0, prompt(1), 1), call(0, prompt(2), 1)});
   check(system.answers[0].request, {{RequestPhase::front_end, 0.02}, {RequestPhase::prefill, kPrefill}});

@@ -102,8 +102,8 @@ TEST_CASE("a call that finds an empty pool is answered after a cold start and it
   system.run({call(0.37, prompt(1, 1000), 1)});
   REQUIRE(system.answers.size() == 1);
   CHECK(system.answers[0].request.first_token == Seconds(0.37) + Seconds(kColdStart) + Seconds(kPrefill));
-  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx(kColdStart + kPrefill));
-  CHECK(system.gateway().provisioned(1).time(system.end) == Seconds());
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(kColdStart + kPrefill));
+  CHECK(system.gateway().fleet().provisioned(1).time(system.end) == Seconds());
 }
 
 TEST_CASE("an empty pool that scales by calls empties again, and only what was switched on is counted") {
@@ -114,11 +114,12 @@ TEST_CASE("an empty pool that scales by calls empties again, and only what was s
   system.run({call(0.5, prompt(1, 1000), 1), call(20.25, prompt(2, 1000), 1)});
   // The look at 4 s finds nothing to do; each call pays a cold start of its own.
   CHECK(system.answers[1].request.first_token.si() == doctest::Approx(20.25 + kColdStart + kPrefill));
-  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx((4 - 0.5) + (kColdStart + kPrefill)));
-  const serving::PoolHistory history = system.gateway().history(0, system.end);
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() ==
+        doctest::Approx((4 - 0.5) + (kColdStart + kPrefill)));
+  const serving::PoolHistory history = system.gateway().fleet().history(0, system.end);
   CHECK(history.starts == 2);
   CHECK(history.drains == 1);
-  CHECK(history.provisioned().si() == doctest::Approx(system.gateway().provisioned(0).time(system.end).si()));
+  CHECK(history.provisioned().si() == doctest::Approx(system.gateway().fleet().provisioned(0).time(system.end).si()));
 }
 
 TEST_CASE("an autoscaler follows a step of load up to its most and down to its fewest replicas") {
@@ -165,13 +166,13 @@ TEST_CASE("an autoscaler by SLO starts replicas while calls miss it, and waits o
   // 15 prompts of 0.11 s a second: one replica answers 9 of them, two answer them all.
   for (int i = 0; i < 600; ++i) programs.push_back(call(i / 15.0, prompt(static_cast<std::uint64_t>(i) + 1, 1000), 1));
   system.run(programs);
-  CHECK(system.gateway().provisioned(1).time(system.end) > Seconds(20));
+  CHECK(system.gateway().fleet().provisioned(1).time(system.end) > Seconds(20));
   std::int64_t late = 0;
   for (const auto& answer : system.answers)
     if (answer.request.arrival > Seconds(25) && answer.request.first_token - answer.request.arrival > Seconds(0.5))
       ++late;
   CHECK(late == 0);
-  const serving::PoolHistory history = system.gateway().history(0, system.end);
+  const serving::PoolHistory history = system.gateway().fleet().history(0, system.end);
   CHECK(history.starts <= 1 + static_cast<std::int64_t>(system.end.si() / 3));
 }
 
@@ -207,10 +208,10 @@ TEST_CASE("replicas that were converted decode where the load has moved to, and 
     CHECK(system.answers.size() == 400);
     CHECK(emitted == 400 * 200);
     CHECK(by_converted > 100);
-    CHECK(system.gateway().history(0, system.end).conversions == 2);
-    CHECK(system.gateway().load(0).serving == 1);
-    CHECK(system.gateway().load(1).serving == 3);
-    CHECK(system.gateway().provisioned(1).time(system.end) == system.end);  // it is never switched off
+    CHECK(system.gateway().fleet().history(0, system.end).conversions == 2);
+    CHECK(system.gateway().fleet().load(0).serving == 1);
+    CHECK(system.gateway().fleet().load(1).serving == 3);
+    CHECK(system.gateway().fleet().provisioned(1).time(system.end) == system.end);  // it is never switched off
   }
 }
 
@@ -225,7 +226,7 @@ TEST_CASE("a replica under maintenance answers what it has, is down, and serves 
   CHECK(system.answers[0].request.last_token.si() == doctest::Approx(kPrefill + 9 * kStep));
   CHECK(system.answers[1].request.first_token.si() == doctest::Approx(0.05 + 3 + kColdStart + kPrefill));
   const double away = 3.05 - (kPrefill + 9 * kStep);
-  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx(system.end.si() - away));
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(system.end.si() - away));
 }
 
 TEST_CASE("an autoscaler starts no replica that is broken, and calls wait until it is whole") {
@@ -242,7 +243,7 @@ TEST_CASE("an autoscaler starts no replica that is broken, and calls wait until 
   CHECK(system.answers[0].request.first_token.si() == doctest::Approx(11 + kColdStart + kPrefill));
 }
 
-TEST_CASE("a fault that nobody mends fails the calls that wait, though a controller goes on looking") {
+TEST_CASE("a fault that nobody repairs fails the calls that wait, though a controller goes on looking") {
   Autoscale policy = by_calls(4, 0.5, 1);
   Controlled run(1, policy);
   run.config.more_controllers = {[&] {
@@ -271,8 +272,8 @@ TEST_CASE("two faults at a time are two repairs; a replica serves when the last 
   System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(4.5, prompt(1, 1000), 1)});
   CHECK(system.answers[0].request.first_token.si() == doctest::Approx(6 + kColdStart + kPrefill));
-  CHECK(system.gateway().history(0, system.end).losses == 2);
-  CHECK(system.gateway().history(0, system.end).starts == 1);
+  CHECK(system.gateway().fleet().history(0, system.end).losses == 2);
+  CHECK(system.gateway().fleet().history(0, system.end).starts == 1);
 }
 
 TEST_CASE("devices that break at random do so as often as their MTBF says, and are away for their MTTR") {
@@ -291,7 +292,7 @@ TEST_CASE("devices that break at random do so as often as their MTBF says, and a
   };
   System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(kEnd, prompt(1, 10), 1)});
-  const serving::PoolHistory history = system.gateway().history(0, system.end);
+  const serving::PoolHistory history = system.gateway().fleet().history(0, system.end);
   // Renewals of a mean of mtbf + mttr: their number has a variance of n (mtbf^2 + mttr^2) / (mtbf + mttr)^2.
   const double expected = kDevices * kEnd / (kMtbf + kMttr);
   const double deviation = std::sqrt(expected * (kMtbf * kMtbf + kMttr * kMttr)) / (kMtbf + kMttr);

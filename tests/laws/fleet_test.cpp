@@ -46,8 +46,8 @@ TEST_CASE("a call whose replica is lost begins anew on another one, from its pro
   CHECK(request.emitted == 10);
   CHECK(request.first_token.si() == doctest::Approx(2 * kPrefill + 2.5 * kStep));
   CHECK(request.last_token.si() == doctest::Approx(2 * kPrefill + 2.5 * kStep + 9 * kStep));
-  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx(kPrefill + 2.5 * kStep));
-  CHECK(system.gateway().provisioned(1).time(system.end) == system.end);
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(kPrefill + 2.5 * kStep));
+  CHECK(system.gateway().fleet().provisioned(1).time(system.end) == system.end);
 }
 
 TEST_CASE("what ends at the instant of a loss is answered") {
@@ -67,7 +67,7 @@ TEST_CASE("a call fails when its replicas are lost more often than it is sent ag
     config.gateway.retries = for_good ? 3 : 1;
     const auto lose = [for_good](Fleet& fleet, Seconds now) {
       fleet.lose(0, for_good, now);
-      if (!for_good) fleet.mend(0, Seconds(0.01), now);
+      if (!for_good) fleet.repair(0, Seconds(0.01), now);
     };
     config.controller = for_good ? script({{0.05, lose}}) : script({{0.05, lose}, {0.1, lose}});
     System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
@@ -89,7 +89,7 @@ TEST_CASE("calls wait for a replica that comes back, and are dropped where none 
   CHECK(system.answers[0].request.reason == Reason::not_accepted);
   CHECK(system.answers[1].outcome == Outcome::completed);
   CHECK(system.answers[1].request.first_token.si() == doctest::Approx(1.5 + kPrefill));  // a cold start is waited for
-  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx(0.5 + kPrefill));
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(0.5 + kPrefill));
 }
 
 TEST_CASE("a replica that drains answers what it has and takes nothing new") {
@@ -102,8 +102,8 @@ TEST_CASE("a replica that drains answers what it has and takes nothing new") {
     CHECK(answer.outcome == Outcome::completed);
     CHECK(answer.request.replica == (answer.request.id == 0 ? 0 : 1));
   }
-  CHECK(system.gateway().availability(0) == Availability::off);
-  CHECK(system.gateway().provisioned(0).time(system.end).si() == doctest::Approx(kPrefill + 9 * kStep));
+  CHECK(system.gateway().fleet().availability(0) == Availability::off);
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(kPrefill + 9 * kStep));
 }
 
 TEST_CASE("calls go to a pool that serves their model and takes prompts of their length") {
@@ -175,7 +175,7 @@ TEST_CASE("a replica changes its role when it has answered what it has") {
     if (answer.request.replica == 1) ++by_converted;
   }
   CHECK(by_converted > 5);
-  CHECK(system.gateway().pool_of(1) == 1);
-  CHECK(system.gateway().load(0).serving == 1);
-  CHECK(system.gateway().load(1).serving == 2);
+  CHECK(system.gateway().fleet().pool_of(1) == 1);
+  CHECK(system.gateway().fleet().load(0).serving == 1);
+  CHECK(system.gateway().fleet().load(1).serving == 2);
 }

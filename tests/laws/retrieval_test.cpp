@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "sim/serving/program_runner.hpp"
+#include "sim/serving/gateway/program_runner.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
@@ -71,7 +71,7 @@ struct Run : Ends {
     run_until(kNever);
   }
   void run_until(Seconds end) {
-    while (programs.next_event() < end) programs.run_next();
+    while (programs.next_event() < end) programs.run(programs.next_event());
   }
   [[nodiscard]] double mean() const {
     double sum = 0;

@@ -254,22 +254,22 @@ TEST_CASE("a request that waits too long times out, in the engine's queue or in 
   for (const bool in_gateway : {false, true}) {
     SystemConfig config;
     config.gateway.timeout = Seconds(5);
-    if (in_gateway) config.gateway.max_outstanding = 1;
+    if (in_gateway) config.gateway.admission.max_outstanding = 1;
     System system(config, policy, RoundRobin(), one_second);
     system.run({call(0, {{1, 32}}, 5), call(0, {{2, 32}}, 5)});
-    CHECK(system.gateway().requests().completed == 1);
-    CHECK(system.gateway().requests().timed_out == 1);
+    CHECK(system.gateway().calls().counters().completed == 1);
+    CHECK(system.gateway().calls().counters().timed_out == 1);
   }
 }
 
 TEST_CASE("the gateway admits by priority and drops what it has no room for") {
   SystemConfig config;
-  config.gateway.max_outstanding = 1;
-  config.gateway.max_waiting = 2;
+  config.gateway.admission.max_outstanding = 1;
+  config.gateway.admission.max_waiting = 2;
   System system(config, synchronous(), RoundRobin(), one_second);
   system.run({call(0, {{1, 8}}, 3), call(0.1, {{2, 8}}, 1, 5), call(0.2, {{3, 8}}, 1, 0), call(0.3, {{4, 8}}, 1)});
   auto requests = by_id(system);
-  CHECK(system.gateway().requests().dropped == 1);
+  CHECK(system.gateway().calls().counters().dropped == 1);
   CHECK(requests[2].last_token < requests[1].last_token);  // the more urgent one, although it came later
 }
 
@@ -278,8 +278,8 @@ TEST_CASE("a request longer than the engine can ever hold is dropped at once") {
   config.kv_blocks = 4;
   System system(config, synchronous(), RoundRobin(), one_second);
   system.run({call(0, {{1, 60}}, 5), call(0, {{2, 60}}, 4)});
-  CHECK(system.gateway().requests().dropped == 1);
-  CHECK(system.gateway().requests().completed == 1);
+  CHECK(system.gateway().calls().counters().dropped == 1);
+  CHECK(system.gateway().calls().counters().completed == 1);
 }
 
 TEST_CASE("round robin takes turns, least tokens avoids the busy one, affinity follows the prefix") {
@@ -315,5 +315,5 @@ TEST_CASE("stages wait for those before them; retrieval queues where servers are
   auto requests = by_id(system);
   CHECK(requests[0].arrival == Seconds(2));
   CHECK(requests[1].arrival == Seconds(4));
-  CHECK(system.gateway().tasks().completed == 2);
+  CHECK(system.gateway().programs().counters().completed == 2);
 }

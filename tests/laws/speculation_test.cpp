@@ -111,7 +111,7 @@ TEST_CASE("a request goes on speculating after a hand-over and after preemptions
   config.replicas = 2;
   config.roles = {Role::prefill, Role::decode};
   const Served apart(config, 30, 200);
-  CHECK(apart.gateway().requests().completed == 30);
+  CHECK(apart.gateway().calls().counters().completed == 30);
   CHECK(apart.replica(0).totals().passes == 0);
   CHECK(apart.replica(1).totals().decode_tokens == 30 * 199);
   CHECK(apart.replica(1).totals().passes < 30 * 80);
@@ -121,7 +121,7 @@ TEST_CASE("a request goes on speculating after a hand-over and after preemptions
   const Served preempted(tight, 30, 200);
   CHECK(preempted.replica().state().preemptions > 10);
   CHECK(preempted.replica().state().kv.used() == 0);
-  CHECK(preempted.gateway().requests().completed == 30);
+  CHECK(preempted.gateway().calls().counters().completed == 30);
   for (const auto& answer : preempted.answers) CHECK(answer.request.emitted == 200);
 }
 
@@ -130,6 +130,6 @@ TEST_CASE("a request that fills the pool alone is served: its drafts have room")
   config.kv_blocks = 20;
   System system(config, serving::VllmV1(), serving::LeastTokens(), seconds);
   system.run({call(0, {{1, 20, 0}}, 320 - 20 - 4), call(0, {{2, 20, 0}}, 320 - 20 - 3)});
-  CHECK(system.gateway().requests().completed == 1);
-  CHECK(system.gateway().requests().dropped == 1);
+  CHECK(system.gateway().calls().counters().completed == 1);
+  CHECK(system.gateway().calls().counters().dropped == 1);
 }

@@ -253,7 +253,7 @@ TEST_CASE("a replica that is lost: the prompt begins anew with what had come of 
   config.controller = [] {
     return std::make_unique<Script>(
         std::vector<Script::Act>{{2, [](Fleet& fleet, Seconds now) { fleet.lose(0, false, now); }},
-                                 {2.5, [](Fleet& fleet, Seconds now) { fleet.mend(0, Seconds(), now); }}});
+                                 {2.5, [](Fleet& fleet, Seconds now) { fleet.repair(0, Seconds(), now); }}});
   };
   System system(config, plain(), RoundRobin(), by_token);
   system.run({appended(0, 1, {{0, 100}, {1, 200}, {3, 300}})});

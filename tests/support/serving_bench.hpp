@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/kernel/kernel.hpp"
-#include "sim/serving/gateway.hpp"
+#include "sim/serving/gateway/gateway.hpp"
 
 // A serving system on a table top: replicas with a made-up cost per step, a list of programs, the bare event queue.
 namespace llmscape::testing {

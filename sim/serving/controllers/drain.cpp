@@ -16,7 +16,7 @@ class Maintenance : public Controller {
       take(fleet, now);
       next_ = policy_.lasts && !out_.empty() ? policy_.at + *policy_.lasts : kNever;
     } else {
-      for (const std::size_t replica : out_) fleet.mend(replica, *plan_.replicas[replica].cold_start, now);
+      for (const std::size_t replica : out_) fleet.repair(replica, *plan_.replicas[replica].cold_start, now);
       next_ = kNever;
     }
   }
@@ -28,7 +28,7 @@ class Maintenance : public Controller {
         out_.push_back(replica);
     std::ranges::stable_sort(out_, {}, [&](std::size_t replica) { return fleet.outstanding(replica); });
     out_.resize(std::min(out_.size(), static_cast<std::size_t>(policy_.count)));
-    for (const std::size_t replica : out_) fleet.hold(replica, !policy_.lasts, now);
+    for (const std::size_t replica : out_) fleet.cordon(replica, !policy_.lasts, now);
   }
 
   Drain policy_;

@@ -20,13 +20,13 @@ void FaultInjector::act(Fleet& fleet, Seconds now) {
   const std::vector<std::size_t>& replicas = scheduled ? faults_[change.fault].replicas : device->replicas;
   const Seconds lasts = scheduled ? faults_[change.fault].lasts : Seconds();
   for (const std::size_t replica : replicas) {
-    if (change.mends) fleet.mend(replica, *plan_.replicas[replica].cold_start, now);
+    if (change.repairs) fleet.repair(replica, *plan_.replicas[replica].cold_start, now);
     else fleet.lose(replica, lasts == kNever, now);
   }
   if (device) {
-    const Seconds mean = change.mends ? device->mtbf : device->mttr;
-    changes_.push({now + Seconds(device->stream.exponential(mean.si())), !change.mends, change.fault});
-  } else if (!change.mends && lasts < kNever) {
+    const Seconds mean = change.repairs ? device->mtbf : device->mttr;
+    changes_.push({now + Seconds(device->stream.exponential(mean.si())), !change.repairs, change.fault});
+  } else if (!change.repairs && lasts < kNever) {
     changes_.push({now + lasts, true, change.fault});
   }
 }

@@ -22,7 +22,7 @@ struct FailingDevice {
   std::vector<std::size_t> replicas;
 };
 
-// Breaks and mends replicas. A replica is down as long as anything is broken on which it stands, then loads its
+// Breaks and repairs replicas. A replica is down as long as anything is broken on which it stands, then loads its
 // weights again.
 class FaultInjector : public Controller {
  public:
@@ -33,11 +33,11 @@ class FaultInjector : public Controller {
  private:
   struct Change {
     Seconds at;
-    bool mends;         // at one instant, what is mended comes before what breaks
+    bool repairs;       // at one instant, what is repaired comes before what breaks
     std::size_t fault;  // of faults_, then of devices_
     bool operator>(const Change& o) const {
       if (at != o.at) return at > o.at;
-      return mends != o.mends ? !mends : fault > o.fault;
+      return repairs != o.repairs ? !repairs : fault > o.fault;
     }
   };
 

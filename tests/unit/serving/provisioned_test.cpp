@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/provisioned.hpp"
+#include "sim/serving/gateway/provisioned.hpp"
 
 #include <doctest/doctest.h>
 

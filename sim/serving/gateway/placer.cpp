@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which replica goes on with a call: first the pool, by what it serves and takes, then the pool's router.
+#include "sim/serving/gateway/placer.hpp"
+
 #include <algorithm>
 
-#include "sim/serving/gateway.hpp"
-
 namespace llmscape::serving {
+namespace {
 
-bool Gateway::takes(const PoolState& pool, bool to_decode, const Request& request, std::int64_t uncached) const {
+bool fits(const std::vector<RoutingTarget*>& targets, const Request& request) {
+  return std::ranges::any_of(targets, [&](const RoutingTarget* target) { return target->replica->servable(request); });
+}
+
+}  // namespace
+
+bool takes(const PoolState& pool, bool to_decode, const Request& request, std::int64_t uncached) {
   if ((pool.role == Role::decode) != to_decode || pool.model != request.model) return false;
   const std::vector<int>& classes = pool.accepts.slo_classes;
   if (!classes.empty() && std::ranges::find(classes, request.slo_class) == classes.end()) return false;
@@ -14,26 +20,29 @@ bool Gateway::takes(const PoolState& pool, bool to_decode, const Request& reques
 }
 
 // Of the prompt, the least that any replica that could compute it has not cached.
-std::int64_t Gateway::uncached_tokens(const Request& request, Seconds now) {
-  if (!by_length_) return request.prompt_tokens;
+std::int64_t Placer::uncached_tokens(const Request& request, Seconds now) {
+  if (!state_.by_length) return request.prompt_tokens;
   std::int64_t cached = 0;
-  for (const PoolState& pool : pools_)
+  for (const PoolState& pool : state_.pools)
     if (pool.role != Role::decode && pool.model == request.model)
       for (const RoutingTarget* target : pool.targets)
         cached = std::max(cached, target->replica->cached_tokens(request.prompt, request.prompt_tokens, now));
   return request.prompt_tokens - cached;
 }
 
-bool Gateway::holds(const PoolState& pool, const Request& request) const {
-  return std::ranges::any_of(pool.targets,
-                             [&](const RoutingTarget* target) { return target->replica->servable(request); });
+// Whether calls may wait for it.
+bool Placer::returns(const Member& member) const {
+  if (member.for_good) return false;
+  return member.wanted || std::ranges::any_of(controllers_, [&](const Controller* controller) {
+           return controller->starts(fleet_, member.index);
+         });
 }
 
-// Why no replica will ever go on with the call; none: one may.
-Reason Gateway::hopeless(bool to_decode, const Request& request, std::int64_t uncached) const {
+Reason Placer::hopeless(bool to_decode, const Request& request, std::int64_t uncached) const {
   Reason reason = Reason::not_accepted;
-  for (const Member& member : members_) {
-    if (!takes(future_pool(member), to_decode, request, uncached)) continue;
+  for (const Member& member : state_.members) {
+    if (!takes(state_.pools[member.converts() ? member.next_pool : member.pool], to_decode, request, uncached))
+      continue;
     if (reason == Reason::not_accepted) reason = Reason::too_long;
     if (!member.replica->servable(request)) continue;
     if (returns(member)) return Reason::none;
@@ -42,13 +51,13 @@ Reason Gateway::hopeless(bool to_decode, const Request& request, std::int64_t un
   return reason;
 }
 
-Gateway::Choice Gateway::choose(bool to_decode, const Request& request, Seconds now) {
+Placer::Choice Placer::choose(bool to_decode, const Request& request, Seconds now) {
   const std::int64_t uncached = to_decode ? 0 : uncached_tokens(request, now);
   PoolState* chosen = nullptr;
   double least = 0;
-  for (PoolState& pool : pools_) {
-    if (!takes(pool, to_decode, request, uncached) || !holds(pool, request)) continue;
-    if (config_.placement == Placement::in_order) {
+  for (PoolState& pool : state_.pools) {
+    if (!takes(pool, to_decode, request, uncached) || !fits(pool.targets, request)) continue;
+    if (placement_ == Placement::in_order) {
       chosen = &pool;
       break;
     }
@@ -59,12 +68,12 @@ Gateway::Choice Gateway::choose(bool to_decode, const Request& request, Seconds 
     chosen = &pool;
     least = load;
   }
-  if (!chosen) return {nullptr, uncached, hopeless(to_decode, request, uncached)};
-  RoutingTarget* target = chosen->targets[chosen->router->choose(request, chosen->targets, now)];
+  if (!chosen) return {{}, uncached, hopeless(to_decode, request, uncached)};
+  const RoutingTarget* target = chosen->targets[chosen->router->choose(request, chosen->targets, now)];
   if (!target->replica->servable(request))  // the pool's replicas are not all of a size
     target = *std::ranges::find_if(chosen->targets,
                                    [&](const RoutingTarget* other) { return other->replica->servable(request); });
-  return {static_cast<Member*>(target), uncached, Reason::none};
+  return {target->index, uncached, Reason::none};
 }
 
 }  // namespace llmscape::serving

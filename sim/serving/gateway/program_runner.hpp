@@ -7,11 +7,12 @@
 #include <queue>
 #include <vector>
 
-#include "sim/serving/counters.hpp"
+#include "sim/serving/gateway/counters.hpp"
+#include "sim/serving/gateway/event_source.hpp"
+#include "sim/serving/gateway/search_hosts.hpp"
+#include "sim/serving/gateway/station.hpp"
 #include "sim/serving/phases.hpp"
 #include "sim/serving/request.hpp"
-#include "sim/serving/search_hosts.hpp"
-#include "sim/serving/station.hpp"
 #include "workloads/program.hpp"
 
 namespace llmscape::serving {
@@ -30,7 +31,7 @@ class ProgramHost {
 
 // Executes request programs: starts each stage when those before it have ended, waits for tools, people, the retrieval
 // station and the retrieval hosts, and leaves model calls to its host.
-class ProgramRunner {
+class ProgramRunner final : public EventSource {
  public:
   // `retrieval_servers`: 0 for a station where nobody queues. `retrieval`: the hosts that answer queries; nullptr where
   // no program has any. `streaming_input`: a call whose prompt comes bit by bit is made with its first version, else
@@ -43,9 +44,8 @@ class ProgramRunner {
   void answered(std::size_t slot, int stage, Outcome outcome, Seconds now);
 
   // When the next tool, pause or retrieval ends, or a delayed stage starts; kNever if nothing is under way.
-  [[nodiscard]] Seconds next_event() const { return std::min(next_timer_end(), next_search_end()); }
-  // Does that one thing.
-  void run_next();
+  [[nodiscard]] Seconds next_event() override { return std::min(next_timer_end(), next_search_end()); }
+  void run(Seconds now) override;
 
   [[nodiscard]] const workloads::Program& program(std::size_t slot) const { return programs_[slot].program; }
   [[nodiscard]] const Station& retrieval_station() const { return station_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/search_hosts.hpp"
+#include "sim/serving/gateway/search_hosts.hpp"
 
 #include <algorithm>
 

@@ -73,13 +73,13 @@ class Fleet {
   virtual void drain(std::size_t replica, Seconds now) = 0;
   // The same, but then it serves in another pool, after `takes`. The pools' engines are set up alike.
   virtual void convert(std::size_t replica, std::size_t pool, Seconds takes, Seconds now) = 0;
-  // Whatever it does, it takes nothing new; when it has answered what it has, it is down until mend().
-  virtual void hold(std::size_t replica, bool for_good, Seconds now) = 0;
+  // Whatever it does, it takes nothing new; when it has answered what it has, it is down until repair().
+  virtual void cordon(std::size_t replica, bool for_good, Seconds now) = 0;
   // The same, but at once: what was on it is lost.
   virtual void lose(std::size_t replica, bool for_good, Seconds now) = 0;
-  // Ends one hold() or lose() that was not for good. After the last one, a replica that was to serve does so after
+  // Ends one cordon() or lose() that was not for good. After the last one, a replica that was to serve does so after
   // `takes`, or at once if it has not left yet; another one is off.
-  virtual void mend(std::size_t replica, Seconds takes, Seconds now) = 0;
+  virtual void repair(std::size_t replica, Seconds takes, Seconds now) = 0;
   // From now on the one pool takes calls of at most so many prompt tokens that no cache holds, the other longer ones.
   // Calls that were sent stay where they are.
   virtual void split_by_length(std::size_t shorter, std::size_t longer, std::int64_t tokens, Seconds now) = 0;
@@ -93,7 +93,7 @@ class Controller {
   // the run ends when everything is answered.
   [[nodiscard]] virtual Seconds next_event() const = 0;
   virtual void act(Fleet& fleet, Seconds now) = 0;
-  // Whether it starts the replica, if it is off or once it is mended, when calls wait for it. Calls wait for nothing
+  // Whether it starts the replica, if it is off or once it is repaired, when calls wait for it. Calls wait for nothing
   // else.
   [[nodiscard]] virtual bool starts(const Fleet&, std::size_t) const { return false; }
   // A call begins to wait because no replica that could go on with it serves: next_event() may become `now`.

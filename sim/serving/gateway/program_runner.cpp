@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/program_runner.hpp"
+#include "sim/serving/gateway/program_runner.hpp"
 
 #include <utility>
 
@@ -90,8 +90,8 @@ void ProgramRunner::note_phase(Active& active, Seconds now) {
                      now);
 }
 
-void ProgramRunner::run_next() {
-  if (const Seconds now = next_search_end(); now < next_timer_end()) {
+void ProgramRunner::run(Seconds now) {
+  if (next_search_end() < next_timer_end()) {
     const SearchHosts::Ticket ended = search_->end_next();
     return end_stage(ended.slot, ended.stage, now);
   }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/gateway/fleet_state.hpp"
+
+#include <utility>
+
+namespace llmscape::serving {
+
+FleetState::FleetState(std::vector<Pool> all, std::function<void(std::size_t)> tell) : ring(std::move(tell)) {
+  for (Pool& pool : all) {
+    by_length = by_length || pool.accepts.by_length();
+    const std::int64_t started = static_cast<std::int64_t>(pool.replicas.size()) - pool.off;
+    std::int64_t place = 0;
+    for (Replica* replica : pool.replicas) {
+      Member& member = members.emplace_back();
+      member.replica = replica;
+      member.index = members.size() - 1;
+      member.pool = pools.size();
+      member.wanted = place++ < started;
+      if (member.wanted) member.provisioned.switch_on(Seconds());
+      else member.availability = Availability::off;
+    }
+    pools.push_back({pool.role, std::move(pool.router), pool.kv_per_token, pool.model, std::move(pool.accepts),
+                     std::move(pool.kv_of_prompt)});
+  }
+  refresh_targets();
+}
+
+void FleetState::refresh_targets() {
+  for (PoolState& pool : pools) pool.targets.clear();
+  for (Member& member : members)
+    if (member.availability == Availability::serving) pools[member.pool].targets.push_back(&member);
+}
+
+}  // namespace llmscape::serving

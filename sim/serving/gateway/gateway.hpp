@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sim/serving/gateway/admission.hpp"
+#include "sim/serving/gateway/deadlines.hpp"
+#include "sim/serving/gateway/kv_transfers.hpp"
+#include "sim/serving/gateway/versioned_prompts.hpp"
+#include "workloads/generator.hpp"
+
+namespace llmscape::serving {
+
+// Hears what the users of the system see.
+class RequestListener {
+ public:
+  virtual ~RequestListener() = default;
+  // A model call was received; `open` calls are unanswered now.
+  virtual void on_arrival(const Request& request, std::int64_t open) = 0;
+  // A model call has left the system at `at` (then request.last_token, unless it ended early).
+  virtual void on_request(const Request& request, Outcome outcome, Seconds at) = 0;
+  // A program starts.
+  virtual void on_task_start(const workloads::Program&, Seconds) {}
+  // A program has ended, and `clock` with it; its generator has heard so.
+  virtual void on_task(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds at) = 0;
+  // A replica serves, loads, drains or is off from `at` on.
+  virtual void on_availability(std::size_t, Availability, Seconds) {}
+};
+
+struct GatewayConfig {
+  FrontEndCost front_end;
+  Seconds timeout = kNever;  // of one model call, from its arrival
+  AdmissionLimits admission;
+  std::int64_t retrieval_servers = 0;            // 0: no queue at the retrieval station
+  std::optional<hardware::Retrieval> retrieval;  // hosts of the stages that bring a query
+  Seconds horizon = kNever;                      // the run stops here, finished or not
+  MoveKv move_kv;                                // needed where there are prefill pools
+  bool move_by_layer = true;  // entries go as their layers are computed, not when the whole prompt is
+  Placement placement = Placement::in_order;
+  std::int64_t retries = 3;      // times that a call is tried again after its replica was lost; then it fails
+  bool streaming_input = false;  // a streaming prompt is sent as its versions come; else when all of it is there
+  std::vector<Controller*> controllers{};  // in the order in which they act at one instant
+};
+
+// Owns every request from its arrival until it is answered, and chooses its replica; so that a replica that is lost
+// loses none. It passes events on between its parts, and does what happens to a call between them. Plain C++ with the
+// clock handed in.
+class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
+ public:
+  // `ring(i)` tells that replica i has a message; replicas are numbered over all pools in order. Mistakes in a trace go
+  // to `diagnostics`. Where there are prefill pools there must be a decode pool of the same model, and a way to move
+  // KV.
+  Gateway(GatewayConfig config, workloads::Generator& generator, std::vector<Pool> pools, RequestListener& listener,
+          std::function<void(std::size_t)> ring, Diagnostics& diagnostics);
+
+  [[nodiscard]] Seconds next_event();
+  // Does everything that is due at `now`, in order of time and then of its sources.
+  void wake(Seconds now);
+  // Nothing is open and nothing will come; or the horizon is reached.
+  [[nodiscard]] bool done();
+  [[nodiscard]] bool stopped_at_horizon() const { return stopped_; }
+
+  void on_wake(Seconds now) override { replicas_woke_ = now; }
+  void on_outcome(Request& request, Outcome outcome, Seconds at) override {
+    reports_.add(Report::What::outcome, request, at, outcome);
+  }
+  void on_prompt_start(Request& request, Seconds at) override { reports_.add(Report::What::prompt_start, request, at); }
+  void on_reserved(Request& request, std::int64_t tokens, Seconds at) override {
+    reports_.add(Report::What::reserved, request, at, {}, tokens);
+  }
+
+  [[nodiscard]] const FleetManager& fleet() const { return fleet_; }
+  [[nodiscard]] const CallTable& calls() const { return calls_; }
+  [[nodiscard]] const ProgramRunner& programs() const { return programs_; }
+  // Times that calls were tried again because their replica was lost, and the tokens that had been answered.
+  [[nodiscard]] std::int64_t retried() const { return retried_; }
+  [[nodiscard]] std::int64_t lost_tokens() const { return lost_tokens_; }
+  [[nodiscard]] Seconds last_arrival() const { return last_arrival_; }
+  // Throws std::logic_error naming the invariant that does not hold.
+  void check_invariants() const;
+
+ private:
+  // What arrives.
+  class Arrivals final : public EventSource {
+   public:
+    explicit Arrivals(Gateway& gateway) : gateway_(gateway) {}
+    [[nodiscard]] Seconds next_event() override { return gateway_.generator_.next_start(); }
+    void run(Seconds now) override;
+
+   private:
+    Gateway& gateway_;
+  };
+  // Controllers that act at times of their own.
+  class Controllers final : public EventSource {
+   public:
+    explicit Controllers(Gateway& gateway) : gateway_(gateway) {}
+    [[nodiscard]] Seconds next_event() override;
+    void run(Seconds now) override;
+    [[nodiscard]] bool moves_calls() const override { return false; }
+
+   private:
+    Gateway& gateway_;
+  };
+
+  void on_call(std::size_t slot, int stage, Seconds now) override;
+  void on_program_end(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds now) override;
+
+  void admit(OpenCall& call, Seconds now) override;
+  void wait_for_replica(OpenCall& call, Seconds now) override;
+  void reject(OpenCall& call, Outcome outcome, Reason reason, Seconds now) override;
+  void answer(OpenCall& call, Outcome outcome, Seconds now) override;
+  void retry(OpenCall& call, Seconds now) override;
+  void send(OpenCall& call, Seconds now);
+  void give_up(OpenCall& call, Outcome why, Seconds now);
+  void stop_waiting(OpenCall& call);
+  void offer_waiting(Seconds now);
+  void on_replica_lost(std::size_t replica, const std::vector<Request*>& requests, Seconds now);
+  void check_that_something_comes();
+
+  GatewayConfig config_;
+  workloads::Generator& generator_;
+  RequestListener& listener_;
+  Diagnostics& diagnostics_;
+
+  CallTable calls_;
+  WaitingCalls unplaced_;  // calls for which no replica serves
+  Admission admission_;
+  Reports reports_;
+  FleetState state_;  // of pools and replicas
+  FleetManager fleet_;
+  Placer placer_;
+  ProgramRunner programs_;
+  Deadlines deadlines_;
+  FrontEnd front_end_;
+  KvTransfers transfers_;
+  VersionedPrompts versions_;
+  Controllers controllers_{*this};
+  Arrivals arrivals_{*this};
+  std::vector<EventSource*> sources_;  // in the order in which they act at one instant
+
+  std::uint64_t next_content_ = 0xffffffull << 40;  // answers that no program names: a range that no generator uses
+  std::int64_t retried_ = 0, lost_tokens_ = 0;
+  Seconds last_arrival_;
+  Seconds replicas_woke_ = kNever;
+  bool stopped_ = false;
+};
+
+}  // namespace llmscape::serving
