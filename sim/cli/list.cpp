@@ -18,7 +18,7 @@
 #include "sim/cli/command_tree.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 #include "sim/studies/study.hpp"
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"

@@ -20,7 +20,7 @@
 #include "sim/explore/objective.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/report/page.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::cli {
 namespace {

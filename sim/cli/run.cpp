@@ -19,10 +19,10 @@
 #include "sim/explore/point.hpp"
 #include "sim/report/summary.hpp"
 #include "sim/report/vllm_json.hpp"
+#include "sim/result/result_json.hpp"
 #include "sim/run/analytic.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/run/result_json.hpp"
 #include "sim/run/world.hpp"
 
 namespace llmscape::cli {

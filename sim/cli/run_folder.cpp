@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "sim/run/result_json.hpp"
+#include "sim/result/result_json.hpp"
 #include "sim/run/scenario_paths.hpp"
 
 namespace llmscape::cli {

@@ -17,7 +17,7 @@
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 #include "sim/run/pool.hpp"
 
 namespace llmscape::cli {

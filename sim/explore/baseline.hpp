@@ -10,7 +10,7 @@
 #include "base/diagnostics.hpp"
 #include "base/field_info.hpp"
 #include "sim/explore/results.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
 

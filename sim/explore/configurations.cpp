@@ -6,7 +6,7 @@
 
 #include "base/statistics.hpp"
 #include "sim/explore/results.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <memory>
 
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/diagnostics.hpp"
 #include "base/expression.hpp"
 #include "sim/explore/results.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
 

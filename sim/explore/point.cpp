@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/files.hpp"
-#include "sim/run/result_json.hpp"
+#include "sim/result/result_json.hpp"
 
 namespace llmscape::explore {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/yaml_reader.hpp"
 #include "sim/explore/series.hpp"
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::explore {
 

@@ -13,7 +13,7 @@
 #include "base/files.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/metrics/verdict.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 #include "traces/cells.hpp"
 #include "traces/row.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "sim/run/metric_table.hpp"
-#include "sim/run/result_json.hpp"
+#include "sim/result/metric_table.hpp"
+#include "sim/result/result_json.hpp"
 
 namespace llmscape::explore {
 namespace {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 #include "sim/run/pool.hpp"
 #include "sim/run/world.hpp"
 

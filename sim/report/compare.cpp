@@ -7,8 +7,8 @@
 #include "base/table.hpp"
 #include "sim/report/result_file.hpp"
 #include "sim/report/units.hpp"
-#include "sim/run/metric_table.hpp"
-#include "sim/run/result_json.hpp"
+#include "sim/result/metric_table.hpp"
+#include "sim/result/result_json.hpp"
 
 namespace llmscape::report {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/expression.hpp"
 #include "sim/explore/axis_role.hpp"
 #include "sim/report/page_points.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/table.hpp"
 #include "sim/report/units.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/report/units.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {

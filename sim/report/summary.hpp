@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::report {
 

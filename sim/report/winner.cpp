@@ -11,7 +11,7 @@
 #include "sim/report/frontier.hpp"
 #include "sim/report/scatter.hpp"
 #include "sim/report/units.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {

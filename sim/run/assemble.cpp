@@ -7,121 +7,19 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "sim/run/breakdown.hpp"
-#include "sim/run/energy.hpp"
+#include "sim/result/breakdown.hpp"
+#include "sim/result/energy.hpp"
+#include "sim/result/measured.hpp"
+#include "sim/result/retrieval.hpp"
+#include "sim/result/sums.hpp"
+#include "sim/result/utilisation.hpp"
 #include "sim/run/pte.hpp"
-#include "sim/run/retrieval.hpp"
-#include "sim/run/utilisation.hpp"
 
 namespace llmscape::run {
 
 namespace {
 
-std::optional<Percentiles> percentiles(const Distribution& d) {
-  if (d.count() == 0) return std::nullopt;
-  Percentiles p{d.count(), d.mean(), d.standard_deviation(), 0, 0, 0, 0, d.maximum(), d.exact()};
-  std::ranges::copy(d.quantiles(kCurveLevels), p.curve.begin());
-  const auto at = [&p](double level) {
-    return p.curve[static_cast<std::size_t>(std::ranges::find(kCurveLevels, level) - kCurveLevels.begin())];
-  };
-  p.p50 = at(0.5);
-  p.p90 = at(0.9);
-  p.p95 = at(0.95);
-  p.p99 = at(0.99);
-  return p;
-}
-
-Distribution merged(const std::vector<const Distribution*>& parts) {
-  Distribution all;
-  for (const Distribution* part : parts) all.merge(*part);
-  return all;
-}
-
-Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
-  const metrics::Observer& seen = parts.observer;
-  Tokens tokens;
-  tokens.prompt = seen.prompt_tokens;
-  tokens.recomputed = seen.recomputed_tokens;
-  tokens.invalidated = seen.invalidated_tokens;
-  tokens.discarded = seen.discarded_tokens;
-  tokens.emitted = seen.emitted_tokens;
-  gateway.calls().for_each_open([&](const serving::Request& request) {
-    tokens.discarded += request.prefilled + request.reused - request.invalidated;
-    tokens.invalidated += request.invalidated;
-    tokens.emitted += request.lost;
-    if (request.replica >= 0)
-      tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
-  });
-  std::int64_t emitted = 0, invalidated = 0;
-  for (const serving::Replica* replica : parts.replicas) {
-    const serving::ReplicaTotals& totals = replica->totals();
-    tokens.computed += replica->state().prefilled_tokens - totals.cut_prefill_tokens;
-    tokens.discarded -= totals.cut_prefill_tokens;
-    tokens.emitted -= totals.cut_emitted_tokens;
-    tokens.reused += replica->state().reused_tokens;
-    tokens.fetched += replica->state().fetched_tokens;
-    emitted += replica->state().emitted_tokens() - replica->totals().cut_emitted_tokens;
-    invalidated += replica->state().invalidated_tokens;
-  }
-  if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.invalidated + tokens.discarded)
-    throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) +
-                           " + reused " + std::to_string(tokens.reused) + ", prompt " + std::to_string(tokens.prompt) +
-                           " + recomputed " + std::to_string(tokens.recomputed) + " + invalidated " +
-                           std::to_string(tokens.invalidated) + " + discarded " + std::to_string(tokens.discarded));
-  if (invalidated != tokens.invalidated || tokens.recomputed < 0)
-    throw std::logic_error("INV-5: later versions of prompts invalidated " + std::to_string(invalidated) +
-                           " tokens in engines and " + std::to_string(tokens.invalidated) + " of requests, and " +
-                           std::to_string(tokens.recomputed) + " were computed again");
-  if (emitted != tokens.emitted)
-    throw std::logic_error("INV-5: engines emitted " + std::to_string(emitted) + " tokens, requests received " +
-                           std::to_string(tokens.emitted));
-  return tokens;
-}
-
-// The part of the run that figures are taken from, and what of its requests fell into it.
-struct Measured {
-  std::string rule;
-  Portion portion;
-  metrics::WindowSums sums;
-  Seconds arrivals_from;  // what `sums.arrivals` is counted from
-};
-
-void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
-              metrics::WindowSums& sums) {
-  gateway.calls().for_each_open([&](const serving::Request& request) {
-    std::int64_t emitted = request.lost;
-    if (request.replica >= 0)
-      emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
-    metrics::Observer::add_open(request, emitted, end, span, sums);
-  });
-}
-
-Measured overall(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
-  Measured all{"whole", whole_run(parts, gateway, end), parts.observer.in_all, Seconds()};
-  add_open(parts, gateway, end, {}, all.sums);
-  return all;
-}
-
-Measured window(const Parts& parts, const serving::Gateway& gateway, const Measured& all) {
-  const metrics::WindowTracker& tracker = *parts.window;
-  const Seconds end = all.portion.to;
-  const auto& [from, to] = *parts.edges;
-  Measured measured = all;
-  if (tracker.found(end)) {
-    measured.rule = metrics::name_of(parts.scenario.config.window.rule);
-    measured.portion = between(from, to, all.portion);
-    measured.sums = parts.observer.in_window;
-    add_open(parts, gateway, end, tracker.main(), measured.sums);
-  } else if (tracker.rest().from > Seconds() && tracker.rest().from < end) {
-    measured.portion = between(from, {}, all.portion);
-    measured.sums = parts.observer.in_rest;
-    add_open(parts, gateway, end, tracker.rest(), measured.sums);
-  }
-  measured.arrivals_from = measured.portion.from;
-  return measured;
-}
-
-Throughput throughput(const Parts& parts, const serving::Gateway& gateway, const Measured& measured,
+Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const Measured& measured,
                       std::int64_t devices) {
   Throughput rate;
   const double length = measured.portion.length().si();
@@ -145,7 +43,7 @@ Throughput throughput(const Parts& parts, const serving::Gateway& gateway, const
   return rate;
 }
 
-std::optional<SpeculationResult> speculation(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals) {
+std::optional<SpeculationResult> speculation(const Ended& parts, const std::vector<serving::ReplicaTotals>& totals) {
   SpeculationResult result;
   std::int64_t tokens = 0, awaited = 0, late = 0;
   for (std::size_t r = 0; r < totals.size(); ++r) {
@@ -163,7 +61,7 @@ std::optional<SpeculationResult> speculation(const Parts& parts, const std::vect
   return result;
 }
 
-std::optional<AdapterResult> adapters(const Parts& parts) {
+std::optional<AdapterResult> adapters(const Ended& parts) {
   std::optional<AdapterResult> result;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     if (!parts.scenario.pools[parts.pools[r]].lora) continue;
@@ -174,54 +72,8 @@ std::optional<AdapterResult> adapters(const Parts& parts) {
   return result;
 }
 
-std::optional<HostResult> on_hosts(const Parts& parts) {
-  std::optional<HostResult> result;
-  for (const serving::Replica* replica : parts.replicas) {
-    const serving::KvHost* host = replica->host();
-    if (!host) continue;
-    if (!result) result.emplace();
-    const Bytes block = host->block_bytes(replica->state().kv.block_tokens());
-    result->peak_bytes = std::max(result->peak_bytes, static_cast<double>(host->peak_blocks()) * block.si());
-    result->written_bytes += host->total().written.si();
-    result->read_bytes += host->total().read.si();
-    result->wait_s += host->total().wait.si();
-  }
-  return result;
-}
-
-std::optional<SwapResult> swaps(const Parts& parts, Seconds end) {
-  std::optional<SwapResult> result;
-  std::int64_t preemptions = 0;
-  double memories = 0;
-  for (const serving::Replica* replica : parts.replicas) {
-    const serving::KvSwap* swap = replica->swap();
-    if (!swap) continue;
-    if (!result) result.emplace();
-    const double block = swap->config().block_bytes.si();
-    ++memories;
-    preemptions += replica->state().preemptions;
-    result->swaps += replica->state().swaps;
-    result->peak_bytes = std::max(result->peak_bytes, block * static_cast<double>(swap->peak()));
-    result->written_bytes += block * static_cast<double>(swap->blocks_written());
-    result->read_bytes += block * static_cast<double>(swap->blocks_read());
-    result->write_use += swap->writes().busy(end).si();
-    result->read_use += swap->reads().busy(end).si();
-  }
-  if (!result || end == Seconds()) return result;
-  if (preemptions > 0) result->share = static_cast<double>(result->swaps) / static_cast<double>(preemptions);
-  result->write_use /= memories * end.si();
-  result->read_use /= memories * end.si();
-  return result;
-}
-
-std::string in_words(std::string_view family) {
-  std::string words(family);
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return words;
-}
-
 // Mean over the layers of what a decode attends to.
-std::optional<double> entries_per_decode(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals) {
+std::optional<double> entries_per_decode(const Ended& parts, const std::vector<serving::ReplicaTotals>& totals) {
   double entries = 0;
   std::int64_t decodes = 0;
   for (std::size_t r = 0; r < totals.size(); ++r) {
@@ -238,7 +90,7 @@ std::optional<double> entries_per_decode(const Parts& parts, const std::vector<s
   return entries / static_cast<double>(decodes);
 }
 
-Work work(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals) {
+Work work(const Ended& parts, const std::vector<serving::ReplicaTotals>& totals) {
   Work work;
   const PoolConfig& first = parts.scenario.pools.front();
   const models::ModelSpec& model = parts.scenario.model_of(first);
@@ -258,30 +110,6 @@ Work work(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals)
   return work;
 }
 
-// Which operators the time went to, and what the figures behind them are worth.
-void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result) {
-  std::array<double, hardware::kOperatorFamilies> seconds{};
-  double all = 0;
-  for (const auto& t : totals) result.extrapolated += t.extrapolated.si();
-  for (std::size_t r = 0; r < totals.size(); ++r) {
-    const auto tags = parts.devices[r]->provenance();
-    for (std::size_t f = 0; f < seconds.size(); ++f) {
-      const double some = std::accumulate(totals[r].time[f].begin(), totals[r].time[f].end(), Seconds()).si();
-      seconds[f] += some;
-      result.provenance[static_cast<std::size_t>(tags[f])] += some;
-      all += some;
-    }
-  }
-  if (all <= 0) return;
-  for (double& share : result.provenance) share /= all;
-  result.extrapolated /= all;
-  for (std::size_t f = 0; f < seconds.size(); ++f)
-    if (seconds[f] > 0) result.time_share.emplace_back(hardware::kOperatorFamilyNames[f], seconds[f] / all);
-  const auto most = std::max_element(result.time_share.begin(), result.time_share.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  result.bottleneck = in_words(most->first);
-}
-
 // By name, so that the order of groups does not show (INV-13).
 std::string describe_hardware(const Scenario& scenario) {
   std::map<std::string, std::int64_t> counts;
@@ -297,7 +125,7 @@ std::string_view name_of(serving::Role role) {
 }
 
 // A replica that was converted counts where it stood at first.
-std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gateway,
+std::vector<PoolResult> pools(const Ended& parts, const serving::Gateway& gateway,
                               const std::vector<serving::ReplicaTotals>& totals, const Portion& portion) {
   std::vector<PoolResult> results;
   for (std::size_t i = 0; i < parts.scenario.pools.size(); ++i) {
@@ -331,21 +159,6 @@ std::vector<PoolResult> pools(const Parts& parts, const serving::Gateway& gatewa
   return results;
 }
 
-std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
-  std::map<std::string, GroupTime> times;
-  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
-    GroupTime& time = times[parts.devices[r]->name];
-    const auto devices = static_cast<double>(parts.devices_counted[r]);
-    time.group = parts.devices[r]->name;
-    time.devices += parts.devices_counted[r];
-    time.owned += portion.length() * devices;
-    time.provisioned += portion.provisioned(gateway, r) * devices;
-  }
-  std::vector<GroupTime> all;
-  for (auto& [group, time] : times) all.push_back(std::move(time));
-  return all;
-}
-
 // Nothing where a device does not state its area.
 std::optional<AreaResult> area(const Scenario& scenario, const Throughput& throughput) {
   AreaResult result;
@@ -365,7 +178,7 @@ struct Figures {
   std::vector<GroupUse> utilisation;
 };
 
-Figures figures(const Parts& parts, const serving::Gateway& gateway, const Measured& measured,
+Figures figures(const Ended& parts, const serving::Gateway& gateway, const Measured& measured,
                 const metrics::PowerSeries& power, const RunResult& result) {
   const Portion& portion = measured.portion;
   Figures all;
@@ -378,7 +191,7 @@ Figures figures(const Parts& parts, const serving::Gateway& gateway, const Measu
   return all;
 }
 
-metrics::VerdictInput question(const Parts& parts, const serving::Gateway& gateway, const RunResult& result,
+metrics::VerdictInput question(const Ended& parts, const serving::Gateway& gateway, const RunResult& result,
                                const std::vector<double>& ttft_batches, Seconds end) {
   const metrics::Observer& seen = parts.observer;
   const workloads::WorkloadConfig& workload = parts.scenario.config.workload;
@@ -389,7 +202,7 @@ metrics::VerdictInput question(const Parts& parts, const serving::Gateway& gatew
   const auto& starts = seen.backlog.points();
   if (workload.arrivals && workload.arrivals->users() > 0) input.load = metrics::Load::closed;
   else if (starts.empty() || starts.front().at == starts.back().at) input.load = metrics::Load::burst;
-  input.steady = parts.window->found(end) || parts.scenario.config.window.rule == metrics::WindowRule::whole;
+  input.steady = parts.window.found(end) || parts.scenario.config.window.rule == metrics::WindowRule::whole;
   input.offered = workloads::offered_rate(workload);
   input.backlog = &seen.backlog;
   input.waits = &seen.waits;
@@ -397,7 +210,7 @@ metrics::VerdictInput question(const Parts& parts, const serving::Gateway& gatew
   return input;
 }
 
-std::optional<FleetResult> fleet(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+std::optional<FleetResult> fleet(const Ended& parts, const serving::Gateway& gateway, Seconds end) {
   const ScenarioConfig& config = parts.scenario.config;
   if (config.serving.controllers.empty() && config.faults.schedule.empty() && config.faults.mtbf.empty())
     return std::nullopt;
@@ -415,13 +228,10 @@ std::optional<FleetResult> fleet(const Parts& parts, const serving::Gateway& gat
 }  // namespace
 
 std::vector<const metrics::Metric*> metrics_of_requests(const Scenario& scenario) {
-  std::vector<const metrics::Metric*> all;
-  for (const metrics::Metric& metric : metrics::latencies())
-    if (metric.of_request && (!metric.applies || metric.applies(scenario))) all.push_back(&metric);
-  return all;
+  return metrics::latencies_of({std::ranges::any_of(scenario.pools, &PoolConfig::stages_shared)});
 }
 
-RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds end) {
   const ScenarioConfig& config = parts.scenario.config;
   const metrics::Observer& seen = parts.observer;
   gateway.check_invariants();
@@ -472,8 +282,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
     result.mean_batch = static_cast<double>(result.sequence_steps) / static_cast<double>(result.steps);
 
   result.simulated_s = end.si();
-  const Measured all = overall(parts, gateway, end);
-  const Measured measured = window(parts, gateway, all);
+  const Measured all = whole_measured(parts, gateway, end);
+  const Measured measured = window_measured(parts, gateway, all, metrics::name_of(config.window.rule));
   result.window = {measured.rule, measured.portion.from.si(), measured.portion.to.si()};
   result.window_s = result.window.length();
   const metrics::PowerSeries power = power_of(parts, gateway, all.portion);
@@ -486,8 +296,8 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
   result.cost = std::move(whole.cost);
   result.utilisation = std::move(whole.utilisation);
   result.kv_tiers = parts.tiers->results(end);
-  result.kv_host = on_hosts(parts);
-  result.kv_swap = swaps(parts, end);
+  result.kv_host = kv_on_hosts(parts);
+  result.kv_swap = kv_swaps(parts, end);
   result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
   result.speculation = speculation(parts, totals);
   result.adapters = adapters(parts);
@@ -513,7 +323,7 @@ RunResult assemble(const Parts& parts, const serving::Gateway& gateway, Seconds 
         result.warnings.push_back(warning);
     }
 
-  if (!parts.window->found(end) &&
+  if (!parts.window.found(end) &&
       (config.window.rule == metrics::WindowRule::between || config.window.rule == metrics::WindowRule::full_batch))
     result.warnings.push_back("the run has no window as 'window' asks for: its figures are of the whole run");
 

@@ -269,7 +269,7 @@ void Engines::check_invariants(Seconds now) const {
   }
 }
 
-void Engines::fill(Parts& parts) const {
+void Engines::fill(Ended& parts) const {
   parts.tiers = &tiers_;
   parts.warnings.insert(parts.warnings.end(), warnings_.begin(), warnings_.end());
   const auto unread = overrides_.warnings();

@@ -49,7 +49,7 @@ class Engines {
   void settle(Seconds now);
   // Devices that are shared are never used twice at once (INV-8). Throws std::logic_error.
   void check_invariants(Seconds now) const;
-  void fill(Parts& parts) const;
+  void fill(Ended& parts) const;
   // What each replica has used by `now`, the present.
   std::vector<serving::StepUse> used_until(Seconds now);
 

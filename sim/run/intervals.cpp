@@ -2,7 +2,7 @@
 #include "sim/run/intervals.hpp"
 
 #include "hardware/uncertain.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 #include "sim/run/pool.hpp"
 #include "sim/run/world.hpp"
 

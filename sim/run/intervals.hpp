@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 #include "sim/run/scenario.hpp"
 
 #include <functional>

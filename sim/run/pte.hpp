@@ -4,7 +4,7 @@
 
 #include "models/model.hpp"
 #include "sim/metrics/observer.hpp"
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 #include "sim/run/scenario.hpp"
 
 namespace llmscape::run {

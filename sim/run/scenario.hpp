@@ -13,7 +13,7 @@
 #include "hardware/memory_tier.hpp"
 #include "hardware/retrieval/retrieval.hpp"
 #include "models/token_plan.hpp"
-#include "sim/run/cost.hpp"
+#include "sim/result/cost.hpp"
 #include "sim/run/engine_defaults.hpp"
 #include "sim/run/fault_config.hpp"
 #include "sim/run/kv_windows.hpp"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/result/result.hpp"
 #include "sim/run/links.hpp"
-#include "sim/run/result.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/serving/kv_tier.hpp"
 

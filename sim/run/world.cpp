@@ -6,8 +6,8 @@
 
 #include "sim/kernel/kernel.hpp"
 #include "sim/metrics/observer.hpp"
+#include "sim/result/energy.hpp"
 #include "sim/run/assemble.hpp"
-#include "sim/run/energy.hpp"
 #include "sim/run/engines.hpp"
 #include "sim/run/faults.hpp"
 #include "sim/run/fleet_plan.hpp"
@@ -118,7 +118,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   const auto kernel =
       options.kernel == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 
-  Parts parts{scenario, observer, {}, {}, {}, {}, {}, {}, {}, {}, {}, nullptr, nullptr, &window, &edges};
+  Ended parts{{observer, config.hardware.retrieval, window, edges, {}, {}, {}, {}, {}, {}, {}, {}}, scenario, {}};
   serving::Gateway* gateway_to_be = nullptr;
   struct Forward : serving::OutcomeListener {  // the gateway is made after its replicas
     serving::Gateway** gateway = nullptr;

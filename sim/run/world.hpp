@@ -4,7 +4,7 @@
 
 #include "hardware/uncertain.hpp"
 #include "sim/metrics/power_series.hpp"
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/serving/gateway/gateway.hpp"
 

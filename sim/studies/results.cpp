@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/result/result_json.hpp"
 #include "sim/run/analytic.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/run/result_json.hpp"
 #include "sim/run/world.hpp"
 
 namespace llmscape::studies {

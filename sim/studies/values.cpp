@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/run/metric_table.hpp"
-#include "sim/run/result_json.hpp"
+#include "sim/result/metric_table.hpp"
+#include "sim/result/result_json.hpp"
 
 namespace llmscape::studies {
 namespace {

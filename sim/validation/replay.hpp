@@ -2,7 +2,7 @@
 #pragma once
 #include <filesystem>
 
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 #include "sim/run/scenario.hpp"
 #include "sim/validation/request_times.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "sim/report/sensitivity.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 #include "tests/support/round_device.hpp"
 #include "tests/support/scenario_run.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "sim/run/result_json.hpp"
+#include "sim/result/result_json.hpp"
 #include "sim/run/world.hpp"
 
 // Whole scenarios in tests: written to a temporary file, run in a child process (SimGrid runs once in the life of a

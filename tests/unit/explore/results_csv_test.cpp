@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "sim/explore/run_row.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;

@@ -6,7 +6,7 @@
 
 #include "sim/explore/results.hpp"
 #include "sim/explore/results_csv.hpp"
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore::test {
 

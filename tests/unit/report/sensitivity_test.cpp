@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 using namespace llmscape;
 using explore::Sensitivity;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/result_json.hpp"
+#include "sim/result/result_json.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

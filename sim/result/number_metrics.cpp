@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 #include <array>
 
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::metrics {
 namespace {
@@ -116,8 +116,9 @@ constexpr std::array kNumbers = {
     Metric{.key = "late_share",
            .section = "speculation",
            .unit = "share",
-           .text = "passes that went without the drafts of a user's device, which would have been late / passes that such "
-                   "drafts were meant for",
+           .text =
+               "passes that went without the drafts of a user's device, which would have been late / passes that such "
+               "drafts were meant for",
            .better = Better::lower,
            .value = [](const RunResult& r) { return r.speculation ? r.speculation->late_share : std::nullopt; }},
     Metric{.key = "loads",

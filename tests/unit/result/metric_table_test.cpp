@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 
-#include "sim/run/result_json.hpp"
+#include "sim/result/result_json.hpp"
 #include "sim/serving/phases.hpp"
 #include "sim/serving/request.hpp"
 
@@ -39,6 +40,8 @@ run::RunResult everything() {
   r.area = run::AreaResult{number(), number()};
   run::TimeParts& phases_of = r.breakdown.requests.emplace();
   for (const std::string_view name : serving::kRequestPhaseNames) phases_of.parts.emplace_back(name, number());
+  for (const Metric& metric : numbers())
+    if (!metric.value) r.numbers.set(metric.key, metric.unit.empty() ? static_cast<double>(count()) : number());
   r.steps = count();
   r.sequence_steps = count();
   r.window_s = number();
@@ -80,6 +83,27 @@ TEST_CASE("a result without a part has nothing in its columns") {
     if (section == "latency" || section == "throughput" || section == "energy" || section.starts_with("breakdown"))
       CHECK_FALSE(column.value(empty));
   }
+}
+
+TEST_CASE("what is told by a name that no row has is refused, not lost") {
+  run::RunResult result;
+  result.numbers.set("made_up_s", 1);
+  CHECK_THROWS_WITH_AS(run::to_json(result),
+                       "the result tells 'made_up_s', but no row of the table of metrics has it written",
+                       std::logic_error);
+  run::RunResult other;
+  other.latency.set("made_up_s", run::Percentiles{});
+  CHECK_THROWS_AS(run::to_json(other), std::logic_error);
+}
+
+TEST_CASE("an observer keeps bubbles only where streams share the stages of a pipeline") {
+  const auto kept = [](const Serving& serving, std::string_view key) {
+    return std::ranges::count(latencies_of(serving), key, [](const Metric* m) { return m->key; });
+  };
+  CHECK(kept({.stages_shared = true}, "bubble_s") == 1);
+  CHECK(kept({}, "bubble_s") == 0);
+  CHECK(kept({}, "ttft_s") == 1);
+  CHECK(kept({}, "itl_s") == 0);  // of tokens, not of requests
 }
 
 TEST_CASE("the times of a request") {

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
-#include <algorithm>
 #include <array>
 
-#include "sim/run/scenario.hpp"
 #include "sim/serving/request.hpp"
 
 namespace llmscape::metrics {
 namespace {
 
-using run::PoolConfig;
 using run::RunResult;
-using run::Scenario;
 using serving::Request;
 using Time = std::optional<Seconds>;
 
@@ -91,7 +87,7 @@ constexpr std::array kLatencies = {
            .better = Better::lower,
            .distribution = true,
            .of_request = [](const Request& r) { return Time(r.bubble); },
-           .applies = [](const Scenario& s) { return std::ranges::any_of(s.pools, &PoolConfig::stages_shared); }},
+           .applies = [](const Serving& s) { return s.stages_shared; }},
 };
 
 constexpr std::array kPhases = {

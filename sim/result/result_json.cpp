@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/result_json.hpp"
+#include "sim/result/result_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -23,7 +23,7 @@ Json section(const RunResult& result, std::string_view name) {
   Json json = Json::object();
   for (const metrics::Metric& metric : metrics::numbers())
     if (metric.section == name)
-      if (const std::optional<double> value = metric.value(result))
+      if (const std::optional<double> value = metric.number(result))
         json[std::string(metric.key)] = metric.unit.empty() ? Json(std::llround(*value)) : Json(*value);
   return json;
 }
@@ -222,6 +222,18 @@ std::optional<double> read_number(const AnyJson& run, const metrics::Column& col
   return run.at(place).template get<double>();
 }
 
+// What a run tells by name and nobody would ever read is a mistake of ours too.
+void refuse_what_is_not_written(const Json& json, const RunResult& result) {
+  const auto check = [&json](const std::string& column_name) {
+    const metrics::Column* column = metrics::find_column(column_name);
+    if (!column || !read_number(json, *column))
+      throw std::logic_error("the result tells '" + column_name +
+                             "', but no row of the table of metrics has it written");
+  };
+  for (const auto& [key, number] : result.numbers.all()) check(key);
+  for (const auto& [key, percentiles] : result.latency.all()) check(key + ".mean");
+}
+
 }  // namespace
 
 std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column) {
@@ -298,6 +310,7 @@ std::string to_json(const RunResult& r) {
   json["devices"] = r.devices;
   json["replicas"] = r.replicas;
   refuse_what_is_no_number(json, "");
+  refuse_what_is_not_written(json, r);
   return json.dump(2) + '\n';
 }
 

@@ -2,8 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "sim/run/assemble.hpp"
-#include "sim/run/portion.hpp"
+#include "sim/result/parts.hpp"
+#include "sim/result/portion.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::run {
 

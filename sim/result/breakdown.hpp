@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sim/run/assemble.hpp"
+#include "sim/result/parts.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::run {
 

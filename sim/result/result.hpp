@@ -29,21 +29,24 @@ struct Percentiles {
   std::array<double, kCurveLevels.size()> curve{};  // quantiles at kCurveLevels; run.json does not have them
 };
 
-// Distributions of a run, by the key of their metric (metric_table.hpp). One that has no values is not there.
-class Latencies {
+// What a run tells by the key of its metric (metric_table.hpp). What it does not have is not there.
+template <class T>
+class ByKey {
  public:
-  void set(std::string_view key, const std::optional<Percentiles>& percentiles) {
-    if (percentiles) all_.insert_or_assign(std::string(key), *percentiles);
+  void set(std::string_view key, const std::optional<T>& value) {
+    if (value) all_.insert_or_assign(std::string(key), *value);
   }
   // nullptr if the run has none.
-  const Percentiles* operator[](std::string_view key) const {
+  const T* operator[](std::string_view key) const {
     const auto found = all_.find(key);
     return found == all_.end() ? nullptr : &found->second;
   }
+  [[nodiscard]] const std::map<std::string, T, std::less<>>& all() const { return all_; }
 
  private:
-  std::map<std::string, Percentiles, std::less<>> all_;
+  std::map<std::string, T, std::less<>> all_;
 };
+using Latencies = ByKey<Percentiles>;
 
 struct Tokens {                  // INV-5: computed + reused = prompt + recomputed + invalidated + discarded
   std::int64_t prompt = 0;       // of completed requests
@@ -294,6 +297,7 @@ struct RunResult {
   std::vector<std::pair<std::string, std::int64_t>> reasons;  // why requests were dropped or failed
   Tokens tokens;
   Latencies latency;
+  ByKey<double> numbers;  // of metrics whose row has no function of the rest
   Work work;
   std::optional<PteResult> pte;
   Throughput throughput;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/energy.hpp"
+#include "sim/result/energy.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sim/metrics/energy_ledger.hpp"
-#include "sim/run/retrieval.hpp"
+#include "sim/result/retrieval.hpp"
 
 namespace llmscape::run {
 namespace {
@@ -26,7 +26,7 @@ metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gate
       ledger.spend(group, component, energy[component]);
     ledger.spend(group, metrics::kStatic, standing_power(parts, r) * portion.provisioned(gateway, r));
   }
-  if (const auto& hosts = parts.scenario.config.hardware.retrieval)
+  if (const auto& hosts = parts.retrieval)
     ledger.spend(name_of_hosts(*hosts), metrics::kRetrieval,
                  retrieval_joules(*hosts, portion.searching, portion.length()));
   return ledger;
@@ -42,8 +42,7 @@ std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, c
       for (const Joules component : portion.replicas[r].energy) work += component;
     if (tags.idle == Tag::assumed) idle += standing_power(parts, r) * portion.provisioned(gateway, r);
   }
-  if (const auto& hosts = parts.scenario.config.hardware.retrieval)
-    retrieval = retrieval_joules(*hosts, portion.searching, portion.length());
+  if (const auto& hosts = parts.retrieval) retrieval = retrieval_joules(*hosts, portion.searching, portion.length());
   return {{"work", work}, {"idle", idle}, {"retrieval", retrieval}};
 }
 
@@ -93,7 +92,7 @@ metrics::PowerSeries power_of(const Parts& parts, const serving::Gateway& gatewa
   if (power.end() > whole.to * (1 + 1e-9))
     throw std::logic_error("INV-6: joules were spent until " + std::to_string(power.end().si()) + " s in a run of " +
                            std::to_string(whole.to.si()) + " s");
-  if (const auto& hosts = parts.scenario.config.hardware.retrieval)  // their mean power: it is not known over time
+  if (const auto& hosts = parts.retrieval)  // their mean power: it is not known over time
     power.add(Seconds(), whole.to, retrieval_joules(*hosts, whole.searching, whole.to));
   return power;
 }

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "sim/metrics/power_series.hpp"
-#include "sim/run/assemble.hpp"
-#include "sim/run/portion.hpp"
+#include "sim/result/parts.hpp"
+#include "sim/result/portion.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::run {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "hardware/retrieval/retrieval.hpp"
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 #include "sim/serving/gateway/program_runner.hpp"
 
 namespace llmscape::run {

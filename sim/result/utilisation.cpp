@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/utilisation.hpp"
+#include "sim/result/utilisation.hpp"
 
 #include <map>
 #include <stdexcept>

@@ -4,14 +4,14 @@
 #include <optional>
 #include <string>
 
-#include "sim/run/metric_table.hpp"
-#include "sim/run/result.hpp"
+#include "sim/result/metric_table.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::run {
 
 // The result as JSON (schema run/1), two-space indented, with a final newline. A part that was not computed is absent.
 // No wall time, no host: the same run gives the same bytes. Throws std::logic_error naming a value that is NaN or
-// infinite.
+// infinite, or that no metric of the table is there to write.
 std::string to_json(const RunResult& result);
 
 // What such JSON, parsed, has in a column: Column::value() of the result that was written. Nothing where it has none.

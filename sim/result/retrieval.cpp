@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/retrieval.hpp"
+#include "sim/result/retrieval.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/portion.hpp"
+#include "sim/result/portion.hpp"
 
-#include "sim/run/assemble.hpp"
+#include "sim/result/parts.hpp"
 
 namespace llmscape::run {
 

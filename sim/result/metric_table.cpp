@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/metric_table.hpp"
+#include "sim/result/metric_table.hpp"
 
 #include <fmt/format.h>
 
@@ -18,8 +18,21 @@ const std::vector<Metric>& metrics() {
   return all;
 }
 
+std::vector<const Metric*> latencies_of(const Serving& serving) {
+  std::vector<const Metric*> all;
+  for (const Metric& metric : latencies())
+    if (metric.of_request && (!metric.applies || metric.applies(serving))) all.push_back(&metric);
+  return all;
+}
+
+std::optional<double> Metric::number(const run::RunResult& result) const {
+  if (value) return value(result);
+  const double* told = result.numbers[key];
+  return told ? std::optional(*told) : std::nullopt;
+}
+
 std::optional<double> Column::value(const run::RunResult& result) const {
-  if (!metric->distribution) return metric->value(result);
+  if (!metric->distribution) return metric->number(result);
   const run::Percentiles* found = result.latency[metric->key];
   return found ? std::optional(found->*of) : std::nullopt;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/breakdown.hpp"
+#include "sim/result/breakdown.hpp"
 
 #include <cmath>
 #include <map>

@@ -8,17 +8,18 @@
 #include <vector>
 
 #include "base/quantity.hpp"
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::serving {
 struct Request;
 }
 
-namespace llmscape::run {
-struct Scenario;
-}
-
 namespace llmscape::metrics {
+
+// What of a scenario decides which distributions its requests have.
+struct Serving {
+  bool stages_shared = false;  // streams of requests take turns on the stages of a pipeline
+};
 
 enum class Better { higher, lower, neither };
 
@@ -36,17 +37,22 @@ struct Metric {
   // Of a measured completed request, for a distribution that the observer keeps. Others are told of by name
   // (RunResult::latency).
   std::optional<Seconds> (*of_request)(const serving::Request&) = nullptr;
-  bool (*applies)(const run::Scenario&) = nullptr;  // absent: to every scenario
-  // Of one number; nothing where the run has none.
+  bool (*applies)(const Serving&) = nullptr;  // absent: however it is served
+  // Of one number; nothing where the run has none. Absent: it is told by name (RunResult::numbers).
   std::optional<double> (*value)(const run::RunResult&) = nullptr;
   std::string_view vllm = {};  // what vLLM's benchmark results call it, in ms and with its statistic where it is a time
   std::string_view aiperf = {};  // what AIPerf calls it
+
+  // That number of a result.
+  [[nodiscard]] std::optional<double> number(const run::RunResult& result) const;
 };
 
 // Distributions, and single numbers: a row of one of these tables is all that a metric needs beside what observes it.
 std::span<const Metric> latencies();
 std::span<const Metric> phases();  // of requests
 std::span<const Metric> numbers();
+// The distributions that an observer keeps of requests, in its order.
+std::vector<const Metric*> latencies_of(const Serving& serving);
 // All, in the order in which they are printed.
 const std::vector<Metric>& metrics();
 

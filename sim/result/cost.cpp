@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/cost.hpp"
+#include "sim/result/cost.hpp"
 
 #include <algorithm>
 
-#include "sim/run/result.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::run {
 namespace {

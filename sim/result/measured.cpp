@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/result/measured.hpp"
+
+#include <algorithm>
+
+namespace llmscape::run {
+namespace {
+
+void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
+              metrics::WindowSums& sums) {
+  gateway.calls().for_each_open([&](const serving::Request& request) {
+    std::int64_t emitted = request.lost;
+    if (request.replica >= 0)
+      emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
+    metrics::Observer::add_open(request, emitted, end, span, sums);
+  });
+}
+
+}  // namespace
+
+Measured whole_measured(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
+  Measured all{"whole", whole_run(parts, gateway, end), parts.observer.in_all, Seconds()};
+  add_open(parts, gateway, end, {}, all.sums);
+  return all;
+}
+
+Measured window_measured(const Parts& parts, const serving::Gateway& gateway, const Measured& all,
+                         std::string_view rule) {
+  const metrics::WindowTracker& tracker = parts.window;
+  const Seconds end = all.portion.to;
+  const auto& [from, to] = parts.edges;
+  Measured measured = all;
+  if (tracker.found(end)) {
+    measured.rule = rule;
+    measured.portion = between(from, to, all.portion);
+    measured.sums = parts.observer.in_window;
+    add_open(parts, gateway, end, tracker.main(), measured.sums);
+  } else if (tracker.rest().from > Seconds() && tracker.rest().from < end) {
+    measured.portion = between(from, {}, all.portion);
+    measured.sums = parts.observer.in_rest;
+    add_open(parts, gateway, end, tracker.rest(), measured.sums);
+  }
+  measured.arrivals_from = measured.portion.from;
+  return measured;
+}
+
+std::optional<Percentiles> percentiles(const Distribution& d) {
+  if (d.count() == 0) return std::nullopt;
+  Percentiles p{d.count(), d.mean(), d.standard_deviation(), 0, 0, 0, 0, d.maximum(), d.exact()};
+  std::ranges::copy(d.quantiles(kCurveLevels), p.curve.begin());
+  const auto at = [&p](double level) {
+    return p.curve[static_cast<std::size_t>(std::ranges::find(kCurveLevels, level) - kCurveLevels.begin())];
+  };
+  p.p50 = at(0.5);
+  p.p90 = at(0.9);
+  p.p95 = at(0.95);
+  p.p99 = at(0.99);
+  return p;
+}
+
+Distribution merged(const std::vector<const Distribution*>& parts) {
+  Distribution all;
+  for (const Distribution* part : parts) all.merge(*part);
+  return all;
+}
+
+}  // namespace llmscape::run

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <vector>
+
+#include "base/statistics.hpp"
+#include "hardware/retrieval/retrieval.hpp"
+#include "sim/metrics/observer.hpp"
+#include "sim/result/portion.hpp"
+#include "sim/serving/gateway/gateway.hpp"
+
+namespace llmscape::run {
+
+// What a run leaves behind for its result, whatever scenario it was; one entry per replica.
+struct Parts {
+  const metrics::Observer& observer;
+  const std::optional<hardware::Retrieval>& retrieval;  // hosts that search
+  const metrics::WindowTracker& window;
+  const Edges& edges;  // of the window
+  std::vector<const serving::Replica*> replicas;
+  std::vector<const hardware::Device*> devices;
+  std::vector<const Distribution*> gaps;
+  std::vector<std::size_t> pools;                  // of the scenario's, where the replica stood at first
+  std::vector<const serving::DeviceTurns*> turns;  // nullptr where the replica has its devices alone
+  std::vector<const metrics::PowerSeries*> power;  // dynamic
+  std::vector<std::int64_t> devices_of_replica;
+  std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it has the same ones
+};
+
+}  // namespace llmscape::run

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/result/sums.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+namespace llmscape::run {
+namespace {
+
+std::string in_words(std::string_view family) {
+  std::string words(family);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+}  // namespace
+
+Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
+  const metrics::Observer& seen = parts.observer;
+  Tokens tokens;
+  tokens.prompt = seen.prompt_tokens;
+  tokens.recomputed = seen.recomputed_tokens;
+  tokens.invalidated = seen.invalidated_tokens;
+  tokens.discarded = seen.discarded_tokens;
+  tokens.emitted = seen.emitted_tokens;
+  gateway.calls().for_each_open([&](const serving::Request& request) {
+    tokens.discarded += request.prefilled + request.reused - request.invalidated;
+    tokens.invalidated += request.invalidated;
+    tokens.emitted += request.lost;
+    if (request.replica >= 0)
+      tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
+  });
+  std::int64_t emitted = 0, invalidated = 0;
+  for (const serving::Replica* replica : parts.replicas) {
+    const serving::ReplicaTotals& totals = replica->totals();
+    tokens.computed += replica->state().prefilled_tokens - totals.cut_prefill_tokens;
+    tokens.discarded -= totals.cut_prefill_tokens;
+    tokens.emitted -= totals.cut_emitted_tokens;
+    tokens.reused += replica->state().reused_tokens;
+    tokens.fetched += replica->state().fetched_tokens;
+    emitted += replica->state().emitted_tokens() - replica->totals().cut_emitted_tokens;
+    invalidated += replica->state().invalidated_tokens;
+  }
+  if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.invalidated + tokens.discarded)
+    throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) +
+                           " + reused " + std::to_string(tokens.reused) + ", prompt " + std::to_string(tokens.prompt) +
+                           " + recomputed " + std::to_string(tokens.recomputed) + " + invalidated " +
+                           std::to_string(tokens.invalidated) + " + discarded " + std::to_string(tokens.discarded));
+  if (invalidated != tokens.invalidated || tokens.recomputed < 0)
+    throw std::logic_error("INV-5: later versions of prompts invalidated " + std::to_string(invalidated) +
+                           " tokens in engines and " + std::to_string(tokens.invalidated) + " of requests, and " +
+                           std::to_string(tokens.recomputed) + " were computed again");
+  if (emitted != tokens.emitted)
+    throw std::logic_error("INV-5: engines emitted " + std::to_string(emitted) + " tokens, requests received " +
+                           std::to_string(tokens.emitted));
+  return tokens;
+}
+
+std::optional<HostResult> kv_on_hosts(const Parts& parts) {
+  std::optional<HostResult> result;
+  for (const serving::Replica* replica : parts.replicas) {
+    const serving::KvHost* host = replica->host();
+    if (!host) continue;
+    if (!result) result.emplace();
+    const Bytes block = host->block_bytes(replica->state().kv.block_tokens());
+    result->peak_bytes = std::max(result->peak_bytes, static_cast<double>(host->peak_blocks()) * block.si());
+    result->written_bytes += host->total().written.si();
+    result->read_bytes += host->total().read.si();
+    result->wait_s += host->total().wait.si();
+  }
+  return result;
+}
+
+std::optional<SwapResult> kv_swaps(const Parts& parts, Seconds end) {
+  std::optional<SwapResult> result;
+  std::int64_t preemptions = 0;
+  double memories = 0;
+  for (const serving::Replica* replica : parts.replicas) {
+    const serving::KvSwap* swap = replica->swap();
+    if (!swap) continue;
+    if (!result) result.emplace();
+    const double block = swap->config().block_bytes.si();
+    ++memories;
+    preemptions += replica->state().preemptions;
+    result->swaps += replica->state().swaps;
+    result->peak_bytes = std::max(result->peak_bytes, block * static_cast<double>(swap->peak()));
+    result->written_bytes += block * static_cast<double>(swap->blocks_written());
+    result->read_bytes += block * static_cast<double>(swap->blocks_read());
+    result->write_use += swap->writes().busy(end).si();
+    result->read_use += swap->reads().busy(end).si();
+  }
+  if (!result || end == Seconds()) return result;
+  if (preemptions > 0) result->share = static_cast<double>(result->swaps) / static_cast<double>(preemptions);
+  result->write_use /= memories * end.si();
+  result->read_use /= memories * end.si();
+  return result;
+}
+
+void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result) {
+  std::array<double, hardware::kOperatorFamilies> seconds{};
+  double all = 0;
+  for (const auto& t : totals) result.extrapolated += t.extrapolated.si();
+  for (std::size_t r = 0; r < totals.size(); ++r) {
+    const auto tags = parts.devices[r]->provenance();
+    for (std::size_t f = 0; f < seconds.size(); ++f) {
+      const double some = std::accumulate(totals[r].time[f].begin(), totals[r].time[f].end(), Seconds()).si();
+      seconds[f] += some;
+      result.provenance[static_cast<std::size_t>(tags[f])] += some;
+      all += some;
+    }
+  }
+  if (all <= 0) return;
+  for (double& share : result.provenance) share /= all;
+  result.extrapolated /= all;
+  for (std::size_t f = 0; f < seconds.size(); ++f)
+    if (seconds[f] > 0) result.time_share.emplace_back(hardware::kOperatorFamilyNames[f], seconds[f] / all);
+  const auto most = std::max_element(result.time_share.begin(), result.time_share.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  result.bottleneck = in_words(most->first);
+}
+
+std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
+  std::map<std::string, GroupTime> times;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    GroupTime& time = times[parts.devices[r]->name];
+    const auto devices = static_cast<double>(parts.devices_counted[r]);
+    time.group = parts.devices[r]->name;
+    time.devices += parts.devices_counted[r];
+    time.owned += portion.length() * devices;
+    time.provisioned += portion.provisioned(gateway, r) * devices;
+  }
+  std::vector<GroupTime> all;
+  for (auto& [group, time] : times) all.push_back(std::move(time));
+  return all;
+}
+
+}  // namespace llmscape::run
