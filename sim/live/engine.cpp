@@ -94,7 +94,7 @@ void Engine::read_arrivals() {
 void Engine::close() {
   for (std::size_t i = 0; i < arrived_; ++i) {
     Sequence& s = sequences_[i];
-    if (s.state == Request::State::waiting && s.schedule == serving::kNever) state_.waiting.erase(s);
+    if (s.sequence.state == serving::Sequence::State::waiting && s.schedule == serving::kNever) state_.waiting.erase(s);
   }
   arrived_ = sequences_.size();
 }
@@ -119,7 +119,7 @@ void Engine::gather() {
     s->decodes = false;
     s->givings = s->preemptions;
   }
-  std::erase_if(active_, [](const Sequence* s) { return s->state == Request::State::waiting; });
+  std::erase_if(active_, [](const Sequence* s) { return s->sequence.state == serving::Sequence::State::waiting; });
   for (Sequence* s : active_) {
     const auto known = static_cast<std::int64_t>(s->tokens.size());
     if (!s->decodes || s->prompt_tokens + state_.emitted(*s) == known) continue;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/serving/gateway/gateway.hpp"
-#include "sim/serving/replica.hpp"
+#include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::run {
 

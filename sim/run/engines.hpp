@@ -13,7 +13,7 @@
 #include "sim/run/tiers.hpp"
 #include "sim/run/unread_overrides.hpp"
 #include "sim/run/world.hpp"
-#include "sim/serving/rank_group.hpp"
+#include "sim/serving/replica/rank_group.hpp"
 
 namespace llmscape::run {
 

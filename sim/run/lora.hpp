@@ -8,7 +8,7 @@
 
 #include "base/fields.hpp"
 #include "hardware/device.hpp"
-#include "sim/serving/adapters.hpp"
+#include "sim/serving/replica/adapters.hpp"
 
 namespace llmscape::run {
 

@@ -8,7 +8,7 @@
 #include "base/fields.hpp"
 #include "base/sourced.hpp"
 #include "hardware/device.hpp"
-#include "sim/serving/speculation.hpp"
+#include "sim/serving/replica/speculation.hpp"
 
 namespace llmscape::run {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "base/fields.hpp"
-#include "sim/serving/engine_state.hpp"
+#include "sim/serving/replica/engine_state.hpp"
 
 namespace llmscape::serving {
 

@@ -3,27 +3,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "base/quantity.hpp"
 #include "sim/serving/phases.hpp"
+#include "sim/serving/sequence.hpp"
 #include "traces/content.hpp"
 
 namespace llmscape::serving {
-
-inline constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
-
-struct PrefixNode;
-
-// The KV blocks that one request holds: a path of shared, published blocks that ends in `tip`, and blocks of its own.
-struct Lease {
-  PrefixNode* tip = nullptr;
-  std::int64_t published_blocks = 0;  // on the path from the root to the tip
-  std::int64_t private_blocks = 0;
-  [[nodiscard]] std::int64_t blocks() const { return published_blocks + private_blocks; }
-};
 
 // How a request left the system.
 enum class Outcome : std::uint8_t { completed, cancelled, timed_out, dropped, failed };
@@ -46,10 +35,9 @@ inline constexpr int kReasons = 6;
 inline constexpr std::array<std::string_view, kReasons> kReasonNames = {"none",         "too_long",   "queue_full",
                                                                         "not_accepted", "no_replica", "replica_lost"};
 
-// One model call on its way. The gateway owns it; the replica that serves it moves it through its states.
+// One model call on its way: what was asked, where it stands, and the stamps and counts that users and metrics see. The
+// gateway owns it. What a replica does for it is its `sequence`, a new one at each replica and for each retry.
 struct Request {
-  enum class State : std::uint8_t { waiting, prefilling, decoding, finishing };
-
   std::uint64_t id = 0;  // counts calls in the order in which the gateway received them
   Prompt prompt;
   std::int64_t prompt_tokens = 0;
@@ -60,18 +48,11 @@ struct Request {
   int priority = 0;              // smaller is served first
   int slo_class = 0;
   int model = 0;             // index into the scenario's models
-  int adapter = -1;          // index of its low-rank adapter at its replica; -1: none
   int replica = -1;          // where it is
   std::int32_t attempt = 0;  // how often its replica was lost and it began anew
   std::int32_t asked = 0;    // how often a replica was asked for room to decode it
   std::int32_t preemptions = 0;
-  std::int32_t slot = -1;  // in the decode set
-  State state = State::waiting;
   Reason reason = Reason::none;  // once it was dropped or has failed
-  bool hand_over = false;        // leaves its replica with the first token: another one decodes it
-  bool drafts_late = false;      // decodes without drafts
-  bool outgrew_drafts = false;   // began to decode with drafts and goes on without
-  bool sought_below = false;     // its prefix was looked for in the tiers below HBM since it began to wait
 
   // A prompt that comes bit by bit: `prompt` is what is there; no token is answered before it is complete.
   bool complete = true;
@@ -87,17 +68,7 @@ struct Request {
   Seconds latest_token;  // emitted at the end of a chunk, or before a preemption; while decoding, later ones may have
                          // followed
 
-  std::int64_t swapped = 0;       // KV entries that the host's memory keeps of it while it waits
-  Seconds kv_ready;               // those that are copied out or in are there
-  std::int64_t computed = 0;      // KV entries that exist; while decoding, as of `joined_step`
-  std::int64_t emitted = 0;       // tokens answered; while decoding, as of `joined_step`
-  std::int64_t joined_step = 0;   // the decode step at which it joined the decode set, or its late part
-  std::int64_t end_step = 0;      // the decode step by which it has answered `to_answer` tokens
-  std::int64_t to_answer = 0;     // all that are left, or those before its drafts are late
-  std::int64_t room = 0;          // tokens that its KV blocks were taken for, when it has left the decode set
-  std::int64_t fetched_from = 0;  // tokens from here on were fetched from a tier below HBM ...
-  std::int64_t fetched_to = 0;    // ... up to here
-  Lease lease;
+  std::int64_t emitted = 0;  // tokens answered; while decoding, as of Sequence::joined_step
   // INV-5: of the work on its prompt (and on generated tokens after a preemption).
   std::int64_t prefilled = 0;    // tokens computed in chunks
   std::int64_t reused = 0;       // tokens found in the prefix cache
@@ -105,18 +76,25 @@ struct Request {
   std::int64_t lost = 0;         // tokens answered by replicas that were lost: answered again
   Seconds bubble;                // what the stages of its pipeline idled before its steps, once it has left them
   RequestClock clock;            // INV-17: its phases sum to last_token - arrival
-  // Running requests in order of admission, as a list through the requests themselves.
-  Request* previous = nullptr;
-  Request* next = nullptr;
+  Sequence sequence;
 
   // It has computed all that is there of its prompt, and waits for the rest.
-  [[nodiscard]] bool idle() const { return !complete && computed == prompt_tokens; }
+  [[nodiscard]] bool idle() const { return !complete && sequence.computed == prompt_tokens; }
   // Tokens that must be in the cache before the next one can be generated.
   [[nodiscard]] std::int64_t tokens_to_compute() const { return prompt_tokens + emitted; }
   // It waits to be scheduled, or to be scheduled again, from `at` on; is scheduled, or scheduled again.
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }
   [[nodiscard]] bool answered() const { return first_token < kNever; }
+  // Its replica was lost, and what was answered with it: all of it comes again.
+  void begin_retry(Seconds at) {
+    replica = -1;
+    schedule = first_token = last_token = kNever;
+    clock.start_anew(RequestPhase::lost, arrival, at);
+    lost += std::exchange(emitted, 0);
+    ++attempt;
+    ++asked;  // entries that are on their way are for nobody
+  }
 
   // What the user of an answered request waited for: the first token, one more in the mean (of an answer of one token
   // nothing), and the last one.

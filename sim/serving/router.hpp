@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/fields.hpp"
-#include "sim/serving/replica.hpp"
+#include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
 

@@ -60,7 +60,7 @@ TEST_CASE("calls one after the other load an adapter whenever it is another one,
   const Served system(with(4, 1), 100, 10);
   int changes = 0, last = -1;
   for (const auto& answer : system.answers)
-    if (answer.request.adapter != std::exchange(last, answer.request.adapter)) ++changes;
+    if (answer.request.sequence.adapter != std::exchange(last, answer.request.sequence.adapter)) ++changes;
   CHECK(system.replica().state().adapters.loads() == changes);
   CHECK(changes > 60);  // 3 of 4 in the mean
   CHECK(Served(with(4, 4), 100, 10).replica().state().adapters.loads() == 4);
@@ -69,7 +69,7 @@ TEST_CASE("calls one after the other load an adapter whenever it is another one,
 TEST_CASE("a step carries the distinct adapters of its calls") {
   const Served system(with(4, 4), 40, 0);
   std::set<int> drawn;
-  for (const auto& answer : system.answers) drawn.insert(answer.request.adapter);
+  for (const auto& answer : system.answers) drawn.insert(answer.request.sequence.adapter);
   REQUIRE(drawn.size() == 4);
   // All start at once: four loads with the first step, then ten decodes of all.
   CHECK(system.time_of(39) == doctest::Approx(4 * kLoad + 11 * (kStep + 4 * kPerAdapter)));
@@ -84,7 +84,7 @@ TEST_CASE("a call whose adapter finds no room waits until another one is free") 
     std::set<int> beside;
     for (const auto& other : system.answers)
       if (other.request.schedule <= one.request.schedule && other.request.last_token > one.request.schedule)
-        beside.insert(other.request.adapter);
+        beside.insert(other.request.sequence.adapter);
     CHECK(beside.size() <= 2);
   }
   CHECK(system.end > Served(with(4, 4), 40, 0).end);

@@ -103,7 +103,7 @@ TEST_CASE("seven short answers do not wait for the drafts of a prompt of 200,000
   // The long one has no draft: a token a pass.
   const auto passes_of_long = [](const System& system) {
     for (const auto& answer : system.answers)
-      if (answer.request.prompt_tokens > 100) return answer.request.end_step - answer.request.joined_step;
+      if (answer.request.prompt_tokens > 100) return answer.request.sequence.end_step - answer.request.sequence.joined_step;
     return std::int64_t{0};
   };
   CHECK(passes_of_long(apart) == 399);
@@ -165,8 +165,8 @@ TEST_CASE("where a request's drafts become late is of the request: who else is s
     const Served system(with(waiting(0.050)), 0.050, around_the_limit(count));
     for (const auto& answer : system.answers)
       if (answer.request.id == 24) {
-        CHECK(answer.request.outgrew_drafts);
-        return answer.request.to_answer;
+        CHECK(answer.request.sequence.outgrew_drafts);
+        return answer.request.sequence.to_answer;
       }
     return std::int64_t{0};
   };

@@ -100,7 +100,7 @@ TEST_CASE("passes are of the request: who else is served does not change them") 
   const auto steps_of_first = [](int others) {
     const Served system(with(kFour), 1 + others, 500);
     for (const auto& answer : system.answers)
-      if (answer.request.id == 0) return answer.request.end_step - answer.request.joined_step;
+      if (answer.request.id == 0) return answer.request.sequence.end_step - answer.request.sequence.joined_step;
     return std::int64_t{0};
   };
   CHECK(steps_of_first(0) == steps_of_first(20));

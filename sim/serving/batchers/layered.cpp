@@ -42,7 +42,7 @@ class LayeredBatcher : public Batcher {
   void gather(EngineState& state, Seconds now, bool may_admit) {
     std::int64_t left = policy_.max_cohort_tokens;
     const auto take = [&](Request& request) {
-      const std::int64_t tokens = std::min(left, request.tokens_to_compute() - request.computed);
+      const std::int64_t tokens = std::min(left, request.tokens_to_compute() - request.sequence.computed);
       cohort_.push_back({&request, request.id, tokens});
       left -= tokens;
     };

@@ -16,7 +16,7 @@ class SarathiBatcher : public Batcher {
     if (state.prefilling.empty()) admit(state, now);
     if (!state.prefilling.empty()) {
       Request& request = *state.prefilling.front();
-      const std::int64_t left = request.tokens_to_compute() - request.computed;
+      const std::int64_t left = request.tokens_to_compute() - request.sequence.computed;
       state.schedule_chunk(request, std::min(left, chunk(state.decode_tokens(plan))), plan);
     }
     plan.steady = plan.chunks.empty();

@@ -49,7 +49,7 @@ class SgLangBatcher : public Batcher {
     std::int64_t fits = 1, too_many = policy_.chunked_prefill_size / kChunkGrain + 1;
     while (too_many - fits > 1) {
       const std::int64_t middle = (fits + too_many) / 2;
-      (state.chunk_time(request.computed, middle * kChunkGrain) <= first ? fits : too_many) = middle;
+      (state.chunk_time(request.sequence.computed, middle * kChunkGrain) <= first ? fits : too_many) = middle;
     }
     return std::min(policy_.chunked_prefill_size, fits * kChunkGrain);
   }
@@ -58,7 +58,7 @@ class SgLangBatcher : public Batcher {
   static void continue_prompt(EngineState& state, std::int64_t& budget, StepPlan& plan) {
     if (state.prefilling.empty()) return;
     Request& request = *state.prefilling.front();
-    const std::int64_t tokens = std::min(budget, request.tokens_to_compute() - request.computed);
+    const std::int64_t tokens = std::min(budget, request.tokens_to_compute() - request.sequence.computed);
     state.schedule_chunk(request, tokens, plan);
     budget -= tokens;
   }

@@ -41,7 +41,7 @@ class StreamingBatcher : public Batcher {
       line_.push_back(&request);
       return true;
     });
-    const auto waits = [](const Request& r) { return r.state == Request::State::waiting; };
+    const auto waits = [](const Request& r) { return r.sequence.state == Sequence::State::waiting; };
     std::ranges::stable_sort(line_, [&](const Request* a, const Request* b) {
       if (!order_.before && waits(*a) != waits(*b)) return waits(*b);
       if (a->priority != b->priority) return a->priority < b->priority;
@@ -51,7 +51,7 @@ class StreamingBatcher : public Batcher {
 
   // It runs, and nothing is being copied into its blocks.
   static bool may_give_way(const Request& request, Seconds now) {
-    return request.state == Request::State::prefilling && request.kv_ready <= now;
+    return request.sequence.state == Sequence::State::prefilling && request.sequence.kv_ready <= now;
   }
 
   // Sequences that decode come first; prompts of the lowest priority make room, then the sequences admitted last.
@@ -60,7 +60,8 @@ class StreamingBatcher : public Batcher {
       const auto last =
           std::find_if(line_.rbegin(), line_.rend(), [&](const Request* r) { return may_give_way(*r, now); });
       if (last != line_.rend()) preempt(state, **last, now);
-      else if (std::ranges::any_of(line_, [](const Request* r) { return r->state == Request::State::prefilling; }))
+      else if (std::ranges::any_of(line_,
+                                   [](const Request* r) { return r->sequence.state == Sequence::State::prefilling; }))
         return;  // their entries are on their way
       else if (!state.preempt_last(now)) return;
     }
@@ -76,11 +77,12 @@ class StreamingBatcher : public Batcher {
     std::size_t end = line_.size();  // from here on they give way, or wait behind some that do
     for (std::size_t i = 0; i < end && budget > 0; ++i) {
       Request& request = *line_[i];
-      const bool waits = request.state == Request::State::waiting;
-      if (request.idle() || request.kv_ready > now) continue;
-      if (waits && (full || seats <= 0 || !state.adapters.fits(request.adapter))) return;
-      const bool swapped = request.swapped > 0;
-      const std::int64_t tokens = swapped ? 0 : std::min(request.tokens_to_compute() - request.computed, budget);
+      const bool waits = request.sequence.state == Sequence::State::waiting;
+      if (request.idle() || request.sequence.kv_ready > now) continue;
+      if (waits && (full || seats <= 0 || !state.adapters.fits(request.sequence.adapter))) return;
+      const bool swapped = request.sequence.swapped > 0;
+      const std::int64_t tokens =
+          swapped ? 0 : std::min(request.tokens_to_compute() - request.sequence.computed, budget);
       std::int64_t blocks = swapped ? state.blocks_swapped(request) : state.blocks_for_chunk(request, tokens);
       if (waits) blocks += state.window_blocks(request);
       const std::size_t given_way = victims_.size();
@@ -89,8 +91,8 @@ class StreamingBatcher : public Batcher {
         Request& candidate = *line_[last - 1];
         if (!may_give_way(candidate, now)) continue;
         victims_.push_back(&candidate);
-        free += candidate.lease.blocks();
-        if (candidate.state != Request::State::waiting) free += state.window_blocks(candidate);
+        free += candidate.sequence.lease.blocks();
+        if (candidate.sequence.state != Sequence::State::waiting) free += state.window_blocks(candidate);
       }
       if (free < blocks) {
         if (order_.before || waits) victims_.resize(given_way);
@@ -107,10 +109,11 @@ class StreamingBatcher : public Batcher {
 
   // Phase 2.
   void preempt(EngineState& state, Request& victim, Seconds now) const {
-    const std::int64_t blocks = state.kv.blocks_for(victim.computed);
-    const bool out = policy_.victims != Streaming::Victims::recompute && victim.computed > 0 && state.swap &&
-                     state.swap->fits(blocks) &&
-                     (policy_.victims == Streaming::Victims::swap || state.swap->pays(victim.computed, blocks, now));
+    const std::int64_t blocks = state.kv.blocks_for(victim.sequence.computed);
+    const bool out =
+        policy_.victims != Streaming::Victims::recompute && victim.sequence.computed > 0 && state.swap &&
+        state.swap->fits(blocks) &&
+        (policy_.victims == Streaming::Victims::swap || state.swap->pays(victim.sequence.computed, blocks, now));
     if (out) state.swap_out(victim, now);
     else state.preempt(victim, now);
   }
@@ -118,9 +121,9 @@ class StreamingBatcher : public Batcher {
   static void allocate(EngineState& state, const Grant& grant, Seconds now, StepPlan& plan) {
     Request& request = *grant.request;
     // Those admitted before it in this step may have taken the last place of an adapter.
-    if (request.state == Request::State::waiting && !state.adapters.fits(request.adapter)) return;
+    if (request.sequence.state == Sequence::State::waiting && !state.adapters.fits(request.sequence.adapter)) return;
     if (grant.tokens == 0) return state.swap_in(request, now);
-    if (request.state == Request::State::waiting) state.admit(request, 0, now);
+    if (request.sequence.state == Sequence::State::waiting) state.admit(request, 0, now);
     state.schedule_chunk(request, grant.tokens, plan);
   }
 

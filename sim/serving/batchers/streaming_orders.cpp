@@ -18,7 +18,7 @@ bool last_chunk_arrival(const Request& a, const Request& b) {
 }
 
 bool most_computed_tokens(const Request& a, const Request& b) {
-  const std::int64_t of_a = a.computed + a.swapped, of_b = b.computed + b.swapped;
+  const std::int64_t of_a = a.sequence.computed + a.sequence.swapped, of_b = b.sequence.computed + b.sequence.swapped;
   if (of_a != of_b) return of_a > of_b;
   return a.id < b.id;
 }

@@ -45,7 +45,7 @@ class VllmV1Batcher : public Batcher {
         ++i;
         continue;
       }
-      const std::int64_t tokens = limit(request.tokens_to_compute() - request.computed, budget);
+      const std::int64_t tokens = limit(request.tokens_to_compute() - request.sequence.computed, budget);
       while (state.kv.available() < state.blocks_for_chunk(request, tokens)) {
         const Request* victim = state.preempt_last(now);
         if (!victim || victim == &request) return false;

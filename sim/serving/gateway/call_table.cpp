@@ -37,7 +37,7 @@ Counters CallTable::counters() const {
   for_each_open([&](const Request& request) {
     if (request.replica < 0) {
       ++now.waiting;
-    } else if (request.state == Request::State::waiting) {
+    } else if (request.sequence.state == Sequence::State::waiting) {
       ++now.queued;
     } else {
       ++now.running;

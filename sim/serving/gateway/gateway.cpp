@@ -150,14 +150,13 @@ void Gateway::send(OpenCall& call, Seconds now) {
   if (state_.pool_of(*choice.replica).role == Role::prefill && request.output_tokens > 1) {
     if (const Reason never = placer_.hopeless(true, request, request.prompt_tokens); never != Reason::none)
       return refuse(never);
-    request.hand_over = true;
     transfers_.begin(call, *choice.replica);
   }
   request.replica = static_cast<int>(*choice.replica);
   call.announced = false;
   admission_.on_sent();
   fleet_.charge(*choice.replica, call, +1, now);
-  state_.replica(*choice.replica).submit(request, now);
+  state_.replica(*choice.replica).submit(request, transfers_.contains(call), now);
   state_.ring(*choice.replica);
 }
 
@@ -228,21 +227,10 @@ void Gateway::retry(OpenCall& call, Seconds now) {
   call.announced = false;
   fleet_.charge(static_cast<std::size_t>(request.replica), call, -1, now);
   admission_.on_left();
-  request.replica = -1;
-  request.hand_over = false;
-  request.state = Request::State::waiting;
-  request.schedule = request.first_token = request.last_token = kNever;
-  request.clock.start_anew(RequestPhase::lost, request.arrival, now);
-  request.computed = 0;
-  request.kv_ready = Seconds();
-  versions_.restore(call, now);
-  request.sought_below = false;
-  request.fetched_from = request.fetched_to = 0;
   ++retried_;
   lost_tokens_ += request.emitted;
-  request.lost += std::exchange(request.emitted, 0);
-  ++request.attempt;
-  ++request.asked;  // entries that are on their way are for nobody
+  request.begin_retry(now);
+  versions_.restore(call, now);
   if (call.unwanted) return answer(call, *call.unwanted, now);
   if (request.attempt > config_.retries) return reject(call, Outcome::failed, Reason::replica_lost, now);
   admit(call, now);

@@ -105,12 +105,9 @@ void KvTransfers::recompute(OpenCall& call, Seconds now) {
   const Transfer transfer = take(call);
   Request& request = call.request;
   request.replica = static_cast<int>(transfer.to);
-  request.hand_over = false;
-  request.computed = 0;
-  request.state = Request::State::waiting;
   parts_.state.replica(transfer.from).release(request.id, now);
   parts_.state.replica(transfer.to).forget(request.id, now);
-  parts_.state.replica(transfer.to).submit(request, now);
+  parts_.state.replica(transfer.to).submit(request, false, now);
   parts_.fleet.charge(transfer.from, call, -1, now);
   parts_.state.ring(transfer.from);
   parts_.state.ring(transfer.to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/adapters.hpp"
+#include "sim/serving/replica/adapters.hpp"
 
 #include <doctest/doctest.h>
 

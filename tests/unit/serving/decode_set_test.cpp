@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/decode_set.hpp"
+#include "sim/serving/replica/decode_set.hpp"
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 Request request_with(std::int64_t context, std::int64_t emitted, std::int64_t output) {
   Request request;
-  request.computed = context;
+  request.sequence.computed = context;
   request.emitted = emitted;
   request.output_tokens = output;
   return request;
@@ -42,7 +42,7 @@ TEST_CASE("contexts grow by one token a step, the new one included") {
   set.advance(finished);
   REQUIRE(finished.size() == 1);
   CHECK(finished[0] == &b);
-  CHECK(b.computed == 33);
+  CHECK(b.sequence.computed == 33);
   CHECK(b.emitted == 4);
   CHECK(set.attended()[0].sum == 104);
   CHECK(set.tokens_to_finish() == 6);
@@ -73,7 +73,7 @@ TEST_CASE("the aggregates equal sums over the sequences, through joins, leaves, 
         for (Naive& n : all)
           if (n.in) {
             set.leave(n.request);
-            CHECK(n.request.computed == n.context);
+            CHECK(n.request.sequence.computed == n.context);
             n.in = false;
             break;
           }
@@ -132,7 +132,7 @@ TEST_CASE("under speculation too: every sequence grows alike, and holds the bloc
     std::vector<Request*> finished;
     const auto check_end = [&](Naive& n) {
       n.in = false;
-      CHECK(blocks_for(n.request.room) == n.held);
+      CHECK(blocks_for(n.request.sequence.room) == n.held);
     };
     for (std::int64_t round = 0; round < 400; ++round) {
       if (random.chance(0.3)) {
@@ -145,7 +145,7 @@ TEST_CASE("under speculation too: every sequence grows alike, and holds the bloc
       if (random.chance(0.05))
         for (Naive& n : all)
           if (n.in) {
-            const std::int64_t steps = set.step() - n.request.joined_step;
+            const std::int64_t steps = set.step() - n.request.sequence.joined_step;
             set.leave(n.request);
             CHECK(n.request.emitted >= 1 + steps);
             CHECK(n.request.emitted < n.request.output_tokens);
@@ -181,7 +181,7 @@ TEST_CASE("under speculation too: every sequence grows alike, and holds the bloc
       set.advance(finished);
       for (Naive& n : all) n.context += growth;
       for (Naive& n : all)
-        if (n.in && n.request.end_step == set.step()) {
+        if (n.in && n.request.sequence.end_step == set.step()) {
           CHECK(std::find(finished.begin(), finished.end(), &n.request) != finished.end());
           CHECK(n.request.emitted == n.request.output_tokens);
           check_end(n);

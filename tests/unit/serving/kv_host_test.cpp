@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/kv_host.hpp"
+#include "sim/serving/kv/kv_host.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include "sim/serving/kv_swap.hpp"
+#include "sim/serving/kv/kv_swap.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;

@@ -5,7 +5,7 @@
 #include <deque>
 
 #include "base/random.hpp"
-#include "sim/serving/decode_set.hpp"
+#include "sim/serving/replica/decode_set.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
@@ -15,7 +15,7 @@ namespace {
 Request request_with(std::uint64_t id, std::int64_t context, std::int64_t output) {
   Request request;
   request.id = id;
-  request.computed = context;
+  request.sequence.computed = context;
   request.emitted = 1;
   request.output_tokens = output;
   return request;
@@ -49,7 +49,7 @@ TEST_CASE("two sequences, of which one is late: five tokens and one, and each se
   for (int pass = 0; pass < 10; ++pass) set.advance(finished);
   REQUIRE(finished.size() == 1);
   CHECK(finished[0] == &close);
-  CHECK(close.computed == 130);
+  CHECK(close.sequence.computed == 130);
   CHECK(far.emitted + set.answered(far) == 15);
 }
 
@@ -65,7 +65,7 @@ TEST_CASE(
     std::vector<Request*> in, finished;
     std::int64_t held = 0, went_late = 0, answered = 0;
     const auto gone = [&](Request& request) {
-      held -= blocks_for(request.room);
+      held -= blocks_for(request.sequence.room);
       std::erase(in, &request);
     };
     for (int round = 0; round < 400; ++round) {
@@ -92,7 +92,7 @@ TEST_CASE(
       set.advance(finished);
       for (Request* request : finished) {
         CHECK(request->emitted == request->output_tokens);
-        went_late += request->outgrew_drafts ? 1 : 0;
+        went_late += request->sequence.outgrew_drafts ? 1 : 0;
         gone(*request);
       }
       if (!foreseen.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/prefix_tree.hpp"
+#include "sim/serving/kv/prefix_tree.hpp"
 
 #include <doctest/doctest.h>
 

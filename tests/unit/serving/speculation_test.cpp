@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/speculation.hpp"
+#include "sim/serving/replica/speculation.hpp"
 
 #include <doctest/doctest.h>
 

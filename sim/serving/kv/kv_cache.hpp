@@ -2,8 +2,9 @@
 #pragma once
 #include <cstdint>
 
-#include "sim/serving/prefix_tree.hpp"
-#include "sim/serving/request.hpp"
+#include "sim/serving/kv/lease.hpp"
+#include "sim/serving/kv/prefix_tree.hpp"
+#include "traces/content.hpp"
 
 namespace llmscape::serving {
 

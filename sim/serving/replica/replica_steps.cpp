@@ -5,18 +5,9 @@
 #include <stdexcept>
 
 #include "hardware/layer_share.hpp"
-#include "sim/serving/replica.hpp"
+#include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
-
-Seconds Replica::duration(const hardware::StepCost& cost) const {
-  // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
-  // short (docs/serving.md).
-  const double stages = config_.pipeline_stages;
-  const Seconds step = hides_host_ ? std::max(cost.stage() * stages, cost.host + cost.launch * stages)
-                                   : cost.stage() * stages + cost.host;
-  return step + cost.sync;
-}
 
 // How many tokens the decodes of a batch compute: one each where all would have to wait too long for their drafts.
 void Replica::tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
@@ -44,7 +35,7 @@ hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
     plan_.host = host_->traffic(batch, used_before_, state_.kv.used(), cost.device);
     cost.sync += plan_.host.wait;
   }
-  totals_.adapter_loading += loading;
+  ledger_.count_loading(loading);
   loads_ = state_.adapters.loads();
   return cost;
 }
@@ -64,7 +55,7 @@ Seconds Replica::prefill_time(std::int64_t cached, std::int64_t tokens) {
     const models::PrefillChunk chunk{some, cached, cached + some == tokens};
     models::Batch batch;
     batch.chunks = std::span(&chunk, 1);
-    time += duration(step_model_->step(batch));
+    time += timing_.duration(step_model_->step(batch));
     cached += some;
   }
   return time;
@@ -83,7 +74,7 @@ bool Replica::draft(Seconds now) {
 
 void Replica::announce_prompts(Seconds start) {
   for (const PlannedChunk& chunk : plan_.chunks)
-    if (chunk.request->hand_over && chunk.begins) outcomes_.on_prompt_start(*chunk.request, start);
+    if (chunk.request->sequence.hand_over && chunk.begins) outcomes_.on_prompt_start(*chunk.request, start);
 }
 
 models::RankTokens Replica::drafted_tokens() const {
@@ -111,11 +102,11 @@ Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
     announce_prompts(start);
     draft_cost_ = cost_of_plan(tokens);
   }
-  return start + duration(draft_cost_);
+  return start + timing_.duration(draft_cost_);
 }
 
 void Replica::run_draft(Seconds now, Seconds end) {
-  if (plan_.empty()) ++totals_.dummy_steps;
+  if (plan_.empty()) ledger_.count_dummy();
   commit(draft_cost_, std::max(now, last_end_), end);
 }
 
@@ -125,14 +116,14 @@ bool Replica::plan_step(Seconds now) {
   announce_prompts(start);
   const hardware::StepCost cost = cost_of_plan();
   if (config_.pipeline) pass_pipeline(cost, now);
-  else commit(cost, start, start + duration(cost));
+  else commit(cost, start, start + timing_.duration(cost));
   return true;
 }
 
 // What the host takes for a step and does not hide comes before the first stage, which other streams use meanwhile. The
 // next step needs the tokens of this one, unless this one is a chunk of a prompt that goes on.
 void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
-  const Seconds ready = now + (hides_host_ ? Seconds() : cost.host) + cost.sync;
+  const Seconds ready = now + (timing_.hides_host ? Seconds() : cost.host) + cost.sync;
   const Pipeline::Passage passage = config_.pipeline->pass(ready, cost.stage());
   state_.bubbles += passage.idle;
   commit(cost, passage.entered, passage.end);
@@ -141,107 +132,27 @@ void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
   plan_from_ = follow ? passage.left_first : passage.end;
 }
 
-// Adds the time and the joules of a step to the totals, up to `until`: the share of it that has passed then.
-void Replica::spend(const UnderWay& step, Seconds until) {
-  const bool cut = step.end > until;
-  const Seconds lasts = step.end - step.start;
-  const double share = !cut ? 1 : step.start < until ? (until - step.start) / lasts : 0;
-  if (share == 0) return;
-  const hardware::StepCost& cost = step.cost;
-  const double stages = config_.pipeline ? 1 : config_.pipeline_stages, time_share = stages * share;
-  // Shared stages: what a step keeps each of them busy.
-  totals_.busy += config_.pipeline ? cost.stage() * share : (cut ? until : step.end) - step.start;
-  constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
-  for (std::size_t i = 0; i < kHost; ++i)
-    totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * time_share;
-  // What of the host's time the device did not hide.
-  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
-      (config_.pipeline ? cost.stage() - cost.device : std::max(Seconds(), duration(cost) - cost.device * stages)) *
-      share;
-  if (config_.rank_of_group)  // at the exchange of each layer, for the slowest rank
-    totals_.time[static_cast<std::size_t>(hardware::OperatorFamily::collective)]
-                [static_cast<std::size_t>(hardware::Bound::overhead)] += (lasts - duration(cost)) * share;
-  totals_.extrapolated += cost.extrapolated * time_share;
-  Joules energy;
-  for (std::size_t i = 0; i < cost.energy.size(); ++i) {
-    const Joules spent = cost.energy[i] * share;
-    totals_.energy[i] += spent;
-    energy += spent;
-  }
-  for (std::size_t i = 0; i < cost.energy_by_family.size(); ++i)
-    totals_.energy_by_family[i] += cost.energy_by_family[i] * share;
-  for (std::size_t i = 0; i < cost.busy.size(); ++i) totals_.busy_by_resource[i] += cost.busy[i] * share;
-  totals_.flops += cost.flops * share;
-  totals_.bytes += cost.bytes * share;
-  totals_.expert_bytes += cost.expert_bytes * share;
-  listener_.on_energy(step.start, cut ? until : step.end, energy);
-}
-
-void Replica::spend_ended(Seconds now) {
-  for (; !under_way_.empty() && under_way_.front().end <= now; under_way_.pop_front())
-    spend(under_way_.front(), under_way_.front().end);
-}
-
-void StepUse::add(const StepUse& other, double share) {
-  busy += other.busy * share;
-  for (std::size_t i = 0; i < energy.size(); ++i) energy[i] += other.energy[i] * share;
-  for (std::size_t i = 0; i < busy_by_resource.size(); ++i) busy_by_resource[i] += other.busy_by_resource[i] * share;
-}
-
-// Added to the totals of the steps that have ended, in the order in which spend() will add them: one that starts at
-// `at` may be planned or not, and must leave no rounding.
-StepUse Replica::used_until(Seconds at) {
-  commit_ahead(at, false);
-  StepUse sum{totals_.busy, totals_.energy, totals_.busy_by_resource};
-  for (std::size_t i = 0; i < under_way_.size(); ++i) {
-    const UnderWay& step = under_way_[i];
-    if (step.start >= at) break;
-    const Seconds lasts = step.end - step.start;
-    const StepUse own{config_.pipeline ? step.cost.stage() : lasts, step.cost.energy, step.cost.busy};
-    sum.add(own, step.end <= at ? 1 : (at - step.start) / lasts);
-  }
-  return sum;
-}
-
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
 void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end) {
   if (!(end >= start) || end == kNever)
     throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
   stamp_tokens(end);
-  std::int64_t prefill_tokens = 0;
-  for (const PlannedChunk& chunk : plan_.chunks) prefill_tokens += chunk.unfinished ? 0 : chunk.work.tokens;
-  totals_.steps += 1;
-  totals_.sequence_steps += plan_.decodes + static_cast<std::int64_t>(plan_.chunks.size());
-  totals_.prefill_tokens += prefill_tokens;
-  totals_.decode_tokens += plan_.decodes;
-  totals_.passes += plan_.decodes;
-  totals_.late_passes += plan_.late;
-  totals_.attended.resize(std::max(totals_.attended.size(), plan_.attended.size()));
-  for (std::size_t law = 0; law < plan_.attended.size(); ++law)
-    totals_.attended[law] += static_cast<double>(plan_.attended[law].sum);
-  if (!plan_.attended.empty()) totals_.attended_decodes += plan_.decodes + plan_.idle_decodes;
-  const std::int64_t sequences = plan_.decodes + static_cast<std::int64_t>(plan_.chunks.size());
-  totals_.most_sequences = std::max(totals_.most_sequences, sequences);
-  totals_.most_tokens = std::max(totals_.most_tokens, prefill_tokens + state_.decode_tokens(plan_));
   if (host_) host_->count(plan_.host, state_.kv.used());
-  totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, state_.kv.used());
-  listener_.on_step(start, end, plan_.decodes, prefill_tokens, state_.waiting.size() + offload_.fetching(),
-                    state_.kv.used());
-  while (!config_.pipeline && under_way_.size() >= static_cast<std::size_t>(depth_)) {  // the others have ended
-    spend(under_way_.front(), under_way_.front().end);
-    under_way_.pop_front();
-  }
-  std::int64_t emitted = plan_.decodes;
-  for (const PlannedChunk& chunk : plan_.chunks) emitted += answers(chunk) ? 1 : 0;
-  under_way_.push_back() = {start, end, cost, sequences, plan_.decodes, prefill_tokens, emitted, plan_.late};
+  StepLedger::Occupancy occupancy;
+  occupancy.tokens = plan_.prefill_tokens() + state_.decode_tokens(plan_);
+  occupancy.emitted =
+      plan_.decodes + std::ranges::count_if(plan_.chunks, [this](const PlannedChunk& chunk) { return answers(chunk); });
+  occupancy.waiting = state_.waiting.size() + offload_.fetching();
+  occupancy.kv_blocks = state_.kv.used();
+  ledger_.commit(cost, start, end, plan_, occupancy);
   last_end_ = end;
   steps_.push_back({end, plan_.finished});
 }
 
 // The chunk yields a token, and not only KV entries for another replica that answers it.
 bool Replica::answers(const PlannedChunk& chunk) const {
-  return chunk.work.ends_prompt && !(chunk.request->hand_over && config_.first_token != FirstToken::prefill);
+  return chunk.work.ends_prompt && !(chunk.request->sequence.hand_over && config_.first_token != FirstToken::prefill);
 }
 
 void Replica::stamp_tokens(Seconds end) {
@@ -262,8 +173,8 @@ void Replica::stamp_tokens(Seconds end) {
       record(end - request.latest_token, 1);  // went on after a preemption
     }
     request.latest_token = end;
-    request.clock.enter(request.hand_over ? RequestPhase::transfer : RequestPhase::decode, end);
-    if (request.state == Request::State::decoding) state_.gaps.join(end);
+    request.clock.enter(request.sequence.hand_over ? RequestPhase::transfer : RequestPhase::decode, end);
+    if (request.sequence.state == Sequence::State::decoding) state_.gaps.join(end);
   }
 }
 
@@ -273,7 +184,7 @@ void Replica::stamp_accepted(Seconds at) {
   const std::int64_t accepted = state_.decoding.accepted() - accepted_;
   if (accepted == 0) return;
   accepted_ += accepted;
-  totals_.decode_tokens += accepted;
+  ledger_.count_accepted(accepted);
   listener_.on_token_gaps(at, Seconds(), accepted);
 }
 
@@ -306,7 +217,7 @@ void Replica::plan_ahead() {
       host = host_->traffic(batch, used_before, state_.kv.used() + blocks, cost.device);
       cost.sync += host.wait;
     }
-    end += duration(cost);
+    end += timing_.duration(cost);
     ahead_.push_back({end, cost, host});
   }
 }

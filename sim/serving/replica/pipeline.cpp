@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/pipeline.hpp"
+#include "sim/serving/replica/pipeline.hpp"
 
 #include <algorithm>
 

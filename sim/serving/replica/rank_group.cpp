@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/rank_group.hpp"
+#include "sim/serving/replica/rank_group.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/serving/decode_cohort.hpp"
+#include "sim/serving/replica/decode_cohort.hpp"
 
 namespace llmscape::serving {
 
@@ -24,13 +24,13 @@ class DecodeSet {
   // Decode steps taken so far.
   [[nodiscard]] std::int64_t step() const { return drafted_.step(); }
 
-  // Joins with request.computed tokens in the cache and request.emitted answered, before its next decode step.
+  // Joins with request.sequence.computed tokens in the cache and request.emitted answered, before its next decode step.
   void join(Request& request);
-  // Leaves before it ends; request.computed, emitted and room are brought up to date.
+  // Leaves before it ends; request.sequence.computed, emitted and room are brought up to date.
   void leave(Request& request) { cohort_of(request).leave(request); }
   // It has taken a decode step since it joined.
   [[nodiscard]] bool has_decoded(const Request& request) const {
-    return request.outgrew_drafts || request.joined_step < step();
+    return request.sequence.outgrew_drafts || request.sequence.joined_step < step();
   }
 
   // What the decode step `ahead` steps from now attends to: contexts with the new tokens, one entry for each law.
@@ -55,7 +55,7 @@ class DecodeSet {
   [[nodiscard]] std::int64_t accepted() const { return drafted_.accepted(); }
   // Of one that decodes: those that accepted() does not count yet.
   [[nodiscard]] std::int64_t accepted(const Request& request) const {
-    return answered(request) - (step() - request.joined_step);
+    return answered(request) - (step() - request.sequence.joined_step);
   }
   // Tokens that all of them together have still to answer.
   [[nodiscard]] std::int64_t tokens_to_finish() const {
@@ -82,7 +82,7 @@ class DecodeSet {
 
  private:
   [[nodiscard]] bool all_late() const { return late() > 0 && drafted_.size() == 0; }
-  [[nodiscard]] bool in_late(const Request& request) const { return late_ && request.drafts_late; }
+  [[nodiscard]] bool in_late(const Request& request) const { return late_ && request.sequence.drafts_late; }
   DecodeCohort& cohort_of(const Request& request) { return in_late(request) ? *late_ : drafted_; }
   [[nodiscard]] const DecodeCohort& cohort_of(const Request& request) const {
     return in_late(request) ? *late_ : drafted_;

@@ -7,14 +7,14 @@
 #include <set>
 #include <vector>
 
-#include "sim/serving/adapters.hpp"
-#include "sim/serving/decode_set.hpp"
-#include "sim/serving/kv_cache.hpp"
-#include "sim/serving/kv_host.hpp"
-#include "sim/serving/kv_import.hpp"
-#include "sim/serving/kv_swap.hpp"
+#include "sim/serving/kv/kv_cache.hpp"
+#include "sim/serving/kv/kv_host.hpp"
+#include "sim/serving/kv/kv_swap.hpp"
+#include "sim/serving/replica/adapters.hpp"
+#include "sim/serving/replica/decode_set.hpp"
+#include "sim/serving/replica/kv_import.hpp"
+#include "sim/serving/replica/token_gaps.hpp"
 #include "sim/serving/request.hpp"
-#include "sim/serving/token_gaps.hpp"
 
 namespace llmscape::serving {
 
@@ -69,6 +69,8 @@ struct StepPlan {
   bool steady = false;
 
   [[nodiscard]] bool empty() const { return chunks.empty() && decodes == 0; }
+  // Tokens of prompts whose last layers this step computes.
+  [[nodiscard]] std::int64_t prefill_tokens() const;
   void clear();
 };
 
@@ -105,7 +107,7 @@ class EngineState {
   // A request waits and one more may run, of at most `max_sequences`, with the adapter of the first in the queue.
   [[nodiscard]] bool may_admit(std::int64_t max_sequences) const {
     return !waiting.empty() && running() < std::min(max_sequences, most_sequences) &&
-           adapters.fits(waiting.front().adapter);
+           adapters.fits(waiting.front().sequence.adapter);
   }
   // The front of the waiting queue becomes a running request that starts behind its cached prefix of `hit` blocks.
   Request& admit(std::int64_t hit_blocks, Seconds now) { return admit(waiting.front(), hit_blocks, now); }
@@ -114,7 +116,9 @@ class EngineState {
   // A request that was swapped out becomes a running one whose entries are here at its `kv_ready`. The caller has
   // checked that blocks_swapped() fit.
   void swap_in(Request& request, Seconds now);
-  [[nodiscard]] std::int64_t blocks_swapped(const Request& request) const { return kv.blocks_for(request.swapped); }
+  [[nodiscard]] std::int64_t blocks_swapped(const Request& request) const {
+    return kv.blocks_for(request.sequence.swapped);
+  }
   // Computes the next `tokens` tokens of the prompt in this step. The caller has checked that the blocks fit.
   void schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan);
   // A group of layers, not the last, computes the next `tokens` tokens of the prompt in this step. Their blocks are
@@ -169,7 +173,7 @@ class EngineState {
 
   // Tokens answered so far, also while it decodes.
   [[nodiscard]] std::int64_t emitted(const Request& request) const {
-    return request.emitted + (request.state == Request::State::decoding ? decoding.answered(request) : 0);
+    return request.emitted + (request.sequence.state == Sequence::State::decoding ? decoding.answered(request) : 0);
   }
   // Tokens answered so far by all requests, O(running).
   [[nodiscard]] std::int64_t emitted_tokens() const;

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "sim/serving/kv_tier.hpp"
+#include "sim/serving/kv/kv_tier.hpp"
 
 namespace llmscape::serving {
 

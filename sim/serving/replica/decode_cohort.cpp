@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/decode_cohort.hpp"
+#include "sim/serving/replica/decode_cohort.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -21,27 +21,27 @@ DecodeCohort::DecodeCohort(const std::vector<std::int64_t>& laws, int block_toke
 
 void DecodeCohort::join(Request& request, std::int64_t passes, std::int64_t tokens) {
   ++work_;
-  request.state = Request::State::decoding;
-  request.joined_step = step_;
+  request.sequence.state = Sequence::State::decoding;
+  request.sequence.joined_step = step_;
   if (spare_slots_.empty()) {
     spare_slots_.push_back(static_cast<std::int32_t>(slots_.size()));
     slots_.emplace_back();
   }
-  request.slot = spare_slots_.back();
+  request.sequence.slot = spare_slots_.back();
   spare_slots_.pop_back();
-  slots_[static_cast<std::size_t>(request.slot)] = {&request, next_order_};
-  request.end_step = step_ + passes;
-  request.to_answer = tokens;
-  endings_.push({request.end_step, next_order_, request.slot});
+  slots_[static_cast<std::size_t>(request.sequence.slot)] = {&request, next_order_};
+  request.sequence.end_step = step_ + passes;
+  request.sequence.to_answer = tokens;
+  endings_.push({request.sequence.end_step, next_order_, request.sequence.slot});
   ends_sum_ += grown_ + request.output_tokens - request.emitted;
   ++next_order_;
 
-  const std::int64_t offset = request.computed - grown_;
+  const std::int64_t offset = request.sequence.computed - grown_;
   ++offsets_[offset];
   offset_sum_ += offset;
   ++size_;
   ++starts_block_[phase(offset)];
-  blocks_needed_ += blocks_for(request.computed + tokens_per_decode()) - blocks_for(request.room);
+  blocks_needed_ += blocks_for(request.sequence.computed + tokens_per_decode()) - blocks_for(request.sequence.room);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
     ++w.inside;
@@ -51,27 +51,27 @@ void DecodeCohort::join(Request& request, std::int64_t passes, std::int64_t toke
 
 void DecodeCohort::remove(Request& request) {
   ++work_;
-  const std::int64_t steps = step_ - request.joined_step;
+  const std::int64_t steps = step_ - request.sequence.joined_step;
   const std::int64_t tokens = answered(request);
-  const std::int64_t joined_at = speculation_.growth(request.joined_step);
-  const std::int64_t offset = request.computed - joined_at;
+  const std::int64_t joined_at = speculation_.growth(request.sequence.joined_step);
+  const std::int64_t offset = request.sequence.computed - joined_at;
   const auto entry = offsets_.find(offset);
   if (--entry->second == 0) offsets_.erase(entry);
   offset_sum_ -= offset;
   ends_sum_ -= joined_at + request.output_tokens - request.emitted;
   --size_;
   --starts_block_[phase(offset)];
-  if (steps > 0) request.room = offset + grown_before_ + tokens_per_decode();
-  blocks_needed_ -= blocks_for(offset + grown_ + tokens_per_decode()) - blocks_for(request.room);
+  if (steps > 0) request.sequence.room = offset + grown_before_ + tokens_per_decode();
+  blocks_needed_ -= blocks_for(offset + grown_ + tokens_per_decode()) - blocks_for(request.sequence.room);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
     --w.inside;
     w.inside_sum -= offset;
   }
-  slots_[static_cast<std::size_t>(request.slot)] = {};
-  spare_slots_.push_back(request.slot);
-  request.slot = -1;
-  request.computed += tokens;
+  slots_[static_cast<std::size_t>(request.sequence.slot)] = {};
+  spare_slots_.push_back(request.sequence.slot);
+  request.sequence.slot = -1;
+  request.sequence.computed += tokens;
   request.emitted += tokens;
   accepted_ += tokens - steps;
 }
@@ -79,11 +79,11 @@ void DecodeCohort::remove(Request& request) {
 void DecodeCohort::leave(Request& request) { remove(request); }
 
 std::int64_t DecodeCohort::answered(const Request& request) const {
-  const std::int64_t steps = step_ - request.joined_step, steps_left = request.end_step - step_;
-  const std::int64_t tokens = request.to_answer;
+  const std::int64_t steps = step_ - request.sequence.joined_step, steps_left = request.sequence.end_step - step_;
+  const std::int64_t tokens = request.sequence.to_answer;
   const std::int64_t least = std::max(steps, tokens - steps_left * tokens_per_decode());
   const std::int64_t most = std::min(steps * tokens_per_decode(), tokens - steps_left);
-  return std::clamp(grown_ - speculation_.growth(request.joined_step), least, most);
+  return std::clamp(grown_ - speculation_.growth(request.sequence.joined_step), least, most);
 }
 
 // A step takes room for all that it computes: a block starts when what was there before, with the drafts, fills blocks.
@@ -151,7 +151,7 @@ void DecodeCohort::advance(std::vector<Request*>& finished) {
     Request& request = *slots_[static_cast<std::size_t>(endings_.top().slot)].request;
     endings_.pop();
     remove(request);
-    request.state = Request::State::finishing;
+    request.sequence.state = Sequence::State::finishing;
     finished.push_back(&request);
   }
   blocks_needed_ = blocks_started(grown_before_, grown_);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/device_turns.hpp"
+#include "sim/serving/replica/device_turns.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "sim/serving/replica.hpp"
+#include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "sim/serving/replica.hpp"
+#include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
 

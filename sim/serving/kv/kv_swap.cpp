@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/kv_swap.hpp"
+#include "sim/serving/kv/kv_swap.hpp"
 
 #include <algorithm>
 #include <utility>

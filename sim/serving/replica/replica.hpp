@@ -11,50 +11,13 @@
 
 #include "hardware/device.hpp"
 #include "sim/serving/batcher.hpp"
-#include "sim/serving/device_turns.hpp"
-#include "sim/serving/kv_host.hpp"
-#include "sim/serving/kv_offload.hpp"
-#include "sim/serving/pipeline.hpp"
-#include "sim/serving/under_way.hpp"
+#include "sim/serving/kv/kv_host.hpp"
+#include "sim/serving/replica/device_turns.hpp"
+#include "sim/serving/replica/kv_offload.hpp"
+#include "sim/serving/replica/pipeline.hpp"
+#include "sim/serving/replica/step_ledger.hpp"
 
 namespace llmscape::serving {
-
-// What a replica has done so far, summed in the order of its steps.
-struct ReplicaTotals {
-  std::int64_t steps = 0;
-  std::int64_t dummy_steps = 0;     // of them, passes of a rank that had nothing to compute (RankGroup)
-  std::int64_t sequence_steps = 0;  // decodes and chunks over all steps
-  std::int64_t prefill_tokens = 0;
-  std::int64_t decode_tokens = 0;  // answered by decodes; accepted drafts count when their request ends
-  std::int64_t passes = 0;         // of decoding sequences: each answers a token, and the drafts that it accepts
-  std::int64_t late_passes = 0;    // of them, those without drafts, which would have been late
-  Seconds busy;                    // INV-8: at most the elapsed time
-  // Sums to `busy`: by operator family and what its time waits for; host: what the device does not hide.
-  std::array<std::array<Seconds, hardware::kBounds>, hardware::kOperatorFamilies> time{};
-  Seconds adapter_loading;  // of it, waiting for adapters
-  Seconds extrapolated;     // of it, outside the range of the device's parameters
-  std::array<Joules, hardware::kEnergyComponents> energy{};
-  std::array<Joules, hardware::kOperatorFamilies> energy_by_family{};  // sums to the same
-  std::array<Seconds, hardware::kResources> busy_by_resource{};        // of one device: each at most `busy`
-  Flops flops;
-  Bytes bytes;
-  std::vector<double> attended;       // entries that decodes attended to, by KV law
-  std::int64_t attended_decodes = 0;  // by so many decodes, padding included
-  Bytes expert_bytes;                 // of `bytes`, of one device: weights of routed experts
-  std::int64_t peak_kv_blocks = 0;
-  std::int64_t most_tokens = 0, most_sequences = 0;  // of a step
-  // INV-5: of steps that the end of the run cut short. Engines and requests count them, the run does not.
-  std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
-};
-
-// Of these totals, those that a part of a run can be cut out of.
-struct StepUse {
-  Seconds busy;
-  std::array<Joules, hardware::kEnergyComponents> energy{};
-  std::array<Seconds, hardware::kResources> busy_by_resource{};
-
-  void add(const StepUse& other, double share);
-};
 
 // Hears that requests have left a replica, and how hand-overs go on: the gateway.
 class OutcomeListener {
@@ -68,21 +31,6 @@ class OutcomeListener {
   virtual void on_prompt_start(Request& request, Seconds at) = 0;
   // There is room for an import; `tokens` of its KV entries have to come.
   virtual void on_reserved(Request& request, std::int64_t tokens, Seconds at) = 0;
-};
-
-// Hears what one replica does, in the order of its steps.
-class StepListener {
- public:
-  virtual ~StepListener() = default;
-  // `count` tokens are emitted at `at`, each `gap` after the one before it of its request.
-  virtual void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) = 0;
-  // A step was planned for good.
-  virtual void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
-                       std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
-  // The dynamic energy of a step, of all devices of the replica, once it has ended or was cut short.
-  virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
-  // A request's first token is answered at `at`.
-  virtual void on_first_token(Seconds /*at*/) {}
 };
 
 struct ReplicaConfig {
@@ -124,7 +72,8 @@ class Replica {
   // Whether the pool could hold the request and its answer if it were alone.
   [[nodiscard]] bool servable(const Request& request) const;
   // A request arrives, or is no longer wanted, at `at`; the engine reads it when it next plans.
-  void submit(Request& request, Seconds at);
+  // `hand_over`: another replica decodes it.
+  void submit(Request& request, bool hand_over, Seconds at);
   void cancel(Request& request, Outcome why, Seconds at);
   // A later version of its prompt; nothing if the request has left meanwhile.
   void revise(Request& request, const Prompt& prompt, bool complete, Seconds at);
@@ -176,7 +125,7 @@ class Replica {
   // nullptr where preempted requests cannot be swapped out.
   [[nodiscard]] const KvSwap* swap() const { return swap_ ? &*swap_ : nullptr; }
   // Time and joules of the steps that have ended when it was last woken; the rest of all that were planned.
-  [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
+  [[nodiscard]] const ReplicaTotals& totals() const { return ledger_.totals(); }
   // What its steps had come to by `at`, the present: a step under way counts by its share of time. The same bytes
   // however far steps are planned ahead (INV-14).
   [[nodiscard]] StepUse used_until(Seconds at);
@@ -219,28 +168,26 @@ class Replica {
   void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
                    std::span<const models::Attended> drafted) const;
   [[nodiscard]] hardware::StepCost cost_of_plan(const models::RankTokens& ranks = {});
-  void spend(const UnderWay& step, Seconds until);
-  void spend_ended(Seconds now);
   [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
-  [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
   [[nodiscard]] Seconds next_plan() const;
   void announce_prompts(Seconds start);
   void pass_pipeline(const hardware::StepCost& cost, Seconds now);
 
   ReplicaConfig config_;
   int depth_;
-  bool hides_host_;
   std::int64_t max_sequences_;
   std::int64_t max_tokens_;
   std::unique_ptr<Batcher> batcher_;
   std::unique_ptr<hardware::StepModel> step_model_;
   OutcomeListener& outcomes_;
   StepListener& listener_;
+  StepTiming timing_;
   EngineState state_;
   KvOffload offload_;
   std::optional<KvHost> host_;
   std::optional<KvSwap> swap_;
+  StepLedger ledger_;
 
   std::deque<Message> messages_;
   std::deque<KvImport> expected_;               // imports without room, in the order in which they were asked for
@@ -274,7 +221,6 @@ class Replica {
     std::size_t first_ = 0;
   };
   AheadSteps ahead_;
-  StepsUnderWay under_way_;
 
   StepPlan plan_;
   std::int64_t used_before_ = 0;  // KV blocks when plan_ was begun
@@ -288,7 +234,6 @@ class Replica {
   Seconds tried_turn_;         // the turn at its devices in which it last tried to plan a step, by when it began
   std::int64_t accepted_ = 0;  // drafts that were stamped
   std::int64_t loads_ = 0;     // of adapters, that a step has waited for
-  ReplicaTotals totals_;
 };
 
 }  // namespace llmscape::serving

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/decode_set.hpp"
+#include "sim/serving/replica/decode_set.hpp"
 
 namespace llmscape::serving {
 
@@ -11,19 +11,20 @@ DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, co
 }
 
 void DecodeSet::join(Request& request) {
-  request.room = request.computed;
-  request.outgrew_drafts = false;
+  request.sequence.room = request.sequence.computed;
+  request.sequence.outgrew_drafts = false;
   const std::int64_t tokens = request.output_tokens - request.emitted;
-  const Speculation::Passes passes = speculation_.passes(request.id, request.emitted, tokens, request.computed);
-  request.drafts_late = passes.drafted == 0;
-  if (request.drafts_late) join_late(request);
+  const Speculation::Passes passes =
+      speculation_.passes(request.id, request.emitted, tokens, request.sequence.computed);
+  request.sequence.drafts_late = passes.drafted == 0;
+  if (request.sequence.drafts_late) join_late(request);
   else drafted_.join(request, passes.drafted, passes.tokens);
 }
 
 // Without drafts a pass is a token.
 void DecodeSet::join_late(Request& request) {
   const std::int64_t tokens = request.output_tokens - request.emitted;
-  request.drafts_late = true;
+  request.sequence.drafts_late = true;
   late_->join(request, tokens, tokens);
 }
 
@@ -54,7 +55,7 @@ void DecodeSet::advance(std::vector<Request*>& finished) {
       if (request->emitted == request->output_tokens) {
         finished.push_back(request);
       } else {
-        request->outgrew_drafts = true;
+        request->sequence.outgrew_drafts = true;
         join_late(*request);
       }
     }

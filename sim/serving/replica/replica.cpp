@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/replica.hpp"
+#include "sim/serving/replica/replica.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -9,14 +9,16 @@ namespace llmscape::serving {
 
 Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
-    : config_(std::move(config)), depth_(config_.pipeline ? 1 : policy.depth()), hides_host_(policy.depth() > 1),
-      max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()), batcher_(policy.make()),
-      step_model_(std::move(step_model)), outcomes_(outcomes), listener_(steps),
+    : config_(std::move(config)), depth_(config_.pipeline ? 1 : policy.depth()), max_sequences_(policy.max_sequences()),
+      max_tokens_(policy.max_tokens()), batcher_(policy.make()), step_model_(std::move(step_model)),
+      outcomes_(outcomes), listener_(steps),
+      timing_{static_cast<double>(config_.pipeline_stages), config_.pipeline != nullptr, policy.depth() > 1,
+              config_.rank_of_group, static_cast<std::size_t>(depth_)},
       state_(config_.kv_blocks, config_.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws,
              config_.speculation, config_.adapters.resident, config_.kept_prompt),
       offload_(config_.offload, max_sequences_,
                [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }),
-      kv_laws_(kv_laws.size()) {
+      ledger_(timing_, steps), kv_laws_(kv_laws.size()) {
   state_.windows = config_.windows;
   if (config_.window_sequences > 0) state_.most_sequences = config_.window_sequences;
   state_.hand_over_answers = config_.first_token != FirstToken::recomputed;
@@ -45,26 +47,16 @@ void Replica::interrupt(Seconds at) {
 
 void Replica::stop(Seconds now) {
   interrupt(now);
-  for (; !under_way_.empty(); under_way_.pop_front()) {
-    const UnderWay& step = under_way_.front();
-    spend(step, now);
-    if (step.end <= now) continue;
-    totals_.steps -= 1;
-    totals_.sequence_steps -= step.sequences;
-    totals_.prefill_tokens -= step.prefill_tokens;
-    totals_.decode_tokens -= step.decodes;
-    totals_.passes -= step.decodes;
-    totals_.late_passes -= step.late;
-    totals_.cut_prefill_tokens += step.prefill_tokens;
-    totals_.cut_emitted_tokens += step.emitted;
-  }
+  ledger_.stop(now);
 }
 
 bool Replica::quiet() const {
   return steps_.empty() && messages_.empty() && state_.running() == 0 && state_.waiting.empty();
 }
 
-void Replica::submit(Request& request, Seconds at) {
+void Replica::submit(Request& request, bool hand_over, Seconds at) {
+  request.sequence = Sequence{};
+  request.sequence.hand_over = hand_over;
   request.wait(at);
   post({Message::Kind::submit, &request, request.id, Outcome::completed, at});
 }
@@ -97,7 +89,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
   commit_ahead(at, false);
   ahead_.clear();
   end_steps(at);
-  for (; !under_way_.empty(); under_way_.pop_front()) spend(under_way_.front(), at);
+  ledger_.lose(at);
   last_end_ = std::min(last_end_, at);
   steps_.clear();
   for (auto& [id, import] : reserved_) state_.drop(import);
@@ -158,7 +150,7 @@ void Replica::receive(Seconds now) {
   outcomes_.on_wake(now);
   woken_ = now;
   commit_ahead(now, true);
-  spend_ended(now);
+  ledger_.spend_ended(now);
   offload_.set_clock(now);
   end_steps(now);
   if (swap_) swap_->settle(now);
@@ -180,7 +172,7 @@ void Replica::plan_steps(Seconds now) {
 void Replica::end_steps(Seconds now) {
   while (!steps_.empty() && steps_.front().end <= now) {
     for (Request* request : steps_.front().finished) {
-      if (request->hand_over) {
+      if (request->sequence.hand_over) {
         lent_.emplace(request->id, state_.lend(*request));
       } else {
         state_.retire(*request);
@@ -216,11 +208,11 @@ void Replica::read(const Message& message, Seconds now) {
     case Message::Kind::submit: {
       Request& request = *message.request;
       if (request.schedule == kNever) request.enqueue = now;
-      request.adapter = adapter_of(request);
+      request.sequence.adapter = adapter_of(request);
       if (servable(request)) {
         state_.waiting.push(request);
       } else {
-        request.state = Request::State::finishing;
+        request.sequence.state = Sequence::State::finishing;
         request.reason = Reason::too_long;
         outcomes_.on_outcome(request, Outcome::dropped, now);
       }
@@ -236,7 +228,7 @@ void Replica::read(const Message& message, Seconds now) {
       break;
     case Message::Kind::revise: {
       Request& request = *message.request;
-      if (request.id != message.id || request.state == Request::State::finishing) break;
+      if (request.id != message.id || request.sequence.state == Sequence::State::finishing) break;
       state_.revise(request, message.prompt, message.complete, message.at);
       if (servable(request)) break;
       state_.cancel(request);
@@ -291,6 +283,11 @@ std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, S
   return hit * state_.kv.block_tokens() + offload_.spared_tokens(prompt, tokens, hit, at);
 }
 
+StepUse Replica::used_until(Seconds at) {
+  commit_ahead(at, false);
+  return ledger_.used_until(at);
+}
+
 void Replica::check_invariants(Seconds now) const {
   if (state_.kv.available() < 0 || state_.kv.used() < 0 || state_.kv.used() > state_.kv.blocks())
     throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
@@ -300,7 +297,7 @@ void Replica::check_invariants(Seconds now) const {
       (swap_->used() < 0 || swap_->used() > config_.swap.blocks || (state_.waiting.empty() && swap_->used() != 0)))
     throw std::logic_error("INV-16: KV blocks that replica " + std::to_string(config_.index) +
                            " has swapped out do not add up");
-  if (totals_.busy > now * (1 + 1e-9))
+  if (ledger_.totals().busy > now * (1 + 1e-9))
     throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +
                            " was busy for longer than the run lasted");
 }

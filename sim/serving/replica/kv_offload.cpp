@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/kv_offload.hpp"
+#include "sim/serving/replica/kv_offload.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -28,10 +28,10 @@ void KvOffload::begin_fetches(EngineState& state, Seconds now) {
   state.waiting.visit([&](Request& request) {
     const std::int64_t tokens = request.tokens_to_compute();
     const PrefixTree::Match hit =
-        request.sought_below ? PrefixTree::Match{} : state.kv.match(state.content(request), tokens);
+        request.sequence.sought_below ? PrefixTree::Match{} : state.kv.match(state.content(request), tokens);
     room -= state.kv.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks;
     if (room < 0 || (slots-- <= 0 && !config_.prefetch)) return false;
-    if (!request.sought_below) next.push_back(&request);
+    if (!request.sequence.sought_below) next.push_back(&request);
     return true;
   });
   for (Request* request : next) begin(state, *request, now);
@@ -64,7 +64,7 @@ std::int64_t KvOffload::spared_tokens(const Prompt& content, std::int64_t tokens
 }
 
 void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
-  request.sought_below = true;
+  request.sequence.sought_below = true;
   const std::int64_t tokens = request.tokens_to_compute();
   const PrefixTree::Match hit = state.kv.match(state.content(request), tokens);
   for (KvTier* tier : config_.tiers)
@@ -77,8 +77,8 @@ void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
   if (!request.answered()) request.clock.enter(RequestPhase::fetching, now);
   state.kv.share(fetch.lease, state.content(request), hit.blocks);
   state.kv.take(fetch.lease, source.blocks - hit.blocks);
-  request.fetched_from = hit.blocks * state.kv.block_tokens();
-  request.fetched_to = source.blocks * state.kv.block_tokens();
+  request.sequence.fetched_from = hit.blocks * state.kv.block_tokens();
+  request.sequence.fetched_to = source.blocks * state.kv.block_tokens();
   fetches_.push_back(fetch);
 }
 
@@ -93,7 +93,7 @@ bool KvOffload::end_fetches(EngineState& state, Seconds now) {
            if (fetch.read.arrival > now) return false;
            Request& request = *fetch.request;
            fetch.tier->release(fetch.read.tip);
-           state.kv.publish(fetch.lease, state.content(request), request.fetched_to);
+           state.kv.publish(fetch.lease, state.content(request), request.sequence.fetched_to);
            state.kv.release(fetch.lease);
            state.waiting.push(request);
            request.wait(now);

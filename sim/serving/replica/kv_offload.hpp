@@ -5,8 +5,8 @@
 #include <list>
 #include <vector>
 
-#include "sim/serving/engine_state.hpp"
-#include "sim/serving/kv_tier.hpp"
+#include "sim/serving/kv/kv_tier.hpp"
+#include "sim/serving/replica/engine_state.hpp"
 
 namespace llmscape::serving {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "models/batch.hpp"
+#include "sim/serving/replica/speculation.hpp"
 #include "sim/serving/request.hpp"
-#include "sim/serving/speculation.hpp"
 
 namespace llmscape::serving {
 
@@ -30,10 +30,11 @@ class DecodeCohort {
   // Decode steps taken so far.
   [[nodiscard]] std::int64_t step() const { return step_; }
 
-  // Joins with request.computed tokens in the cache, KV blocks for request.room and request.emitted answered, before
-  // its next decode step: answers `tokens` in `passes` steps, at least one of each, and leaves with the last of them.
+  // Joins with request.sequence.computed tokens in the cache, KV blocks for request.sequence.room and request.emitted
+  // answered, before its next decode step: answers `tokens` in `passes` steps, at least one of each, and leaves with
+  // the last of them.
   void join(Request& request, std::int64_t passes, std::int64_t tokens);
-  // Leaves before it ends; request.computed, emitted and room are brought up to date.
+  // Leaves before it ends; request.sequence.computed, emitted and room are brought up to date.
   void leave(Request& request);
 
   // What the decode step `ahead` steps from now attends to: contexts with the new token, one entry for each law.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/serving/engine_state.hpp"
+#include "sim/serving/replica/engine_state.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,12 @@ namespace llmscape::serving {
 void WaitingQueue::push(Request& request) { queue_.insert({request.priority, request.id, &request}); }
 
 void WaitingQueue::erase(Request& request) { queue_.erase({request.priority, request.id, &request}); }
+
+std::int64_t StepPlan::prefill_tokens() const {
+  std::int64_t tokens = 0;
+  for (const PlannedChunk& chunk : chunks) tokens += chunk.unfinished ? 0 : chunk.work.tokens;
+  return tokens;
+}
 
 void StepPlan::clear() {
   chunks.clear();
@@ -31,25 +37,25 @@ EngineState::EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_c
       adapters(resident_adapters), kv_grows_(kv_grows), kept_prompt_(kept_prompt) {}
 
 void EngineState::link(Request& request) {
-  request.previous = last_;
-  request.next = nullptr;
-  if (last_) last_->next = &request;
+  request.sequence.previous = last_;
+  request.sequence.next = nullptr;
+  if (last_) last_->sequence.next = &request;
   last_ = &request;
   ++running_;
   if (!windows.empty()) kv.take_for_decodes(window_blocks(request));
   request.bubble -= bubbles;
-  adapters.use(request.adapter);
+  adapters.use(request.sequence.adapter);
 }
 
 void EngineState::unlink(Request& request) {
-  if (request.previous) request.previous->next = request.next;
-  if (request.next) request.next->previous = request.previous;
-  if (last_ == &request) last_ = request.previous;
-  request.previous = request.next = nullptr;
+  if (request.sequence.previous) request.sequence.previous->sequence.next = request.sequence.next;
+  if (request.sequence.next) request.sequence.next->sequence.previous = request.sequence.previous;
+  if (last_ == &request) last_ = request.sequence.previous;
+  request.sequence.previous = request.sequence.next = nullptr;
   --running_;
   if (!windows.empty()) kv.give_back(window_blocks(request));
   request.bubble += bubbles;
-  adapters.leave(request.adapter);
+  adapters.leave(request.sequence.adapter);
 }
 
 const Prompt& EngineState::content(const Request& request) const {
@@ -63,19 +69,20 @@ void EngineState::start(Request& request, Seconds now) {
   ++touched;
   waiting.erase(request);
   link(request);
-  request.state = Request::State::prefilling;
+  request.sequence.state = Sequence::State::prefilling;
   if (request.schedule == kNever) request.schedule = now;
   request.compute(now);
 }
 
 Request& EngineState::admit(Request& request, std::int64_t hit_blocks, Seconds now) {
   start(request, now);
-  kv.share(request.lease, content(request), hit_blocks);
-  request.computed = hit_blocks * kv.block_tokens();
-  request.reused += request.computed;
-  reused_tokens += request.computed;
-  fetched_tokens += std::max<std::int64_t>(0, std::min(request.computed, request.fetched_to) - request.fetched_from);
-  request.fetched_from = request.fetched_to = 0;
+  kv.share(request.sequence.lease, content(request), hit_blocks);
+  request.sequence.computed = hit_blocks * kv.block_tokens();
+  request.reused += request.sequence.computed;
+  reused_tokens += request.sequence.computed;
+  fetched_tokens += std::max<std::int64_t>(
+      0, std::min(request.sequence.computed, request.sequence.fetched_to) - request.sequence.fetched_from);
+  request.sequence.fetched_from = request.sequence.fetched_to = 0;
   prefilling.push_back(&request);
   return request;
 }
@@ -83,14 +90,14 @@ Request& EngineState::admit(Request& request, std::int64_t hit_blocks, Seconds n
 void EngineState::swap_in(Request& request, Seconds now) {
   start(request, now);
   const std::int64_t blocks = blocks_swapped(request);
-  kv.take(request.lease, blocks);
-  request.kv_ready = swap->read(blocks, now);
-  request.computed = std::exchange(request.swapped, 0);
+  kv.take(request.sequence.lease, blocks);
+  request.sequence.kv_ready = swap->read(blocks, now);
+  request.sequence.computed = std::exchange(request.sequence.swapped, 0);
   prefilling.push_back(&request);
 }
 
 std::int64_t EngineState::blocks_for_chunk(const Request& request, std::int64_t tokens) const {
-  return std::max<std::int64_t>(0, kv.blocks_for(request.computed + tokens) - request.lease.blocks());
+  return std::max<std::int64_t>(0, kv.blocks_for(request.sequence.computed + tokens) - request.sequence.lease.blocks());
 }
 
 std::int64_t EngineState::window_blocks(const Request& request) const {
@@ -103,34 +110,36 @@ std::int64_t EngineState::window_blocks(const Request& request) const {
 }
 
 void EngineState::reserve(Request& request, std::int64_t tokens) {
-  const std::int64_t more = kv.blocks_for(tokens) - request.lease.blocks();
-  if (more > 0) kv.take(request.lease, more);
+  const std::int64_t more = kv.blocks_for(tokens) - request.sequence.lease.blocks();
+  if (more > 0) kv.take(request.sequence.lease, more);
 }
 
 // The blocks that a sequence took while it decoded were counted for all together: tell its lease.
 void EngineState::settle_blocks(Request& request) {
-  if (kv_grows_) KvCache::hold(request.lease, kv.blocks_for(request.room) - request.lease.blocks());
+  if (kv_grows_)
+    KvCache::hold(request.sequence.lease, kv.blocks_for(request.sequence.room) - request.sequence.lease.blocks());
 }
 
 void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan) {
   ++touched;
-  const std::int64_t cached = request.computed;
+  const std::int64_t cached = request.sequence.computed;
   const bool begins = request.prefilled == 0;
-  if (const std::int64_t blocks = blocks_for_chunk(request, tokens); blocks > 0) kv.take(request.lease, blocks);
-  request.computed += tokens;
+  if (const std::int64_t blocks = blocks_for_chunk(request, tokens); blocks > 0)
+    kv.take(request.sequence.lease, blocks);
+  request.sequence.computed += tokens;
   request.prefilled += tokens;
   prefilled_tokens += tokens;
-  kv.publish(request.lease, content(request), request.computed);
-  const bool ends = request.complete && request.computed == request.tokens_to_compute();
+  kv.publish(request.sequence.lease, content(request), request.sequence.computed);
+  const bool ends = request.complete && request.sequence.computed == request.tokens_to_compute();
   plan.chunks.push_back({&request, {tokens, cached, ends}, begins, false});
   if (!ends) return;
   prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
-  if (hand_over_answers || !request.hand_over) {
+  if (hand_over_answers || !request.sequence.hand_over) {
     ++request.emitted;
     ++answers_;
   }
-  if (request.emitted == request.output_tokens || request.hand_over) {
-    request.state = Request::State::finishing;
+  if (request.emitted == request.output_tokens || request.sequence.hand_over) {
+    request.sequence.state = Sequence::State::finishing;
     plan.finished.push_back(&request);
   } else {
     if (kept_prompt_ > 0) cut_prompt(request);
@@ -139,13 +148,13 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
 }
 
 void EngineState::cut_prompt(Request& request) {
-  request.computed -= std::max<std::int64_t>(0, request.prompt_tokens - kept_prompt_);
-  kv.shrink(request.lease, kv.blocks_for(request.computed));
+  request.sequence.computed -= std::max<std::int64_t>(0, request.prompt_tokens - kept_prompt_);
+  kv.shrink(request.sequence.lease, kv.blocks_for(request.sequence.computed));
 }
 
 void EngineState::schedule_layers(Request& request, std::int64_t tokens, StepPlan& plan) {
   ++touched;
-  plan.chunks.push_back({&request, {tokens, request.computed, false}, request.prefilled == 0, true});
+  plan.chunks.push_back({&request, {tokens, request.sequence.computed, false}, request.prefilled == 0, true});
 }
 
 void EngineState::revise(Request& request, const Prompt& prompt, bool complete, Seconds at) {
@@ -156,12 +165,12 @@ void EngineState::revise(Request& request, const Prompt& prompt, bool complete, 
   request.complete = complete;
   request.latest_version = at;
   if (complete) kept = std::min(kept, request.prompt_tokens - 1);
-  std::int64_t& held = request.swapped > 0 ? request.swapped : request.computed;
+  std::int64_t& held = request.sequence.swapped > 0 ? request.sequence.swapped : request.sequence.computed;
   if (held <= kept) return;
   request.invalidated += held - kept;
   invalidated_tokens += held - kept;
-  if (request.swapped > 0) swap->drop(kv.blocks_for(held) - kv.blocks_for(kept));
-  else kv.shrink(request.lease, kv.blocks_for(kept));
+  if (request.sequence.swapped > 0) swap->drop(kv.blocks_for(held) - kv.blocks_for(kept));
+  else kv.shrink(request.sequence.lease, kv.blocks_for(kept));
   held = kept;
 }
 
@@ -190,7 +199,7 @@ void EngineState::schedule_decodes(StepPlan& plan) {
 // Leaves the engine wherever the request stands; its books are up to date and its blocks still held afterwards.
 void EngineState::stop(Request& request) {
   ++touched;
-  if (request.state == Request::State::decoding) {
+  if (request.sequence.state == Sequence::State::decoding) {
     if (decoding.has_decoded(request)) {
       request.latest_token = gaps.last();
     } else {
@@ -206,15 +215,16 @@ void EngineState::stop(Request& request) {
 // Whole blocks of the answer become findable, as vLLM caches them, when nobody but the request itself could have asked
 // for them before: at its end. Where it answered more than the mean of its passes, what it holds may end earlier.
 void EngineState::free_blocks(Request& request) {
-  kv.publish(request.lease, content(request), std::min(request.computed, request.lease.blocks() * kv.block_tokens()));
-  kv.release(request.lease);
+  kv.publish(request.sequence.lease, content(request),
+             std::min(request.sequence.computed, request.sequence.lease.blocks() * kv.block_tokens()));
+  kv.release(request.sequence.lease);
 }
 
 Request* EngineState::preempt_last(Seconds now, bool decoding_only) {
   Request* victim = nullptr;
-  for (Request* r = last_; r; r = r->previous) {
-    if (r->state == Request::State::finishing) continue;
-    if (decoding_only && r->state != Request::State::decoding) continue;
+  for (Request* r = last_; r; r = r->sequence.previous) {
+    if (r->sequence.state == Sequence::State::finishing) continue;
+    if (decoding_only && r->sequence.state != Sequence::State::decoding) continue;
     if (!victim || r->priority > victim->priority) victim = r;
   }
   if (victim) preempt(*victim, now);
@@ -229,9 +239,9 @@ void EngineState::preempt(Request& victim, Seconds now) {
 void EngineState::put_back(Request& victim, Seconds now) {
   free_blocks(victim);
   unlink(victim);
-  victim.computed = 0;
-  victim.sought_below = false;
-  victim.state = Request::State::waiting;
+  victim.sequence.computed = 0;
+  victim.sequence.sought_below = false;
+  victim.sequence.state = Sequence::State::waiting;
   victim.wait(std::max(now, victim.latest_token));  // what is planned of it still runs
   ++victim.preemptions;
   ++preemptions;
@@ -241,23 +251,24 @@ void EngineState::put_back(Request& victim, Seconds now) {
 void EngineState::swap_out(Request& victim, Seconds now) {
   stop(victim);
   // One token is left to compute: the next answer comes of it.
-  victim.swapped = victim.complete ? std::min(victim.computed, victim.tokens_to_compute() - 1) : victim.computed;
-  victim.kv_ready = swap->write(blocks_swapped(victim), now);
+  victim.sequence.swapped =
+      victim.complete ? std::min(victim.sequence.computed, victim.tokens_to_compute() - 1) : victim.sequence.computed;
+  victim.sequence.kv_ready = swap->write(blocks_swapped(victim), now);
   ++swaps;
   put_back(victim, now);
 }
 
 bool EngineState::cancel(Request& request) {
-  if (request.state == Request::State::finishing) return false;
-  if (request.state == Request::State::waiting) {
+  if (request.sequence.state == Sequence::State::finishing) return false;
+  if (request.sequence.state == Sequence::State::waiting) {
     waiting.erase(request);
-    if (request.swapped > 0) swap->drop(blocks_swapped(request));
+    if (request.sequence.swapped > 0) swap->drop(blocks_swapped(request));
   } else {
     stop(request);
     free_blocks(request);
     unlink(request);
   }
-  request.state = Request::State::finishing;
+  request.sequence.state = Sequence::State::finishing;
   return true;
 }
 
@@ -269,9 +280,9 @@ void EngineState::retire(Request& request) {
 
 Lease EngineState::lend(Request& request) {
   ++touched;
-  kv.publish(request.lease, content(request), request.computed);
+  kv.publish(request.sequence.lease, content(request), request.sequence.computed);
   unlink(request);
-  return std::exchange(request.lease, {});
+  return std::exchange(request.sequence.lease, {});
 }
 
 bool EngineState::reserve(KvImport& import, std::int64_t max_sequences) {
@@ -294,15 +305,17 @@ void EngineState::join(KvImport& import) {
   ++touched;
   Request& request = *import.request;
   --importing_;
-  request.hand_over = false;
-  request.lease = std::exchange(import.lease, {});
-  if (request.emitted == 0) --request.computed;  // the last prompt token is computed here, and answers the first one
-  kv.publish(request.lease, request.prompt, request.computed);
-  request.adapter = import.adapter;
+  const std::int64_t computed = request.sequence.computed;
+  request.sequence = Sequence{};
+  request.sequence.computed = computed;
+  request.sequence.lease = std::exchange(import.lease, {});
+  if (request.emitted == 0) --request.sequence.computed;  // the last prompt token is computed here, for the first one
+  kv.publish(request.sequence.lease, request.prompt, request.sequence.computed);
+  request.sequence.adapter = import.adapter;
   link(request);
   adapters.leave(import.adapter);  // the request itself uses it now
   if (request.emitted == 0) {
-    request.state = Request::State::prefilling;
+    request.sequence.state = Sequence::State::prefilling;
     prefilling.push_back(&request);
     return;
   }
@@ -318,22 +331,22 @@ void EngineState::drop(KvImport& import) {
 
 std::int64_t EngineState::emitted_tokens() const {
   std::int64_t tokens = answers_ + decoding.accepted();
-  for (const Request* r = last_; r; r = r->previous)
-    if (r->state == Request::State::decoding) tokens += decoding.accepted(*r);
+  for (const Request* r = last_; r; r = r->sequence.previous)
+    if (r->sequence.state == Sequence::State::decoding) tokens += decoding.accepted(*r);
   return tokens;
 }
 
 void EngineState::lose_all(std::vector<Request*>& lost) {
   while (!waiting.empty()) {
-    waiting.front().swapped = 0;
+    waiting.front().sequence.swapped = 0;
     lost.push_back(&waiting.front());
     waiting.erase(waiting.front());
   }
   if (swap) swap->forget();
   while (last_) {
     Request& request = *last_;
-    if (request.state != Request::State::finishing) stop(request);
-    kv.release(request.lease);
+    if (request.sequence.state != Sequence::State::finishing) stop(request);
+    kv.release(request.sequence.lease);
     unlink(request);
     lost.push_back(&request);
   }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/replica/step_ledger.hpp"
+
+#include <algorithm>
+
+namespace llmscape::serving {
+
+Seconds StepTiming::duration(const hardware::StepCost& cost) const {
+  const Seconds step = hides_host ? std::max(cost.stage() * stages, cost.host + cost.launch * stages)
+                                  : cost.stage() * stages + cost.host;
+  return step + cost.sync;
+}
+
+void StepLedger::commit(const hardware::StepCost& cost, Seconds start, Seconds end, const StepPlan& plan,
+                        const Occupancy& occupancy) {
+  const std::int64_t prefill_tokens = plan.prefill_tokens();
+  const std::int64_t sequences = plan.decodes + static_cast<std::int64_t>(plan.chunks.size());
+  totals_.steps += 1;
+  totals_.sequence_steps += sequences;
+  totals_.prefill_tokens += prefill_tokens;
+  totals_.decode_tokens += plan.decodes;
+  totals_.passes += plan.decodes;
+  totals_.late_passes += plan.late;
+  totals_.attended.resize(std::max(totals_.attended.size(), plan.attended.size()));
+  for (std::size_t law = 0; law < plan.attended.size(); ++law)
+    totals_.attended[law] += static_cast<double>(plan.attended[law].sum);
+  if (!plan.attended.empty()) totals_.attended_decodes += plan.decodes + plan.idle_decodes;
+  totals_.most_sequences = std::max(totals_.most_sequences, sequences);
+  totals_.most_tokens = std::max(totals_.most_tokens, occupancy.tokens);
+  totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, occupancy.kv_blocks);
+  listener_.on_step(start, end, plan.decodes, prefill_tokens, occupancy.waiting, occupancy.kv_blocks);
+  while (!timing_.shared_stages && under_way_.size() >= timing_.depth) {  // the others have ended
+    spend(under_way_.front(), under_way_.front().end);
+    under_way_.pop_front();
+  }
+  under_way_.push_back() = {start, end, cost, sequences, plan.decodes, prefill_tokens, occupancy.emitted, plan.late};
+}
+
+// Adds the time and the joules of a step to the totals, up to `until`: the share of it that has passed then.
+void StepLedger::spend(const UnderWay& step, Seconds until) {
+  const bool cut = step.end > until;
+  const Seconds lasts = step.end - step.start;
+  const double share = !cut ? 1 : step.start < until ? (until - step.start) / lasts : 0;
+  if (share == 0) return;
+  const hardware::StepCost& cost = step.cost;
+  const double stages = timing_.shared_stages ? 1 : timing_.stages, time_share = stages * share;
+  // Shared stages: what a step keeps each of them busy.
+  totals_.busy += timing_.shared_stages ? cost.stage() * share : (cut ? until : step.end) - step.start;
+  constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
+  for (std::size_t i = 0; i < kHost; ++i)
+    totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * time_share;
+  // What of the host's time the device did not hide.
+  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
+      (timing_.shared_stages ? cost.stage() - cost.device
+                             : std::max(Seconds(), timing_.duration(cost) - cost.device * stages)) *
+      share;
+  if (timing_.waits_for_ranks)  // at the exchange of each layer, for the slowest rank
+    totals_.time[static_cast<std::size_t>(hardware::OperatorFamily::collective)]
+                [static_cast<std::size_t>(hardware::Bound::overhead)] += (lasts - timing_.duration(cost)) * share;
+  totals_.extrapolated += cost.extrapolated * time_share;
+  Joules energy;
+  for (std::size_t i = 0; i < cost.energy.size(); ++i) {
+    const Joules spent = cost.energy[i] * share;
+    totals_.energy[i] += spent;
+    energy += spent;
+  }
+  for (std::size_t i = 0; i < cost.energy_by_family.size(); ++i)
+    totals_.energy_by_family[i] += cost.energy_by_family[i] * share;
+  for (std::size_t i = 0; i < cost.busy.size(); ++i) totals_.busy_by_resource[i] += cost.busy[i] * share;
+  totals_.flops += cost.flops * share;
+  totals_.bytes += cost.bytes * share;
+  totals_.expert_bytes += cost.expert_bytes * share;
+  listener_.on_energy(step.start, cut ? until : step.end, energy);
+}
+
+void StepLedger::spend_ended(Seconds now) {
+  for (; !under_way_.empty() && under_way_.front().end <= now; under_way_.pop_front())
+    spend(under_way_.front(), under_way_.front().end);
+}
+
+void StepUse::add(const StepUse& other, double share) {
+  busy += other.busy * share;
+  for (std::size_t i = 0; i < energy.size(); ++i) energy[i] += other.energy[i] * share;
+  for (std::size_t i = 0; i < busy_by_resource.size(); ++i) busy_by_resource[i] += other.busy_by_resource[i] * share;
+}
+
+// Added to the totals of the steps that have ended, in the order in which spend() will add them: one that starts at
+// `at` may be planned or not, and must leave no rounding.
+StepUse StepLedger::used_until(Seconds at) const {
+  StepUse sum{totals_.busy, totals_.energy, totals_.busy_by_resource};
+  for (std::size_t i = 0; i < under_way_.size(); ++i) {
+    const UnderWay& step = under_way_[i];
+    if (step.start >= at) break;
+    const Seconds lasts = step.end - step.start;
+    const StepUse own{timing_.shared_stages ? step.cost.stage() : lasts, step.cost.energy, step.cost.busy};
+    sum.add(own, step.end <= at ? 1 : (at - step.start) / lasts);
+  }
+  return sum;
+}
+
+void StepLedger::lose(Seconds at) {
+  for (; !under_way_.empty(); under_way_.pop_front()) spend(under_way_.front(), at);
+}
+
+void StepLedger::stop(Seconds now) {
+  for (; !under_way_.empty(); under_way_.pop_front()) {
+    const UnderWay& step = under_way_.front();
+    spend(step, now);
+    if (step.end <= now) continue;
+    totals_.steps -= 1;
+    totals_.sequence_steps -= step.sequences;
+    totals_.prefill_tokens -= step.prefill_tokens;
+    totals_.decode_tokens -= step.decodes;
+    totals_.passes -= step.decodes;
+    totals_.late_passes -= step.late;
+    totals_.cut_prefill_tokens += step.prefill_tokens;
+    totals_.cut_emitted_tokens += step.emitted;
+  }
+}
+
+}  // namespace llmscape::serving

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "hardware/device.hpp"
+#include "sim/serving/replica/engine_state.hpp"
+
+namespace llmscape::serving {
+
+// What a replica has done so far, summed in the order of its steps.
+struct ReplicaTotals {
+  std::int64_t steps = 0;
+  std::int64_t dummy_steps = 0;     // of them, passes of a rank that had nothing to compute (RankGroup)
+  std::int64_t sequence_steps = 0;  // decodes and chunks over all steps
+  std::int64_t prefill_tokens = 0;
+  std::int64_t decode_tokens = 0;  // answered by decodes; accepted drafts count when their request ends
+  std::int64_t passes = 0;         // of decoding sequences: each answers a token, and the drafts that it accepts
+  std::int64_t late_passes = 0;    // of them, those without drafts, which would have been late
+  Seconds busy;                    // INV-8: at most the elapsed time
+  // Sums to `busy`: by operator family and what its time waits for; host: what the device does not hide.
+  std::array<std::array<Seconds, hardware::kBounds>, hardware::kOperatorFamilies> time{};
+  Seconds adapter_loading;  // of it, waiting for adapters
+  Seconds extrapolated;     // of it, outside the range of the device's parameters
+  std::array<Joules, hardware::kEnergyComponents> energy{};
+  std::array<Joules, hardware::kOperatorFamilies> energy_by_family{};  // sums to the same
+  std::array<Seconds, hardware::kResources> busy_by_resource{};        // of one device: each at most `busy`
+  Flops flops;
+  Bytes bytes;
+  std::vector<double> attended;       // entries that decodes attended to, by KV law
+  std::int64_t attended_decodes = 0;  // by so many decodes, padding included
+  Bytes expert_bytes;                 // of `bytes`, of one device: weights of routed experts
+  std::int64_t peak_kv_blocks = 0;
+  std::int64_t most_tokens = 0, most_sequences = 0;  // of a step
+  // INV-5: of steps that the end of the run cut short. Engines and requests count them, the run does not.
+  std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
+};
+
+// Of these totals, those that a part of a run can be cut out of.
+struct StepUse {
+  Seconds busy;
+  std::array<Joules, hardware::kEnergyComponents> energy{};
+  std::array<Seconds, hardware::kResources> busy_by_resource{};
+
+  void add(const StepUse& other, double share);
+};
+
+// Hears what one replica does, in the order of its steps.
+class StepListener {
+ public:
+  virtual ~StepListener() = default;
+  // `count` tokens are emitted at `at`, each `gap` after the one before it of its request.
+  virtual void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) = 0;
+  // A step was planned for good.
+  virtual void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
+                       std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
+  // The dynamic energy of a step, of all devices of the replica, once it has ended or was cut short.
+  virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
+  // A request's first token is answered at `at`.
+  virtual void on_first_token(Seconds /*at*/) {}
+};
+
+// A step that was planned for good and whose time and joules are not counted yet: the run, or its replica, may end
+// before it does.
+struct UnderWay {
+  Seconds start, end;
+  hardware::StepCost cost;
+  std::int64_t sequences = 0;  // decodes and chunks
+  std::int64_t decodes = 0;
+  std::int64_t prefill_tokens = 0;
+  std::int64_t emitted = 0;  // tokens
+  std::int64_t late = 0;     // of the decodes, those without their drafts
+};
+
+// Steps in the order in which they were planned: a ring that keeps its memory.
+class StepsUnderWay {
+ public:
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] const UnderWay& front() const { return ring_[first_]; }
+  [[nodiscard]] const UnderWay& operator[](std::size_t i) const { return ring_[(first_ + i) % ring_.size()]; }
+  void pop_front() {
+    first_ = (first_ + 1) % ring_.size();
+    --size_;
+  }
+  // A place for one more at the back, to be filled.
+  UnderWay& push_back() {
+    if (size_ == ring_.size()) grow();
+    return ring_[(first_ + size_++) % ring_.size()];
+  }
+
+ private:
+  void grow() {
+    std::vector<UnderWay> wider;
+    wider.reserve(2 * size_ + 2);
+    for (std::size_t i = 0; i < size_; ++i) wider.push_back(ring_[(first_ + i) % size_]);
+    wider.resize(2 * size_ + 2);
+    ring_ = std::move(wider);
+    first_ = 0;
+  }
+
+  std::vector<UnderWay> ring_;
+  std::size_t first_ = 0, size_ = 0;
+};
+
+// How the parts of a step's cost add up to its time.
+struct StepTiming {
+  double stages = 1;           // of its pipeline, which a batch passes one after the other
+  bool shared_stages = false;  // with other streams: stages are busy for what they take, not until the batch is through
+  bool hides_host = false;     // asynchronous scheduling
+  bool waits_for_ranks = false;  // steps with other ranks, and ends with the slowest
+  std::size_t depth = 1;         // most steps in flight, where stages are not shared
+
+  // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
+  // short (docs/serving.md).
+  [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
+};
+
+// What the steps of a replica have come to: counts when they are planned for good, time and joules when they end.
+class StepLedger {
+ public:
+  StepLedger(StepTiming timing, StepListener& listener) : timing_(timing), listener_(listener) {}
+
+  // How the replica stands after a step was planned.
+  struct Occupancy {
+    std::int64_t tokens = 0;     // that the step computes, drafts included
+    std::int64_t emitted = 0;    // of them, answered by it
+    std::int64_t waiting = 0;    // requests
+    std::int64_t kv_blocks = 0;  // used
+  };
+  // A step was planned for good.
+  void commit(const hardware::StepCost& cost, Seconds start, Seconds end, const StepPlan& plan,
+              const Occupancy& occupancy);
+  void count_dummy() { ++totals_.dummy_steps; }
+  // A step waits for adapters.
+  void count_loading(Seconds loading) { totals_.adapter_loading += loading; }
+  // Drafts of passes that were counted turn out to be accepted.
+  void count_accepted(std::int64_t tokens) { totals_.decode_tokens += tokens; }
+
+  // The time and joules of steps that have ended by `now` count.
+  void spend_ended(Seconds now);
+  // The replica is lost at `at`: what runs counts until then.
+  void lose(Seconds at);
+  // The run is over at `now`: of the steps under way the time and joules until then count and none of their tokens.
+  void stop(Seconds now);
+  // What the steps had come to by `at`, the present: one under way counts by its share of time.
+  [[nodiscard]] StepUse used_until(Seconds at) const;
+  // Time and joules of the steps that have ended; the rest of all that were planned.
+  [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
+
+ private:
+  void spend(const UnderWay& step, Seconds until);
+
+  StepTiming timing_;
+  StepListener& listener_;
+  StepsUnderWay under_way_;
+  ReplicaTotals totals_;
+};
+
+}  // namespace llmscape::serving
