@@ -103,7 +103,8 @@ TEST_CASE("seven short answers do not wait for the drafts of a prompt of 200,000
   // The long one has no draft: a token a pass.
   const auto passes_of_long = [](const System& system) {
     for (const auto& answer : system.answers)
-      if (answer.request.prompt_tokens > 100) return answer.request.sequence.end_step - answer.request.sequence.joined_step;
+      if (answer.request.prompt_tokens > 100)
+        return answer.request.sequence.end_step - answer.request.sequence.joined_step;
     return std::int64_t{0};
   };
   CHECK(passes_of_long(apart) == 399);
