@@ -2,7 +2,6 @@
 #include "base/statistics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -176,21 +175,6 @@ double Distribution::share_at_most(double limit) const {
 
 namespace {
 
-// The 0.975 quantile of Student's t: tabulated for few degrees of freedom, beyond them the expansion of Abramowitz and
-// Stegun 26.7.5 (right to 1e-5).
-double student_t(std::size_t degrees) {
-  static constexpr std::array<double, 8> kTable = {12.706205, 4.302653, 3.182446, 2.776445,
-                                                   2.570582,  2.446912, 2.364624, 2.306004};
-  if (degrees <= kTable.size()) return kTable[degrees - 1];
-  constexpr double x = 1.959963985, x2 = x * x;
-  const double n = static_cast<double>(degrees);
-  const double g1 = x * (x2 + 1) / 4;
-  const double g2 = x * ((5 * x2 + 16) * x2 + 3) / 96;
-  const double g3 = x * (((3 * x2 + 19) * x2 + 17) * x2 - 15) / 384;
-  const double g4 = x * ((((79 * x2 + 776) * x2 + 1482) * x2 - 1920) * x2 - 945) / 92160;
-  return x + (g1 + (g2 + (g3 + g4 / n) / n) / n) / n;
-}
-
 double mean_of(std::span<const double> values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -205,7 +189,7 @@ std::optional<double> confidence_half_width(std::span<const double> batch_means)
   const double n = static_cast<double>(batch_means.size());
   double squares = 0;
   for (const double value : batch_means) squares += (value - mean) * (value - mean);
-  return student_t(batch_means.size() - 1) * std::sqrt(squares / (n - 1) / n);
+  return student_t_quantile(0.975, n - 1) * std::sqrt(squares / (n - 1) / n);
 }
 
 Slope slope(std::span<const double> x, std::span<const double> y) {

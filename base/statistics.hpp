@@ -66,6 +66,10 @@ class Distribution {
   double minimum_ = 0, maximum_ = 0;
 };
 
+// The value below which Student's t with `degrees` > 0 degrees of freedom lies with probability `level` in (0, 1), by
+// Boost.Math. Throws std::domain_error for other arguments.
+double student_t_quantile(double level, double degrees);
+
 // Half-width of the 95 % confidence interval of the mean of `batches` batch means (Student's t); nothing below 2
 // batches.
 std::optional<double> confidence_half_width(std::span<const double> batch_means);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every dependency comes from the system's packages: nothing is downloaded at configure time.
 find_package(yaml-cpp REQUIRED)
+find_package(Boost REQUIRED)
 find_package(fmt REQUIRED)
 find_package(Eigen3 REQUIRED NO_MODULE)
 find_package(nlohmann_json REQUIRED)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one file that includes pagmo, whose headers are heavy.
+// pagmo's headers are heavy: only this file and hypervolume.cpp include them.
 #include "sim/explore/evolution.hpp"
 
 #include <pagmo/algorithms/moead.hpp>

@@ -1,80 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/explore/hypervolume.hpp"
 
+#include <pagmo/utils/hv_algos/hv_hvwfg.hpp>
+#include <pagmo/utils/hypervolume.hpp>
+
 #include <algorithm>
-#include <limits>
+#include <functional>
 
 namespace llmscape::explore {
 namespace {
 
-double box(const Losses& point, std::span<const double> reference) {
-  double volume = 1;
-  for (std::size_t k = 0; k < reference.size(); ++k) volume *= reference[k] - point[k];
-  return volume;
-}
-
-double area(std::vector<Losses>& points, std::span<const double> reference) {
-  std::ranges::sort(points);
-  double sum = 0, height = reference[1];
-  for (const Losses& point : points) {
-    if (point[1] >= height) continue;
-    sum += (reference[0] - point[0]) * (height - point[1]);
-    height = point[1];
-  }
-  return sum;
-}
-
-std::vector<Losses> frontier_of(std::vector<Losses> points) {
-  std::ranges::sort(points);
-  points.erase(std::unique(points.begin(), points.end()), points.end());
-  std::vector<Losses> kept;
-  for (const std::size_t point : non_dominated(points)) kept.push_back(std::move(points[point]));
-  return kept;
-}
-
-// What of the box of `point` the others dominate, in as many objectives as the reference has.
-std::vector<Losses> limited(std::span<const Losses> others, const Losses& point, std::size_t objectives) {
-  std::vector<Losses> all;
-  for (const Losses& other : others) {
-    Losses& worse = all.emplace_back(objectives);
-    for (std::size_t k = 0; k < objectives; ++k) worse[k] = std::max(point[k], other[k]);
-  }
-  return all;
-}
-
-// Of points that dominate the reference.
-double volume(std::vector<Losses> points, std::span<const double> reference) {
-  if (reference.size() == 2) return area(points, reference);
-  if (reference.size() == 1) return points.empty() ? 0 : reference[0] - (*std::ranges::min_element(points))[0];
-  points = frontier_of(std::move(points));
-  const std::size_t last = reference.size() - 1;
-  std::ranges::stable_sort(points, [last](const Losses& a, const Losses& b) { return a[last] > b[last]; });
-  double sum = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    // The points behind this one are better in the last objective: they cover its box over the whole depth.
-    const auto shade = limited(std::span(points).subspan(i + 1), points[i], last);
-    const auto face = reference.first(last);
-    sum += (reference[last] - points[i][last]) * (box(points[i], face) - volume(shade, face));
-  }
-  return sum;
+bool inside(const Losses& point, std::span<const double> reference) {
+  return std::ranges::equal(point, reference, std::less());
 }
 
 }  // namespace
 
 double hypervolume(const std::vector<Losses>& points, std::span<const double> reference) {
-  std::vector<Losses> inside;
+  std::vector<Losses> counted;
   for (const Losses& point : points)
-    if (std::ranges::equal(point, reference, std::less())) inside.push_back(point);
-  return volume(std::move(inside), reference);
+    if (inside(point, reference)) counted.push_back(point);
+  if (counted.empty()) return 0;
+  if (reference.size() == 1) return reference[0] - std::ranges::min(counted)[0];
+  return pagmo::hypervolume(counted, false).compute({reference.begin(), reference.end()});
 }
 
 std::vector<double> exclusive_hypervolumes(const std::vector<Losses>& frontier, std::span<const double> reference) {
-  std::vector<double> exclusive;
-  for (std::size_t i = 0; i < frontier.size(); ++i) {
-    std::vector<Losses> others = limited(frontier, frontier[i], reference.size());
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    exclusive.push_back(hypervolume({frontier[i]}, reference) - hypervolume(others, reference));
-  }
+  std::vector<double> exclusive(frontier.size(), 0);
+  std::vector<Losses> counted;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < frontier.size(); ++i)
+    if (inside(frontier[i], reference)) {
+      counted.push_back(frontier[i]);
+      places.push_back(i);
+    }
+  if (counted.empty()) return exclusive;
+  // Asked for by name: what pagmo 2.18 takes by itself in three objectives is wrong where points share a coordinate.
+  pagmo::hvwfg algorithm;
+  const auto volumes =
+      pagmo::hypervolume(counted, false).contributions({reference.begin(), reference.end()}, algorithm);
+  for (std::size_t i = 0; i < places.size(); ++i) exclusive[places[i]] = volumes[i];
   return exclusive;
 }
 

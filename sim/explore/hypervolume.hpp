@@ -9,12 +9,13 @@
 
 namespace llmscape::explore {
 
-// The volume of what the points dominate up to `reference`, exactly: a sweep for two objectives, and for more the sum
-// of exclusive volumes (WFG; While, Bradstreet and Barone, IEEE Trans. Evol. Comput. 16, 2012), one objective less at
-// each level because points are taken in the order of the last. Points that do not dominate the reference add nothing.
+// The volume of what the points dominate up to `reference`, exactly, by pagmo 2 (Biscani and Izzo, JOSS 5(53), 2020): a
+// sweep for two and three objectives, WFG (While, Bradstreet and Barone, IEEE Trans. Evol. Comput. 16, 2012) for more.
+// Points that do not dominate the reference in every objective add nothing.
 double hypervolume(const std::vector<Losses>& points, std::span<const double> reference);
 
-// What each point of a frontier dominates alone.
+// What each point dominates alone, of at least two objectives, in their order: 0 for a point that is dominated, stands
+// twice, or lies beyond the reference.
 std::vector<double> exclusive_hypervolumes(const std::vector<Losses>& frontier, std::span<const double> reference);
 
 // Where a frontier bends: with two objectives the point that lies furthest on the good side of the line between the

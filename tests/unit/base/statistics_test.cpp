@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 #include <vector>
 
@@ -186,11 +187,22 @@ TEST_CASE("the confidence interval uses Student's t with n - 1 degrees of freedo
     for (std::size_t i = 0; i < n; ++i) means[i] = i % 2 == 0 ? -1 : 1;
     return *confidence_half_width(means) * std::sqrt(static_cast<double>(n - 1));
   };
-  CHECK(t(4) == doctest::Approx(3.18245).epsilon(1e-5));    // 3 degrees of freedom; all from published tables
-  CHECK(t(10) == doctest::Approx(2.26216).epsilon(1e-5));   // 9: the first beyond the table in the source
-  CHECK(t(20) == doctest::Approx(2.09302).epsilon(1e-5));   // 19
-  CHECK(t(32) == doctest::Approx(2.03951).epsilon(1e-5));   // 31
-  CHECK(t(122) == doctest::Approx(1.97976).epsilon(1e-5));  // 121
+  CHECK(t(4) == doctest::Approx(3.18245).epsilon(2e-6));    // 3 degrees of freedom; all from published tables
+  CHECK(t(10) == doctest::Approx(2.26216).epsilon(2e-6));   // 9
+  CHECK(t(20) == doctest::Approx(2.09302).epsilon(2e-6));   // 19
+  CHECK(t(32) == doctest::Approx(2.03951).epsilon(2e-6));   // 31
+  CHECK(t(122) == doctest::Approx(1.97976).epsilon(2e-6));  // 121
+}
+
+TEST_CASE("Student's t with one degree of freedom is Cauchy's law, and with two has a closed quantile") {
+  for (const double level : {0.025, 0.6, 0.9, 0.975, 0.9995}) {
+    CAPTURE(level);
+    CHECK(student_t_quantile(level, 1) == doctest::Approx(std::tan(std::numbers::pi * (level - 0.5))).epsilon(1e-12));
+    CHECK(student_t_quantile(level, 2) ==
+          doctest::Approx((2 * level - 1) / std::sqrt(2 * level * (1 - level))).epsilon(1e-12));
+  }
+  CHECK(student_t_quantile(0.5, 7) == 0);
+  CHECK_THROWS_AS(student_t_quantile(0.975, 0), std::domain_error);
 }
 
 TEST_CASE("a slope comes with its standard error") {

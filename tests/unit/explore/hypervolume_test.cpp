@@ -77,15 +77,34 @@ TEST_CASE("no points, and points that are not better than the reference everywhe
   CHECK(hypervolume({{0, 1}, {2, -5}}, Losses{1, 1}) == 0);
 }
 
-TEST_CASE("an exclusive hypervolume is what is lost without the point") {
-  const auto points = random_points(9, 3, 12, 5);
-  const Losses reference(3, 13);
-  const auto exclusive = exclusive_hypervolumes(points, reference);
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    auto others = points;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    CHECK(exclusive[i] == doctest::Approx(hypervolume(points, reference) - hypervolume(others, reference)));
-  }
+TEST_CASE("an exclusive hypervolume is what is lost without the point, also where points share coordinates") {
+  for (std::size_t objectives = 2; objectives <= 5; ++objectives)
+    for (std::uint64_t most = 2; most <= 12; ++most) {
+      const auto points = random_points(9, objectives, most, 5 + most);
+      const Losses reference(objectives, static_cast<double>(most));  // some points lie on it
+      const auto exclusive = exclusive_hypervolumes(points, reference);
+      REQUIRE(exclusive.size() == points.size());
+      CAPTURE(objectives);
+      CAPTURE(most);
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        auto others = points;
+        others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+        CHECK(exclusive[i] == doctest::Approx(by_inclusion_and_exclusion(points, reference) -
+                                              by_inclusion_and_exclusion(others, reference)));
+      }
+    }
+}
+
+TEST_CASE("with one objective the hypervolume is the way from the reference to the best point") {
+  CHECK(hypervolume({{3}, {1}, {7}}, Losses{5}) == 4);
+}
+
+TEST_CASE("three corners of a cube of side 2, two of them at the same height: 4 + 2 + 1 unit cubes, each point alone") {
+  // {0,1,0} covers 2 x 1 x 2, {1,0,0} 1 x 2 x 2 (they share 1 x 1 x 2); {0,0,1} covers 2 x 2 x 1 and adds the one unit
+  // cube over [0, 1] x [0, 1]: 4 + 2 + 1. Alone: 1, 1 and 1 unit cubes below z = 1 or over that square.
+  const std::vector<Losses> points = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
+  CHECK(hypervolume(points, Losses{2, 2, 2}) == 7);
+  CHECK(exclusive_hypervolumes(points, Losses{2, 2, 2}) == std::vector<double>{1, 1, 1});
 }
 
 TEST_CASE("the knee of a quarter of a circle is in its middle, however the objectives are scaled") {
