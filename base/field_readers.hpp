@@ -4,8 +4,8 @@
 #include "base/sourced.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,8 +16,7 @@
 // What Fields is made from: how a member of each type is described, read and written.
 namespace llmscape::detail {
 
-using ReadField =
-    std::function<void(void* object, const YamlNode& node, const FieldInfo& info, Diagnostics& diagnostics)>;
+class FieldAccess;
 
 // Readers of scalars: report to `diagnostics` and return nothing when the text is not what the field wants.
 std::optional<double> read_number(const YamlNode&, const FieldInfo&, Diagnostics&);  // quantities too, in SI units
@@ -27,9 +26,10 @@ std::optional<bool> read_boolean(const YamlNode&, const FieldInfo&, Diagnostics&
 std::optional<std::string> read_text(const YamlNode&, const FieldInfo&, Diagnostics&);  // choices are checked
 // Splits {value, tag, source}; returns the node of the value, nullptr after reporting.
 const YamlNode* read_sourced(const YamlNode&, const FieldInfo&, Tag& tag, std::string& source, Diagnostics&);
-// Checks kind mapping, unknown and missing keys, and calls `read[i]` for each field that is present, and for each
-// family and group that is absent with its default.
-bool read_struct(void* object, const YamlNode&, const StructInfo&, const std::vector<ReadField>& read, Diagnostics&);
+// Checks kind mapping, unknown and missing keys, and reads each field that is present through `access`, and each family
+// and group that is absent from its default.
+bool read_struct(void* object, const YamlNode&, const StructInfo&,
+                 const std::vector<std::shared_ptr<const FieldAccess>>& access, Diagnostics&);
 void report_not(const YamlNode&, const FieldInfo&, std::string_view wanted, Diagnostics&);
 void report_not(const YamlNode&, const std::string& subject, std::string_view wanted, Diagnostics&);
 // Finds the member that the node names; nullptr after reporting.
@@ -60,34 +60,37 @@ struct IsSourced<Sourced<T>> : std::true_type {
   using Inner = T;
 };
 
-// `text` as a YAML scalar, in quotes where it needs them.
-std::string written(const std::string& text);
-// {value, tag, source} as YAML, or the value alone where nothing says where it comes from.
-std::string written(const std::string& value, Tag tag, const std::string& source);
+// A number in that dimension's unit, rounded to so many significant digits; 0: as many as identify it.
+YamlNode number_node(double si, Dimension dimension, int digits);
+// {value, tag, source}, or the value alone where it is the user's own.
+YamlNode sourced_node(YamlNode value, Tag tag, const std::string& source);
+YamlNode list_of(std::vector<YamlNode> items);
+// On one line; nothing for nothing.
+std::optional<std::string> flow_of(const std::optional<YamlNode>& node);
 
-// How a member's value is written in YAML; nothing for an optional that is empty.
+// How a member's value is written, the opposite of read_value; nothing for an optional that is empty.
 template <class T>
-std::optional<std::string> text_of(const T& value) {
+std::optional<YamlNode> node_of(const T& value, int digits = 0) {
   if constexpr (std::is_same_v<T, bool>) {
-    return value ? "true" : "false";
+    return YamlNode::scalar(value ? "true" : "false");
   } else if constexpr (std::is_same_v<T, std::string>) {
-    return written(value);
+    return YamlNode::scalar(value);
   } else if constexpr (std::is_integral_v<T>) {
-    return std::to_string(value);
+    return YamlNode::scalar(std::to_string(value));
   } else if constexpr (std::is_same_v<T, double>) {
-    return format_quantity(value, Dimension::number);
+    return number_node(value, Dimension::number, digits);
   } else if constexpr (IsQuantity<T>::value) {
-    return format(value);
+    return number_node(value.si(), DimensionOf<T>::value, digits);
   } else if constexpr (IsSourced<T>::value) {
-    return written(*text_of(value.value), value.tag, value.source);
+    return sourced_node(*node_of(value.value, digits), value.tag, value.source);
   } else if constexpr (std::is_same_v<T, YamlNode>) {
-    return std::nullopt;
+    return value.kind == YamlNode::Kind::null ? std::nullopt : std::optional(value);
   } else if constexpr (IsOptional<T>::value) {
-    return value ? text_of(*value) : std::nullopt;
+    return value ? node_of(*value, digits) : std::nullopt;
   } else if constexpr (IsVector<T>::value) {
-    std::string items;
-    for (const auto& item : value) items += (items.empty() ? "" : ", ") + *text_of(item);
-    return "[" + items + "]";
+    std::vector<YamlNode> items;
+    for (const auto& item : value) items.push_back(*node_of(item, digits));
+    return list_of(std::move(items));
   } else {
     static_assert(!sizeof(T), "no text for this type");
   }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/fields.hpp"
 
-#include "base/yaml_lines.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -41,15 +39,8 @@ std::string title(const YamlNode& node, const std::string& kind) {
 
 }  // namespace
 
-std::string written(const std::string& text) { return yaml_scalar(text); }
-
-std::string written(const std::string& value, Tag tag, const std::string& source) {
-  if (source.empty()) return value;
-  return fmt::format("{{value: {}, tag: {}, source: {}}}", value, name_of(tag), yaml_scalar(source));
-}
-
-bool read_struct(void* object, const YamlNode& node, const StructInfo& info, const std::vector<ReadField>& read,
-                 Diagnostics& diagnostics) {
+bool read_struct(void* object, const YamlNode& node, const StructInfo& info,
+                 const std::vector<std::shared_ptr<const FieldAccess>>& access, Diagnostics& diagnostics) {
   const int before = diagnostics.errors();
   if (!node.is_mapping()) {
     report_not(node, info.name, "a mapping", diagnostics);
@@ -58,7 +49,7 @@ bool read_struct(void* object, const YamlNode& node, const StructInfo& info, con
   const std::vector<std::string> keys = names_in(info.fields, &FieldInfo::key);
   for (const auto& entry : node.entries) {
     if (const FieldInfo* field = info.find(entry.key)) {
-      read[static_cast<std::size_t>(field - info.fields.data())](object, entry.value, *field, diagnostics);
+      access[static_cast<std::size_t>(field - info.fields.data())]->read(object, entry.value, *field, diagnostics);
       continue;
     }
     const std::string meant = did_you_mean(entry.key, keys);
@@ -74,7 +65,7 @@ bool read_struct(void* object, const YamlNode& node, const StructInfo& info, con
     } else if (field.default_text && (field.family || (field.group && !field.list && !field.map))) {
       YamlNode absent = default_of(field);
       absent.where = node.where;  // what the default lacks is missing here
-      read[i](object, absent, field, diagnostics);
+      access[i]->read(object, absent, field, diagnostics);
     }
   }
   return diagnostics.errors() == before;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "base/field_readers.hpp"
+#include "base/field_access.hpp"
 
 #include <functional>
 #include <map>
@@ -9,17 +9,20 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
 namespace llmscape {
 
-// One kind of a family: its name, its fields and how to read it.
+// One kind of a family: its name, its fields and how to read and write it.
 template <class Base>
 struct FamilyMember {
   std::string name, text;
   const StructInfo* info;
   std::function<std::shared_ptr<const Base>(const YamlNode&, Diagnostics&)> read;
+  // Without its tag; nothing for an object of another kind.
+  std::function<std::optional<YamlNode>(const Base&, int digits)> write;
 };
 
 // The explicit table of a family of kinds; `tag` is the key that names the kind.
@@ -39,6 +42,13 @@ class Family {
     if (!chosen) return nullptr;
     return members_[static_cast<std::size_t>(chosen - info_.members.data())].read(detail::without_tag(node, info_),
                                                                                   diagnostics);
+  }
+  // The mapping that `read` reads as an equal object; `digits` as for Fields. Throws std::logic_error for an object of
+  // no kind of the family.
+  YamlNode write(const Base& object, int digits = 0) const {
+    for (const auto& m : members_)
+      if (auto fields = m.write(object, digits)) return detail::with_tag(info_.tag, m.name, std::move(*fields));
+    throw std::logic_error("an object of no kind of " + info_.name);
   }
 
  private:
@@ -109,9 +119,8 @@ class Fields {
   Refine add(std::string key, M Owner::* member, std::string text) {
     FieldInfo& info = push(std::move(key), std::move(text));
     detail::describe<M>(info);
-    info.default_text = detail::text_of(T{}.*member);
-    read_.push_back([member](void* object, const YamlNode& node, [[maybe_unused]] const FieldInfo& field,
-                             Diagnostics& d) { detail::read_value(static_cast<T*>(object)->*member, node, field, d); });
+    info.default_text = detail::flow_of(detail::node_of(T{}.*member));
+    access<detail::ValueAccess<T, M>>(member);
     return Refine(info);
   }
 
@@ -124,12 +133,7 @@ class Fields {
       info.choices.push_back(name);
       if (value == T{}.*member) info.default_text = name;
     }
-    read_.push_back([member, names = std::move(names)](void* object, const YamlNode& node,
-                                                       [[maybe_unused]] const FieldInfo& field, Diagnostics& d) {
-      const auto word = detail::read_text(node, field, d);
-      for (const auto& [name, value] : names)
-        if (word && *word == name) static_cast<T*>(object)->*member = value;
-    });
+    access<detail::EnumAccess<T, E>>(member, std::move(names));
     return Refine(info);
   }
 
@@ -143,22 +147,7 @@ class Fields {
     info.map = std::is_same_v<M, std::map<std::string, U>>;
     if (info.list) info.default_text = "[]";
     else if (!std::is_same_v<M, std::optional<U>>) info.default_text = "{}";
-    read_.push_back(
-        [member, &fields](void* object, const YamlNode& node, [[maybe_unused]] const FieldInfo& field, Diagnostics& d) {
-          M& out = static_cast<T*>(object)->*member;
-          if constexpr (std::is_same_v<M, std::vector<U>>) {
-            if (!node.is_sequence()) return detail::report_not(node, field, "a list", d);
-            out.clear();
-            for (const YamlNode& item : node.items) fields.read(out.emplace_back(), item, d);
-          } else if constexpr (std::is_same_v<M, std::map<std::string, U>>) {
-            if (!node.is_mapping()) return detail::report_not(node, field, "a mapping", d);
-            for (const auto& entry : node.entries) fields.read(out[entry.key], entry.value, d);
-          } else if constexpr (std::is_same_v<M, std::optional<U>>) {
-            fields.read(out.emplace(), node, d);
-          } else {
-            fields.read(out, node, d);
-          }
-        });
+    access<detail::GroupAccess<T, M, U>>(member, fields);
     return Refine(info);
   }
 
@@ -169,17 +158,7 @@ class Fields {
     info.kind = ValueKind::family;
     info.family = &family.info();
     info.list = std::is_same_v<M, std::vector<std::shared_ptr<const Base>>>;
-    read_.push_back(
-        [member, &family](void* object, const YamlNode& node, [[maybe_unused]] const FieldInfo& field, Diagnostics& d) {
-          M& out = static_cast<T*>(object)->*member;
-          if constexpr (std::is_same_v<M, std::vector<std::shared_ptr<const Base>>>) {
-            if (!node.is_sequence()) return detail::report_not(node, field, "a list", d);
-            out.clear();
-            for (const YamlNode& item : node.items) out.push_back(family.read(item, d));
-          } else {
-            out = family.read(node, d);
-          }
-        });
+    access<detail::FamilyAccess<T, M, Base>>(member, family);
     return Refine(info);
   }
 
@@ -192,15 +171,28 @@ class Fields {
   // their defaults. False if anything was reported.
   bool read(T& out, const YamlNode& node, Diagnostics& diagnostics) const {
     const int before = diagnostics.errors();
-    detail::read_struct(&out, node, info_, read_, diagnostics);
+    detail::read_struct(&out, node, info_, access_, diagnostics);
     if (diagnostics.errors() == before)
       for (const auto& check : checks_) check(out, node, diagnostics);
     return diagnostics.errors() == before;
   }
 
+  // The mapping that `read` reads as an equal struct: quantities with their unit, values with tag and source, and
+  // nothing where the default says the same. `digits`: significant ones of numbers and quantities; 0: as many as
+  // identify the value.
+  YamlNode write(const T& value, int digits = 0) const { return write(value, T{}, digits); }
+  // The same where `absent` is what an empty mapping is read over.
+  YamlNode write(const T& value, const T& absent, int digits) const {
+    return detail::write_struct(&value, &absent, info_, access_, digits);
+  }
+
   [[nodiscard]] const StructInfo& info() const { return info_; }
 
  private:
+  template <class Access, class M, class Owner, class... Rest>
+  void access(M Owner::* member, Rest&&... rest) {
+    access_.push_back(std::make_shared<const Access>(member, std::forward<Rest>(rest)...));
+  }
   FieldInfo& push(std::string key, std::string text) {
     if (text.empty()) throw std::logic_error("field '" + key + "' of '" + info_.name + "' has no description");
     FieldInfo& info = info_.fields.emplace_back();
@@ -210,7 +202,7 @@ class Fields {
   }
 
   StructInfo info_;
-  std::vector<detail::ReadField> read_;
+  std::vector<std::shared_ptr<const detail::FieldAccess>> access_;
   std::vector<std::function<void(const T&, const YamlNode&, Diagnostics&)>> checks_;
 };
 
@@ -221,6 +213,10 @@ FamilyMember<Base> member(std::string name, std::string text, const Fields<D>& f
           [&fields](const YamlNode& node, Diagnostics& diagnostics) -> std::shared_ptr<const Base> {
             auto out = std::make_shared<D>();
             return fields.read(*out, node, diagnostics) ? out : nullptr;
+          },
+          [&fields](const Base& object, int digits) -> std::optional<YamlNode> {
+            if (typeid(object) != typeid(D)) return std::nullopt;
+            return fields.write(static_cast<const D&>(object), digits);
           }};
 }
 

@@ -112,8 +112,8 @@ Tag provenance(const Links& links) {
   return tag;
 }
 
-const Fields<Links>& links_fields() {
-  static const Fields<CollectiveFit> row = [] {
+const Fields<CollectiveFit>& collective_fields() {
+  static const Fields<CollectiveFit> fields = [] {
     using P = CollectiveFit;
     Fields<P> f("collective",
                 "a measured collective: latency + x / bandwidth + root_term sqrt(x), x bytes through each rank");
@@ -133,6 +133,10 @@ const Fields<Links>& links_fields() {
     add_fit_fields(f);
     return f;
   }();
+  return fields;
+}
+
+const Fields<Links>& links_fields() {
   static const Fields<Domain> domain = [] {
     Fields<Domain> f("domain", "devices that the fast links join, and the way between two such groups");
     f.add("devices", &Domain::devices, "how many").required().at_least(1);
@@ -147,7 +151,8 @@ const Fields<Links>& links_fields() {
     f.add("bandwidth", &Links::bandwidth, "of one device, one direction").required().above(0);
     f.add("latency", &Links::latency, "of one hop").required().at_least(0);
     f.add_group("domain", &Links::domain, domain, "how far these links reach; absent: all devices of a replica");
-    f.add_group("collectives", &Links::collectives, row, "measured collectives; the fastest row of the ranks counts");
+    f.add_group("collectives", &Links::collectives, collective_fields(),
+                "measured collectives; the fastest row of the ranks counts");
     return f;
   }();
   return fields;

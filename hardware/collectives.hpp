@@ -20,6 +20,7 @@ struct CollectiveFit : Fit {
   Seconds root_term;           // time per square root of a byte
   std::optional<Bytes> below;  // of the tensor: larger ones are left to other software
 };
+const Fields<CollectiveFit>& collective_fields();
 
 // Devices that the fast links join (an NVLink domain), and the slower way between two such.
 struct Domain {

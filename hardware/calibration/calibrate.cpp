@@ -7,9 +7,9 @@
 #include "hardware/calibration/cpu_groups.hpp"
 #include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/decode_attention_fit.hpp"
-#include "hardware/calibration/device_groups.hpp"
 #include "hardware/calibration/elementwise_fit.hpp"
 #include "hardware/calibration/expert_fit.hpp"
+#include "hardware/calibration/fitted_group.hpp"
 #include "hardware/calibration/gemm_fit.hpp"
 #include "hardware/calibration/prefill_attention_fit.hpp"
 #include "hardware/calibration/sampling.hpp"
@@ -120,6 +120,12 @@ class Calibrator {
     result_.reports.push_back(std::move(report));
   }
 
+  template <class Parameters>
+  void write(const char* key, const Fields<Parameters>& fields, Parameters parameters, const FamilyReport& report) {
+    parameters.residuals = residuals_of(report);
+    result_.device.set(key, fitted_group(fields, std::move(parameters)));
+  }
+
   void gemm() {
     const auto chosen = rows(in_range(tables_.gemm, gemm_format(), {}));
     if (chosen.empty()) return;
@@ -128,7 +134,7 @@ class Calibrator {
     correct(fit.parameters, fit.report, gemm_correction_plan(), correction_rows(gpu_, fit.parameters, chosen));
     keep(fit.parameters, fit.report);
     gpu_.gemm = fit.parameters;
-    result_.device.set("gemm", group_of(fit.parameters, fit.report));
+    write("gemm", gemm_fields(), fit.parameters, fit.report);
   }
 
   void experts() {
@@ -138,7 +144,7 @@ class Calibrator {
     correct(fit.parameters, fit.report, expert_gemm_correction_plan(),
             correction_rows(gpu_, gpu_.elementwise, fit.parameters, chosen));
     keep(fit.parameters, fit.report);
-    result_.device.set("expert_gemm", group_of(fit.parameters, fit.report));
+    write("expert_gemm", gemm_fields(), fit.parameters, fit.report);
   }
 
   void prefill_attention() {
@@ -152,7 +158,7 @@ class Calibrator {
       correct(fit.parameters, fit.report, prefill_attention_correction_plan(),
               correction_rows(gpu_, fit.parameters, chunks));
     keep(fit.parameters, fit.report);
-    result_.device.set("prefill_attention", group_of(fit.parameters, fit.report));
+    write("prefill_attention", prefill_attention_fields(), fit.parameters, fit.report);
   }
 
   void decode_attention() {
@@ -163,7 +169,7 @@ class Calibrator {
     correct(fit.parameters, fit.report, decode_attention_correction_plan(),
             correction_rows(gpu_, fit.parameters, fit.warm, chosen));
     keep(fit.parameters, fit.report);
-    result_.device.set("decode_attention", group_of(fit.parameters, fit.report));
+    write("decode_attention", decode_attention_fields(), fit.parameters, fit.report);
   }
 
   void elementwise() {
@@ -171,7 +177,7 @@ class Calibrator {
     if (fit.report.family.empty()) return;
     keep(fit.parameters, fit.report);
     gpu_.elementwise = fit.parameters;
-    result_.device.set("elementwise", group_of(fit.parameters, fit.report));
+    write("elementwise", elementwise_fields(), fit.parameters, fit.report);
   }
 
   // Fitted collectives take the place of the base's of the same kind and number of ranks.
@@ -194,7 +200,7 @@ class Calibrator {
     for (CollectiveCalibration& fit : fits) {
       keep(fit.parameters, fit.report);
       fit.parameters.source = fit.implementation + ": " + fit.parameters.source;
-      kept.items.push_back(group_of(fit.parameters));
+      kept.items.push_back(fitted_group(collective_fields(), fit.parameters));
     }
     if (!fits.empty()) links.set("collectives", std::move(kept));
   }

@@ -2,6 +2,7 @@
 #include "hardware/calibration/cpu_fit.hpp"
 
 #include "hardware/calibration/cross_validation.hpp"
+#include "hardware/calibration/fitted_group.hpp"
 #include "models/format.hpp"
 
 #include <algorithm>
@@ -43,16 +44,6 @@ void add_row(FormProblem& problem, const TimedCase& row, Group group, std::int64
   problem.measured.push_back(row.time.si());
   problem.groups.push_back(group);
   problem.regime.push_back(regime_of(tokens));
-}
-
-Residuals residuals_of(const FamilyReport& report) {
-  Residuals residuals;
-  const std::array<std::vector<double>*, kRegimes> lists = {&residuals.small, &residuals.medium, &residuals.large};
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    const auto found = std::ranges::find(report.regimes, kRegimeNames[i], &RegimeReport::name);
-    if (found != report.regimes.end()) *lists[i] = found->residual_quantiles;
-  }
-  return residuals;
 }
 
 // The parameters that the fit found, tagged and with what its residuals were.

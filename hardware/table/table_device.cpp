@@ -107,18 +107,20 @@ const Fields<TableDevice>& table_fields() {
 }
 
 FamilyMember<Device> table_kind() {
-  return {"table", "measured times of the layers of some models, looked up", &table_fields().info(),
-          [](const YamlNode& node, Diagnostics& diagnostics) -> std::shared_ptr<const Device> {
-            auto device = std::make_shared<TableDevice>();
-            const int errors = diagnostics.errors();
-            table_fields().read(*device, node, diagnostics);
-            if (const YamlNode* tables = node.find("tables"); tables && tables->is_scalar()) {
-              device->folder = tables_folder(*tables);
-              if (!fs::is_directory(device->folder))
-                diagnostics.error(tables->where, fmt::format("there is no folder '{}'", device->folder.string()));
-            }
-            return diagnostics.errors() == errors ? device : nullptr;
-          }};
+  FamilyMember<Device> kind =
+      member<TableDevice, Device>("table", "measured times of the layers of some models, looked up", table_fields());
+  kind.read = [](const YamlNode& node, Diagnostics& diagnostics) -> std::shared_ptr<const Device> {
+    auto device = std::make_shared<TableDevice>();
+    const int errors = diagnostics.errors();
+    table_fields().read(*device, node, diagnostics);
+    if (const YamlNode* tables = node.find("tables"); tables && tables->is_scalar()) {
+      device->folder = tables_folder(*tables);
+      if (!fs::is_directory(device->folder))
+        diagnostics.error(tables->where, fmt::format("there is no folder '{}'", device->folder.string()));
+    }
+    return diagnostics.errors() == errors ? device : nullptr;
+  };
+  return kind;
 }
 
 }  // namespace llmscape::hardware
