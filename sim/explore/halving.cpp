@@ -10,7 +10,7 @@ namespace llmscape::explore {
 namespace {
 
 constexpr double kMargin = 0.1;      // by which a short run must be beaten in every objective
-constexpr double kFarFromLimit = 1;  // relative violation of the constraints that no longer run mends
+constexpr double kFarFromLimit = 1;  // relative violation of the constraints that no longer run puts right
 
 bool clearly_dominates(const Losses& a, const Losses& b) {
   for (std::size_t k = 0; k < a.size(); ++k)

@@ -99,7 +99,7 @@ void SimGridFabric::disagree(const Flight& flight, const std::string& simgrid) c
 }
 
 // A transfer that is under way on SimGrid is never faster than the narrowest link on its way was when it began. Where a
-// link widens, the bytes that are left begin anew.
+// link widens, the bytes that are left start again.
 void SimGridFabric::apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) {
   FluidFabric::apply_bandwidth(link, bandwidth, now);
   if (bandwidth == BytesPerSecond()) return wires_[link]->turn_off();

@@ -96,9 +96,9 @@ Linear::Linear(std::int64_t outputs, std::int64_t inputs, std::span<const float>
     throw std::invalid_argument("weights of a linear layer are not outputs x inputs");
   Library& lib = library();
   const Layout layout = lib.weights_layout(inputs, outputs);
-  LargeVector room(layout.get_size() / sizeof(float));
-  dnnl::memory memory(layout, lib.engine, room.data());
-  packed_ = std::make_unique<Packed>(Packed{layout, std::move(room), std::move(memory)});
+  LargeVector storage(layout.get_size() / sizeof(float));
+  dnnl::memory memory(layout, lib.engine, storage.data());
+  packed_ = std::make_unique<Packed>(Packed{layout, std::move(storage), std::move(memory)});
   const Layout given({inputs, outputs}, kFloat, dnnl::memory::dims{1, inputs});
   dnnl::memory source(given, lib.engine, const_cast<float*>(weights.data()));  // NOLINT: only read
   dnnl::reorder(source, packed_->memory).execute(lib.stream, source, packed_->memory);
