@@ -146,8 +146,13 @@ struct Device {
   [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const {
     return 0;
   }
-  // What its kernels multiply; nothing: it takes every format as it is asked for.
+  // What its kernels multiply; nothing: it takes every format as it is asked for ...
   [[nodiscard]] virtual std::optional<Arithmetic> arithmetic() const { return std::nullopt; }
+  // ... but states no rate for products of such narrow inputs, and computes them as those of 16 bits.
+  [[nodiscard]] virtual bool computes_as_wider(const models::Format& /*inputs*/) const { return false; }
+  // HOI of arXiv 2604.05404: dense peak of 16-bit products / bandwidth of the device memory, in FLOP per byte. Nothing
+  // for kinds that do not state both.
+  [[nodiscard]] virtual std::optional<double> operational_intensity() const { return std::nullopt; }
   // Why this model and plan cannot run on this device, one sentence each; empty: they can.
   [[nodiscard]] virtual std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const {
     return {};

@@ -7,10 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "hardware/cpu.hpp"
-#include "hardware/dataflow/chip.hpp"
 #include "hardware/device.hpp"
-#include "hardware/roofline.hpp"
 #include "models/format.hpp"
 
 namespace llmscape::hardware {
@@ -81,15 +78,6 @@ bool widens(const Arithmetic& arithmetic, const Format& weights) {
 // Integers with floating point of eight bits: no unit takes one of each. Four bits are widened to either.
 bool unlike(const Format& weights, const Format& inputs) {
   return weights.bytes >= 1 && narrow(weights) && integers(weights) != integers(inputs);
-}
-
-// What a device that takes every format computes in another way than the name of the inputs says: it states no rate for
-// products of such inputs, and takes that of 16 bits.
-bool computes_as_wider(const Device& device, const Format& inputs) {
-  if (!narrow(inputs)) return false;
-  if (const auto* roofline = dynamic_cast<const Roofline*>(&device))
-    return *roofline->peak_bf16 == roofline->peak(inputs, inputs);
-  return dynamic_cast<const DataflowDevice*>(&device) || dynamic_cast<const Cpu*>(&device);
 }
 
 // The narrow weights of matrix products, dense and of experts, each once.
@@ -212,7 +200,7 @@ ServedPrecision served_precision(const Device& device, const models::Precision& 
   if (by == ActivationsBy::engine && narrow_weights(asked).empty() && narrow(asked.activations))
     served.precision.activations = {};
   const Format& inputs = served.precision.activations;
-  if (computes_as_wider(device, inputs))
+  if (narrow(inputs) && device.computes_as_wider(inputs))
     served.emulated.push_back(
         fmt::format("'{}' states no rate for products of {} inputs: they have their bytes, but "
                     "bf16's arithmetic",

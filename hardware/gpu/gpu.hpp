@@ -64,6 +64,9 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] Bytes memory() const override { return *hbm_capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] std::optional<double> operational_intensity() const override {
+    return peak_bf16.value.si() / hbm_bandwidth.value.si();
+  }
   [[nodiscard]] EnergyTags energy_tags() const override { return {energy.tag, idle.tag}; }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override {
     return load ? std::optional(**load) : std::nullopt;

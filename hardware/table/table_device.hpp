@@ -24,6 +24,10 @@ struct TableDevice final : Device {
   [[nodiscard]] Bytes memory() const override { return *capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] std::optional<double> operational_intensity() const override {
+    if (!peak_bf16 || !memory_bandwidth) return std::nullopt;
+    return peak_bf16->value.si() / memory_bandwidth->value.si();
+  }
   [[nodiscard]] EnergyTags energy_tags() const override { return {busy.tag, idle.tag}; }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;

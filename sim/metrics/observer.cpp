@@ -102,8 +102,8 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   emitted_tokens += request.emitted + request.lost;
   const std::int64_t work = request.prefilled + request.reused - request.invalidated;
   invalidated_tokens += request.invalidated;
-  const bool measured = request.arrival >= warmup_;
-  if (measured && outcome != Outcome::cancelled) ++measured_ended;
+  const bool counts = request.arrival >= warmup_;
+  if (counts && outcome != Outcome::cancelled) ++measured.ended;
   if (request.reason != serving::Reason::none) ++reasons[static_cast<std::size_t>(request.reason)];
   add(request, outcome, at, window_.main(), in_window);
   add(request, outcome, at, window_.rest(), in_rest);
@@ -115,13 +115,14 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   check_order(request);
   prompt_tokens += request.prompt_tokens;
   recomputed_tokens += work - request.prompt_tokens;
-  if (!measured) return;
-  ++measured_completed;
-  measured_prompt_tokens += request.prompt_tokens;
+  if (!counts) return;
+  ++measured.completed;
+  measured.prompt_tokens += request.prompt_tokens;
   task_tokens.add_computed(request.model, request.prefilled);
-  measured_output_tokens += request.output_tokens;
-  if (good(request)) ++measured_good;
-  for (std::size_t i = 0; i < request_phases.size(); ++i) request_phases[i] += request.clock.spent()[i];
+  measured.output_tokens += request.output_tokens;
+  if (good(request)) ++measured.good;
+  for (std::size_t i = 0; i < measured.request_phases.size(); ++i)
+    measured.request_phases[i] += request.clock.spent()[i];
   for (std::size_t i = 0; i < times.size(); ++i)
     if (const auto time = times_of_[i](request)) times[i].add(time->si());
   const double first = request.ttft().si();
@@ -134,11 +135,11 @@ void Observer::on_task(const workloads::Program& program, const serving::TaskClo
   last_end = std::max(last_end, at);
   window_.on_task_end(at, waning());
   if (outcome != Outcome::completed || program.start < warmup_) return;
-  ++measured_tasks;
-  task_time += at - program.start;
+  ++measured.tasks;
+  measured.task_time += at - program.start;
   task.add((at - program.start).si());
   task_tokens.add(program);
-  for (std::size_t i = 0; i < task_phases.size(); ++i) task_phases[i] += clock.spent()[i];
+  for (std::size_t i = 0; i < measured.task_phases.size(); ++i) measured.task_phases[i] += clock.spent()[i];
 }
 
 }  // namespace llmscape::metrics

@@ -45,6 +45,19 @@ struct WindowSums {
   std::int64_t arrivals = 0;                    // calls
 };
 
+// Of requests and tasks that are measured: those that arrived, or started, at `warmup` or later.
+struct MeasuredSums {
+  std::int64_t completed = 0;
+  std::int64_t ended = 0;  // completed, dropped, timed out and failed: what attainment is a share of
+  std::int64_t good = 0;
+  std::int64_t prompt_tokens = 0, output_tokens = 0;  // of completed requests
+  std::int64_t tasks = 0;                             // completed
+  // INV-17: summed over completed requests, and over completed tasks.
+  std::array<Seconds, serving::kRequestPhases> request_phases{};
+  std::array<Seconds, serving::kTaskPhases> task_phases{};
+  Seconds task_time;
+};
+
 // What the users of the system saw. Latencies are of completed requests that arrived at `warmup` or later.
 class Observer : public serving::RequestListener {
  public:
@@ -74,15 +87,7 @@ class Observer : public serving::RequestListener {
   WaitSeries waits;
   WindowSums in_window, in_rest, in_all;                  // in_rest: WindowTracker::rest()
   std::array<std::int64_t, serving::kReasons> reasons{};  // of requests that were dropped or failed
-  std::int64_t measured_completed = 0;
-  std::int64_t measured_ended = 0;  // completed, dropped, timed out and failed: what attainment is a share of
-  std::int64_t measured_good = 0;
-  std::int64_t measured_prompt_tokens = 0, measured_output_tokens = 0;  // of measured completed requests
-  // INV-17: summed over these, and over the tasks that were completed and started at `warmup` or later.
-  std::array<Seconds, serving::kRequestPhases> request_phases{};
-  std::array<Seconds, serving::kTaskPhases> task_phases{};
-  std::int64_t measured_tasks = 0;
-  Seconds task_time;
+  MeasuredSums measured;
   // INV-5, over all requests.
   std::int64_t prompt_tokens = 0, recomputed_tokens = 0, invalidated_tokens = 0, discarded_tokens = 0;
   std::int64_t emitted_tokens = 0;

@@ -38,7 +38,7 @@ std::optional<TimeParts> means(std::int64_t count, double whole, std::span<const
 std::optional<TimeParts> request_parts(const metrics::Observer& seen, const Latencies& latency) {
   const Percentiles *ttft = latency["ttft_s"], *e2e = latency["e2e_s"];
   if (!ttft || !e2e) return std::nullopt;
-  const std::span<const Seconds> phases = seen.request_phases;
+  const std::span<const Seconds> phases = seen.measured.request_phases;
   const auto count = static_cast<double>(e2e->count);
   const double whole = e2e->mean * count;
   check_sum("the times to first tokens", sum_of(phases.first(serving::kPhasesOfFirstToken)), ttft->mean * count, count,
@@ -48,9 +48,9 @@ std::optional<TimeParts> request_parts(const metrics::Observer& seen, const Late
 }
 
 std::optional<TimeParts> task_parts(const metrics::Observer& seen) {
-  check_sum("the times of tasks", sum_of(seen.task_phases), seen.task_time.si(),
-            static_cast<double>(seen.measured_tasks), seen.last_end);
-  return means(seen.measured_tasks, seen.task_time.si(), seen.task_phases, serving::kTaskPhaseNames);
+  check_sum("the times of tasks", sum_of(seen.measured.task_phases), seen.measured.task_time.si(),
+            static_cast<double>(seen.measured.tasks), seen.last_end);
+  return means(seen.measured.tasks, seen.measured.task_time.si(), seen.measured.task_phases, serving::kTaskPhaseNames);
 }
 
 // What the replicas of one group did together.

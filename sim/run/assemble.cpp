@@ -36,9 +36,9 @@ Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const
   const bool stated = std::any_of(parts.scenario.slos.begin(), parts.scenario.slos.end(),
                                   [](const Slo& slo) { return slo.ttft || slo.tpot || slo.e2e; });
   const metrics::Observer& seen = parts.observer;
-  if (stated && seen.measured_ended > 0) {
+  if (stated && seen.measured.ended > 0) {
     rate.goodput_rps = sums.good / length;
-    rate.slo_attainment = static_cast<double>(seen.measured_good) / static_cast<double>(seen.measured_ended);
+    rate.slo_attainment = static_cast<double>(seen.measured.good) / static_cast<double>(seen.measured.ended);
   }
   return rate;
 }
@@ -197,7 +197,7 @@ metrics::VerdictInput question(const Ended& parts, const serving::Gateway& gatew
   const workloads::WorkloadConfig& workload = parts.scenario.config.workload;
   metrics::VerdictInput input;
   input.stopped_at_horizon = gateway.stopped_at_horizon();
-  input.completed = seen.measured_completed;
+  input.completed = seen.measured.completed;
   input.unfinished = result.requests.queued + result.requests.running + result.requests.waiting;
   const auto& starts = seen.backlog.points();
   if (workload.arrivals && workload.arrivals->users() > 0) input.load = metrics::Load::closed;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "hardware/operational_intensity.hpp"
-
 namespace llmscape::run {
 namespace {
 
@@ -13,8 +11,7 @@ std::optional<double> intensity_of(const Scenario& scenario, int model) {
   for (const PoolConfig& pool : scenario.pools) {
     if (scenario.model_index(pool) != model || pool.role == serving::Role::prefill) continue;
     for (const auto& device : scenario.config.hardware.devices)
-      if (std::ranges::find(pool.devices, device->name) != pool.devices.end())
-        return hardware::operational_intensity(*device);
+      if (std::ranges::find(pool.devices, device->name) != pool.devices.end()) return device->operational_intensity();
   }
   return std::nullopt;
 }
@@ -28,9 +25,9 @@ PteGamma pte_gamma(const models::ModelSpec& model, double intensity) {
 }
 
 std::optional<PteResult> pte_of(const Scenario& scenario, const metrics::Observer& seen) {
-  if (seen.measured_tasks == 0) return std::nullopt;
+  if (seen.measured.tasks == 0) return std::nullopt;
   PteResult result;
-  const auto tasks = static_cast<double>(seen.measured_tasks);
+  const auto tasks = static_cast<double>(seen.measured.tasks);
   const auto& sums = seen.task_tokens.by_model();
   for (std::size_t i = 0; i < sums.size(); ++i) {
     const auto& [prompts, computed, decoding] = sums[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/format.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/run/gateway_fields.hpp"
 
 namespace llmscape::run {
 
@@ -50,33 +50,6 @@ const Fields<HardwareConfig>& hardware_fields() {
     f.check([](const HardwareConfig& c, const YamlNode& node, Diagnostics& d) {
       if (c.devices.empty()) d.error(node.where, "'devices' must name at least one");
     });
-    return f;
-  }();
-  return fields;
-}
-
-const Fields<AdmissionConfig>& admission_fields() {
-  static const Fields<AdmissionConfig> fields = [] {
-    Fields<AdmissionConfig> f("admission", "how many calls are let in");
-    f.add("max_outstanding", &AdmissionConfig::max_outstanding,
-          "most calls sent to replicas and not answered; others wait in the gateway, by priority")
-        .at_least(1);
-    f.add("max_waiting", &AdmissionConfig::max_waiting, "most calls that wait in the gateway; more are dropped")
-        .at_least(0);
-    f.check([](const AdmissionConfig& c, const YamlNode& node, Diagnostics& d) {
-      if (c.max_waiting && !c.max_outstanding)
-        d.error(node.where, "'max_waiting' has no effect without 'max_outstanding'");
-    });
-    return f;
-  }();
-  return fields;
-}
-
-const Fields<FrontEndConfig>& front_end_fields() {
-  static const Fields<FrontEndConfig> fields = [] {
-    Fields<FrontEndConfig> f("front_end", "the process in front of the engines, which takes one call after the other");
-    f.add("per_call", &FrontEndConfig::per_call, "time of a call: HTTP, validation, handing over").at_least(0);
-    f.add("per_token", &FrontEndConfig::per_token, "time of each prompt token: tokenisation").at_least(0);
     return f;
   }();
   return fields;

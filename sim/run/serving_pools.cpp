@@ -13,7 +13,6 @@
 #include "sim/run/group_order.hpp"
 #include "sim/run/ranks.hpp"
 #include "sim/run/where.hpp"
-#include "sim/serving/batchers/layered.hpp"
 
 namespace llmscape::run {
 namespace {
@@ -132,9 +131,8 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
                                  std::to_string(device.count));
   const models::ModelSpec& model = scenario.model_on(engine, device);
   for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
-  if (const auto* layered = dynamic_cast<const serving::Layered*>(engine.batcher.get()))
-    for (const std::string& problem : layered->problems(model))
-      diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
+  for (const std::string& problem : engine.batcher->problems(model))
+    diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
   check_token_plan(scenario, engine, root, diagnostics);
   check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
   check_host(scenario, engine, where_of(root, {"serving", "kv_host"}), diagnostics);

@@ -2,8 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/fields.hpp"
+#include "models/model.hpp"
 #include "sim/serving/replica/engine_state.hpp"
 
 namespace llmscape::serving {
@@ -29,7 +32,9 @@ struct BatcherPolicy {
   // Steps that are planned before the one that runs has ended: 2 under asynchronous scheduling, else 1.
   [[nodiscard]] virtual int depth() const { return 1; }
   [[nodiscard]] virtual bool prefix_caching() const { return false; }
-  // Takes prompts that come bit by bit: passes over those that wait for their next version.
+  // Why it cannot serve this model, one sentence each; empty: it can.
+  [[nodiscard]] virtual std::vector<std::string> problems(const models::ModelSpec&) const { return {}; }
+  // Takes streaming prompts: passes over those that wait for their next version.
   [[nodiscard]] virtual bool streams_prompts() const { return false; }
   // May keep what a preempted request has computed in the memory of `kv_swap`.
   [[nodiscard]] virtual bool swaps() const { return false; }

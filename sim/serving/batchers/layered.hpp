@@ -34,8 +34,7 @@ struct Layered : BatcherPolicy {
   [[nodiscard]] std::int64_t max_sequences() const override { return max_num_seqs; }
   [[nodiscard]] std::int64_t max_tokens() const override { return max_cohort_tokens + max_num_seqs; }
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
-  // Why it cannot serve this model, one sentence each; empty: it can.
-  [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec& model) const;
+  [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec& model) const override;
 };
 const Fields<Layered>& layered_fields();
 

@@ -37,8 +37,7 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
                    else if (call.stands == OpenCall::Stands::front_end) admit(call, at);
                  }),
       transfers_(config_.move_by_layer, config_.move_kv, {calls_, state_, fleet_, placer_, reports_, *this}),
-      versions_(config_.streaming_input, {calls_, programs_, state_, front_end_}),
-      sources_{&reports_, &controllers_, &fleet_, &programs_, &versions_, &deadlines_, &arrivals_, &front_end_} {}
+      versions_(config_.streaming_input, {calls_, programs_, state_, front_end_}) {}
 
 Seconds Gateway::next_event() {
   Seconds next = config_.horizon;

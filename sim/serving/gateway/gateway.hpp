@@ -139,7 +139,9 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   VersionedPrompts versions_;
   Controllers controllers_{*this};
   Arrivals arrivals_{*this};
-  std::vector<EventSource*> sources_;  // in the order in which they act at one instant
+  // In the order in which they act at one instant.
+  std::vector<EventSource*> sources_ = {&reports_,  &controllers_, &fleet_,    &programs_,
+                                        &versions_, &deadlines_,   &arrivals_, &front_end_};
 
   std::uint64_t next_content_ = 0xffffffull << 40;  // answers that no program names: a range that no generator uses
   std::int64_t retried_ = 0, lost_tokens_ = 0;

@@ -9,27 +9,6 @@
 
 namespace llmscape::serving {
 
-void WaitingQueue::push(Request& request) { queue_.insert({request.priority, request.id, &request}); }
-
-void WaitingQueue::erase(Request& request) { queue_.erase({request.priority, request.id, &request}); }
-
-std::int64_t StepPlan::prefill_tokens() const {
-  std::int64_t tokens = 0;
-  for (const PlannedChunk& chunk : chunks) tokens += chunk.unfinished ? 0 : chunk.work.tokens;
-  return tokens;
-}
-
-void StepPlan::clear() {
-  chunks.clear();
-  finished.clear();
-  prefill_layers = 1;
-  decodes = late = idle_decodes = 0;
-  attended.clear();
-  drafted.clear();
-  host = {};
-  steady = false;
-}
-
 EngineState::EngineState(std::int64_t kv_blocks, int block_tokens, bool prefix_caching, bool kv_grows,
                          const std::vector<std::int64_t>& kv_laws, const Speculation& speculation,
                          std::int64_t resident_adapters, std::int64_t kept_prompt)

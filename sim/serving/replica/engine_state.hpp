@@ -13,66 +13,12 @@
 #include "sim/serving/replica/adapters.hpp"
 #include "sim/serving/replica/decode_set.hpp"
 #include "sim/serving/replica/kv_import.hpp"
+#include "sim/serving/replica/step_plan.hpp"
 #include "sim/serving/replica/token_gaps.hpp"
+#include "sim/serving/replica/waiting_queue.hpp"
 #include "sim/serving/request.hpp"
 
 namespace llmscape::serving {
-
-// Requests in the order in which they may be admitted: by priority, then by arrival. A preempted request arrived before
-// all that still wait, so it comes back at the front.
-class WaitingQueue {
- public:
-  void push(Request& request);
-  void erase(Request& request);
-  [[nodiscard]] bool empty() const { return queue_.empty(); }
-  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(queue_.size()); }
-  [[nodiscard]] Request& front() const { return *queue_.begin()->request; }
-  // Calls fn for each in order, as long as it returns true.
-  template <class Fn>
-  void visit(Fn fn) const {
-    for (const Entry& entry : queue_)
-      if (!fn(*entry.request)) return;
-  }
-
- private:
-  struct Entry {
-    int priority;
-    std::uint64_t id;
-    Request* request;
-    bool operator<(const Entry& o) const { return priority != o.priority ? priority < o.priority : id < o.id; }
-  };
-  std::set<Entry> queue_;
-};
-
-// One prompt's part of a planned step.
-struct PlannedChunk {
-  Request* request = nullptr;
-  models::PrefillChunk work;
-  bool begins = false;      // nothing of the prompt was computed before
-  bool unfinished = false;  // has layers left to pass: nothing of it is in the KV cache after this step
-};
-
-// What a batcher decided for one step.
-struct StepPlan {
-  std::vector<PlannedChunk> chunks;
-  std::vector<Request*> finished;  // sequences that answer their last token with this step
-  double prefill_layers = 1;       // share of the layers that the chunks pass in this step
-  std::int64_t decodes = 0;        // sequences that computed DecodeSet::tokens_per_decode() each ...
-  std::int64_t late = 0;           // ... but for these of them, whose drafts were late: one
-  // What the decodes attended to (one entry per KV law), copied when the step was planned.
-  std::vector<models::Attended> attended;
-  std::vector<models::Attended> drafted;  // those with drafts, as DecodeSet::drafted()
-  // Padding that computes but answers nothing (static batches): added to the decodes' work.
-  std::int64_t idle_decodes = 0;
-  KvHostTraffic host;  // copies of KV entries, where some are on the host: once the plan is priced
-  // The next step would be planned in the same way unless a request comes, ends or lacks a block.
-  bool steady = false;
-
-  [[nodiscard]] bool empty() const { return chunks.empty() && decodes == 0; }
-  // Tokens of prompts whose last layers this step computes.
-  [[nodiscard]] std::int64_t prefill_tokens() const;
-  void clear();
-};
 
 // KV blocks of layers with a sliding window beside layers without (run::KvWindows): a sequence holds at most `most`
 // blocks of them, each as large as `weight` blocks of the pool.

@@ -64,8 +64,6 @@ struct ReplicaConfig {
 // (INV-14).
 class Replica {
  public:
-  Replica(const Replica&) = delete;
-  Replica& operator=(const Replica&) = delete;
   Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
           const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps);
 
@@ -104,18 +102,6 @@ class Replica {
   // `now` is what next_event() said: the planned time, not a clock that was read.
   void wake(Seconds now);
 
-  // The parts of a wake-up, for ranks that step together. First: what has ended or come until `now`.
-  void receive(Seconds now);
-  [[nodiscard]] bool may_plan(Seconds now) const;
-  // Plans the own part of a step; false: there is nothing to compute, and the part is a dummy pass.
-  bool draft(Seconds now);
-  // Tokens of that part, those of this rank alone.
-  [[nodiscard]] models::RankTokens drafted_tokens() const;
-  // When the part would end if it were the slowest, `tokens` being those of all ranks.
-  [[nodiscard]] Seconds price_draft(Seconds now, const models::RankTokens& tokens);
-  // It runs until `end`, when the slowest rank is done.
-  void run_draft(Seconds now, Seconds end);
-
   // Tokens of the prompt that this replica's cache holds at `at`, and those that a tier below it spares it.
   [[nodiscard]] std::int64_t cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at);
 
@@ -136,6 +122,22 @@ class Replica {
   void check_invariants(Seconds now) const;
 
  private:
+  friend class RankGroup;
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+
+  // The parts of a wake-up, for ranks that step together. First: what has ended or come until `now`.
+  void receive(Seconds now);
+  [[nodiscard]] bool may_plan(Seconds now) const;
+  // Plans the own part of a step; false: there is nothing to compute, and the part is a dummy pass.
+  bool draft(Seconds now);
+  // Tokens of that part, those of this rank alone.
+  [[nodiscard]] models::RankTokens drafted_tokens() const;
+  // When the part would end if it were the slowest, `tokens` being those of all ranks.
+  [[nodiscard]] Seconds price_draft(Seconds now, const models::RankTokens& tokens);
+  // It runs until `end`, when the slowest rank is done.
+  void run_draft(Seconds now, Seconds end);
+
   struct Message {
     enum class Kind : std::uint8_t { submit, cancel, revise, expect, join, forget, release };
     Kind kind;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hardware/device.hpp"
-#include "sim/serving/replica/engine_state.hpp"
+#include "sim/serving/replica/step_plan.hpp"
 
 namespace llmscape::serving {
 

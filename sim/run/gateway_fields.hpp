@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "sim/run/scenario.hpp"
+
+namespace llmscape::run {
+
+// What stands between a call and the replicas: how many are let in, and the process that reads them.
+const Fields<AdmissionConfig>& admission_fields();
+const Fields<FrontEndConfig>& front_end_fields();
+
+}  // namespace llmscape::run

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/replica/step_plan.hpp"
+
+namespace llmscape::serving {
+
+std::int64_t StepPlan::prefill_tokens() const {
+  std::int64_t tokens = 0;
+  for (const PlannedChunk& chunk : chunks) tokens += chunk.unfinished ? 0 : chunk.work.tokens;
+  return tokens;
+}
+
+void StepPlan::clear() {
+  chunks.clear();
+  finished.clear();
+  prefill_layers = 1;
+  decodes = late = idle_decodes = 0;
+  attended.clear();
+  drafted.clear();
+  host = {};
+  steady = false;
+}
+
+}  // namespace llmscape::serving

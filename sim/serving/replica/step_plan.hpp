@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "models/batch.hpp"
+#include "sim/serving/kv/kv_host.hpp"
+#include "sim/serving/request.hpp"
+
+namespace llmscape::serving {
+
+// One prompt's part of a planned step.
+struct PlannedChunk {
+  Request* request = nullptr;
+  models::PrefillChunk work;
+  bool begins = false;      // nothing of the prompt was computed before
+  bool unfinished = false;  // has layers left to pass: nothing of it is in the KV cache after this step
+};
+
+// What a batcher decided for one step.
+struct StepPlan {
+  std::vector<PlannedChunk> chunks;
+  std::vector<Request*> finished;  // sequences that answer their last token with this step
+  double prefill_layers = 1;       // share of the layers that the chunks pass in this step
+  std::int64_t decodes = 0;        // sequences that computed DecodeSet::tokens_per_decode() each ...
+  std::int64_t late = 0;           // ... but for these of them, whose drafts were late: one
+  // What the decodes attended to (one entry per KV law), copied when the step was planned.
+  std::vector<models::Attended> attended;
+  std::vector<models::Attended> drafted;  // those with drafts, as DecodeSet::drafted()
+  // Padding that computes but answers nothing (static batches): added to the decodes' work.
+  std::int64_t idle_decodes = 0;
+  KvHostTraffic host;  // copies of KV entries, where some are on the host: once the plan is priced
+  // The next step would be planned in the same way unless a request comes, ends or lacks a block.
+  bool steady = false;
+
+  [[nodiscard]] bool empty() const { return chunks.empty() && decodes == 0; }
+  // Tokens of prompts whose last layers this step computes.
+  [[nodiscard]] std::int64_t prefill_tokens() const;
+  void clear();
+};
+
+}  // namespace llmscape::serving

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tree is as docs/architecture.md draws it: which folder may use which, and how large its parts are.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string contents_of(const fs::path& path) {
+  std::ifstream in(path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// The folders in the picture of the floors, the highest first; those of one line are side by side.
+std::vector<std::vector<std::string>> floors() {
+  const std::string page = contents_of("docs/architecture.md");
+  const std::size_t from = page.find("```\nsim/cli"), to = page.find("```", from + 3);
+  REQUIRE(to != std::string::npos);
+  std::istringstream lines(page.substr(from + 4, to - from - 4));
+  std::vector<std::vector<std::string>> all;
+  const std::regex folders(R"(^(\S+( \| \S+)*)( |$))");
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (line.starts_with("-") || !std::regex_search(line, match, folders)) continue;
+    std::istringstream words(match[1]);
+    all.emplace_back();
+    for (std::string word; words >> word;)
+      if (word != "|") all.back().push_back(word);
+  }
+  return all;
+}
+
+struct Source {
+  std::string path, text;
+};
+
+std::vector<Source> sources() {
+  std::vector<Source> all;
+  for (const char* root : {"base", "models", "traces", "hardware", "workloads", "sim"})
+    for (const auto& entry : fs::recursive_directory_iterator(root))
+      if (const std::string suffix = entry.path().extension(); suffix == ".cpp" || suffix == ".hpp")
+        all.push_back({entry.path().generic_string(), contents_of(entry.path())});
+  std::ranges::sort(all, {}, &Source::path);
+  return all;
+}
+
+std::vector<std::string> includes_of(const Source& source) {
+  static const std::regex include(R"re(#include "([^"]+/[^"]+)")re");
+  std::vector<std::string> all;
+  for (auto found = std::sregex_iterator(source.text.begin(), source.text.end(), include);
+       found != std::sregex_iterator(); ++found)
+    all.push_back((*found)[1]);
+  return all;
+}
+
+bool in(const std::string& path, const std::string& folder) { return path.starts_with(folder + "/"); }
+
+// The floor of a file, the highest being 0; -1 where it is on none.
+int floor_of(const std::vector<std::vector<std::string>>& floors, const std::string& path) {
+  for (std::size_t i = 0; i < floors.size(); ++i)
+    for (const std::string& folder : floors[i])
+      if (in(path, folder)) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("no include runs up the floors of docs/architecture.md, so that there is no circle") {
+  const auto all = floors();
+  REQUIRE(all.size() > 10);
+  std::size_t includes = 0;
+  for (const Source& source : sources()) {
+    const int own = floor_of(all, source.path);
+    CHECK_MESSAGE(own >= 0, source.path);
+    for (const std::string& used : includes_of(source)) {
+      CHECK_MESSAGE(floor_of(all, used) >= own, source.path, " uses ", used);
+      ++includes;
+    }
+  }
+  CHECK(includes > 1000);
+}
+
+TEST_CASE("in serving nothing of kv knows a request, nothing of replica a gateway, and no policy a gateway's parts") {
+  const std::map<std::string, std::vector<std::string>> forbidden = {
+      {"sim/serving/kv",
+       {"sim/serving/request.hpp", "sim/serving/sequence.hpp", "sim/serving/replica/", "sim/serving/gateway/"}},
+      {"sim/serving/replica", {"sim/serving/gateway/"}},
+      {"sim/serving/batchers", {"sim/serving/gateway/"}},
+      {"sim/serving/routers", {"sim/serving/gateway/"}},
+      {"sim/serving/gateway", {"sim/serving/controllers", "sim/serving/routers/", "sim/serving/batchers"}}};
+  for (const Source& source : sources())
+    for (const auto& [folder, names] : forbidden)
+      if (in(source.path, folder))
+        for (const std::string& used : includes_of(source))
+          for (const std::string& name : names)
+            CHECK_FALSE_MESSAGE(used.starts_with(name), source.path, " uses ", used);
+}
+
+TEST_CASE("no source has more than 350 lines") {
+  for (const Source& source : sources()) CHECK_MESSAGE(std::ranges::count(source.text, '\n') <= 350, source.path);
+}
