@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "sim/cli/data_folder.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::cli {
 

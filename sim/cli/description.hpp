@@ -6,7 +6,7 @@
 
 #include "base/schema.hpp"
 #include "hardware/device.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::cli {
 

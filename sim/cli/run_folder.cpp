@@ -9,7 +9,7 @@
 
 #include "base/files.hpp"
 #include "sim/result/result_json.hpp"
-#include "sim/run/scenario_paths.hpp"
+#include "sim/scenario/scenario_paths.hpp"
 
 namespace llmscape::cli {
 namespace {

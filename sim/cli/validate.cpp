@@ -14,6 +14,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/run/world.hpp"
+#include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/report.hpp"
 #include "sim/validation/rows.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/explore/dominance.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::explore {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/quantity.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::explore {
 

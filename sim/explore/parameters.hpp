@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::explore {
 

@@ -10,7 +10,7 @@
 #include "base/expression.hpp"
 #include "sim/explore/axis.hpp"
 #include "sim/explore/point.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::explore {
 

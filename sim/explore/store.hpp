@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/explore/plan.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::explore {
 

@@ -12,6 +12,7 @@
 #include "hardware/calibration/calibrate.hpp"
 #include "hardware/device_entry.hpp"
 #include "sim/run/world.hpp"
+#include "sim/scenario/replica_size.hpp"
 #include "sim/validation/batches.hpp"
 #include "sim/validation/deployments.hpp"
 #include "sim/validation/host_constants.hpp"

@@ -6,7 +6,7 @@
 
 #include "base/diagnostics.hpp"
 #include "sim/report/accuracy_page.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::report {
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hardware/profile/profile_device.hpp"
-#include "sim/run/where.hpp"
+#include "sim/scenario/where.hpp"
 
 namespace llmscape::run {
 namespace {

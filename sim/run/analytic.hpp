@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/run/offload_capacity.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 

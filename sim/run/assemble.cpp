@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/assemble.hpp"
-#include "sim/run/precision.hpp"
+#include "sim/scenario/precision.hpp"
 
 #include <algorithm>
 #include <map>

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "hardware/profile/profile_device.hpp"
-#include "sim/run/device_memory.hpp"
+#include "sim/scenario/device_memory.hpp"
 
 namespace llmscape::run {
 
@@ -71,59 +71,6 @@ serving::KvHostConfig host_of(const KvHostMemory& memory, const models::ModelSpe
 }
 
 }  // namespace
-
-hardware::Device::Settings settings_of(const EngineConfig& engine) {
-  hardware::Device::Settings settings;
-  settings.cuda_graphs = engine.cuda_graphs;
-  const std::int64_t decode_tokens =
-      engine.batcher->max_sequences() * (1 + (engine.speculation ? engine.speculation->tokens : 0));
-  settings.max_captured = engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
-  settings.max_batched_tokens = engine.batcher->max_tokens();
-  settings.max_sequences = engine.batcher->max_sequences();
-  settings.coverage.law = engine.expert_coverage;
-  if (engine.lora) settings.adapter = {engine.lora->rank, engine.lora->targets};
-  return settings;
-}
-
-namespace {
-
-// Whole entries where others read or keep them: vLLM's hybrid manager is off beside a KV connector, and tiers, hosts
-// and hand-overs count the bytes of all layers. Devices that state their own capacity are believed.
-KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
-  const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.kv_tiers.empty() &&
-                     !engine.kv_host && !engine.kv_swap &&
-                     device.kv_tokens(scenario.model_of(engine), engine.plan()) == 0;
-  return alone ? engine.kv_windows : KvWindows::ignored;
-}
-
-}  // namespace
-
-ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
-  ReplicaSize size;
-  const models::ModelSpec& model = scenario.model_of(engine);
-  const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
-  size.max_model_len = engine.max_model_len.value_or(model.max_position);
-  const std::int64_t in_flight = engine.batcher->depth() * (1 + (engine.speculation ? engine.speculation->tokens : 0));
-  const WindowedKv kv = windowed_kv(model, engine.plan(), windows_of(scenario, engine, device), tokens,
-                                    engine.block_size, in_flight, size.max_model_len);
-  for (const WindowBlocks& window : kv.windows) size.windows.push_back({window.most, window.weight});
-  size.window_sequences = kv.most_sequences;
-  size.kv_blocks = engine.kv_blocks.value_or(kv.tokens / engine.block_size);
-  size.kv_blocks /= engine.pipeline_batches;
-  if (engine.kv_host) {
-    const Bytes block(models::kv_bytes_per_token(model) * static_cast<double>(engine.block_size));
-    size.host_blocks = static_cast<std::int64_t>(*engine.kv_host->capacity / block);
-    const bool all = engine.kv_host->keeps == KvHostMemory::Keeps::all && size.host_blocks > 0;
-    size.kv_blocks = (all ? 0 : size.kv_blocks) + size.host_blocks;
-  }
-  const std::int64_t held = size.kv_blocks * engine.block_size;
-  if (held < size.max_model_len) {
-    size.warning = "'" + device.name + (size.host_blocks > 0 ? "' with its host holds " : "' holds ") +
-                   std::to_string(held) + " tokens of KV, less than the longest sequence allowed (" +
-                   std::to_string(size.max_model_len) + "): longer requests are dropped";
-  }
-  return size;
-}
 
 Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
                  metrics::WindowTracker& window, kernel::Kernel& kernel)

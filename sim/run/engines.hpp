@@ -13,20 +13,10 @@
 #include "sim/run/tiers.hpp"
 #include "sim/run/unread_overrides.hpp"
 #include "sim/run/world.hpp"
+#include "sim/scenario/replica_size.hpp"
 #include "sim/serving/replica/rank_group.hpp"
 
 namespace llmscape::run {
-
-// What a replica on the device has to work with.
-struct ReplicaSize {
-  std::int64_t kv_blocks = 0;    // of HBM and of the host together
-  std::int64_t host_blocks = 0;  // of them
-  std::int64_t max_model_len = 0;
-  std::vector<serving::WindowLayers> windows;  // beside them, of layers with a window
-  std::int64_t window_sequences = 0;           // for which those have room; 0: no such limit
-  std::string warning;                         // the pool is smaller than the longest sequence allowed; else empty
-};
-ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 
 // The replicas of all pools: pool after pool, group of devices after group, each with the process that wakes it and the
 // ears that hear its steps.

@@ -95,6 +95,16 @@ std::string link_of_node(const std::string& group, std::int64_t node) {
   return fmt::format("node {} of {}", node, group);
 }
 
+std::vector<LinkFault> link_faults(const Scenario& scenario) {
+  std::vector<LinkFault> faults;
+  for (const FaultConfig& fault : scenario.config.faults.schedule)
+    if (fault.uplink)
+      faults.push_back({fault.at, fault.lasts ? fault.at + *fault.lasts : serving::kNever,
+                        fault.site ? link_of_site(*fault.site) : link_of_node(*fault.group, *fault.node),
+                        *fault.uplink});
+  return faults;
+}
+
 std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats,
                                 const hardware::FabricConfig& config, const std::vector<LinkFault>& faults) {
   Builder builder(fabric, config);

@@ -5,6 +5,7 @@
 
 #include "hardware/fabric.hpp"
 #include "sim/kernel/fabric.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 
@@ -24,6 +25,8 @@ struct LinkFault {
 };
 std::string link_of_site(const std::string& site);
 std::string link_of_node(const std::string& group, std::int64_t node);
+
+std::vector<LinkFault> link_faults(const Scenario& scenario);
 
 // A link that changes.
 struct LinkChange {

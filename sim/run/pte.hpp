@@ -5,7 +5,7 @@
 #include "models/model.hpp"
 #include "sim/metrics/observer.hpp"
 #include "sim/result/result.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 

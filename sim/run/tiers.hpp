@@ -7,7 +7,7 @@
 
 #include "sim/result/result.hpp"
 #include "sim/run/links.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/serving/kv/kv_tier.hpp"
 
 namespace llmscape::run {

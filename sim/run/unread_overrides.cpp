@@ -4,9 +4,10 @@
 #include "hardware/profile/profile_device.hpp"
 #include "hardware/scaled_fits.hpp"
 #include "models/batch.hpp"
-#include "sim/run/device_memory.hpp"
-#include "sim/run/serving_pools.hpp"
 #include "sim/run/world.hpp"
+#include "sim/scenario/device_memory.hpp"
+#include "sim/scenario/replica_size.hpp"
+#include "sim/scenario/serving_pools.hpp"
 
 #include <fmt/format.h>
 

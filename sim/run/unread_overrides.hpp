@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 #include <deque>
 #include <memory>

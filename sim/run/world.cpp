@@ -8,9 +8,8 @@
 #include "sim/metrics/observer.hpp"
 #include "sim/result/energy.hpp"
 #include "sim/run/assemble.hpp"
+#include "sim/run/controllers.hpp"
 #include "sim/run/engines.hpp"
-#include "sim/run/faults.hpp"
-#include "sim/run/fleet_plan.hpp"
 #include "sim/run/links.hpp"
 
 namespace llmscape::run {

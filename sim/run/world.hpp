@@ -5,13 +5,10 @@
 #include "hardware/uncertain.hpp"
 #include "sim/metrics/power_series.hpp"
 #include "sim/result/result.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/serving/gateway/gateway.hpp"
 
 namespace llmscape::run {
-
-// The serving choices that change what a device's steps cost.
-hardware::Device::Settings settings_of(const EngineConfig& engine);
 
 // Looks on while a scenario runs: rows of requests, time lines.
 class Watcher {

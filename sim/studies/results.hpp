@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/studies/study.hpp"
 
 namespace llmscape::studies {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/diagnostics.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 // Public measurements of batches that are submitted at once on A100s: argonne-lcf/LLM-Inference-Bench (whole latencies)
 // and Mutinifni/splitwise-sim (prefill and decode apart).

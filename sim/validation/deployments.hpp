@@ -9,7 +9,7 @@
 
 #include "base/diagnostics.hpp"
 #include "models/parallel_plan.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/validation/comparison.hpp"
 
 // Public measurements of closed-loop serving (ai-dynamo/aiconfigurator, silicon_sample.csv): each row as a scenario

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "sim/result/result.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 #include "sim/validation/request_times.hpp"
 
 namespace llmscape::validation {

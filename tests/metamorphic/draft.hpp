@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 // Random scenarios that can be made smaller: a plain base and a list of changes to it, each written as `--set` takes
 // it.

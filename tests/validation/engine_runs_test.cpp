@@ -9,6 +9,7 @@
 
 #include "models/step_work.hpp"
 #include "sim/run/world.hpp"
+#include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/requests.hpp"
 #include "sim/validation/steps.hpp"

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/requests.hpp"
 #include "tests/support/scenario_run.hpp"

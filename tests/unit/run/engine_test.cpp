@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "sim/run/engine_defaults.hpp"
-#include "sim/run/engines.hpp"
+#include "sim/scenario/engine_defaults.hpp"
+#include "sim/scenario/replica_size.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/scenario_paths.hpp"
+#include "sim/scenario/scenario_paths.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "hardware/table/table_device.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 namespace {

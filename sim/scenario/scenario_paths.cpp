@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/scenario_paths.hpp"
+#include "sim/scenario/scenario_paths.hpp"
 
 #include <initializer_list>
 #include <string_view>

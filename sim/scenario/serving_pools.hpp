@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/faults.hpp"
+#include "sim/scenario/faults.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "sim/serving/controllers/fault_injector.hpp"
-
 namespace llmscape::run {
 namespace {
-
-using Replicas = std::vector<std::size_t>;
 
 const hardware::Device* group_named(const Scenario& scenario, const std::string& name) {
   for (const auto& device : scenario.config.hardware.devices)
@@ -21,27 +17,6 @@ const hardware::Node* node_of_group(const Scenario& scenario, const std::string&
   const auto& groups = scenario.config.hardware.fabric.groups;
   const auto placed = groups.find(group);
   return placed != groups.end() ? &placed->second.node : nullptr;
-}
-
-// Those of the group with a device from `first` to before `end`.
-Replicas replicas_on(const Scenario& scenario, const std::string& group, std::int64_t first, std::int64_t end) {
-  Replicas on;
-  const auto& replicas = scenario.fleet.replicas;
-  for (std::size_t i = 0; i < replicas.size(); ++i)
-    if (replicas[i].group == group && replicas[i].first_device < end &&
-        first < replicas[i].first_device + replicas[i].devices)
-      on.push_back(i);
-  return on;
-}
-
-Replicas replicas_hit(const Scenario& scenario, const FaultConfig& fault) {
-  if (fault.device) return replicas_on(scenario, *fault.group, *fault.device, *fault.device + 1);
-  if (fault.node) {
-    const std::int64_t devices = node_of_group(scenario, *fault.group)->devices;
-    return replicas_on(scenario, *fault.group, *fault.node * devices, (*fault.node + 1) * devices);
-  }
-  Replicas of_group = replicas_on(scenario, *fault.group, 0, group_named(scenario, *fault.group)->count);
-  return {of_group[static_cast<std::size_t>(*fault.replica)]};
 }
 
 std::vector<std::string> group_names(const Scenario& scenario) {
@@ -121,6 +96,28 @@ class Check {
 
 }  // namespace
 
+std::vector<std::size_t> replicas_on(const Scenario& scenario, const std::string& group, std::int64_t first,
+                                     std::int64_t end) {
+  std::vector<std::size_t> on;
+  const auto& replicas = scenario.fleet.replicas;
+  for (std::size_t i = 0; i < replicas.size(); ++i)
+    if (replicas[i].group == group && replicas[i].first_device < end &&
+        first < replicas[i].first_device + replicas[i].devices)
+      on.push_back(i);
+  return on;
+}
+
+std::vector<std::size_t> replicas_hit(const Scenario& scenario, const FaultConfig& fault) {
+  if (fault.device) return replicas_on(scenario, *fault.group, *fault.device, *fault.device + 1);
+  if (fault.node) {
+    const std::int64_t devices = node_of_group(scenario, *fault.group)->devices;
+    return replicas_on(scenario, *fault.group, *fault.node * devices, (*fault.node + 1) * devices);
+  }
+  const std::vector<std::size_t> of_group =
+      replicas_on(scenario, *fault.group, 0, group_named(scenario, *fault.group)->count);
+  return {of_group[static_cast<std::size_t>(*fault.replica)]};
+}
+
 void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
   const FaultsConfig& faults = scenario.config.faults;
   Check check(scenario, diagnostics);
@@ -132,36 +129,6 @@ void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& d
     check.cold_starts(group, where);
     check.starts_between_faults(group, mtbf.mtbf, where);
   }
-}
-
-std::unique_ptr<serving::Controller> make_fault_injector(const Scenario& scenario, const RandomStreams& streams) {
-  std::vector<serving::Fault> scheduled;
-  for (const FaultConfig& fault : scenario.config.faults.schedule)
-    if (!fault.uplink)
-      scheduled.push_back({fault.at, fault.lasts.value_or(serving::kNever), replicas_hit(scenario, fault)});
-  std::vector<serving::FailingDevice> failing;
-  const auto& groups = scenario.config.hardware.devices;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    const auto found = scenario.config.faults.mtbf.find(groups[group]->name);
-    if (found == scenario.config.faults.mtbf.end()) continue;
-    const RandomStreams of_group = streams.child("faults", group);
-    for (std::int64_t i = 0; i < groups[group]->count; ++i)
-      failing.push_back({found->second.mtbf, found->second.mttr,
-                         of_group.stream("device", static_cast<std::uint64_t>(i)),
-                         replicas_on(scenario, found->first, i, i + 1)});
-  }
-  if (scheduled.empty() && failing.empty()) return nullptr;
-  return std::make_unique<serving::FaultInjector>(std::move(scheduled), std::move(failing), scenario.fleet);
-}
-
-std::vector<LinkFault> link_faults(const Scenario& scenario) {
-  std::vector<LinkFault> faults;
-  for (const FaultConfig& fault : scenario.config.faults.schedule)
-    if (fault.uplink)
-      faults.push_back({fault.at, fault.lasts ? fault.at + *fault.lasts : serving::kNever,
-                        fault.site ? link_of_site(*fault.site) : link_of_node(*fault.group, *fault.node),
-                        *fault.uplink});
-  return faults;
 }
 
 }  // namespace llmscape::run

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/format.hpp"
-#include "sim/run/gateway_fields.hpp"
+#include "sim/scenario/gateway_fields.hpp"
 
 namespace llmscape::run {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/engine_defaults.hpp"
+#include "sim/scenario/engine_defaults.hpp"
 
 #include <fmt/format.h>
 

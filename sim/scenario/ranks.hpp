@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/yaml_reader.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/fault_config.hpp"
+#include "sim/scenario/fault_config.hpp"
 
 namespace llmscape::run {
 namespace {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <memory>
-#include <vector>
-
-#include "base/random.hpp"
-#include "sim/run/links.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 
@@ -13,9 +8,5 @@ namespace llmscape::run {
 serving::FleetPlan fleet_plan(const Scenario& scenario, const YamlNode& root);
 // Controllers and faults against the pools, groups and sites that there are.
 void check_fleet(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics);
-
-// Those of `serving.controllers`, and faults before them.
-std::vector<std::unique_ptr<serving::Controller>> make_controllers(const Scenario& scenario,
-                                                                   const RandomStreams& streams);
 
 }  // namespace llmscape::run

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/ranks.hpp"
+#include "sim/scenario/ranks.hpp"
 
 #include <algorithm>
 
-#include "sim/run/where.hpp"
+#include "sim/scenario/where.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
 #include "sim/serving/routers/vllm_data_parallel.hpp"
 

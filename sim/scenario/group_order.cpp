@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/group_order.hpp"
+#include "sim/scenario/group_order.hpp"
 
 #include <algorithm>
 #include <map>

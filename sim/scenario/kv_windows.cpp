@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/kv_windows.hpp"
+#include "sim/scenario/kv_windows.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/fleet_plan.hpp"
+#include "sim/scenario/fleet_plan.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "sim/run/device_memory.hpp"
-#include "sim/run/faults.hpp"
+#include "sim/scenario/device_memory.hpp"
+#include "sim/scenario/faults.hpp"
 
 namespace llmscape::run {
 namespace {
@@ -54,14 +54,6 @@ void check_fleet(const Scenario& scenario, const YamlNode& root, Diagnostics& di
     for (const serving::Problem& problem : controllers[i]->problems(scenario.fleet))
       diagnostics.error(root.find("serving")->find("controllers")->items[i].where, problem.message, problem.hint);
   check_faults(scenario, root, diagnostics);
-}
-
-std::vector<std::unique_ptr<serving::Controller>> make_controllers(const Scenario& scenario,
-                                                                   const RandomStreams& streams) {
-  std::vector<std::unique_ptr<serving::Controller>> controllers;
-  if (auto injector = make_fault_injector(scenario, streams)) controllers.push_back(std::move(injector));
-  for (const auto& policy : scenario.config.serving.controllers) controllers.push_back(policy->make(scenario.fleet));
-  return controllers;
 }
 
 }  // namespace llmscape::run

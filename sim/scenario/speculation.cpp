@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/speculation.hpp"
+#include "sim/scenario/speculation.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,8 +7,8 @@
 #include "hardware/draft.hpp"
 #include "hardware/kv_pool.hpp"
 #include "models/speculation.hpp"
-#include "sim/run/scenario.hpp"
-#include "sim/run/world.hpp"
+#include "sim/scenario/replica_size.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/precision.hpp"
+#include "sim/scenario/precision.hpp"
 
 #include <algorithm>
 
 #include "hardware/precision.hpp"
-#include "sim/run/where.hpp"
+#include "sim/scenario/where.hpp"
 
 namespace llmscape::run {
 namespace {

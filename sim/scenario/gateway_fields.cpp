@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/gateway_fields.hpp"
+#include "sim/scenario/gateway_fields.hpp"
 
 namespace llmscape::run {
 

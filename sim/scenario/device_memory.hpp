@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "hardware/kv_pool.hpp"
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 namespace llmscape::run {
 

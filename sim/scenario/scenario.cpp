@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/scenario.hpp"
+#include "sim/scenario/scenario.hpp"
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@
 #include "hardware/scaled_fits.hpp"
 #include "models/catalog.hpp"
 #include "models/format.hpp"
-#include "sim/run/fleet_plan.hpp"
-#include "sim/run/precision.hpp"
-#include "sim/run/scenario_paths.hpp"
-#include "sim/run/serving_pools.hpp"
-#include "sim/run/where.hpp"
+#include "sim/scenario/fleet_plan.hpp"
+#include "sim/scenario/precision.hpp"
+#include "sim/scenario/scenario_paths.hpp"
+#include "sim/scenario/serving_pools.hpp"
+#include "sim/scenario/where.hpp"
 
 namespace llmscape::run {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/device_memory.hpp"
+#include "sim/scenario/device_memory.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/serving_pools.hpp"
+#include "sim/scenario/serving_pools.hpp"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <set>
 
 #include "hardware/profile/profile_device.hpp"
-#include "sim/run/device_memory.hpp"
-#include "sim/run/group_order.hpp"
-#include "sim/run/ranks.hpp"
-#include "sim/run/where.hpp"
+#include "sim/scenario/device_memory.hpp"
+#include "sim/scenario/group_order.hpp"
+#include "sim/scenario/ranks.hpp"
+#include "sim/scenario/where.hpp"
 
 namespace llmscape::run {
 namespace {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.hpp"
+
+namespace llmscape::run {
+
+// The serving choices that change what a device's steps cost.
+hardware::Device::Settings settings_of(const EngineConfig& engine);
+
+// What a replica on the device has to work with.
+struct ReplicaSize {
+  std::int64_t kv_blocks = 0;    // of HBM and of the host together
+  std::int64_t host_blocks = 0;  // of them
+  std::int64_t max_model_len = 0;
+  std::vector<serving::WindowLayers> windows;  // beside them, of layers with a window
+  std::int64_t window_sequences = 0;           // for which those have room; 0: no such limit
+  std::string warning;                         // the pool is smaller than the longest sequence allowed; else empty
+};
+ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+
+}  // namespace llmscape::run
