@@ -23,7 +23,7 @@
 #include "sim/run/analytic.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::cli {
 namespace {

@@ -13,12 +13,12 @@
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/run/world.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/report.hpp"
 #include "sim/validation/rows.hpp"
 #include "sim/validation/steps.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "sim/result/metric_table.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::explore {
 namespace {

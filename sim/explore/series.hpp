@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::explore {
 

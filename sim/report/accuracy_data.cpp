@@ -11,13 +11,13 @@
 #include "base/catalog.hpp"
 #include "hardware/calibration/calibrate.hpp"
 #include "hardware/device_entry.hpp"
-#include "sim/run/world.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/validation/batches.hpp"
 #include "sim/validation/deployments.hpp"
 #include "sim/validation/host_constants.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/steps.hpp"
+#include "sim/world/world.hpp"
 #include "traces/kernel_tables.hpp"
 
 namespace llmscape::report {

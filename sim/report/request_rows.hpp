@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/report/output_file.hpp"
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::report {
 

@@ -4,7 +4,7 @@
 #include "hardware/uncertain.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 #include <fmt/format.h>
 

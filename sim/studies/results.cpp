@@ -11,7 +11,7 @@
 #include "sim/result/result_json.hpp"
 #include "sim/run/analytic.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::studies {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <tuple>
 
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 #include "traces/csv_table.hpp"
 
 namespace llmscape::validation {

@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 #include "traces/csv_table.hpp"
 
 namespace llmscape::validation {

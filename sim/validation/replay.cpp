@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/files.hpp"
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::validation {
 namespace {

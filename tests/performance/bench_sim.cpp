@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sim/cli/data_folder.hpp"
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 using namespace llmscape;
 

@@ -11,7 +11,7 @@
 
 #include "base/files.hpp"
 #include "sim/result/result_json.hpp"
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 // Whole scenarios in tests: written to a temporary file, run in a child process (SimGrid runs once in the life of a
 // process).

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "models/step_work.hpp"
-#include "sim/run/world.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/requests.hpp"
 #include "sim/validation/steps.hpp"
+#include "sim/world/world.hpp"
 
 using namespace llmscape;
 

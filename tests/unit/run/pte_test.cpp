@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prefill token equivalents (arXiv 2604.05404).
-#include "sim/run/pte.hpp"
+#include "sim/world/pte.hpp"
 
 #include <doctest/doctest.h>
 

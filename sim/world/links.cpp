@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/links.hpp"
+#include "sim/world/links.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/unread_overrides.hpp"
+#include "sim/world/unread_overrides.hpp"
 
 #include "hardware/profile/profile_device.hpp"
 #include "hardware/scaled_fits.hpp"
 #include "models/batch.hpp"
-#include "sim/run/world.hpp"
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/scenario/serving_pools.hpp"
+#include "sim/world/world.hpp"
 
 #include <fmt/format.h>
 

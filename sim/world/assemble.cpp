@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/assemble.hpp"
+#include "sim/world/assemble.hpp"
 #include "sim/scenario/precision.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "sim/result/retrieval.hpp"
 #include "sim/result/sums.hpp"
 #include "sim/result/utilisation.hpp"
-#include "sim/run/pte.hpp"
+#include "sim/world/pte.hpp"
 
 namespace llmscape::run {
 

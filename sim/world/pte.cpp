@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/pte.hpp"
+#include "sim/world/pte.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/engines.hpp"
+#include "sim/world/engines.hpp"
 
 #include <algorithm>
 #include <stdexcept>

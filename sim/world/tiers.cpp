@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/tiers.hpp"
+#include "sim/world/tiers.hpp"
 
 #include <fmt/format.h>
 

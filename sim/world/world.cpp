@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/world.hpp"
+#include "sim/world/world.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -7,10 +7,10 @@
 #include "sim/kernel/kernel.hpp"
 #include "sim/metrics/observer.hpp"
 #include "sim/result/energy.hpp"
-#include "sim/run/assemble.hpp"
-#include "sim/run/controllers.hpp"
-#include "sim/run/engines.hpp"
-#include "sim/run/links.hpp"
+#include "sim/world/assemble.hpp"
+#include "sim/world/controllers.hpp"
+#include "sim/world/engines.hpp"
+#include "sim/world/links.hpp"
 
 namespace llmscape::run {
 

@@ -7,8 +7,8 @@
 #include "sim/result/metric_table.hpp"
 #include "sim/result/parts.hpp"
 #include "sim/result/result.hpp"
-#include "sim/run/tiers.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/world/tiers.hpp"
 
 namespace llmscape::run {
 

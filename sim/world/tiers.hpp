@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sim/result/result.hpp"
-#include "sim/run/links.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/serving/kv/kv_tier.hpp"
+#include "sim/world/links.hpp"
 
 namespace llmscape::run {
 

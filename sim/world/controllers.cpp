@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/controllers.hpp"
+#include "sim/world/controllers.hpp"
 
 #include "sim/scenario/faults.hpp"
 #include "sim/serving/controllers/fault_injector.hpp"

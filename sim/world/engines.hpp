@@ -8,13 +8,13 @@
 
 #include "sim/kernel/kernel.hpp"
 #include "sim/metrics/observer.hpp"
-#include "sim/run/assemble.hpp"
-#include "sim/run/links.hpp"
-#include "sim/run/tiers.hpp"
-#include "sim/run/unread_overrides.hpp"
-#include "sim/run/world.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/serving/replica/rank_group.hpp"
+#include "sim/world/assemble.hpp"
+#include "sim/world/links.hpp"
+#include "sim/world/tiers.hpp"
+#include "sim/world/unread_overrides.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::run {
 
