@@ -10,7 +10,7 @@
 namespace llmscape::cli {
 
 // The catalogues that came with this program.
-inline run::Catalogs catalogs() {
+inline scenario::Catalogs catalogs() {
   const std::filesystem::path data = data_folder();
   return {data / "models/catalog", data / "hardware/catalog", data / "workloads/catalog"};
 }
@@ -19,8 +19,8 @@ inline run::Catalogs catalogs() {
 inline std::filesystem::path studies_folder() { return data_folder() / "studies"; }
 
 // The same for who reads many scenarios: each description is read once.
-inline run::Catalogs remembering_catalogs() {
-  run::Catalogs all = catalogs();
+inline scenario::Catalogs remembering_catalogs() {
+  scenario::Catalogs all = catalogs();
   all.remembered = std::make_shared<std::map<std::filesystem::path, YamlNode>>();
   return all;
 }

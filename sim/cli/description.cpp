@@ -60,11 +60,11 @@ const Fields<DeviceFile>& device_file_fields() {
   return fields;
 }
 
-std::optional<YamlNode> complete_device(YamlNode tree, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+std::optional<YamlNode> complete_device(YamlNode tree, const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   const StructInfo& info = device_file_fields().info();
   YamlNode file = YamlNode::mapping(tree.where);
   file.set("device", std::move(tree));
-  expand_presets(file, info, run::preset_loader(catalogs), diagnostics);
+  expand_presets(file, info, scenario::preset_loader(catalogs), diagnostics);
   DeviceFile device;
   if (!device_file_fields().read(device, file, diagnostics)) return std::nullopt;
   fill_defaults(file, info);

@@ -26,7 +26,7 @@ const Fields<DeviceFile>& device_file_fields();
 
 // The device, workload or part as a complete tree, presets and defaults spelled out, or nothing after reporting what is
 // wrong with it. The tree comes without its `schema`.
-std::optional<YamlNode> complete_device(YamlNode tree, const run::Catalogs& catalogs, Diagnostics& diagnostics);
+std::optional<YamlNode> complete_device(YamlNode tree, const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
 std::optional<YamlNode> complete_workload(YamlNode tree, Diagnostics& diagnostics);
 // Throws std::logic_error where `kind` is none of a part.
 std::optional<YamlNode> complete_part(YamlNode tree, FileKind kind, Diagnostics& diagnostics);

@@ -31,7 +31,7 @@ struct Place {
 class Walk {
  public:
   std::vector<Place> places() {
-    visit(run::scenario_fields().info());
+    visit(scenario::scenario_fields().info());
     visit(explore::plan_fields().info());
     visit(explore::range_fields().info());
     visit(models::native_model_fields().info());

@@ -41,7 +41,7 @@ void read_to_the_end(const fs::path& trace, std::string_view format, std::int64_
 }
 
 void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
-  const auto scenario = run::load_scenario(file, {}, std::nullopt, catalogs(), diagnostics);
+  const auto scenario = scenario::load_scenario(file, {}, std::nullopt, catalogs(), diagnostics);
   if (!scenario) return;
   const workloads::WorkloadConfig& workload = scenario->config.workload;
   const auto generator =

@@ -110,7 +110,7 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
   explore::PlanChanges changes;
   changes.set = arguments.set;
   changes.is_space = true;
-  const run::Catalogs known = remembering_catalogs();
+  const scenario::Catalogs known = remembering_catalogs();
   const auto plan = explore::load_plan(arguments.plan, changes, diagnostics);
   explore::PlanOptimization query;
   if (plan) query = read_query(arguments, *plan, diagnostics);

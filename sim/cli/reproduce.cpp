@@ -78,7 +78,7 @@ std::string text_of(const std::vector<studies::StudyOutcome>& outcomes, const st
 
 int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
-  const run::Catalogs known = remembering_catalogs();
+  const scenario::Catalogs known = remembering_catalogs();
   std::vector<studies::Study> chosen;
   for (const std::string& name : arguments.studies.empty() ? all_studies(diagnostics) : arguments.studies) {
     const fs::path file = file_of(name, diagnostics);

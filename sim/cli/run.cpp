@@ -49,24 +49,24 @@ struct Arguments {
 };
 
 // Passes on what happens to everybody who looks on, and lets Ctrl-C in.
-class Audience : public run::Watcher {
+class Audience : public world::Watcher {
  public:
-  explicit Audience(std::vector<run::Watcher*> watchers) : watchers_(std::move(watchers)) {}
+  explicit Audience(std::vector<world::Watcher*> watchers) : watchers_(std::move(watchers)) {}
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override {
-    for (run::Watcher* watcher : watchers_) watcher->on_request(request, outcome, at);
+    for (world::Watcher* watcher : watchers_) watcher->on_request(request, outcome, at);
   }
   void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                std::int64_t waiting, std::int64_t kv_blocks_used) override {
     stop_if_interrupted();
-    for (run::Watcher* watcher : watchers_)
+    for (world::Watcher* watcher : watchers_)
       watcher->on_step(replica, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
   }
   void on_power(const std::string& group, const metrics::PowerSeries& power) override {
-    for (run::Watcher* watcher : watchers_) watcher->on_power(group, power);
+    for (world::Watcher* watcher : watchers_) watcher->on_power(group, power);
   }
 
  private:
-  std::vector<run::Watcher*> watchers_;
+  std::vector<world::Watcher*> watchers_;
 };
 
 // Progress for runs that take longer than a moment.
@@ -82,37 +82,37 @@ class Patience {
   Progress progress_;
 };
 
-std::string text_of(const run::RunResult& result, const Arguments& arguments) {
-  if (arguments.format == "json") return run::to_json(result);
+std::string text_of(const result::RunResult& result, const Arguments& arguments) {
+  if (arguments.format == "json") return result::to_json(result);
   if (arguments.format == "vllm-json") return report::to_vllm_json(result);
   return report::summary(result, arguments.messages.colour(stdout));
 }
 
-std::optional<run::Scenario> read_scenario(const Arguments& arguments, Diagnostics& diagnostics) {
+std::optional<scenario::Scenario> read_scenario(const Arguments& arguments, Diagnostics& diagnostics) {
   if (arguments.from.empty())
-    return run::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
+    return scenario::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
   const fs::path from = arguments.from;
   if (fs::is_directory(from) || from.filename() == "run.json") {  // of a run
     const fs::path folder = fs::is_directory(from) ? from : from.parent_path();
-    return run::load_scenario(folder / "scenario.resolved.yaml", {}, std::nullopt, catalogs(), diagnostics);
+    return scenario::load_scenario(folder / "scenario.resolved.yaml", {}, std::nullopt, catalogs(), diagnostics);
   }
   auto point = explore::saved_scenario(from, diagnostics);
   if (!point) return std::nullopt;
-  return run::read_scenario(std::move(point->tree), point->folder, {}, std::nullopt, catalogs(), diagnostics);
+  return scenario::read_scenario(std::move(point->tree), point->folder, {}, std::nullopt, catalogs(), diagnostics);
 }
 
-std::optional<run::Intervals> intervals(const run::Scenario& scenario, const Arguments& arguments) {
+std::optional<result::Intervals> intervals(const scenario::Scenario& scenario, const Arguments& arguments) {
   if (!arguments.intervals) return std::nullopt;
   Patience patience("intervals", arguments.quiet);
   std::size_t runs = 0;
   return run::predict_intervals(scenario, arguments.jobs, [&] {
     stop_if_interrupted();
-    patience.update(static_cast<double>(++runs) / run::kIntervalRuns);
+    patience.update(static_cast<double>(++runs) / result::kIntervalRuns);
   });
 }
 
 // What the scenario carries at most, by arithmetic: schema analytic/1.
-int analyse(const run::Scenario& scenario, const Messages& messages, Diagnostics& diagnostics) {
+int analyse(const scenario::Scenario& scenario, const Messages& messages, Diagnostics& diagnostics) {
   const auto analysis = run::analyse(scenario, diagnostics);
   messages.show(diagnostics);
   if (!analysis) return kUsage;
@@ -135,12 +135,12 @@ int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
   }
   catch_interrupts();
   auto around = intervals(*scenario, arguments);
-  Audience audience(folder ? folder->watchers() : std::vector<run::Watcher*>());
+  Audience audience(folder ? folder->watchers() : std::vector<world::Watcher*>());
   Patience patience("run", arguments.quiet);
-  run::RunOptions options;
+  world::Options options;
   options.watcher = &audience;
   options.progress = [&patience](double share) { patience.update(share); };
-  run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
   result.intervals = std::move(around);

@@ -18,11 +18,11 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-YamlNode resolved_for(const run::Scenario& scenario, const fs::path& folder) {
-  return run::moved_paths(scenario.resolved, scenario.folder, folder);
+YamlNode resolved_for(const scenario::Scenario& scenario, const fs::path& folder) {
+  return scenario::moved_paths(scenario.resolved, scenario.folder, folder);
 }
 
-RunFolder::RunFolder(fs::path folder, const run::Scenario& scenario, Extras extras)
+RunFolder::RunFolder(fs::path folder, const scenario::Scenario& scenario, Extras extras)
     : folder_(std::move(folder)), scenario_(scenario) {
   std::error_code problem;
   made_ = fs::create_directories(folder_, problem);
@@ -46,19 +46,19 @@ RunFolder::~RunFolder() {
   if (made_ && !finished_) fs::remove(folder_, not_empty);
 }
 
-std::vector<run::Watcher*> RunFolder::watchers() {
-  std::vector<run::Watcher*> all;
+std::vector<world::Watcher*> RunFolder::watchers() {
+  std::vector<world::Watcher*> all;
   if (requests_) all.push_back(requests_.get());
   if (timeline_) all.push_back(timeline_.get());
   return all;
 }
 
-void RunFolder::finish(const run::RunResult& result, const std::vector<std::string>& arguments) {
+void RunFolder::finish(const result::RunResult& result, const std::vector<std::string>& arguments) {
   write_file_atomically(
       folder_ / "scenario.resolved.yaml",
       "# Every value of the run in run.json, presets and defaults spelled out: what 'run --from' reads.\n" +
           write_yaml(resolved_for(scenario_, folder_)));
-  write_file_atomically(folder_ / "run.json", run::to_json(result));
+  write_file_atomically(folder_ / "run.json", result::to_json(result));
   if (timeline_) timeline_->finish();
   for (const auto& [file, name] :
        {std::pair(requests_file_.get(), "requests.jsonl"), std::pair(timeline_file_.get(), "timeline.json")}) {

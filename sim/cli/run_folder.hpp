@@ -22,19 +22,19 @@ class RunFolder {
   };
 
   // Makes the folder if it is not there. Throws std::runtime_error where that cannot be.
-  RunFolder(std::filesystem::path folder, const run::Scenario& scenario, Extras extras);
+  RunFolder(std::filesystem::path folder, const scenario::Scenario& scenario, Extras extras);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
   // Who writes while the scenario runs.
-  [[nodiscard]] std::vector<run::Watcher*> watchers();
-  void finish(const run::RunResult& result, const std::vector<std::string>& arguments);
+  [[nodiscard]] std::vector<world::Watcher*> watchers();
+  void finish(const result::RunResult& result, const std::vector<std::string>& arguments);
 
  private:
   std::filesystem::path folder_;
   bool made_ = false, finished_ = false;
-  const run::Scenario& scenario_;
+  const scenario::Scenario& scenario_;
   Manifest manifest_;
   std::unique_ptr<report::OutputFile> requests_file_, timeline_file_;
   std::unique_ptr<report::RequestRows> requests_;
@@ -43,6 +43,6 @@ class RunFolder {
 
 // The resolved scenario as a file in `folder` would have to say it: what it names by a relative path is named from
 // there.
-YamlNode resolved_for(const run::Scenario& scenario, const std::filesystem::path& folder);
+YamlNode resolved_for(const scenario::Scenario& scenario, const std::filesystem::path& folder);
 
 }  // namespace llmscape::cli

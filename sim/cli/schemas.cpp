@@ -105,7 +105,7 @@ std::string add_to(JsonSchemas& set, std::string_view name) {
 }  // namespace
 
 const StructInfo& fields_of_schema(std::string_view name) {
-  if (name == "scenario") return run::scenario_fields().info();
+  if (name == "scenario") return scenario::scenario_fields().info();
   if (name == "sweep") return explore::plan_fields().info();
   if (name == "device") return device_file_fields().info();
   if (name == "model") return models::native_model_fields().info();
@@ -114,7 +114,7 @@ const StructInfo& fields_of_schema(std::string_view name) {
   if (name == "study") return studies::study_fields().info();
   std::set<const void*> seen;  // only asked, never walked
   if (const std::string_view catalog = catalog_of(name); !catalog.empty())
-    return *preset_group(run::scenario_fields().info(), catalog, seen);
+    return *preset_group(scenario::scenario_fields().info(), catalog, seen);
   throw std::logic_error(fmt::format("no schema of '{}'", name));
 }
 

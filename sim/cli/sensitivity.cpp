@@ -79,7 +79,8 @@ std::string text_of(const explore::Sensitivity& sensitivity, std::string_view fo
 
 int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
-  const auto scenario = run::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
+  const auto scenario =
+      scenario::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
   explore::SensitivityOptions options;
   options.change = share_of(arguments.change, diagnostics);
   options.metrics = columns_of(arguments.metrics, diagnostics);

@@ -42,7 +42,7 @@ Text shown(const std::optional<models::ModelSpec>& model) { return model ? Text(
 SourceRange typed(const std::string& text) { return {std::make_shared<const SourceText>(SourceText{text, ""})}; }
 
 Text show_entry(FileKind kind, std::string_view name, const SourceRange& where, Diagnostics& diagnostics) {
-  const run::Catalogs all = catalogs();
+  const scenario::Catalogs all = catalogs();
   if (kind == FileKind::model) return shown(models::load_model(all.models, name, where, diagnostics));
   const bool device = kind == FileKind::device;
   auto tree = catalog_entry(device ? all.hardware : all.workloads, name_of(kind), name, where, diagnostics);
@@ -55,7 +55,7 @@ Text show_file(const fs::path& file, Diagnostics& diagnostics) {
   const FileKind kind = kind_of(file);
   switch (kind) {
     case FileKind::scenario: {
-      const auto scenario = run::load_scenario(file, {}, std::nullopt, catalogs(), diagnostics);
+      const auto scenario = scenario::load_scenario(file, {}, std::nullopt, catalogs(), diagnostics);
       return scenario ? Text(annotated(scenario->resolved)) : std::nullopt;
     }
     case FileKind::model: return shown(models::load_model_file(file, diagnostics));
@@ -79,7 +79,7 @@ Text show_file(const fs::path& file, Diagnostics& diagnostics) {
 
 // A name without its catalogue.
 Text show_name(const std::string& name, Diagnostics& diagnostics) {
-  const run::Catalogs all = catalogs();
+  const scenario::Catalogs all = catalogs();
   std::vector<std::string> names;
   for (const auto& [kind, found] : {std::pair(FileKind::device, catalog_names(all.hardware)),
                                     std::pair(FileKind::model, models::model_names(all.models)),

@@ -117,7 +117,7 @@ int merge(const Arguments& arguments) {
   return merged.missing > 0 ? kPartly : code;
 }
 
-int sweep(const explore::Plan& plan, const explore::Shard& shard, const run::Catalogs& known,
+int sweep(const explore::Plan& plan, const explore::Shard& shard, const scenario::Catalogs& known,
           const Arguments& arguments, const std::vector<std::string>& typed) {
   const explore::Store store(arguments.folder);
   if (!settle(plan, store, arguments.resume || shard.count > 1)) return kUsage;
@@ -152,7 +152,7 @@ int run_verb(const Arguments& arguments, const std::vector<std::string>& typed) 
   const std::string file =
       arguments.plan.empty() ? (fs::path(arguments.folder) / "plan.yaml").string() : arguments.plan;
   const auto plan = explore::load_plan(file, arguments.changes, diagnostics);
-  const run::Catalogs known = remembering_catalogs();
+  const scenario::Catalogs known = remembering_catalogs();
   if (plan) explore::check_plan(*plan, known, diagnostics);
   arguments.messages.show(diagnostics, "See 'llmscape show fields sweep'.");
   if (!plan || !shard || diagnostics.has_errors()) return kUsage;

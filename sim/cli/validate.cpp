@@ -70,10 +70,10 @@ Measured kind_of_measured(const fs::path& path) {
   return line.starts_with("t,") ? Measured::loads : Measured::rows;
 }
 
-void price_steps(const traces::EngineRecord& record, const run::Scenario& scenario, validation::Report& report) {
-  const run::ServingConfig& serving = scenario.config.serving;
+void price_steps(const traces::EngineRecord& record, const scenario::Scenario& scenario, validation::Report& report) {
+  const scenario::ServingConfig& serving = scenario.config.serving;
   const auto model =
-      scenario.config.hardware.devices.front()->bind(scenario.model, serving.plan(), run::settings_of(serving));
+      scenario.config.hardware.devices.front()->bind(scenario.model, serving.plan(), scenario::settings_of(serving));
   append(report.comparisons, {validation::compare_steps(record, *model, models::kv_laws(scenario.model))});
   append(report.warnings, {model->range_warnings()});
 }
@@ -101,7 +101,7 @@ void against_run(const fs::path& folder, const std::string& measured, validation
                validation::compare_requests(std::move(*predicted), validation::request_times(*record), typed(measured),
                                             diagnostics));
         const auto scenario =
-            run::load_scenario(folder / "scenario.resolved.yaml", {}, std::nullopt, catalogs(), diagnostics);
+            scenario::load_scenario(folder / "scenario.resolved.yaml", {}, std::nullopt, catalogs(), diagnostics);
         if (scenario) price_steps(*record, *scenario, report);
       }
       return;

@@ -20,7 +20,7 @@ bool clearly_dominates(const Losses& a, const Losses& b) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> shortened(const run::Scenario& scenario, double share) {
+std::optional<std::vector<std::string>> shortened(const scenario::Scenario& scenario, double share) {
   const workloads::WorkloadConfig& workload = scenario.config.workload;
   std::vector<std::string> overrides;
   const auto part_of = [share](std::int64_t count) {

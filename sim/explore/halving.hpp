@@ -15,7 +15,7 @@ namespace llmscape::explore {
 inline constexpr std::array kRungs = {0.25, 0.5};
 
 // What makes a run shorter: "workload.requests=500". Nothing where its length cannot be said: a trace to its end.
-std::optional<std::vector<std::string>> shortened(const run::Scenario& scenario, double share);
+std::optional<std::vector<std::string>> shortened(const scenario::Scenario& scenario, double share);
 
 // A configuration at one rung.
 struct Short {

@@ -158,10 +158,10 @@ std::string NumericPath::written(double value) const {
   return fmt::format("{}{}{}", value, unit.empty() ? "" : " ", unit);
 }
 
-std::optional<NumericPath> find_numeric_path(const run::Scenario& scenario, const std::string& path,
+std::optional<NumericPath> find_numeric_path(const scenario::Scenario& scenario, const std::string& path,
                                              const std::string& source, Diagnostics& diagnostics) {
   Walk walk(path, source, diagnostics);
-  const FieldInfo* field = walk.to_field(scenario.resolved, run::scenario_fields().info());
+  const FieldInfo* field = walk.to_field(scenario.resolved, scenario::scenario_fields().info());
   if (!field) return std::nullopt;
   const bool numeric =
       field->kind == ValueKind::integer || field->kind == ValueKind::number || field->kind == ValueKind::quantity;

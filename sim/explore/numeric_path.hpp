@@ -22,7 +22,7 @@ struct NumericPath {
 
 // Finds the number by its path in a resolved scenario; `source` is what messages call the path: "--max". Nothing after
 // reporting a path that leads nowhere, or to something else than one number.
-std::optional<NumericPath> find_numeric_path(const run::Scenario& scenario, const std::string& path,
+std::optional<NumericPath> find_numeric_path(const scenario::Scenario& scenario, const std::string& path,
                                              const std::string& source, Diagnostics& diagnostics);
 
 struct Ends {

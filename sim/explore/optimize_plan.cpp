@@ -231,7 +231,7 @@ std::optional<std::uint64_t> configurations_of(const Plan& plan) {
   return all < kMostConfigurations ? std::optional(static_cast<std::uint64_t>(all)) : std::nullopt;
 }
 
-void check_space(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+void check_space(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   constexpr std::size_t kLookedAt = 64;
   Diagnostics refused;
   bool one_runs = false;

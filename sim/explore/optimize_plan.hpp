@@ -19,7 +19,7 @@ std::optional<std::uint64_t> configurations_of(const Plan& plan);
 
 // As check_plan: reads a scenario for each value of each axis (64 of long axes, both ends of intervals), the others at
 // their first.
-void check_space(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& diagnostics);
+void check_space(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
 
 struct PlanOptimization {
   std::vector<Objective> objectives;  // at least two

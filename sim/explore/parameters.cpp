@@ -70,9 +70,9 @@ class Collector {
 
 }  // namespace
 
-std::vector<Parameter> hardware_parameters(const run::Scenario& scenario) {
+std::vector<Parameter> hardware_parameters(const scenario::Scenario& scenario) {
   Collector collector;
-  const FieldInfo& hardware = *run::scenario_fields().info().find("hardware");
+  const FieldInfo& hardware = *scenario::scenario_fields().info().find("hardware");
   if (const YamlNode* node = scenario.resolved.find("hardware"))
     collector.visit(*node, *hardware.group, {"hardware", "hardware"});
   return std::move(collector.all);

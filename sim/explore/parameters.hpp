@@ -19,7 +19,7 @@ struct Parameter {
 // Those of a resolved scenario in its order: every number of `hardware` that its field table declares, but whole
 // numbers (how many devices, banks or rows), numbers that are 0, and those that describe a fit's errors and not the
 // device.
-std::vector<Parameter> hardware_parameters(const run::Scenario& scenario);
+std::vector<Parameter> hardware_parameters(const scenario::Scenario& scenario);
 
 // "path=value" for --set, with the figure times `factor`.
 std::string scaled(const Parameter& parameter, double factor);

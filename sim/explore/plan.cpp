@@ -104,14 +104,14 @@ std::pair<YamlNode, std::filesystem::path> read_base(const PlanConfig& config, c
 }
 
 void lay(YamlNode& base, const PlanConfig& config, const std::vector<std::string>& set, Diagnostics& diagnostics) {
-  run::spell_out_scenario(base);
+  scenario::spell_out_scenario(base);
   for (const YamlNode::Entry& entry : config.set.entries) {
     apply_override(base, entry.key + '=' + yaml_flow(entry.value), diagnostics);
-    run::spell_out_scenario(base);
+    scenario::spell_out_scenario(base);
   }
   for (const std::string& assignment : set) {
     apply_override(base, assignment, diagnostics);
-    run::spell_out_scenario(base);
+    scenario::spell_out_scenario(base);
   }
 }
 
@@ -248,9 +248,9 @@ std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChang
               std::move(exclude));
 }
 
-std::optional<run::Scenario> scenario_of(const Plan& plan, const Point& point, const run::Catalogs& catalogs,
-                                         Diagnostics& diagnostics) {
-  return run::read_scenario(plan.base(), plan.folder(), point.overrides, point.seed, catalogs, diagnostics);
+std::optional<scenario::Scenario> scenario_of(const Plan& plan, const Point& point, const scenario::Catalogs& catalogs,
+                                              Diagnostics& diagnostics) {
+  return scenario::read_scenario(plan.base(), plan.folder(), point.overrides, point.seed, catalogs, diagnostics);
 }
 
 }  // namespace llmscape::explore

@@ -66,7 +66,7 @@ struct PlanChanges {
 std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChanges& changes, Diagnostics& diagnostics);
 
 // Reads the scenario of a point; reports what is wrong with it.
-std::optional<run::Scenario> scenario_of(const Plan& plan, const Point& point, const run::Catalogs& catalogs,
-                                         Diagnostics& diagnostics);
+std::optional<scenario::Scenario> scenario_of(const Plan& plan, const Point& point, const scenario::Catalogs& catalogs,
+                                              Diagnostics& diagnostics);
 
 }  // namespace llmscape::explore

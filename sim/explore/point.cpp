@@ -29,9 +29,9 @@ std::string line(const char* name, const Numbers& numbers) {
   return out + ']';
 }
 
-std::string curves(const run::RunResult& result) {
-  std::string out = '{' + line("levels", run::kCurveLevels);
-  const auto add = [&out](const char* name, const run::Percentiles* p) {
+std::string curves(const result::RunResult& result) {
+  std::string out = '{' + line("levels", result::kCurveLevels);
+  const auto add = [&out](const char* name, const result::Percentiles* p) {
     if (p) out += ", " + line(name, p->curve);
   };
   for (const char* key : {"ttft_s", "tpot_s", "itl_s", "e2e_s"}) add(key, result.latency[key]);
@@ -50,14 +50,14 @@ std::string on_one_line(const std::string& pretty) { return Json::parse(pretty).
 
 std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
                        const std::string& scenario, const std::map<std::string, std::string>& inputs,
-                       const run::RunResult& result, const TimeLines& lines) {
+                       const result::RunResult& result, const TimeLines& lines) {
   Json values = Json::object();
   for (std::size_t i = 0; i < columns.size(); ++i) values[columns[i]] = point.values[i];
   return fmt::format(
       "{{\"schema\": \"point/1\",\n{}\"id\": \"{}\",\n\"repeat\": {},\n\"seed\": {},\n\"values\": {},\n\"scenario\": "
       "{},\n\"result\": {},\n\"curves\": {},\n\"series\": {}}}\n",
       inputs.empty() ? "" : kInputs + Json(inputs).dump() + ",\n", id, point.repeat, point.seed, values.dump(),
-      in_json(scenario), on_one_line(run::to_json(result)), curves(result), series(lines));
+      in_json(scenario), on_one_line(result::to_json(result)), curves(result), series(lines));
 }
 
 std::optional<std::map<std::string, std::string>> inputs_of(const std::filesystem::path& point_file) {

@@ -35,7 +35,7 @@ struct Point {
 //   series     {"window_s": w, "waiting": [...], "batch": [...], "kv_blocks": [...], "power_w": [...]}
 std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
                        const std::string& scenario, const std::map<std::string, std::string>& inputs,
-                       const run::RunResult& result, const TimeLines& lines);
+                       const result::RunResult& result, const TimeLines& lines);
 
 // The `inputs` of such a file, read without the rest of it; nothing if it is no point.
 std::optional<std::map<std::string, std::string>> inputs_of(const std::filesystem::path& point_file);

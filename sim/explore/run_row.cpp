@@ -24,7 +24,7 @@ std::optional<double> number(const Json& run, const std::string& pointer) {
 }
 
 std::optional<Estimate> estimate(const Json& run, const metrics::Column& column) {
-  const auto value = run::number_in(run, column);
+  const auto value = result::number_in(run, column);
   if (!value) return std::nullopt;
   std::string interval = "/intervals/" + column.name;
   std::ranges::replace(interval, '.', '/');

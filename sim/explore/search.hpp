@@ -28,7 +28,7 @@ struct SearchAnswer {
 
 struct SearchOptions {
   int jobs = 1;
-  run::Catalogs catalogs;
+  scenario::Catalogs catalogs;
   std::function<void(std::size_t runs)> after_each;  // may throw to stop the search
 };
 

@@ -18,13 +18,13 @@ namespace {
 using Json = nlohmann::json;
 
 // What a child tells of its run: {"verdict": ..., "metrics": [...]}, or {"refused": ...}.
-std::string run_with(const run::Scenario& base, const std::vector<std::string>& overrides,
+std::string run_with(const scenario::Scenario& base, const std::vector<std::string>& overrides,
                      const SensitivityOptions& options) {
   Diagnostics diagnostics;
   const auto scenario =
-      run::read_scenario(base.resolved, base.folder, overrides, std::nullopt, options.catalogs, diagnostics);
+      scenario::read_scenario(base.resolved, base.folder, overrides, std::nullopt, options.catalogs, diagnostics);
   if (!scenario) return Json{{"refused", diagnostics.sorted().front().message}}.dump();
-  const run::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
+  const result::RunResult result = world::run_scenario(*scenario, {}, diagnostics);
   if (diagnostics.has_errors()) throw std::runtime_error(diagnostics.text(false));
   Json told = {
       {"verdict", metrics::name_of(result.verdict.state)}, {"metrics", Json::array()}, {"warnings", result.warnings}};
@@ -69,7 +69,7 @@ double ParameterEffects::largest() const {
   return largest;
 }
 
-Sensitivity sensitivity(const run::Scenario& scenario, const SensitivityOptions& options) {
+Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOptions& options) {
   Sensitivity out{options.change, options.metrics, {}, "", {}};
   for (Parameter& parameter : hardware_parameters(scenario))
     if (chosen(parameter, options.only)) out.parameters.push_back({std::move(parameter), {}, "", ""});

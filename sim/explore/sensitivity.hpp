@@ -40,7 +40,7 @@ struct SensitivityOptions {
   double change = 0.1;  // above 0; from 1 on figures are made larger only
   std::vector<const metrics::Column*> metrics;
   std::vector<std::string> only;  // parameters whose path has one of these in it; none: all
-  run::Catalogs catalogs;
+  scenario::Catalogs catalogs;
   int jobs = 1;
   std::function<void(double share)> after_each;  // of the runs, as they end; may throw to stop them all
 };
@@ -48,6 +48,6 @@ struct SensitivityOptions {
 // Runs the scenario as it is, and with each of its hardware parameters changed alone, up and down, each run in a child
 // process of its own with the same seed. The same numbers for any `jobs`. Call it before run_scenario: children inherit
 // an engine that has run. Throws std::runtime_error when a run fails.
-Sensitivity sensitivity(const run::Scenario& scenario, const SensitivityOptions& options);
+Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOptions& options);
 
 }  // namespace llmscape::explore

@@ -18,7 +18,7 @@ struct TimeLines {
 };
 
 // Time lines of a run for pictures: at most kMost windows, as wide as it takes.
-class Series : public run::Watcher {
+class Series : public world::Watcher {
  public:
   static constexpr std::size_t kMost = 96;
   static constexpr double kNarrowest = 1.0 / 1024;  // s; widths are powers of two, so that windows join exactly

@@ -70,7 +70,7 @@ std::vector<std::string> texts_in(const std::string& assignment) {
 
 }  // namespace
 
-PointNames::PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs)
+PointNames::PointNames(const Plan& plan, const std::string& tool, const scenario::Catalogs& catalogs)
     : folder_(plan.folder()) {
   common_ = tool;
   for (const fs::path& catalog : {catalogs.models, catalogs.hardware, catalogs.workloads}) {

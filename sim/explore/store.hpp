@@ -44,7 +44,7 @@ class Store {
 // the same name in every folder, so that a finished one need never run again.
 class PointNames {
  public:
-  PointNames(const Plan& plan, const std::string& tool, const run::Catalogs& catalogs);
+  PointNames(const Plan& plan, const std::string& tool, const scenario::Catalogs& catalogs);
   std::string of(const Point& point);
   // Of the files that the point's run opened, those that its name does not cover, as it keeps them: path -> hash of the
   // content.

@@ -62,7 +62,7 @@ std::string scenario_text(const Plan& plan, const Point& point) {
   Diagnostics unheard;  // the scenario was read with the same overrides
   for (const std::string& assignment : point.overrides) {
     apply_override(tree, assignment, unheard);
-    run::spell_out_scenario(tree);
+    scenario::spell_out_scenario(tree);
   }
   tree.set("seed", YamlNode::scalar(std::to_string(point.seed)));
   return write_yaml(tree);
@@ -74,19 +74,19 @@ bool Shard::has(std::uint64_t point) const {
   return count == 1 || hash64({reinterpret_cast<const char*>(&point), sizeof point}) % count == index;
 }
 
-std::string run_point(const Plan& plan, const Point& point, const std::string& id, const run::Catalogs& catalogs,
+std::string run_point(const Plan& plan, const Point& point, const std::string& id, const scenario::Catalogs& catalogs,
                       const PointNames* names) {
   const OpenedFiles opened;
   Diagnostics diagnostics;
   const auto scenario = scenario_of(plan, point, catalogs, diagnostics);
   if (!scenario) throw std::invalid_argument(diagnostics.text(false));
-  std::optional<run::Intervals> intervals;
+  std::optional<result::Intervals> intervals;
   if (plan.config().intervals) intervals = run::predict_intervals(*scenario, 1, [] {});
   Series series;
-  run::RunOptions options;
+  world::Options options;
   options.watcher = &series;
-  options.kernel = run::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md) in a fifth less time
-  run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md) in a fifth less time
+  result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
   result.intervals = std::move(intervals);
   return point_json(point, id, plan.columns(), scenario_text(plan, point),
@@ -197,7 +197,7 @@ MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& stor
   return counts;
 }
 
-void check_plan(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+void check_plan(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   std::set<std::pair<std::size_t, std::string>> looked_at;  // column and value
   std::map<std::size_t, std::size_t> values;                // of a column, that were looked at
   Diagnostics refused;                                      // why the first one is

@@ -19,7 +19,7 @@ struct Shard {
 struct SweepOptions {
   int jobs = 1;
   Shard shard;
-  run::Catalogs catalogs;
+  scenario::Catalogs catalogs;
   std::function<bool()> interrupted;                                     // starts no more points once it says so
   std::function<void(std::uint64_t ended, std::uint64_t all)> progress;  // counts points of the shard
 };
@@ -55,11 +55,11 @@ void write_results(const Plan& plan, const Store& store, const std::function<std
 // What results.csv and points/<id>.json say of one point, as the sweep makes them: reads its scenario, runs it, and
 // returns point_json, with its inputs where `names` says which these are. Throws std::invalid_argument with the
 // messages when the scenario is refused.
-std::string run_point(const Plan& plan, const Point& point, const std::string& id, const run::Catalogs& catalogs,
+std::string run_point(const Plan& plan, const Point& point, const std::string& id, const scenario::Catalogs& catalogs,
                       const PointNames* names = nullptr);
 
 // Reads one scenario for each value of each axis (of long axes the first and last ones), so that mistakes are found
 // before anything runs. With `skip_refused` only a plan of which nothing can run is a mistake.
-void check_plan(const Plan& plan, const run::Catalogs& catalogs, Diagnostics& diagnostics);
+void check_plan(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
 
 }  // namespace llmscape::explore

@@ -125,7 +125,7 @@ class Collector {
         "device fitted to the kernels above. No constant comes from the runs.";
     const auto& config = replay.scenario()->config;
     const auto steps = config.hardware.devices.front()->bind(replay.scenario()->model, config.serving.plan(),
-                                                             run::settings_of(config.serving));
+                                                             scenario::settings_of(config.serving));
     run.comparisons = validation::compare_steps(*record, *steps, models::kv_laws(replay.scenario()->model));
     if (auto simulated = validation::simulate(*replay.scenario(), diagnostics_)) {
       for (validation::RequestTimes& request : simulated->requests) request.queued = request.arrival;  // as the record
@@ -165,7 +165,8 @@ class Collector {
         "workload: {replay: {trace: " +
         (folder / "workload.jsonl.gz").string() + "}}\n";
     auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{name, text}), diagnostics_);
-    const auto scenario = run::read_scenario(std::move(tree), {}, {}, std::nullopt, sources_.catalogs, diagnostics_);
+    const auto scenario =
+        scenario::read_scenario(std::move(tree), {}, {}, std::nullopt, sources_.catalogs, diagnostics_);
     if (!scenario) return;
     auto simulated = validation::simulate(*scenario, diagnostics_);
     auto measured = validation::read_request_times((folder / "requests.jsonl").string(), diagnostics_);

@@ -14,7 +14,7 @@ namespace llmscape::report {
 struct AccuracySources {
   std::filesystem::path data;      // kernels/ and measured/: public tables and runs, not part of the repository
   std::filesystem::path measured;  // traces/measured: records of this project
-  run::Catalogs catalogs;
+  scenario::Catalogs catalogs;
 };
 
 // Refits every device that has kernel tables and predicts every measured run. `about_to` hears what comes next. What is

@@ -69,7 +69,7 @@ std::optional<std::string> compare(const std::filesystem::path& a, const std::fi
   Table table({"metric", "A", "B", "B / A", "better"});
   for (const metrics::Column& column : metrics::columns())
     if (column.statistic != "p90" && column.statistic != "p95" && column.statistic != "max")
-      add_row(table, column.name, *column.metric, run::number_in(first, column), run::number_in(second, column));
+      add_row(table, column.name, *column.metric, result::number_in(first, column), result::number_in(second, column));
   return about("A", a, first) + about("B", b, second) + unlike_boundaries(first, second) + '\n' + table.text();
 }
 

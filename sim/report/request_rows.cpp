@@ -54,7 +54,7 @@ std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
 
 }  // namespace
 
-RequestRows::RequestRows(OutputFile& file, const run::Scenario& scenario)
+RequestRows::RequestRows(OutputFile& file, const scenario::Scenario& scenario)
     : file_(file), warmup_(scenario.config.workload.warmup) {
   for (const std::string& name : scenario.slo_classes) classes_.push_back(nlohmann::json(name).dump());
 }

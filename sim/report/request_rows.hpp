@@ -11,9 +11,9 @@ namespace llmscape::report {
 // requests.jsonl: one line for each model call when it ends, in the shape of AIPerf's profile_export.jsonl, {value,
 // unit} for each metric under AIPerf's names (its inter_token_latency is our tpot). docs/metrics.md has the fields, and
 // which of them are ours. Times in `metadata` are simulated, from the start of the run.
-class RequestRows : public run::Watcher {
+class RequestRows : public world::Watcher {
  public:
-  RequestRows(OutputFile& file, const run::Scenario& scenario);
+  RequestRows(OutputFile& file, const scenario::Scenario& scenario);
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
   void on_step(int, Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
 

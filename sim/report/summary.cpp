@@ -27,7 +27,7 @@ std::string painted(const std::string& text, std::string_view code, bool colour)
   return colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
 }
 
-std::string headline(const run::RunResult& r, bool colour) {
+std::string headline(const result::RunResult& r, bool colour) {
   const bool valid = r.verdict.state == State::valid;
   const std::string what = fmt::format("{} on {}: ", r.model, r.hardware);
   const std::string verdict = valid ? "valid" : fmt::format("NOT VALID, {}", metrics::name_of(r.verdict.state));
@@ -42,9 +42,9 @@ std::string headline(const run::RunResult& r, bool colour) {
 }
 
 // The number formats that were computed in, and what prompts are made of where that decides which experts are read.
-std::string precisions(const run::RunResult& r) {
+std::string precisions(const result::RunResult& r) {
   std::string out;
-  for (const run::PrecisionUsed& p : r.precision) {
+  for (const result::PrecisionUsed& p : r.precision) {
     const std::string text = r.precision.size() == 1 ? p.words : fmt::format("{} on {}: {}", p.model, p.group, p.words);
     out += line(out.empty() ? "precision" : "", text);
   }
@@ -58,7 +58,7 @@ std::string precisions(const run::RunResult& r) {
 }
 
 // What became of the requests that were not completed; empty if all were.
-std::string losses(const run::RunResult& r) {
+std::string losses(const result::RunResult& r) {
   const serving::Counters& requests = r.requests;
   std::string out;
   const auto add = [&out](std::int64_t count, std::string_view what) {
@@ -79,10 +79,10 @@ std::string losses(const run::RunResult& r) {
   return line("not done", why.empty() ? out : out + " (" + why + ")");
 }
 
-std::string latencies(const run::RunResult& r) {
+std::string latencies(const result::RunResult& r) {
   std::string out;
   bool exact = true;
-  const auto row = [&](const std::string& name, const run::Percentiles* p) {
+  const auto row = [&](const std::string& name, const result::Percentiles* p) {
     if (!p) return;
     exact = exact && p->exact;
     out += fmt::format("{:<{}}{:>9}{:>11}{:>11}{:>11}\n", name, kLabel, duration(p->mean), duration(p->p50),
@@ -96,7 +96,7 @@ std::string latencies(const run::RunResult& r) {
          out;
 }
 
-std::string rates(const run::Throughput& t) {
+std::string rates(const result::Throughput& t) {
   const std::string offered =
       t.offered_requests_per_s ? fmt::format(" of {} offered", amount(*t.offered_requests_per_s)) : "";
   std::string out =
@@ -110,7 +110,7 @@ std::string rates(const run::Throughput& t) {
 }
 
 // What rates, joules, costs and busy shares below are of.
-std::string window(const run::RunResult& r) {
+std::string window(const result::RunResult& r) {
   const bool whole = r.window.from_s == 0 && r.window.to_s == r.simulated_s;
   return line("window", whole ? "the whole run"
                               : fmt::format("{} to {} ({}); the whole run stands in 'overall'",
@@ -131,7 +131,7 @@ std::string largest(std::vector<std::pair<std::string, double>> shares) {
 }
 
 // Which of the joules no measurement of the device stands behind: what the description of its figures calls assumed.
-std::string assumed_joules(const run::EnergyResult& e) {
+std::string assumed_joules(const result::EnergyResult& e) {
   std::string out;
   for (const auto& [what, share] : e.assumed) {
     if (share < 0.005) continue;
@@ -142,7 +142,7 @@ std::string assumed_joules(const run::EnergyResult& e) {
   return line("  assumed", out + " of these joules: no measurement of this hardware stands behind the figures");
 }
 
-std::string joules(const run::EnergyResult& e) {
+std::string joules(const result::EnergyResult& e) {
   std::string out = e.joules_per_output_token ? fmt::format("{} J/token, ", amount(*e.joules_per_output_token)) : "";
   out += fmt::format("{} W (peak {})", amount(e.mean_w), amount(e.peak_w));
   std::vector<std::pair<std::string, double>> shares;
@@ -160,9 +160,9 @@ std::string joules(const run::EnergyResult& e) {
 }
 
 // What each pool did: the computing share of its time, and its tokens.
-std::string pool_loads(const std::vector<run::PoolResult>& pools) {
+std::string pool_loads(const std::vector<result::PoolResult>& pools) {
   std::string out;
-  for (const run::PoolResult& pool : pools)
+  for (const result::PoolResult& pool : pools)
     out += line(out.empty() ? "pools" : "",
                 fmt::format("{}: {} of {} computing, {} prompt and {} decoded tokens", pool.name, percent(pool.busy),
                             pool.replicas == 1 ? "its time" : fmt::format("{} replicas' time", pool.replicas),
@@ -171,9 +171,9 @@ std::string pool_loads(const std::vector<run::PoolResult>& pools) {
 }
 
 // How alike the ranks were that step together.
-std::string rank_loads(const std::vector<run::PoolResult>& pools) {
+std::string rank_loads(const std::vector<result::PoolResult>& pools) {
   std::string out;
-  for (const run::PoolResult& pool : pools)
+  for (const result::PoolResult& pool : pools)
     if (pool.ranks > 1)
       out += line(
           out.empty() ? "ranks" : "",
@@ -185,9 +185,9 @@ std::string rank_loads(const std::vector<run::PoolResult>& pools) {
 }
 
 // What each tier below HBM gave back.
-std::string tier_loads(const std::vector<run::TierResult>& tiers) {
+std::string tier_loads(const std::vector<result::TierResult>& tiers) {
   std::string out;
-  for (const run::TierResult& tier : tiers)
+  for (const result::TierResult& tier : tiers)
     out +=
         line(out.empty() ? "KV tiers" : "",
              fmt::format("{}: {} of {} GB used at most, {} tokens fetched ({} of those looked for), reads {} in use, "
@@ -199,7 +199,7 @@ std::string tier_loads(const std::vector<run::TierResult>& tiers) {
 }
 
 // What of its time in steps each part of the devices worked at its peak, the busiest first.
-std::string parts_in_use(const run::GroupUse& use) {
+std::string parts_in_use(const result::GroupUse& use) {
   std::vector<std::pair<std::string, double>> shares;
   for (const auto& part : use.parts) shares.emplace_back(part.name, part.of_busy);
   const std::string parts = largest(shares);
@@ -207,7 +207,7 @@ std::string parts_in_use(const run::GroupUse& use) {
                                     parts.empty() ? "" : fmt::format("; of that {}", parts)));
 }
 
-std::string money_and_carbon(const run::CostResult& c) {
+std::string money_and_carbon(const result::CostResult& c) {
   std::string out;
   const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
   const auto per_million = [](const std::optional<double>& value, std::string_view unit) {
@@ -221,9 +221,9 @@ std::string money_and_carbon(const run::CostResult& c) {
 }
 
 // What became of replicas, pool by pool; empty if nothing happened.
-std::string lives(const run::FleetResult& fleet) {
+std::string lives(const result::FleetResult& fleet) {
   std::string out;
-  for (const run::PoolLife& pool : fleet.pools) {
+  for (const result::PoolLife& pool : fleet.pools) {
     std::string what;
     for (const auto& [count, name] : {std::pair{pool.starts, "starts"},
                                       {pool.drains, "drains"},
@@ -240,19 +240,19 @@ std::string lives(const run::FleetResult& fleet) {
   return out;
 }
 
-std::string busiest_links(std::vector<run::LinkResult> links) {
-  std::ranges::stable_sort(links, std::greater(), &run::LinkResult::use);
+std::string busiest_links(std::vector<result::LinkResult> links) {
+  std::ranges::stable_sort(links, std::greater(), &result::LinkResult::use);
   return line("links", fmt::format("busiest: {}, {} in use, {} GB", links.front().name, percent(links.front().use),
                                    amount(links.front().bytes / 1e9)));
 }
 
-std::string searches(const run::RetrievalResult& r) {
+std::string searches(const result::RetrievalResult& r) {
   const std::string use = r.utilisation ? fmt::format(", {} in use", percent(*r.utilisation)) : "";
   return line("retrieval", fmt::format("{}: {} queries{}, each waited {}", r.name, grouped(r.queries), use,
                                        duration(r.mean_wait_s)));
 }
 
-std::string where_the_time_went(const run::RunResult& r) {
+std::string where_the_time_went(const result::RunResult& r) {
   std::vector<std::pair<std::string, double>> worth;
   for (std::size_t i = 0; i < kTagNames.size(); ++i) worth.emplace_back(kTagNames[i], r.provenance[i]);
   return line("bottleneck", fmt::format("{} of step time; batch {}", largest(r.time_share), amount(r.mean_batch))) +
@@ -262,10 +262,10 @@ std::string where_the_time_went(const run::RunResult& r) {
 }
 
 // What the errors of the kernel models could make of the main figures.
-std::string intervals(const run::RunResult& r) {
+std::string intervals(const result::RunResult& r) {
   std::string out;
-  const auto interval = [&r](std::string_view metric) -> const run::Interval* {
-    const auto found = std::ranges::find(r.intervals->metrics, metric, &run::Interval::metric);
+  const auto interval = [&r](std::string_view metric) -> const result::Interval* {
+    const auto found = std::ranges::find(r.intervals->metrics, metric, &result::Interval::metric);
     return found == r.intervals->metrics.end() ? nullptr : &*found;
   };
   for (const auto& [label, metric] : {std::pair{"  TTFT", "ttft_s"}, {"  TPOT", "tpot_s"}, {"  E2E", "e2e_s"}}) {
@@ -285,7 +285,7 @@ std::string intervals(const run::RunResult& r) {
 
 }  // namespace
 
-std::string summary(const run::RunResult& r, bool colour) {
+std::string summary(const result::RunResult& r, bool colour) {
   std::string figures = latencies(r);
   if (r.window_s > 0) figures += window(r) + rates(r.throughput);
   figures += line("KV cache", fmt::format("{} blocks, {} in use at most, {} of prompt tokens reused, {} preemptions",
@@ -295,11 +295,11 @@ std::string summary(const run::RunResult& r, bool colour) {
   if (r.energy) figures += joules(*r.energy);
   if (r.pools.size() > 1) figures += pool_loads(r.pools);
   figures += rank_loads(r.pools);
-  for (const run::GroupUse& use : r.utilisation) figures += parts_in_use(use);
+  for (const result::GroupUse& use : r.utilisation) figures += parts_in_use(use);
   if (r.cost) figures += money_and_carbon(*r.cost);
   if (r.fleet) figures += lives(*r.fleet);
   if (!r.links.empty()) figures += busiest_links(r.links);
-  for (const run::RetrievalResult& retrieval : r.retrieval) figures += searches(retrieval);
+  for (const result::RetrievalResult& retrieval : r.retrieval) figures += searches(retrieval);
   if (r.steps > 0) figures += where_the_time_went(r);
   if (r.intervals) figures += intervals(r);
   const bool valid = r.verdict.state == State::valid;

@@ -11,7 +11,7 @@ namespace llmscape::report {
 // timeline.json: a Chrome trace for ui.perfetto.dev. One track per replica for its steps, one per request with what it
 // waited for, instants where a replica starts, drains or is lost, counters for queue, batch and KV blocks; power by
 // group of devices. Long runs are thinned: see kWholeRequests and kWholeSteps.
-class Timeline : public run::Watcher {
+class Timeline : public world::Watcher {
  public:
   // Of the requests, those with a smaller id are all there, then every kThinning-th; of a run's steps likewise.
   static constexpr std::uint64_t kWholeRequests = 10'000;

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void add_times(Json& json, const std::string& name, const run::Percentiles* p) {
+void add_times(Json& json, const std::string& name, const result::Percentiles* p) {
   if (!p) return;
   json["mean_" + name] = p->mean * 1e3;
   json["median_" + name] = p->p50 * 1e3;
@@ -24,9 +24,9 @@ void add_times(Json& json, const std::string& name, const run::Percentiles* p) {
 
 }  // namespace
 
-std::string to_vllm_json(const run::RunResult& r) {
+std::string to_vllm_json(const result::RunResult& r) {
   // vLLM's benchmark measures from its start to the last answer.
-  const run::Throughput& whole = r.overall.throughput;
+  const result::Throughput& whole = r.overall.throughput;
   const std::int64_t output = std::llround(whole.output_tokens_per_s * r.overall.simulated_s);
   const std::int64_t total = std::llround(whole.total_tokens_per_s * r.overall.simulated_s);
   Json json;

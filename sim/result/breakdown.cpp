@@ -6,7 +6,7 @@
 #include <span>
 #include <stdexcept>
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 using hardware::kBoundNames;
@@ -99,4 +99,4 @@ Breakdown breakdown_of(const Parts& parts, const Latencies& latency) {
   return breakdown;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

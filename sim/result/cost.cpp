@@ -5,7 +5,7 @@
 
 #include "sim/result/result.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 const Fields<DevicePrice>& device_price_fields() {
@@ -98,4 +98,4 @@ CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups,
   return result;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

@@ -8,7 +8,7 @@
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 struct CostResult;
 struct EnergyResult;
@@ -46,4 +46,4 @@ struct GroupTime {
 CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups, const EnergyResult& energy,
                    double output_tokens);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

@@ -9,7 +9,7 @@
 #include "sim/metrics/energy_ledger.hpp"
 #include "sim/result/retrieval.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 // What the devices of a replica draw whether they work or not; models that take turns are switched on together.
@@ -128,4 +128,4 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
   return result;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

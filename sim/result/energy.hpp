@@ -8,7 +8,7 @@
 #include "sim/result/portion.hpp"
 #include "sim/result/result.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 // Power over time by the name of the group of devices, until `end`: that of the steps of its replicas, and what its
 // devices draw whether they work or not.
@@ -26,4 +26,4 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
 void check_energy(const Parts& parts, const serving::Gateway& gateway, const Portion& whole,
                   const metrics::PowerSeries& power);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
@@ -64,4 +64,4 @@ Distribution merged(const std::vector<const Distribution*>& parts) {
   return all;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

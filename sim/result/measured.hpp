@@ -8,7 +8,7 @@
 #include "sim/result/parts.hpp"
 #include "sim/result/result.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 // The part of the run that figures are taken from, and what of its requests fell into it.
 struct Measured {
@@ -27,4 +27,4 @@ Measured window_measured(const Parts& parts, const serving::Gateway& gateway, co
 std::optional<Percentiles> percentiles(const Distribution& distribution);
 Distribution merged(const std::vector<const Distribution*>& parts);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

@@ -25,15 +25,15 @@ std::vector<const Metric*> latencies_of(const Serving& serving) {
   return all;
 }
 
-std::optional<double> Metric::number(const run::RunResult& result) const {
+std::optional<double> Metric::number(const result::RunResult& result) const {
   if (value) return value(result);
   const double* told = result.numbers[key];
   return told ? std::optional(*told) : std::nullopt;
 }
 
-std::optional<double> Column::value(const run::RunResult& result) const {
+std::optional<double> Column::value(const result::RunResult& result) const {
   if (!metric->distribution) return metric->number(result);
-  const run::Percentiles* found = result.latency[metric->key];
+  const result::Percentiles* found = result.latency[metric->key];
   return found ? std::optional(found->*of) : std::nullopt;
 }
 

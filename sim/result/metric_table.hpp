@@ -39,12 +39,12 @@ struct Metric {
   std::optional<Seconds> (*of_request)(const serving::Request&) = nullptr;
   bool (*applies)(const Serving&) = nullptr;  // absent: however it is served
   // Of one number; nothing where the run has none. Absent: it is told by name (RunResult::numbers).
-  std::optional<double> (*value)(const run::RunResult&) = nullptr;
+  std::optional<double> (*value)(const result::RunResult&) = nullptr;
   std::string_view vllm = {};  // what vLLM's benchmark results call it, in ms and with its statistic where it is a time
   std::string_view aiperf = {};  // what AIPerf calls it
 
   // That number of a result.
-  [[nodiscard]] std::optional<double> number(const run::RunResult& result) const;
+  [[nodiscard]] std::optional<double> number(const result::RunResult& result) const;
 };
 
 // Distributions, and single numbers: a row of one of these tables is all that a metric needs beside what observes it.
@@ -59,14 +59,14 @@ const std::vector<Metric>& metrics();
 // What is said of a distribution.
 struct Statistic {
   std::string_view name;
-  double run::Percentiles::* of;
+  double result::Percentiles::* of;
   bool interval;  // where its metric has one
 };
 inline constexpr std::array kStatistics = {
-    Statistic{"mean", &run::Percentiles::mean, true}, Statistic{"std", &run::Percentiles::std, false},
-    Statistic{"p50", &run::Percentiles::p50, true},   Statistic{"p90", &run::Percentiles::p90, true},
-    Statistic{"p95", &run::Percentiles::p95, true},   Statistic{"p99", &run::Percentiles::p99, true},
-    Statistic{"max", &run::Percentiles::max, false}};
+    Statistic{"mean", &result::Percentiles::mean, true}, Statistic{"std", &result::Percentiles::std, false},
+    Statistic{"p50", &result::Percentiles::p50, true},   Statistic{"p90", &result::Percentiles::p90, true},
+    Statistic{"p95", &result::Percentiles::p95, true},   Statistic{"p99", &result::Percentiles::p99, true},
+    Statistic{"max", &result::Percentiles::max, false}};
 
 // One number of a result: a metric, or a statistic of its distribution. What CSV files, SLOs, objectives and baselines
 // speak of.
@@ -74,12 +74,12 @@ struct Column {
   std::string name;       // "ttft_s.p99", "goodput_rps"
   const Metric* metric;   // of metrics()
   std::string statistic;  // "p99"; empty: the metric is one number
-  double run::Percentiles::* of;
+  double result::Percentiles::* of;
   bool interval;             // as of the metric and the statistic
   std::string json_pointer;  // where run.json has it: "/latency/ttft_s/p99"
 
   // Nothing where the run has none.
-  [[nodiscard]] std::optional<double> value(const run::RunResult& result) const;
+  [[nodiscard]] std::optional<double> value(const result::RunResult& result) const;
 };
 // All of them, in the order of metrics().
 const std::vector<Column>& columns();

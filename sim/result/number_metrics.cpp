@@ -8,7 +8,7 @@
 namespace llmscape::metrics {
 namespace {
 
-using run::RunResult;
+using result::RunResult;
 using Number = std::optional<double>;
 
 Number count(std::int64_t number) { return static_cast<double>(number); }

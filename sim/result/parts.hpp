@@ -8,7 +8,7 @@
 #include "sim/result/portion.hpp"
 #include "sim/serving/gateway/gateway.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 // What a run leaves behind for its result, whatever scenario it was; one entry per replica.
 struct Parts {
@@ -26,4 +26,4 @@ struct Parts {
   std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it has the same ones
 };
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

@@ -3,7 +3,7 @@
 
 #include "sim/result/parts.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 Seconds Portion::provisioned(const serving::Gateway& gateway, std::size_t replica) const {
   return gateway.fleet().provisioned(replica).time(to) - gateway.fleet().provisioned(replica).time(from);
@@ -32,4 +32,4 @@ Portion between(const std::optional<Edge>& from, const std::optional<Edge>& to, 
   return whole;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

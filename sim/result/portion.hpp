@@ -7,7 +7,7 @@
 #include "sim/serving/gateway/gateway.hpp"
 #include "sim/serving/replica/replica.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 struct Parts;
 
@@ -33,4 +33,4 @@ struct Portion {
 Portion whole_run(const Parts& parts, const serving::Gateway& gateway, Seconds end);
 Portion between(const std::optional<Edge>& from, const std::optional<Edge>& to, Portion whole);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

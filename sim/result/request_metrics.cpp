@@ -8,7 +8,7 @@
 namespace llmscape::metrics {
 namespace {
 
-using run::RunResult;
+using result::RunResult;
 using serving::Request;
 using Time = std::optional<Seconds>;
 

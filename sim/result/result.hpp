@@ -14,7 +14,7 @@
 #include "sim/metrics/verdict.hpp"
 #include "sim/serving/gateway/counters.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 // The levels of a distribution's curve.
 inline constexpr std::array kCurveLevels = {0.,   0.01, 0.05,  0.1,  0.15,  0.2,  0.25,  0.3,  0.35,
@@ -339,4 +339,4 @@ struct RunResult {
   double mean_batch = 0;   // sequences a step
 };
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

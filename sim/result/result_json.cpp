@@ -7,7 +7,7 @@
 #include <cmath>
 #include <stdexcept>
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -314,4 +314,4 @@ std::string to_json(const RunResult& r) {
   return json.dump(2) + '\n';
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

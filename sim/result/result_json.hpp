@@ -7,7 +7,7 @@
 #include "sim/result/metric_table.hpp"
 #include "sim/result/result.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 // The result as JSON (schema run/1), two-space indented, with a final newline. A part that was not computed is absent.
 // No wall time, no host: the same run gives the same bytes. Throws std::logic_error naming a value that is NaN or
@@ -18,4 +18,4 @@ std::string to_json(const RunResult& result);
 std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column);
 std::optional<double> number_in(const nlohmann::ordered_json& run, const metrics::Column& column);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

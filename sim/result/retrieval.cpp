@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 double share(Seconds busy, double servers, Seconds end) { return end > Seconds() ? busy / (servers * end) : 0; }
@@ -45,4 +45,4 @@ std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Ret
   return results;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

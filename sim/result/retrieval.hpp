@@ -6,7 +6,7 @@
 #include "sim/result/result.hpp"
 #include "sim/serving/gateway/program_runner.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 
 // What the searches of a run took until `end`. `retrieval`: the hosts, if there are any.
 std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Retrieval>& retrieval,
@@ -18,4 +18,4 @@ std::string name_of_hosts(const hardware::Retrieval& retrieval);
 // Of the hosts over a `length` of time in which their cores were taken for `searching`, summed.
 Joules retrieval_joules(const hardware::Retrieval& retrieval, Seconds searching, Seconds length);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 std::string in_words(std::string_view family) {
@@ -138,4 +138,4 @@ std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& g
   return all;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

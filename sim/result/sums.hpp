@@ -8,7 +8,7 @@
 #include "sim/result/result.hpp"
 
 // What the replicas of a run did, added up in their order.
-namespace llmscape::run {
+namespace llmscape::result {
 
 // Throws std::logic_error where they do not add up (INV-5).
 Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway);
@@ -25,4 +25,4 @@ void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotal
 // By group of devices, by its name.
 std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& gateway, const Portion& portion);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

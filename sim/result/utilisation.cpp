@@ -4,7 +4,7 @@
 #include <map>
 #include <stdexcept>
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 struct DeviceTime {  // summed over the devices of a group
@@ -47,4 +47,4 @@ std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway&
   return all;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

@@ -21,7 +21,7 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
 // One pool and where it stands.
 struct Place {
-  const PoolConfig* pool = nullptr;
+  const scenario::PoolConfig* pool = nullptr;
   const hardware::ProfileDevice* device = nullptr;
   std::string site;
   double instances = 0;
@@ -34,10 +34,11 @@ struct Workload {
 
 class Reader {
  public:
-  Reader(const Scenario& scenario, Diagnostics& diagnostics) : scenario_(scenario), diagnostics_(diagnostics) {}
+  Reader(const scenario::Scenario& scenario, Diagnostics& diagnostics)
+      : scenario_(scenario), diagnostics_(diagnostics) {}
 
   std::optional<Analysis> read() {
-    for (const PoolConfig& pool : scenario_.pools) {
+    for (const scenario::PoolConfig& pool : scenario_.pools) {
       if (pool.role == serving::Role::any) complain("takes pools of role 'prefill' and 'decode' only");
       auto& places = pool.role == serving::Role::decode ? decoding_ : prefilling_;
       places.push_back(place_of(pool));
@@ -60,13 +61,13 @@ class Reader {
  private:
   void complain(const std::string& what) {
     const bool no_pools = scenario_.config.serving.pools.empty();
-    diagnostics_.error(
-        no_pools ? where_of(scenario_.resolved, {"hardware"}) : where_of(scenario_.resolved, {"serving", "pools"}),
-        "the analytic mode " + what);
+    diagnostics_.error(no_pools ? scenario::where_of(scenario_.resolved, {"hardware"})
+                                : scenario::where_of(scenario_.resolved, {"serving", "pools"}),
+                       "the analytic mode " + what);
     ++errors_;
   }
 
-  Place place_of(const PoolConfig& pool) {
+  Place place_of(const scenario::PoolConfig& pool) {
     Place here{&pool, nullptr, "", 0};
     for (const auto& device : scenario_.config.hardware.devices) {
       if (std::ranges::find(pool.devices, device->name) == pool.devices.end()) continue;
@@ -168,7 +169,7 @@ class Reader {
     return analysis;
   }
 
-  const Scenario& scenario_;
+  const scenario::Scenario& scenario_;
   Diagnostics& diagnostics_;
   int errors_ = 0;
   std::vector<Place> prefilling_, decoding_;
@@ -196,7 +197,7 @@ Json plan(const OffloadPlan& plan, const Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Analysis> analyse(const Scenario& scenario, Diagnostics& diagnostics) {
+std::optional<Analysis> analyse(const scenario::Scenario& scenario, Diagnostics& diagnostics) {
   return Reader(scenario, diagnostics).read();
 }
 

@@ -23,7 +23,7 @@ struct Analysis {
 // Needs prefill pools, at most one at the site of the one decode pool and one elsewhere, whose devices are profiles
 // (hardware/profile). Prompt lengths are quantiles of 100,000 draws of the workload, whole: caches are taken as cold.
 // Nothing after reporting what is in the way.
-std::optional<Analysis> analyse(const Scenario& scenario, Diagnostics& diagnostics);
+std::optional<Analysis> analyse(const scenario::Scenario& scenario, Diagnostics& diagnostics);
 
 // The schema analytic/1: under `plan` what the scenario has, under `best` what would carry most.
 std::string to_json(const Analysis& analysis);

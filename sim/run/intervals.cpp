@@ -17,7 +17,7 @@ namespace llmscape::run {
 namespace {
 
 // Devices of one name err alike, wherever they stand.
-std::vector<hardware::TimeFactors> factors_of(const Scenario& scenario, std::size_t run) {
+std::vector<hardware::TimeFactors> factors_of(const scenario::Scenario& scenario, std::size_t run) {
   const auto& devices = scenario.config.hardware.devices;
   const RandomStreams streams = RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)).child("intervals", run);
   std::vector<hardware::TimeFactors> factors;
@@ -29,11 +29,11 @@ std::vector<hardware::TimeFactors> factors_of(const Scenario& scenario, std::siz
   return factors;
 }
 
-std::string one_run(const Scenario& scenario, std::size_t run) {
-  RunOptions options;
+std::string one_run(const scenario::Scenario& scenario, std::size_t run) {
+  world::Options options;
   options.time_factors = factors_of(scenario, run);
   Diagnostics diagnostics;
-  const RunResult result = run_scenario(scenario, options, diagnostics);
+  const result::RunResult result = world::run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return "";  // a broken trace: the run itself reports it
   std::string text;
   for (const metrics::Column& column : metrics::columns())
@@ -42,7 +42,7 @@ std::string one_run(const Scenario& scenario, std::size_t run) {
   return text;
 }
 
-Intervals collect(const std::vector<std::string>& texts) {
+result::Intervals collect(const std::vector<std::string>& texts) {
   std::vector<std::string> names;  // in the order of the metrics
   std::map<std::string, std::vector<double>> values;
   for (const std::string& text : texts) {
@@ -53,22 +53,23 @@ Intervals collect(const std::vector<std::string>& texts) {
       values[name].push_back(value);
     }
   }
-  Intervals intervals;
+  result::Intervals intervals;
   for (const std::string& name : names) {
     std::vector<double>& all = values[name];
-    if (all.size() < kIntervalRuns) continue;  // in some run nothing was completed
+    if (all.size() < result::kIntervalRuns) continue;  // in some run nothing was completed
     std::ranges::sort(all);
-    intervals.metrics.push_back({name, all[1], all[kIntervalRuns - 2]});
+    intervals.metrics.push_back({name, all[1], all[result::kIntervalRuns - 2]});
   }
   return intervals;
 }
 
 }  // namespace
 
-Intervals predict_intervals(const Scenario& scenario, int jobs, const std::function<void()>& after_each) {
-  std::vector<std::string> texts(kIntervalRuns);
+result::Intervals predict_intervals(const scenario::Scenario& scenario, int jobs,
+                                    const std::function<void()>& after_each) {
+  std::vector<std::string> texts(result::kIntervalRuns);
   run_forked(
-      kIntervalRuns, [&](std::size_t run) { return one_run(scenario, run); }, {jobs, {}, {}},
+      result::kIntervalRuns, [&](std::size_t run) { return one_run(scenario, run); }, {jobs, {}, {}},
       [&](std::size_t run, TaskOutcome outcome) {
         if (!outcome.ok) throw std::runtime_error(fmt::format("run {} of the intervals: {}", run + 1, outcome.text));
         texts[run] = std::move(outcome.text);

@@ -13,6 +13,7 @@ namespace llmscape::run {
 // kernels' errors could do to it. It does not cover errors of the workload or of the scheduler's model. The same
 // numbers for any `jobs`. `after_each` hears of each run that ended, and may throw to stop them all. Call it
 // before run_scenario: children inherit an engine that has run. Throws std::runtime_error when a run fails.
-Intervals predict_intervals(const Scenario& scenario, int jobs, const std::function<void()>& after_each);
+result::Intervals predict_intervals(const scenario::Scenario& scenario, int jobs,
+                                    const std::function<void()>& after_each);
 
 }  // namespace llmscape::run

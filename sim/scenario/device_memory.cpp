@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 Bytes weights_of(const Scenario& scenario, const PoolConfig& pool) {
@@ -56,4 +56,4 @@ std::optional<Seconds> cold_start(const Scenario& scenario, const PoolConfig& po
   return pool.cold_start->boot + weights_of(scenario, pool) / *bandwidth;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

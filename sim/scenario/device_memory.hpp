@@ -6,7 +6,7 @@
 #include "hardware/kv_pool.hpp"
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // What the engine settings of the pool leave for KV entries on each of its devices.
 hardware::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
@@ -22,4 +22,4 @@ Seconds load_time(const Scenario& scenario, const PoolConfig& pool, const hardwa
 // From off until the replica serves: boot time, then its weights. Nothing: not known.
 std::optional<Seconds> cold_start(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -9,7 +9,7 @@
 #include <map>
 #include <optional>
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 // From a version on, an engine does this unless told otherwise; a later row replaces an earlier one's value.
@@ -249,4 +249,4 @@ void lay_engine_defaults(YamlNode& root, Diagnostics& diagnostics) {
   lay(*serving, diagnostics);
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -6,7 +6,7 @@
 
 #include "base/fields.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // Which serving engine stands behind a pool: it chooses what the scenario leaves open. Key `engine`; later also what
 // its kernels, KV cache, attention and logits are.
@@ -27,4 +27,4 @@ bool is_version(std::string_view text);
 // go together are reported. Before fields are read, after pools have inherited.
 void lay_engine_defaults(YamlNode& root, Diagnostics& diagnostics);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/fault_config.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 const Fields<FaultConfig>& fault_fields() {
@@ -57,4 +57,4 @@ const Fields<FaultsConfig>& faults_fields() {
   return fields;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

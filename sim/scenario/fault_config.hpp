@@ -9,7 +9,7 @@
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // Something breaks at a known time: a device, a node or a replica of a group; or, with `uplink`, the link of a node or
 // of a site.
@@ -33,4 +33,4 @@ struct FaultsConfig {
 };
 const Fields<FaultsConfig>& faults_fields();
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

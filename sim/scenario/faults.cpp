@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 const hardware::Device* group_named(const Scenario& scenario, const std::string& name) {
@@ -131,4 +131,4 @@ void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& d
   }
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -7,7 +7,7 @@
 
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // Faults against the groups and sites that there are.
 void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics);
@@ -18,4 +18,4 @@ std::vector<std::size_t> replicas_on(const Scenario& scenario, const std::string
 // Those that a checked fault of a device, a node or a replica takes away.
 std::vector<std::size_t> replicas_hit(const Scenario& scenario, const FaultConfig& fault);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

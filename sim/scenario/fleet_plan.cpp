@@ -7,7 +7,7 @@
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/faults.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 // Everything that the replicas of a pool are made from, as text: not who sends them what.
@@ -56,4 +56,4 @@ void check_fleet(const Scenario& scenario, const YamlNode& root, Diagnostics& di
   check_faults(scenario, root, diagnostics);
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/gateway_fields.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 const Fields<AdmissionConfig>& admission_fields() {
   static const Fields<AdmissionConfig> fields = [] {
@@ -30,4 +30,4 @@ const Fields<FrontEndConfig>& front_end_fields() {
   return fields;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

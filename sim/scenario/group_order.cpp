@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 // The scenario as one group sees it: its own name and those of all others are alike wherever they stand.
@@ -60,4 +60,4 @@ void sort_groups(std::vector<std::string>& names, const YamlNode& root) {
   std::ranges::sort(names, {}, [&](const std::string& name) { return views[name]; });
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -5,7 +5,7 @@
 
 #include "base/yaml_reader.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // Puts names of device groups in an order that depends neither on the names nor on where the groups stand in the file,
 // but on what they are and on what the scenario says of them. Replicas are numbered in this order, and routers tell
@@ -13,4 +13,4 @@ namespace llmscape::run {
 // expanded.
 void sort_groups(std::vector<std::string>& names, const YamlNode& root);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

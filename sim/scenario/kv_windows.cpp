@@ -8,7 +8,7 @@
 
 #include "models/operator_list.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPlan& plan, KvWindows windows,
                        double tokens, std::int64_t block_tokens, std::int64_t in_flight, std::int64_t longest) {
@@ -50,4 +50,4 @@ WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPla
   return kv;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

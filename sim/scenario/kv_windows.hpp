@@ -6,7 +6,7 @@
 #include "models/model.hpp"
 #include "models/parallel_plan.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // How an engine divides KV memory between layers with a sliding window and layers without, in models that have both.
 enum class KvWindows : std::uint8_t {
@@ -38,4 +38,4 @@ struct WindowedKv {
 WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPlan& plan, KvWindows windows,
                        double tokens, std::int64_t block_tokens, std::int64_t in_flight, std::int64_t longest);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

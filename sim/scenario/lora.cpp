@@ -3,7 +3,7 @@
 
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 std::optional<BytesPerSecond> load_bandwidth(const LoraConfig& lora, const hardware::Device& device) {
@@ -59,4 +59,4 @@ serving::AdapterConfig adapters_of(const Scenario& scenario, const PoolConfig& p
           pool.lora->held(), bytes_of_one(scenario, pool) / *load_bandwidth(*pool.lora, device)};
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

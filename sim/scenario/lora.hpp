@@ -10,7 +10,7 @@
 #include "hardware/device.hpp"
 #include "sim/serving/replica/adapters.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 struct PoolConfig;
 struct Scenario;
@@ -34,4 +34,4 @@ Bytes resident_adapters(const Scenario& scenario, const PoolConfig& pool);
 serving::AdapterConfig adapters_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device,
                                    const RandomStreams& streams);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -6,7 +6,7 @@
 #include "hardware/precision.hpp"
 #include "sim/scenario/where.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 // A checkpoint's own quantisation holds unless the scenario stores the weights in another way.
@@ -44,8 +44,8 @@ void settle_precision(Scenario& scenario, const YamlNode& root, Diagnostics& dia
   if (!scenario.models.empty()) scenario.model = scenario.models.front();
 }
 
-std::vector<PrecisionUsed> precision_used(const Scenario& scenario) {
-  std::vector<PrecisionUsed> all;
+std::vector<result::PrecisionUsed> precision_used(const Scenario& scenario) {
+  std::vector<result::PrecisionUsed> all;
   for (const auto& [key, model] : scenario.served) {
     const models::Precision& p = model.precision;
     all.push_back({model.name, key.second, p.weights.name, p.expert_weights().name, p.embedding_weights().name,
@@ -58,4 +58,4 @@ void settle_draft_precision(models::ModelSpec& draft, const hardware::Device& de
   draft.precision = hardware::served_precision(device, draft.precision, hardware::ActivationsBy::checkpoint).precision;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

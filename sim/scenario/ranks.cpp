@@ -7,7 +7,7 @@
 #include "sim/serving/routers/least_tokens.hpp"
 #include "sim/serving/routers/vllm_data_parallel.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 bool is_mixture(const models::ModelSpec& model) {
@@ -52,4 +52,4 @@ void check_ranks(const Scenario& scenario, const PoolConfig& pool, const YamlNod
   if (breaks(scenario, pool)) refuse("faults of one of them are not modelled");
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -5,7 +5,7 @@
 
 #include "sim/scenario/device_memory.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 hardware::Device::Settings settings_of(const EngineConfig& engine) {
   hardware::Device::Settings settings;
@@ -60,4 +60,4 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   return size;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

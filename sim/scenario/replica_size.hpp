@@ -6,7 +6,7 @@
 
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // The serving choices that change what a device's steps cost.
 hardware::Device::Settings settings_of(const EngineConfig& engine);
@@ -22,4 +22,4 @@ struct ReplicaSize {
 };
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -19,7 +19,7 @@
 #include "sim/scenario/serving_pools.hpp"
 #include "sim/scenario/where.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 namespace {
 
@@ -274,7 +274,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   if (config.cost) {
     std::vector<std::string> groups;
     for (const auto& device : config.hardware.devices) groups.push_back(device->name);
-    check_cost(*config.cost, groups, root, diagnostics);
+    result::check_cost(*config.cost, groups, root, diagnostics);
   }
   scenario.slo_classes.push_back("");
   scenario.slos.push_back({config.slo.ttft, config.slo.tpot, config.slo.e2e});
@@ -295,4 +295,4 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   return scenario;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -26,7 +26,7 @@
 #include "sim/serving/router.hpp"
 #include "workloads/workload.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // Folders of ready descriptions.
 struct Catalogs {
@@ -165,7 +165,7 @@ struct ScenarioConfig {
   ServingConfig serving;
   workloads::WorkloadConfig workload;
   SloConfig slo;
-  std::optional<CostConfig> cost;
+  std::optional<result::CostConfig> cost;
   FaultsConfig faults;
   metrics::WindowConfig window;
   std::optional<Seconds> horizon;  // the run stops here, finished or not
@@ -229,4 +229,4 @@ void spell_out_scenario(YamlNode& root);
 // .yaml is a description of the user's own, in `folder`.
 PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path& folder = {});
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

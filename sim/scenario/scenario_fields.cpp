@@ -2,7 +2,7 @@
 #include "models/format.hpp"
 #include "sim/scenario/gateway_fields.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 namespace {
 
@@ -309,7 +309,7 @@ const Fields<ScenarioConfig>& scenario_fields() {
         .preset_from("workloads")
         .required();
     f.add_group("slo", &ScenarioConfig::slo, slo_fields(), "what counts as good");
-    f.add_group("cost", &ScenarioConfig::cost, cost_fields(),
+    f.add_group("cost", &ScenarioConfig::cost, result::cost_fields(),
                 "what it costs: your own prices, here or in a file of prices (schema prices/1): cost: prices.yaml")
         .preset_from("prices");
     f.add_group("faults", &ScenarioConfig::faults, faults_fields(), "what breaks, and when it is whole again");
@@ -323,4 +323,4 @@ const Fields<ScenarioConfig>& scenario_fields() {
   return fields;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 namespace fs = std::filesystem;
@@ -72,4 +72,4 @@ YamlNode moved_paths(YamlNode scenario, const fs::path& folder, const fs::path& 
   return scenario;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -8,7 +8,7 @@
 
 #include "base/yaml_reader.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // Calls `visit` with each value of a scenario that names a file or a folder, and the folder that it starts from while
 // it is relative: `folder` (the scenario's), or that of the description of the user's own in which it stands. These are
@@ -33,4 +33,4 @@ class AnchoredTables {
 // The tree with its relative paths started from `to` instead.
 YamlNode moved_paths(YamlNode scenario, const std::filesystem::path& folder, const std::filesystem::path& to);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -14,7 +14,7 @@
 #include "sim/scenario/ranks.hpp"
 #include "sim/scenario/where.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() / 1e9); }
@@ -317,4 +317,4 @@ void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& di
   }
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

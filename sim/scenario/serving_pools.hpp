@@ -4,7 +4,7 @@
 
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // The pools as they will run: each names the groups that it consists of, each group is in one of them, and each serves
 // one model; every model is served. `root` is the tree that the scenario was read from, for messages.
@@ -14,4 +14,4 @@ std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& 
 // drafts, adapters.
 void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

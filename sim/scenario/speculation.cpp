@@ -10,7 +10,7 @@
 #include "sim/scenario/replica_size.hpp"
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 const Fields<DraftLinkConfig>& link_fields() {
@@ -170,4 +170,4 @@ std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const P
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(left));
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

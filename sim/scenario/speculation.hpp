@@ -10,7 +10,7 @@
 #include "hardware/device.hpp"
 #include "sim/serving/replica/speculation.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // Between a device that drafts and the one that verifies; presets are those of uplinks.
 struct DraftLinkConfig {
@@ -49,4 +49,4 @@ std::unique_ptr<hardware::StepModel> with_drafts(std::unique_ptr<hardware::StepM
 // KV tokens that are left of `tokens` of the pool's model when a draft model is kept in the same memory.
 std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -5,7 +5,7 @@
 
 #include "base/yaml_reader.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 // The value of a key of the tree, or the tree itself: where to point when a check over the whole fails.
 inline SourceRange where_of(const YamlNode& root, std::initializer_list<std::string_view> path) {
@@ -18,4 +18,4 @@ inline SourceRange where_of(const YamlNode& root, std::initializer_list<std::str
   return node->where;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

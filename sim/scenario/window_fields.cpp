@@ -3,7 +3,7 @@
 
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 using metrics::WindowConfig;
 using metrics::WindowRule;
@@ -48,4 +48,4 @@ void check_window(const ScenarioConfig& config, const YamlNode& node, Diagnostic
     diagnostics.error(where, "'rule: full_batch' needs more than twice 'sequences' tasks in 'workload.requests'");
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

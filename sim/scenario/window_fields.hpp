@@ -3,7 +3,7 @@
 #include "base/fields.hpp"
 #include "sim/metrics/window.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 
 struct ScenarioConfig;
 
@@ -11,4 +11,4 @@ const Fields<metrics::WindowConfig>& window_fields();
 // Reports a window that the workload cannot have.
 void check_window(const ScenarioConfig& config, const YamlNode& node, Diagnostics& diagnostics);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -35,23 +35,24 @@ std::vector<std::string> overrides(const Study& study, const NamedRun& run, std:
 }
 
 std::string result_of(const Study& study, const NamedRun& run, std::size_t point, std::int64_t seed,
-                      const run::Catalogs& catalogs) {
+                      const scenario::Catalogs& catalogs) {
   Diagnostics diagnostics;
-  const auto scenario = run::load_scenario(run.scenario, overrides(study, run, point), seed, catalogs, diagnostics);
+  const auto scenario =
+      scenario::load_scenario(run.scenario, overrides(study, run, point), seed, catalogs, diagnostics);
   if (!scenario) throw std::invalid_argument(diagnostics.text(false));
   if (run.analytic) {
     const auto analysis = run::analyse(*scenario, diagnostics);
     if (!analysis) throw std::invalid_argument(diagnostics.text(false));
     return run::to_json(*analysis);
   }
-  run::RunOptions options;
-  options.kernel = run::KernelKind::event_queue;  // SimGrid's bytes in a fifth less time
-  const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  world::Options options;
+  options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes in a fifth less time
+  const result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
-  return run::to_json(result);
+  return result::to_json(result);
 }
 
-std::string results_of(const Study& study, const Task& task, const run::Catalogs& catalogs) {
+std::string results_of(const Study& study, const Task& task, const scenario::Catalogs& catalogs) {
   std::string all;
   for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {
     try {
@@ -71,11 +72,11 @@ Results::Results(const Study& study) {
     outcomes_.emplace_back(run.points(), std::vector<Outcome>(static_cast<std::size_t>(run.seeds)));
 }
 
-void check_scenarios(const Study& study, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+void check_scenarios(const Study& study, const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   for (const NamedRun& run : study.runs) {
     Diagnostics own;
     for (std::size_t point = 0; point < run.points(); ++point)
-      run::load_scenario(run.scenario, overrides(study, run, point), 1, catalogs, own);
+      scenario::load_scenario(run.scenario, overrides(study, run, point), 1, catalogs, own);
     for (const Diagnostic& d : own.sorted()) {
       Diagnostic& added = d.severity == Severity::error ? diagnostics.error(d.where, d.message, d.suggestion)
                                                         : diagnostics.warning(d.where, d.message, d.suggestion);
@@ -85,7 +86,7 @@ void check_scenarios(const Study& study, const run::Catalogs& catalogs, Diagnost
   }
 }
 
-std::vector<Results> simulate(const std::vector<Study>& studies, const run::Catalogs& catalogs, int jobs,
+std::vector<Results> simulate(const std::vector<Study>& studies, const scenario::Catalogs& catalogs, int jobs,
                               const std::function<void(double share)>& progress) {
   std::vector<Results> results;
   std::vector<Task> tasks;

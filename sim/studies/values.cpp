@@ -37,7 +37,7 @@ const Json* place(const Json& json, std::string_view path) {
 
 std::optional<Value> value_at(const Json& run, std::string_view path) {
   if (const metrics::Column* column = metrics::find_column(path)) {
-    const auto number = run::number_in(run, *column);
+    const auto number = result::number_in(run, *column);
     return number ? std::optional<Value>(*number) : std::nullopt;
   }
   const Json* found = place(run, path);

@@ -131,18 +131,18 @@ std::string scenario_text(const BatchRun& run) {
       run.output, run.batch);
 }
 
-std::optional<BatchPoint> simulate(const BatchRun& run, const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+std::optional<BatchPoint> simulate(const BatchRun& run, const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   auto source = std::make_shared<SourceText>();
   source->name = fmt::format("{} {} x{}, {} of {}", run.software, run.model, run.tensor, run.batch, run.input);
   source->text = scenario_text(run);
   const YamlNode root = read_yaml(source, diagnostics);
-  const auto scenario = run::read_scenario(root, {}, {}, std::nullopt, catalogs, diagnostics);
+  const auto scenario = scenario::read_scenario(root, {}, {}, std::nullopt, catalogs, diagnostics);
   if (!scenario) return std::nullopt;
-  run::RunOptions options;
-  options.kernel = run::KernelKind::event_queue;
-  const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  world::Options options;
+  options.kernel = world::KernelKind::event_queue;
+  const result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
   if (result.requests.completed < run.batch) return std::nullopt;  // longer than the pool
-  const run::Percentiles* tpot = result.latency["tpot_s"];
+  const result::Percentiles* tpot = result.latency["tpot_s"];
   return BatchPoint{run, result.simulated_s, result.latency["ttft_s"]->mean, tpot ? tpot->mean : 0};
 }
 

@@ -37,6 +37,6 @@ struct BatchPoint {
   double latency_s = 0, prompt_s = 0, token_s = 0;  // predicted
 };
 // Simulates one batch; nothing after reporting, for example where it does not fit the memory.
-std::optional<BatchPoint> simulate(const BatchRun& run, const run::Catalogs& catalogs, Diagnostics& diagnostics);
+std::optional<BatchPoint> simulate(const BatchRun& run, const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
 
 }  // namespace llmscape::validation

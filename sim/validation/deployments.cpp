@@ -171,17 +171,17 @@ double DeploymentPoint::rate(double ttft, double tpot) const {
 }
 
 std::optional<DeploymentPoint> simulate(const Deployment& deployment, const std::vector<std::string>& overrides,
-                                        const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+                                        const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   auto source = std::make_shared<SourceText>();
   source->name = deployment.id;
   source->text = scenario_text(deployment);
   const YamlNode root = read_yaml(source, diagnostics);
-  const auto scenario = run::read_scenario(root, {}, overrides, std::nullopt, catalogs, diagnostics);
+  const auto scenario = scenario::read_scenario(root, {}, overrides, std::nullopt, catalogs, diagnostics);
   if (!scenario) return std::nullopt;
-  run::RunOptions options;
-  options.kernel = run::KernelKind::event_queue;
-  const run::RunResult result = run::run_scenario(*scenario, options, diagnostics);
-  const run::Percentiles *ttft = result.latency["ttft_s"], *tpot = result.latency["tpot_s"];
+  world::Options options;
+  options.kernel = world::KernelKind::event_queue;
+  const result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
+  const result::Percentiles *ttft = result.latency["ttft_s"], *tpot = result.latency["tpot_s"];
   if (!ttft || !tpot) {
     diagnostics.error({}, deployment.id + ": no request was answered");
     return std::nullopt;
@@ -197,7 +197,7 @@ std::optional<DeploymentPoint> simulate(const Deployment& deployment, const std:
 std::vector<DeploymentPoint> simulate_deployments(const std::string& table, const std::string& exclusions,
                                                   const std::function<bool(const Deployment&)>& wanted,
                                                   const std::vector<std::string>& overrides,
-                                                  const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+                                                  const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   std::map<std::string, std::string> reasons;
   for (Exclusion& e : read_exclusions(exclusions, diagnostics)) reasons.emplace(std::move(e.id), std::move(e.reason));
   std::vector<DeploymentPoint> points;

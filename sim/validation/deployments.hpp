@@ -57,14 +57,14 @@ struct DeploymentPoint {
 
 // Simulates one row, with `overrides` ("a.b=c") laid over its scenario. Nothing after reporting.
 std::optional<DeploymentPoint> simulate(const Deployment& deployment, const std::vector<std::string>& overrides,
-                                        const run::Catalogs& catalogs, Diagnostics& diagnostics);
+                                        const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
 
 // Reads the table and the exclusions, and simulates the wanted rows in the order of the table. Rows after a mistake are
 // missing.
 std::vector<DeploymentPoint> simulate_deployments(const std::string& table, const std::string& exclusions,
                                                   const std::function<bool(const Deployment&)>& wanted,
                                                   const std::vector<std::string>& overrides,
-                                                  const run::Catalogs& catalogs, Diagnostics& diagnostics);
+                                                  const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
 
 // Over the rows that count.
 struct DeploymentErrors {

@@ -19,7 +19,7 @@ double loss(double predicted, double measured) {
 }
 
 double total_loss(const std::vector<Deployment>& deployments, const HostConstants& constants,
-                  const run::Catalogs& catalogs, Diagnostics& diagnostics) {
+                  const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   double sum = 0;
   for (const Deployment& d : deployments) {
     const auto point = simulate(d, constants.overrides(), catalogs, diagnostics);
@@ -55,7 +55,7 @@ std::vector<Deployment> half_of(const std::vector<Deployment>& deployments, bool
   return half;
 }
 
-HostConstants fit_host_constants(const std::vector<Deployment>& deployments, const run::Catalogs& catalogs,
+HostConstants fit_host_constants(const std::vector<Deployment>& deployments, const scenario::Catalogs& catalogs,
                                  Diagnostics& diagnostics) {
   const std::vector<Axis> axes = {{&HostConstants::per_prefill_step_ms, {0, 2, 4, 8, 12}},
                                   {&HostConstants::per_call_ms, {5, 10, 15, 20, 30}},

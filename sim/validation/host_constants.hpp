@@ -19,7 +19,7 @@ std::vector<Deployment> half_of(const std::vector<Deployment>& deployments, bool
 
 // The best of a grid, one constant after the other and twice over: least sum of 2 (sqrt(1 + (r / 0.1)^2) - 1) over the
 // logarithms r of predicted / measured TTFT and TPOT. Rows after a mistake do not count.
-HostConstants fit_host_constants(const std::vector<Deployment>& deployments, const run::Catalogs& catalogs,
+HostConstants fit_host_constants(const std::vector<Deployment>& deployments, const scenario::Catalogs& catalogs,
                                  Diagnostics& diagnostics);
 
 }  // namespace llmscape::validation

@@ -36,7 +36,7 @@ std::string trace_text(const traces::EngineRecord& record) {
   return text;
 }
 
-class Stations : public run::Watcher {
+class Stations : public world::Watcher {
  public:
   void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
     if (outcome != serving::Outcome::completed) return;
@@ -50,7 +50,7 @@ class Stations : public run::Watcher {
 
 }  // namespace
 
-Replay::Replay(const traces::EngineRecord& record, YamlNode device, const run::Catalogs& catalogs,
+Replay::Replay(const traces::EngineRecord& record, YamlNode device, const scenario::Catalogs& catalogs,
                Diagnostics& diagnostics)
     : folder_(fs::temp_directory_path() / fmt::format("llmscape-replay-{}", getpid())) {
   const fs::path file = folder_ / "scenario.yaml";
@@ -59,7 +59,7 @@ Replay::Replay(const traces::EngineRecord& record, YamlNode device, const run::C
   YamlNode root =
       read_yaml(std::make_shared<const SourceText>(SourceText{file.string(), scenario_text(record)}), diagnostics);
   root.find("hardware")->find("devices")->items.push_back(std::move(device));
-  scenario_ = run::read_scenario(std::move(root), folder_, {}, std::nullopt, catalogs, diagnostics);
+  scenario_ = scenario::read_scenario(std::move(root), folder_, {}, std::nullopt, catalogs, diagnostics);
 }
 
 Replay::~Replay() {
@@ -67,12 +67,12 @@ Replay::~Replay() {
   fs::remove_all(folder_, gone);
 }
 
-std::optional<Simulated> simulate(const run::Scenario& scenario, Diagnostics& diagnostics) {
+std::optional<Simulated> simulate(const scenario::Scenario& scenario, Diagnostics& diagnostics) {
   Stations stations;
-  run::RunOptions options;
-  options.kernel = run::KernelKind::event_queue;
+  world::Options options;
+  options.kernel = world::KernelKind::event_queue;
   options.watcher = &stations;
-  run::RunResult result = run::run_scenario(scenario, options, diagnostics);
+  result::RunResult result = world::run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return Simulated{std::move(stations.requests), std::move(result)};
 }

@@ -13,24 +13,25 @@ namespace llmscape::validation {
 class Replay {
  public:
   // Throws std::runtime_error where nothing can be written; other mistakes are reported.
-  Replay(const traces::EngineRecord& record, YamlNode device, const run::Catalogs& catalogs, Diagnostics& diagnostics);
+  Replay(const traces::EngineRecord& record, YamlNode device, const scenario::Catalogs& catalogs,
+         Diagnostics& diagnostics);
   ~Replay();
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
   // Nothing where something was reported.
-  [[nodiscard]] const std::optional<run::Scenario>& scenario() const { return scenario_; }
+  [[nodiscard]] const std::optional<scenario::Scenario>& scenario() const { return scenario_; }
 
  private:
   std::filesystem::path folder_;
-  std::optional<run::Scenario> scenario_;
+  std::optional<scenario::Scenario> scenario_;
 };
 
 // Runs the scenario on the bare event queue. Nothing after reporting.
 struct Simulated {
   std::vector<RequestTimes> requests;  // those that were completed
-  run::RunResult result;
+  result::RunResult result;
 };
-std::optional<Simulated> simulate(const run::Scenario& scenario, Diagnostics& diagnostics);
+std::optional<Simulated> simulate(const scenario::Scenario& scenario, Diagnostics& diagnostics);
 
 }  // namespace llmscape::validation

@@ -15,13 +15,13 @@
 #include "sim/result/utilisation.hpp"
 #include "sim/world/pte.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 namespace {
 
-Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const Measured& measured,
-                      std::int64_t devices) {
-  Throughput rate;
+result::Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const result::Measured& measured,
+                              std::int64_t devices) {
+  result::Throughput rate;
   const double length = measured.portion.length().si();
   if (length <= 0) return rate;
   const metrics::WindowSums& sums = measured.sums;
@@ -34,7 +34,7 @@ Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const
   rate.total_tokens_per_s = (sums.output_tokens + sums.prompt_tokens) / length;
   rate.output_tokens_per_s_per_device = rate.output_tokens_per_s / static_cast<double>(devices);
   const bool stated = std::any_of(parts.scenario.slos.begin(), parts.scenario.slos.end(),
-                                  [](const Slo& slo) { return slo.ttft || slo.tpot || slo.e2e; });
+                                  [](const scenario::Slo& slo) { return slo.ttft || slo.tpot || slo.e2e; });
   const metrics::Observer& seen = parts.observer;
   if (stated && seen.measured.ended > 0) {
     rate.goodput_rps = sums.good / length;
@@ -43,8 +43,9 @@ Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const
   return rate;
 }
 
-std::optional<SpeculationResult> speculation(const Ended& parts, const std::vector<serving::ReplicaTotals>& totals) {
-  SpeculationResult result;
+std::optional<result::SpeculationResult> speculation(const Ended& parts,
+                                                     const std::vector<serving::ReplicaTotals>& totals) {
+  result::SpeculationResult result;
   std::int64_t tokens = 0, awaited = 0, late = 0;
   for (std::size_t r = 0; r < totals.size(); ++r) {
     const auto& config = parts.scenario.pools[parts.pools[r]].speculation;
@@ -61,8 +62,8 @@ std::optional<SpeculationResult> speculation(const Ended& parts, const std::vect
   return result;
 }
 
-std::optional<AdapterResult> adapters(const Ended& parts) {
-  std::optional<AdapterResult> result;
+std::optional<result::AdapterResult> adapters(const Ended& parts) {
+  std::optional<result::AdapterResult> result;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     if (!parts.scenario.pools[parts.pools[r]].lora) continue;
     if (!result) result.emplace();
@@ -90,9 +91,9 @@ std::optional<double> entries_per_decode(const Ended& parts, const std::vector<s
   return entries / static_cast<double>(decodes);
 }
 
-Work work(const Ended& parts, const std::vector<serving::ReplicaTotals>& totals) {
-  Work work;
-  const PoolConfig& first = parts.scenario.pools.front();
+result::Work work(const Ended& parts, const std::vector<serving::ReplicaTotals>& totals) {
+  result::Work work;
+  const scenario::PoolConfig& first = parts.scenario.pools.front();
   const models::ModelSpec& model = parts.scenario.model_of(first);
   for (std::size_t r = 0; r < totals.size(); ++r) {
     if (parts.pools[r] == 0) {
@@ -111,7 +112,7 @@ Work work(const Ended& parts, const std::vector<serving::ReplicaTotals>& totals)
 }
 
 // By name, so that the order of groups does not show (INV-13).
-std::string describe_hardware(const Scenario& scenario) {
+std::string describe_hardware(const scenario::Scenario& scenario) {
   std::map<std::string, std::int64_t> counts;
   for (const auto& device : scenario.config.hardware.devices) counts[device->name] += device->count;
   std::string text;
@@ -125,13 +126,14 @@ std::string_view name_of(serving::Role role) {
 }
 
 // A replica that was converted counts where it stood at first.
-std::vector<PoolResult> pools(const Ended& parts, const serving::Gateway& gateway,
-                              const std::vector<serving::ReplicaTotals>& totals, const Portion& portion) {
-  std::vector<PoolResult> results;
+std::vector<result::PoolResult> pools(const Ended& parts, const serving::Gateway& gateway,
+                                      const std::vector<serving::ReplicaTotals>& totals,
+                                      const result::Portion& portion) {
+  std::vector<result::PoolResult> results;
   for (std::size_t i = 0; i < parts.scenario.pools.size(); ++i) {
-    const PoolConfig& config = parts.scenario.pools[i];
-    PoolResult& pool = results.emplace_back();
-    pool.name = name_of(config);
+    const scenario::PoolConfig& config = parts.scenario.pools[i];
+    result::PoolResult& pool = results.emplace_back();
+    pool.name = scenario::name_of(config);
     pool.model = parts.scenario.model_of(config).name;
     pool.role = name_of(config.role);
     Seconds busy, switched_on;
@@ -160,8 +162,8 @@ std::vector<PoolResult> pools(const Ended& parts, const serving::Gateway& gatewa
 }
 
 // Nothing where a device does not state its area.
-std::optional<AreaResult> area(const Scenario& scenario, const Throughput& throughput) {
-  AreaResult result;
+std::optional<result::AreaResult> area(const scenario::Scenario& scenario, const result::Throughput& throughput) {
+  result::AreaResult result;
   for (const auto& device : scenario.config.hardware.devices) {
     if (!device->die_area) return std::nullopt;
     result.die_area_mm2 += device->die_area->value.si() * 1e6 * static_cast<double>(device->count);
@@ -172,26 +174,28 @@ std::optional<AreaResult> area(const Scenario& scenario, const Throughput& throu
 
 // What depends on the part of the run that is looked at.
 struct Figures {
-  Throughput throughput;
-  EnergyResult energy;
-  std::optional<CostResult> cost;
-  std::vector<GroupUse> utilisation;
+  result::Throughput throughput;
+  result::EnergyResult energy;
+  std::optional<result::CostResult> cost;
+  std::vector<result::GroupUse> utilisation;
 };
 
-Figures figures(const Ended& parts, const serving::Gateway& gateway, const Measured& measured,
-                const metrics::PowerSeries& power, const RunResult& result) {
-  const Portion& portion = measured.portion;
+Figures figures(const Ended& parts, const serving::Gateway& gateway, const result::Measured& measured,
+                const metrics::PowerSeries& power, const result::RunResult& result) {
+  const result::Portion& portion = measured.portion;
   Figures all;
   all.throughput = throughput(parts, gateway, measured, result.devices);
-  if (const Percentiles* tpot = result.latency["tpot_s"]) all.throughput.output_tokens_per_s_per_user = 1 / tpot->mean;
-  all.energy = energy_of(parts, gateway, portion, power, measured.sums.emitted_tokens, measured.sums.requests);
+  if (const result::Percentiles* tpot = result.latency["tpot_s"])
+    all.throughput.output_tokens_per_s_per_user = 1 / tpot->mean;
+  all.energy = result::energy_of(parts, gateway, portion, power, measured.sums.emitted_tokens, measured.sums.requests);
   if (const auto& cost = parts.scenario.config.cost)
-    all.cost = cost_of(*cost, group_times(parts, gateway, portion), all.energy, measured.sums.emitted_tokens);
-  all.utilisation = utilisation_of(parts, gateway, portion);
+    all.cost =
+        result::cost_of(*cost, result::group_times(parts, gateway, portion), all.energy, measured.sums.emitted_tokens);
+  all.utilisation = result::utilisation_of(parts, gateway, portion);
   return all;
 }
 
-metrics::VerdictInput question(const Ended& parts, const serving::Gateway& gateway, const RunResult& result,
+metrics::VerdictInput question(const Ended& parts, const serving::Gateway& gateway, const result::RunResult& result,
                                const std::vector<double>& ttft_batches, Seconds end) {
   const metrics::Observer& seen = parts.observer;
   const workloads::WorkloadConfig& workload = parts.scenario.config.workload;
@@ -210,14 +214,14 @@ metrics::VerdictInput question(const Ended& parts, const serving::Gateway& gatew
   return input;
 }
 
-std::optional<FleetResult> fleet(const Ended& parts, const serving::Gateway& gateway, Seconds end) {
-  const ScenarioConfig& config = parts.scenario.config;
+std::optional<result::FleetResult> fleet(const Ended& parts, const serving::Gateway& gateway, Seconds end) {
+  const scenario::ScenarioConfig& config = parts.scenario.config;
   if (config.serving.controllers.empty() && config.faults.schedule.empty() && config.faults.mtbf.empty())
     return std::nullopt;
-  FleetResult result;
+  result::FleetResult result;
   for (std::size_t i = 0; i < parts.scenario.pools.size(); ++i) {
     const serving::PoolHistory history = gateway.fleet().history(i, end);
-    result.pools.push_back({name_of(parts.scenario.pools[i]), history.provisioned().si(), history.available(),
+    result.pools.push_back({scenario::name_of(parts.scenario.pools[i]), history.provisioned().si(), history.available(),
                             history.starts, history.drains, history.conversions, history.losses});
   }
   result.begun_anew = gateway.retried();
@@ -227,25 +231,25 @@ std::optional<FleetResult> fleet(const Ended& parts, const serving::Gateway& gat
 
 }  // namespace
 
-std::vector<const metrics::Metric*> metrics_of_requests(const Scenario& scenario) {
-  return metrics::latencies_of({std::ranges::any_of(scenario.pools, &PoolConfig::stages_shared)});
+std::vector<const metrics::Metric*> metrics_of_requests(const scenario::Scenario& scenario) {
+  return metrics::latencies_of({std::ranges::any_of(scenario.pools, &scenario::PoolConfig::stages_shared)});
 }
 
-RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds end) {
-  const ScenarioConfig& config = parts.scenario.config;
+result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds end) {
+  const scenario::ScenarioConfig& config = parts.scenario.config;
   const metrics::Observer& seen = parts.observer;
   gateway.check_invariants();
   for (const serving::Replica* replica : parts.replicas) replica->check_invariants(end);
 
-  RunResult result;
+  result::RunResult result;
   result.seed = config.seed;
   result.model = parts.scenario.model.name;
-  result.precision = precision_used(parts.scenario);
+  result.precision = scenario::precision_used(parts.scenario);
   const auto routed = [](const models::LayerGroup& group) { return group.feed_forward.routed(); };
   for (const models::ModelSpec& model : parts.scenario.models)
     if (std::ranges::any_of(model.groups, routed)) result.tokens_of = name_of(config.workload.tokens);
   result.hardware = describe_hardware(parts.scenario);
-  for (const PoolConfig& pool : parts.scenario.pools) {
+  for (const scenario::PoolConfig& pool : parts.scenario.pools) {
     const std::string engine = pool.engine.name + " " + pool.engine.version;
     if (("+ " + result.engine + " +").find(" " + engine + " ") == std::string::npos)
       result.engine += (result.engine.empty() ? "" : " + ") + engine;
@@ -256,13 +260,13 @@ RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds 
   result.tasks = gateway.programs().counters();
   for (std::size_t i = 0; i < seen.reasons.size(); ++i)
     if (seen.reasons[i] > 0) result.reasons.emplace_back(serving::kReasonNames[i], seen.reasons[i]);
-  result.tokens = count_tokens(parts, gateway);
+  result.tokens = result::count_tokens(parts, gateway);
   const std::vector<const metrics::Metric*> of_requests = metrics_of_requests(parts.scenario);
   for (std::size_t i = 0; i < of_requests.size(); ++i)
-    result.latency.set(of_requests[i]->key, percentiles(seen.times[i]));
-  result.latency.set("task_s", percentiles(seen.task));
+    result.latency.set(of_requests[i]->key, result::percentiles(seen.times[i]));
+  result.latency.set("task_s", result::percentiles(seen.task));
   result.pte = pte_of(parts.scenario, seen);
-  result.latency.set("itl_s", percentiles(merged(parts.gaps)));
+  result.latency.set("itl_s", result::percentiles(result::merged(parts.gaps)));
 
   std::vector<serving::ReplicaTotals> totals;
   for (const serving::Replica* replica : parts.replicas) totals.push_back(replica->totals());
@@ -282,12 +286,12 @@ RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds 
     result.mean_batch = static_cast<double>(result.sequence_steps) / static_cast<double>(result.steps);
 
   result.simulated_s = end.si();
-  const Measured all = whole_measured(parts, gateway, end);
-  const Measured measured = window_measured(parts, gateway, all, metrics::name_of(config.window.rule));
+  const result::Measured all = result::whole_measured(parts, gateway, end);
+  const result::Measured measured = result::window_measured(parts, gateway, all, metrics::name_of(config.window.rule));
   result.window = {measured.rule, measured.portion.from.si(), measured.portion.to.si()};
   result.window_s = result.window.length();
-  const metrics::PowerSeries power = power_of(parts, gateway, all.portion);
-  check_energy(parts, gateway, all.portion, power);
+  const metrics::PowerSeries power = result::power_of(parts, gateway, all.portion);
+  result::check_energy(parts, gateway, all.portion, power);
   Figures whole = figures(parts, gateway, all, power, result);
   result.overall = {end.si(), whole.throughput, whole.energy, whole.cost, whole.utilisation};
   if (result.window_s != result.simulated_s) whole = figures(parts, gateway, measured, power, result);
@@ -296,17 +300,17 @@ RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds 
   result.cost = std::move(whole.cost);
   result.utilisation = std::move(whole.utilisation);
   result.kv_tiers = parts.tiers->results(end);
-  result.kv_host = kv_on_hosts(parts);
-  result.kv_swap = kv_swaps(parts, end);
-  result.retrieval = retrieval_results(config.hardware.retrieval, gateway.programs(), end);
+  result.kv_host = result::kv_on_hosts(parts);
+  result.kv_swap = result::kv_swaps(parts, end);
+  result.retrieval = result::retrieval_results(config.hardware.retrieval, gateway.programs(), end);
   result.speculation = speculation(parts, totals);
   result.adapters = adapters(parts);
   result.work = work(parts, totals);
   result.pools = pools(parts, gateway, totals, measured.portion);
-  result.breakdown = breakdown_of(parts, result.latency);
+  result.breakdown = result::breakdown_of(parts, result.latency);
   result.area = area(parts.scenario, result.throughput);
   result.fleet = fleet(parts, gateway, end);
-  add_time_shares(parts, totals, result);
+  result::add_time_shares(parts, totals, result);
   for (std::size_t link = 0; link < parts.fabric->links(); ++link)
     if (const Bytes bytes = parts.fabric->carried(link); bytes > Bytes())
       result.links.push_back({parts.fabric->name_of(link), bytes.si(), bytes / parts.fabric->allowed(link, end)});
@@ -332,4 +336,4 @@ RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds 
   return result;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

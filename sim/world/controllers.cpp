@@ -4,15 +4,16 @@
 #include "sim/scenario/faults.hpp"
 #include "sim/serving/controllers/fault_injector.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 namespace {
 
 // Breaks replicas as the scenario says; nullptr where it says nothing.
-std::unique_ptr<serving::Controller> make_fault_injector(const Scenario& scenario, const RandomStreams& streams) {
+std::unique_ptr<serving::Controller> make_fault_injector(const scenario::Scenario& scenario,
+                                                         const RandomStreams& streams) {
   std::vector<serving::Fault> scheduled;
-  for (const FaultConfig& fault : scenario.config.faults.schedule)
+  for (const scenario::FaultConfig& fault : scenario.config.faults.schedule)
     if (!fault.uplink)
-      scheduled.push_back({fault.at, fault.lasts.value_or(serving::kNever), replicas_hit(scenario, fault)});
+      scheduled.push_back({fault.at, fault.lasts.value_or(serving::kNever), scenario::replicas_hit(scenario, fault)});
   std::vector<serving::FailingDevice> failing;
   const auto& groups = scenario.config.hardware.devices;
   for (std::size_t group = 0; group < groups.size(); ++group) {
@@ -22,7 +23,7 @@ std::unique_ptr<serving::Controller> make_fault_injector(const Scenario& scenari
     for (std::int64_t i = 0; i < groups[group]->count; ++i)
       failing.push_back({found->second.mtbf, found->second.mttr,
                          of_group.stream("device", static_cast<std::uint64_t>(i)),
-                         replicas_on(scenario, found->first, i, i + 1)});
+                         scenario::replicas_on(scenario, found->first, i, i + 1)});
   }
   if (scheduled.empty() && failing.empty()) return nullptr;
   return std::make_unique<serving::FaultInjector>(std::move(scheduled), std::move(failing), scenario.fleet);
@@ -30,7 +31,7 @@ std::unique_ptr<serving::Controller> make_fault_injector(const Scenario& scenari
 
 }  // namespace
 
-std::vector<std::unique_ptr<serving::Controller>> make_controllers(const Scenario& scenario,
+std::vector<std::unique_ptr<serving::Controller>> make_controllers(const scenario::Scenario& scenario,
                                                                    const RandomStreams& streams) {
   std::vector<std::unique_ptr<serving::Controller>> controllers;
   if (auto injector = make_fault_injector(scenario, streams)) controllers.push_back(std::move(injector));
@@ -38,4 +39,4 @@ std::vector<std::unique_ptr<serving::Controller>> make_controllers(const Scenari
   return controllers;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

@@ -7,7 +7,7 @@
 #include "hardware/profile/profile_device.hpp"
 #include "sim/scenario/device_memory.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 class Engines::Process : public kernel::Process {
  public:
@@ -41,7 +41,8 @@ class Engines::Ears : public metrics::StepRecorder {
 
 namespace {
 
-serving::Acceptance acceptance_of(const AcceptanceConfig& config, const std::vector<std::string>& slo_classes) {
+serving::Acceptance acceptance_of(const scenario::AcceptanceConfig& config,
+                                  const std::vector<std::string>& slo_classes) {
   serving::Acceptance accepts;
   accepts.longer_than = config.longer_than.value_or(accepts.longer_than);
   accepts.up_to = config.up_to.value_or(accepts.up_to);
@@ -50,7 +51,8 @@ serving::Acceptance acceptance_of(const AcceptanceConfig& config, const std::vec
   return accepts;
 }
 
-serving::KvHostConfig host_of(const KvHostMemory& memory, const models::ModelSpec& model, const ReplicaSize& size) {
+serving::KvHostConfig host_of(const scenario::KvHostMemory& memory, const models::ModelSpec& model,
+                              const scenario::ReplicaSize& size) {
   serving::KvHostConfig host;
   host.blocks = size.host_blocks;
   host.device_blocks = size.kv_blocks - size.host_blocks;
@@ -72,21 +74,21 @@ serving::KvHostConfig host_of(const KvHostMemory& memory, const models::ModelSpe
 
 }  // namespace
 
-Engines::Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
+Engines::Engines(const scenario::Scenario& scenario, const Options& options, serving::OutcomeListener& outcomes,
                  metrics::WindowTracker& window, kernel::Kernel& kernel)
     : scenario_(scenario), overrides_(scenario), options_(options), outcomes_(outcomes), window_(window),
       kernel_(kernel), tiers_(scenario) {
-  if (std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) {
+  if (std::ranges::any_of(scenario.pools, [](const scenario::PoolConfig& pool) {
         return pool.pipeline_parallel > 1 && pool.pipeline_batches == 1;
       }))
     warnings_.push_back(
         "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "
         "lower bound; serving.pipeline_batches lets several follow one another");
   warnings_.insert(warnings_.end(), scenario.warnings.begin(), scenario.warnings.end());
-  for (const PoolConfig& pool : scenario.pools) add_pool(pool);
+  for (const scenario::PoolConfig& pool : scenario.pools) add_pool(pool);
 }
 
-void Engines::add_pool(const PoolConfig& config) {
+void Engines::add_pool(const scenario::PoolConfig& config) {
   serving::Pool& pool = pools_.emplace_back();
   pool.role = config.role;
   pool.router = config.router->make();
@@ -105,9 +107,9 @@ void Engines::add_pool(const PoolConfig& config) {
   }
 }
 
-void Engines::add_group(const PoolConfig& config, std::size_t group) {
+void Engines::add_group(const scenario::PoolConfig& config, std::size_t group) {
   const hardware::Device& device = *scenario_.config.hardware.devices[group];
-  const ReplicaSize size = replica_size(scenario_, config, device);
+  const scenario::ReplicaSize size = scenario::replica_size(scenario_, config, device);
   if (!size.warning.empty()) warnings_.push_back(size.warning);
   const std::int64_t devices = config.plan().devices();
   for (std::int64_t first = 0; first + devices <= device.count; first += devices) {
@@ -118,8 +120,8 @@ void Engines::add_group(const PoolConfig& config, std::size_t group) {
 }
 
 // `stream`: of those that share the stages of a pipeline.
-void Engines::add_replica(const PoolConfig& config, std::size_t group, const ReplicaSize& size, std::int64_t first,
-                          std::int64_t stream) {
+void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group, const scenario::ReplicaSize& size,
+                          std::int64_t first, std::int64_t stream) {
   const hardware::Device& device = *scenario_.config.hardware.devices[group];
   const models::ModelSpec& model = scenario_.model_on(config, device);
   const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
@@ -154,21 +156,22 @@ void Engines::add_replica(const PoolConfig& config, std::size_t group, const Rep
                     *config.kv_swap->write, *config.kv_swap->latency};
   }
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
-  replica.speculation = speculation_of(scenario_, config, device, size.max_model_len, streams);
-  replica.adapters = adapters_of(scenario_, config, device, streams);
-  auto steps = overrides_.watched(device.bind(model, config.plan(), settings_of(config)), config, group);
-  steps = with_drafts(std::move(steps), scenario_, config, device);
+  replica.speculation = scenario::speculation_of(scenario_, config, device, size.max_model_len, streams);
+  replica.adapters = scenario::adapters_of(scenario_, config, device, streams);
+  auto steps = overrides_.watched(device.bind(model, config.plan(), scenario::settings_of(config)), config, group);
+  steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
   if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
   add_process(config);
   if (replica.turns)
-    replica.turns->add(replicas_.back(), load_time(scenario_, config, device), [this, index] { ring(index); });
+    replica.turns->add(replicas_.back(), scenario::load_time(scenario_, config, device),
+                       [this, index] { ring(index); });
   pools_.back().replicas.push_back(&replicas_.back());
   built_.push_back({&device, pools_.size() - 1, replica.turns, stream == 0});
 }
 
 // One for the replica that was added last; ranks that step together share that of the first of them.
-void Engines::add_process(const PoolConfig& config) {
+void Engines::add_process(const scenario::PoolConfig& config) {
   if (!config.lock_step) {
     processes_.emplace_back(replicas_.back());
   } else {
@@ -179,7 +182,7 @@ void Engines::add_process(const PoolConfig& config) {
   process_of_.push_back(processes_.size() - 1);
 }
 
-serving::DeviceTurns* Engines::turns_of(const PoolConfig& config, const hardware::Device& device,
+serving::DeviceTurns* Engines::turns_of(const scenario::PoolConfig& config, const hardware::Device& device,
                                         std::int64_t first_device) {
   if (config.models.empty()) return nullptr;
   return &turns_
@@ -235,4 +238,4 @@ void Engines::fill(Ended& parts) const {
   }
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

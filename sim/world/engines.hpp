@@ -16,13 +16,13 @@
 #include "sim/world/unread_overrides.hpp"
 #include "sim/world/world.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 // The replicas of all pools: pool after pool, group of devices after group, each with the process that wakes it and the
 // ears that hear its steps.
 class Engines {
  public:
-  Engines(const Scenario& scenario, const RunOptions& options, serving::OutcomeListener& outcomes,
+  Engines(const scenario::Scenario& scenario, const Options& options, serving::OutcomeListener& outcomes,
           metrics::WindowTracker& window, kernel::Kernel& kernel);
   ~Engines();
   Engines(const Engines&) = delete;
@@ -52,16 +52,17 @@ class Engines {
     const serving::DeviceTurns* turns;
     bool first_stream;  // of those that share the stages of a pipeline
   };
-  void add_pool(const PoolConfig& config);
-  void add_group(const PoolConfig& config, std::size_t group);
-  void add_process(const PoolConfig& config);
-  void add_replica(const PoolConfig& config, std::size_t group, const ReplicaSize& size, std::int64_t first,
-                   std::int64_t stream);
-  serving::DeviceTurns* turns_of(const PoolConfig& config, const hardware::Device& device, std::int64_t first_device);
+  void add_pool(const scenario::PoolConfig& config);
+  void add_group(const scenario::PoolConfig& config, std::size_t group);
+  void add_process(const scenario::PoolConfig& config);
+  void add_replica(const scenario::PoolConfig& config, std::size_t group, const scenario::ReplicaSize& size,
+                   std::int64_t first, std::int64_t stream);
+  serving::DeviceTurns* turns_of(const scenario::PoolConfig& config, const hardware::Device& device,
+                                 std::int64_t first_device);
 
-  const Scenario& scenario_;
+  const scenario::Scenario& scenario_;
   OverrideWitness overrides_;
-  const RunOptions& options_;
+  const Options& options_;
   serving::OutcomeListener& outcomes_;
   metrics::WindowTracker& window_;
   kernel::Kernel& kernel_;
@@ -79,4 +80,4 @@ class Engines {
   std::vector<std::string> warnings_;
 };
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

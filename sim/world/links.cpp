@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace llmscape::run {
+namespace llmscape::world {
 namespace {
 
 constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
@@ -95,9 +95,9 @@ std::string link_of_node(const std::string& group, std::int64_t node) {
   return fmt::format("node {} of {}", node, group);
 }
 
-std::vector<LinkFault> link_faults(const Scenario& scenario) {
+std::vector<LinkFault> link_faults(const scenario::Scenario& scenario) {
   std::vector<LinkFault> faults;
-  for (const FaultConfig& fault : scenario.config.faults.schedule)
+  for (const scenario::FaultConfig& fault : scenario.config.faults.schedule)
     if (fault.uplink)
       faults.push_back({fault.at, fault.lasts ? fault.at + *fault.lasts : serving::kNever,
                         fault.site ? link_of_site(*fault.site) : link_of_node(*fault.group, *fault.node),
@@ -142,4 +142,4 @@ std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>&
   return builder.changes(faults);
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

@@ -7,7 +7,7 @@
 #include "sim/kernel/fabric.hpp"
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 // A replica among the devices of its group.
 struct Seat {
@@ -26,7 +26,7 @@ struct LinkFault {
 std::string link_of_site(const std::string& site);
 std::string link_of_node(const std::string& group, std::int64_t node);
 
-std::vector<LinkFault> link_faults(const Scenario& scenario);
+std::vector<LinkFault> link_faults(const scenario::Scenario& scenario);
 
 // A link that changes.
 struct LinkChange {
@@ -41,4 +41,4 @@ struct LinkChange {
 std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats,
                                 const hardware::FabricConfig& config, const std::vector<LinkFault>& faults);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-namespace llmscape::run {
+namespace llmscape::world {
 namespace {
 
 // That of the devices which decode for the model.
-std::optional<double> intensity_of(const Scenario& scenario, int model) {
-  for (const PoolConfig& pool : scenario.pools) {
+std::optional<double> intensity_of(const scenario::Scenario& scenario, int model) {
+  for (const scenario::PoolConfig& pool : scenario.pools) {
     if (scenario.model_index(pool) != model || pool.role == serving::Role::prefill) continue;
     for (const auto& device : scenario.config.hardware.devices)
       if (std::ranges::find(pool.devices, device->name) != pool.devices.end()) return device->operational_intensity();
@@ -24,9 +24,9 @@ PteGamma pte_gamma(const models::ModelSpec& model, double intensity) {
           intensity * models::kv_bytes_per_token(model) / (2 * size)};
 }
 
-std::optional<PteResult> pte_of(const Scenario& scenario, const metrics::Observer& seen) {
+std::optional<result::PteResult> pte_of(const scenario::Scenario& scenario, const metrics::Observer& seen) {
   if (seen.measured.tasks == 0) return std::nullopt;
-  PteResult result;
+  result::PteResult result;
   const auto tasks = static_cast<double>(seen.measured.tasks);
   const auto& sums = seen.task_tokens.by_model();
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -46,4 +46,4 @@ std::optional<PteResult> pte_of(const Scenario& scenario, const metrics::Observe
   return result;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

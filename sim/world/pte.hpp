@@ -7,7 +7,7 @@
 #include "sim/result/result.hpp"
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 // What one decoded token costs for each token of its sequence, in prefill tokens (arXiv 2604.05404), on a device of
 // this intensity (FLOP per byte).
@@ -19,6 +19,6 @@ PteGamma pte_gamma(const models::ModelSpec& model, double intensity);
 
 // Of the measured tasks. Nothing where there was none, or where a device of a pool whose model was called does not
 // state its peaks.
-std::optional<PteResult> pte_of(const Scenario& scenario, const metrics::Observer& seen);
+std::optional<result::PteResult> pte_of(const scenario::Scenario& scenario, const metrics::Observer& seen);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ranges>
 
-namespace llmscape::run {
+namespace llmscape::world {
 namespace {
 
 // Those who have the tier together.
@@ -19,7 +19,7 @@ std::string sharers(const hardware::MemoryTier& tier, const Seat& seat, int repl
 
 }  // namespace
 
-std::vector<serving::KvTier*> Tiers::below(const PoolConfig& pool, const Seat& seat, int replica) {
+std::vector<serving::KvTier*> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat, int replica) {
   const Bytes block_bytes(models::kv_bytes_per_token(scenario_.model_of(pool)) * static_cast<double>(pool.block_size));
   std::vector<serving::KvTier*> stack;
   // From the last on: each knows what lies below it, and so does what tells it from others.
@@ -48,17 +48,17 @@ std::vector<serving::KvTier*> Tiers::below(const PoolConfig& pool, const Seat& s
   return stack;
 }
 
-std::vector<TierResult> Tiers::results(Seconds end) const {
-  std::vector<TierResult> results;
-  for (const PoolConfig& pool : scenario_.pools)
+std::vector<result::TierResult> Tiers::results(Seconds end) const {
+  std::vector<result::TierResult> results;
+  for (const scenario::PoolConfig& pool : scenario_.pools)
     for (const hardware::MemoryTier& tier : pool.kv_tiers)
-      if (std::ranges::find(results, tier.name, &TierResult::name) == results.end())
-        if (TierResult result = sum(tier.name, end); result.memories > 0) results.push_back(result);
+      if (std::ranges::find(results, tier.name, &result::TierResult::name) == results.end())
+        if (result::TierResult result = sum(tier.name, end); result.memories > 0) results.push_back(result);
   return results;
 }
 
-TierResult Tiers::sum(const std::string& name, Seconds end) const {
-  TierResult sum;
+result::TierResult Tiers::sum(const std::string& name, Seconds end) const {
+  result::TierResult sum;
   sum.name = name;
   Seconds reading, writing;
   for (const serving::KvTier& tier : tiers_) {
@@ -88,4 +88,4 @@ TierResult Tiers::sum(const std::string& name, Seconds end) const {
   return sum;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

@@ -10,27 +10,27 @@
 #include "sim/serving/kv/kv_tier.hpp"
 #include "sim/world/links.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 // The memories below the HBM of all replicas. Tiers that are described alike, and that replicas of the same model and
 // block size share, are one.
 class Tiers {
  public:
-  explicit Tiers(const Scenario& scenario) : scenario_(scenario) {}
+  explicit Tiers(const scenario::Scenario& scenario) : scenario_(scenario) {}
 
   // What lies below the replica, from the nearest on; tiers without room for a block are left out.
-  std::vector<serving::KvTier*> below(const PoolConfig& pool, const Seat& seat, int replica);
+  std::vector<serving::KvTier*> below(const scenario::PoolConfig& pool, const Seat& seat, int replica);
 
   // What they did, by name, in the order of the scenario. Throws std::logic_error naming the invariant that does not
   // hold.
-  [[nodiscard]] std::vector<TierResult> results(Seconds end) const;
+  [[nodiscard]] std::vector<result::TierResult> results(Seconds end) const;
 
  private:
-  [[nodiscard]] TierResult sum(const std::string& name, Seconds end) const;
+  [[nodiscard]] result::TierResult sum(const std::string& name, Seconds end) const;
 
-  const Scenario& scenario_;
+  const scenario::Scenario& scenario_;
   std::deque<serving::KvTier> tiers_;
   std::map<std::string, serving::KvTier*> known_;
 };
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

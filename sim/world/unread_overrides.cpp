@@ -16,7 +16,7 @@
 #include <charconv>
 #include <string_view>
 
-namespace llmscape::run {
+namespace llmscape::world {
 namespace {
 
 // Limits: they count where a step reaches them, so that it is asked what would be without.
@@ -109,17 +109,17 @@ std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& wri
 }
 
 // What a run takes from a device beside its steps, as numbers to compare.
-std::vector<double> standing(const hardware::Device& device, const Scenario& scenario,
-                             const std::vector<const PoolConfig*>& pools) {
+std::vector<double> standing(const hardware::Device& device, const scenario::Scenario& scenario,
+                             const std::vector<const scenario::PoolConfig*>& pools) {
   std::vector<double> all = {device.memory().si(), device.runtime_memory().si(), device.idle_power().si(),
                              static_cast<double>(device.count)};
   const auto& groups = scenario.config.hardware.devices;
   if (std::ranges::all_of(groups, [](const auto& group) { return group->die_area.has_value(); }))
     all.push_back(device.die_area ? device.die_area->value.si() : 0);
-  for (const PoolConfig* pool : pools) {
+  for (const scenario::PoolConfig* pool : pools) {
     all.push_back(static_cast<double>(device.kv_tokens(scenario.model_on(*pool, device), pool->plan())));
-    all.push_back(cold_start(scenario, *pool, device).value_or(Seconds()).si());
-    if (!pool->models.empty()) all.push_back(load_time(scenario, *pool, device).si());
+    all.push_back(scenario::cold_start(scenario, *pool, device).value_or(Seconds()).si());
+    if (!pool->models.empty()) all.push_back(scenario::load_time(scenario, *pool, device).si());
     if (pool->lora && !pool->lora->load_bandwidth)
       all.push_back(device.load_bandwidth().value_or(BytesPerSecond()).si());
   }
@@ -200,7 +200,7 @@ class OverrideWitness::Watched final : public hardware::StepModel {
   int steps_ = 0;
 };
 
-OverrideWitness::OverrideWitness(const Scenario& scenario) : scenario_(scenario) {
+OverrideWitness::OverrideWitness(const scenario::Scenario& scenario) : scenario_(scenario) {
   const YamlNode* hardware = scenario.resolved.find("hardware");
   const YamlNode* devices = hardware ? hardware->find("devices") : nullptr;
   if (!devices) return;
@@ -208,8 +208,8 @@ OverrideWitness::OverrideWitness(const Scenario& scenario) : scenario_(scenario)
     const hardware::Device& device = *scenario.config.hardware.devices[group];
     const std::vector<Laid> laid = laid_over(devices->items[group]);
     if (laid.empty() || hardware::as_profile(device)) continue;
-    std::vector<const PoolConfig*> pools;
-    for (const PoolConfig& pool : scenario.pools)
+    std::vector<const scenario::PoolConfig*> pools;
+    for (const scenario::PoolConfig& pool : scenario.pools)
       if (std::ranges::find(pool.devices, device.name) != pool.devices.end()) pools.push_back(&pool);
     if (pools.empty()) continue;
     const std::vector<double> base = standing(device, scenario, pools);
@@ -225,7 +225,7 @@ OverrideWitness::OverrideWitness(const Scenario& scenario) : scenario_(scenario)
 OverrideWitness::~OverrideWitness() = default;
 
 std::unique_ptr<hardware::StepModel> OverrideWitness::watched(std::unique_ptr<hardware::StepModel> steps,
-                                                              const PoolConfig& pool, std::size_t group) {
+                                                              const scenario::PoolConfig& pool, std::size_t group) {
   std::unique_ptr<Watched> watching;
   for (Figure& figure : figures_) {
     if (figure.group != group || figure.read) continue;
@@ -235,7 +235,7 @@ std::unique_ptr<hardware::StepModel> OverrideWitness::watched(std::unique_ptr<ha
     const models::ModelSpec& model = scenario_.model_on(pool, *scenario_.config.hardware.devices[group]);
     for (const auto& device : figure.otherwise)
       if (device->problems(model, pool.plan()).empty())
-        watching->watch(figure, device->bind(model, pool.plan(), settings_of(pool)));
+        watching->watch(figure, device->bind(model, pool.plan(), scenario::settings_of(pool)));
       else figure.read = true;  // it decides whether the model runs at all
   }
   if (!watching) return steps;
@@ -255,4 +255,4 @@ std::vector<std::string> OverrideWitness::warnings() const {
   return warnings;
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 // Finds the figures of devices that the user laid over a description and that nothing in a run depends on: the
 // bandwidth of links under one rank, the peak of a format that no operator has, a cap that no step reaches. The device
@@ -17,14 +17,14 @@ namespace llmscape::run {
 // figure that nothing reads, the first 20,000 steps of each replica are looked at.
 class OverrideWitness {
  public:
-  explicit OverrideWitness(const Scenario& scenario);
+  explicit OverrideWitness(const scenario::Scenario& scenario);
   ~OverrideWitness();
   OverrideWitness(const OverrideWitness&) = delete;
   OverrideWitness& operator=(const OverrideWitness&) = delete;
 
   // The steps of a replica of a group of devices, watched where there is something to watch. The witness outlives them.
-  std::unique_ptr<hardware::StepModel> watched(std::unique_ptr<hardware::StepModel> steps, const PoolConfig& pool,
-                                               std::size_t group);
+  std::unique_ptr<hardware::StepModel> watched(std::unique_ptr<hardware::StepModel> steps,
+                                               const scenario::PoolConfig& pool, std::size_t group);
   // Of the figures that were not read so far a sentence each that begins with the figure's path.
   [[nodiscard]] std::vector<std::string> warnings() const;
 
@@ -32,8 +32,8 @@ class OverrideWitness {
   struct Figure;
   struct Timeline;
   class Watched;
-  const Scenario& scenario_;
+  const scenario::Scenario& scenario_;
   std::deque<Figure> figures_;
 };
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

@@ -12,7 +12,7 @@
 #include "sim/world/engines.hpp"
 #include "sim/world/links.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 namespace {
 
@@ -67,7 +67,7 @@ class WindowEdges : public kernel::Process {
 // Passes what the gateway's listener hears on to the watcher too.
 class Ears : public serving::RequestListener {
  public:
-  Ears(metrics::Observer& observer, const RunOptions& options, std::optional<std::int64_t> expected)
+  Ears(metrics::Observer& observer, const Options& options, std::optional<std::int64_t> expected)
       : observer_(observer), options_(options), expected_(expected) {}
   void on_arrival(const serving::Request& request, std::int64_t open) override { observer_.on_arrival(request, open); }
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override {
@@ -87,24 +87,24 @@ class Ears : public serving::RequestListener {
 
  private:
   metrics::Observer& observer_;
-  const RunOptions& options_;
+  const Options& options_;
   std::optional<std::int64_t> expected_;
   std::int64_t tasks_ = 0;
 };
 
 }  // namespace
 
-RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diagnostics& diagnostics) {
-  const ScenarioConfig& config = scenario.config;
+result::RunResult run_scenario(const scenario::Scenario& scenario, const Options& options, Diagnostics& diagnostics) {
+  const scenario::ScenarioConfig& config = scenario.config;
   const RandomStreams streams(static_cast<std::uint64_t>(config.seed));
   const auto generator =
       workloads::make_generator(config.workload, scenario.workload_context(), streams.child("workload"), diagnostics);
   if (!generator) return {};
 
   std::vector<metrics::Limits> limits;
-  for (const Slo& slo : scenario.slos) limits.push_back({slo.ttft, slo.tpot, slo.e2e});
-  Edges edges;
-  std::function<Edge(Seconds)> edge_at;
+  for (const scenario::Slo& slo : scenario.slos) limits.push_back({slo.ttft, slo.tpot, slo.e2e});
+  result::Edges edges;
+  std::function<result::Edge(Seconds)> edge_at;
   metrics::WindowTracker window(
       config.window, config.workload.warmup, config.workload.requests,
       [&](metrics::WindowTracker::Edge edge, Seconds at) { edges[static_cast<std::size_t>(edge)] = edge_at(at); });
@@ -175,7 +175,7 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
 
   edge_at = [&](Seconds at) {
     const serving::SearchHosts* hosts = gateway.programs().search_hosts();
-    return Edge{at, engines.used_until(at), hosts ? hosts->busy(at) : Seconds()};
+    return result::Edge{at, engines.used_until(at), hosts ? hosts->busy(at) : Seconds()};
   };
   WindowEdges window_edges(window);
   window.on_due = [&] { kernel->ring(window_edges); };
@@ -192,9 +192,9 @@ RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diag
   engines.fill(parts);
   parts.fabric = &fabric;
   if (options.watcher)
-    for (const auto& [group, power] : power_by_group(parts, gateway, leader.now()))
+    for (const auto& [group, power] : result::power_by_group(parts, gateway, leader.now()))
       options.watcher->on_power(group, power);
   return assemble(parts, gateway, leader.now());
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

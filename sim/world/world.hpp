@@ -8,7 +8,7 @@
 #include "sim/scenario/scenario.hpp"
 #include "sim/serving/gateway/gateway.hpp"
 
-namespace llmscape::run {
+namespace llmscape::world {
 
 // Looks on while a scenario runs: rows of requests, time lines.
 class Watcher {
@@ -26,7 +26,7 @@ class Watcher {
 enum class KernelKind { simgrid, event_queue };
 
 // How a scenario is run; nothing but `time_factors` changes the result.
-struct RunOptions {
+struct Options {
   KernelKind kernel = KernelKind::simgrid;  // SimGrid: one run in the life of a process
   std::int64_t lookahead = 64;              // decode steps priced ahead of the clock; 0: an event for each
   Watcher* watcher = nullptr;
@@ -36,6 +36,6 @@ struct RunOptions {
 
 // Runs the scenario to its end. Throws std::logic_error when an invariant breaks, and kernel::Deadlock when requests
 // are lost. Mistakes in a trace go to `diagnostics`: the result then covers the records before them.
-RunResult run_scenario(const Scenario& scenario, const RunOptions& options, Diagnostics& diagnostics);
+result::RunResult run_scenario(const scenario::Scenario& scenario, const Options& options, Diagnostics& diagnostics);
 
-}  // namespace llmscape::run
+}  // namespace llmscape::world

@@ -163,7 +163,7 @@ TEST_CASE("devices, their parts, workloads and models are written as they are re
     Diagnostics diagnostics;
     YamlNode holder = YamlNode::mapping({});
     holder.set("device", description(file, "device"));
-    expand_presets(holder, cli::device_file_fields().info(), run::preset_loader(cli::catalogs()), diagnostics);
+    expand_presets(holder, cli::device_file_fields().info(), scenario::preset_loader(cli::catalogs()), diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
     values += check_round_trip(cli::device_file_fields(), holder);
   }
@@ -189,18 +189,18 @@ TEST_CASE("devices, their parts, workloads and models are written as they are re
 
 TEST_CASE("scenarios, sweeps and studies are written as they are read") {
   int scenarios = 0, sweeps = 0, studies = 0;
-  const run::Catalogs catalogs = cli::remembering_catalogs();
+  const scenario::Catalogs catalogs = cli::remembering_catalogs();
   for (const char* folder : {"examples", "studies"})
     for (const fs::path& file : yaml_files(folder, true)) {
       CAPTURE(file.string());
       Diagnostics diagnostics;
       switch (cli::kind_of(file)) {
         case cli::FileKind::scenario: {
-          const auto scenario = run::load_scenario(file, {}, std::nullopt, catalogs, diagnostics);
+          const auto scenario = scenario::load_scenario(file, {}, std::nullopt, catalogs, diagnostics);
           if (!scenario) continue;  // one that a study or a sweep completes
           YamlNode tree = scenario->resolved;
           tree.erase("schema");
-          CHECK(check_round_trip(run::scenario_fields(), tree) > 50);
+          CHECK(check_round_trip(scenario::scenario_fields(), tree) > 50);
           ++scenarios;
           break;
         }

@@ -111,8 +111,8 @@ TEST_CASE("random scenario files under faults: every call ends, the same bytes w
     CAPTURE(text);
     const auto scenario = scenario_of(text);
     REQUIRE(scenario);
-    const run::RunResult result = run_on_event_queue(*scenario);  // checks the invariants
-    CHECK(run::to_json(result) == run::to_json(run_on_event_queue(*scenario, 0)));
+    const result::RunResult result = run_on_event_queue(*scenario);  // checks the invariants
+    CHECK(result::to_json(result) == result::to_json(run_on_event_queue(*scenario, 0)));
     const serving::Counters& calls = result.requests;
     CHECK(calls.injected == 150);
     CHECK(calls.queued + calls.running + calls.waiting == 0);
@@ -122,7 +122,7 @@ TEST_CASE("random scenario files under faults: every call ends, the same bytes w
     failed += calls.failed;
     REQUIRE(result.fleet);
     begun_anew += result.fleet->begun_anew;
-    for (const run::PoolLife& pool : result.fleet->pools) {
+    for (const result::PoolLife& pool : result.fleet->pools) {
       conversions += pool.conversions;
       losses += pool.losses;
       CHECK(pool.available >= 0);

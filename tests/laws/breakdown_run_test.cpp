@@ -16,10 +16,10 @@ using llmscape::testing::scenario_of;
 
 namespace {
 
-run::RunResult example(const std::string& name, const std::vector<std::string>& overrides) {
+result::RunResult example(const std::string& name, const std::vector<std::string>& overrides) {
   Diagnostics diagnostics;
-  const auto scenario = run::load_scenario("examples/" + name + "/scenario.yaml", overrides, std::nullopt,
-                                           testing::source_catalogs(), diagnostics);
+  const auto scenario = scenario::load_scenario("examples/" + name + "/scenario.yaml", overrides, std::nullopt,
+                                                testing::source_catalogs(), diagnostics);
   REQUIRE_MESSAGE(scenario, diagnostics.text(false));
   return run_on_event_queue(*scenario);
 }
@@ -39,9 +39,9 @@ double sum_of(const std::vector<std::pair<std::string, double>>& parts) {
 TEST_CASE("the parts of a request sum to its end to end, those of the first token to its TTFT, under load too") {
   for (const char* name : {"chat-h100", "prefill-decode-pools", "kv-tiers", "autoscaling-faults"}) {
     CAPTURE(name);
-    const run::RunResult result = example(name, {"workload.requests=400"});
+    const result::RunResult result = example(name, {"workload.requests=400"});
     REQUIRE(result.breakdown.requests);
-    const run::TimeParts& parts = *result.breakdown.requests;
+    const result::TimeParts& parts = *result.breakdown.requests;
     CHECK(parts.whole_s == doctest::Approx(result.latency["e2e_s"]->mean).epsilon(1e-12));
     CHECK(sum_of(parts.parts) == doctest::Approx(result.latency["e2e_s"]->mean).epsilon(1e-9));
     const std::vector<std::pair<std::string, double>> first(
@@ -51,14 +51,14 @@ TEST_CASE("the parts of a request sum to its end to end, those of the first toke
 }
 
 TEST_CASE("the time of steps by family and bound is the busy time of the replicas, and their joules are the ledger's") {
-  const run::RunResult result = example("heterogeneous-cluster", {"workload.requests=400"});
+  const result::RunResult result = example("heterogeneous-cluster", {"workload.requests=400"});
   std::map<std::string, double> dynamic;
   for (const auto& [group, joules] : result.overall.energy.by_group)
     for (const auto& [component, value] : joules)
       if (component != "static" && component != "retrieval") dynamic[group] += value;
   REQUIRE(result.breakdown.steps.size() == 3);
   double provenance = 0, seconds = 0;
-  for (const run::GroupSteps& group : result.breakdown.steps) {
+  for (const result::GroupSteps& group : result.breakdown.steps) {
     CAPTURE(group.group);
     CHECK(group.joules == doctest::Approx(dynamic.at(group.group)).epsilon(1e-9));
     for (const auto& family : group.families)
@@ -67,7 +67,7 @@ TEST_CASE("the time of steps by family and bound is the busy time of the replica
   }
   for (const auto& [family, share] : result.time_share) {
     double some = 0;
-    for (const run::GroupSteps& group : result.breakdown.steps)
+    for (const result::GroupSteps& group : result.breakdown.steps)
       for (const auto& cost : group.families)
         if (cost.name == family) some += cost.seconds;
     CHECK(some / seconds == doctest::Approx(share).epsilon(1e-9));
@@ -77,7 +77,7 @@ TEST_CASE("the time of steps by family and bound is the busy time of the replica
 }
 
 TEST_CASE("decoding waits for memory and a long prompt for arithmetic, and for nothing else without overheads") {
-  const auto bounds = [](const run::RunResult& result) {
+  const auto bounds = [](const result::RunResult& result) {
     std::map<std::string, double> seconds;
     for (const auto& family : result.breakdown.steps.at(0).families)
       for (const auto& [bound, some] : family.bound_by) seconds[bound] += some;
@@ -94,7 +94,7 @@ TEST_CASE("decoding waits for memory and a long prompt for arithmetic, and for n
 }
 
 TEST_CASE("agents wait for their tools, and what tasks waited for sums to their time") {
-  const run::RunResult result = example("agents-h200", {});
+  const result::RunResult result = example("agents-h200", {});
   REQUIRE(result.breakdown.tasks);
   const auto parts = by_name(result.breakdown.tasks->parts);
   CHECK(sum_of(result.breakdown.tasks->parts) == doctest::Approx(result.breakdown.tasks->whole_s).epsilon(1e-9));

@@ -46,10 +46,10 @@ constexpr const char* kPeriodic =
     "arrivals: {kind: periodic, rate: 5 /s}, requests: 12, stream: {kind: lengths, prompt: {kind: fixed, value: 800}, "
     "output: {kind: fixed, value: 20}}";
 
-void check_both_clocks(const run::Scenario& scenario) {
+void check_both_clocks(const scenario::Scenario& scenario) {
   const std::string simgrid = json_on_simgrid(scenario);
   CHECK(simgrid.size() > 1000);
-  CHECK(simgrid == run::to_json(run_on_event_queue(scenario)));
+  CHECK(simgrid == result::to_json(run_on_event_queue(scenario)));
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ TEST_CASE("do both clocks agree where an uplink fails or recovers? (INV-14)") {
 namespace {
 
 // One prompt in one step on one device: what `more` does to it.
-run::RunResult one_step(const std::string& more) {
+result::RunResult one_step(const std::string& more) {
   return run_on_event_queue(*scenario_of(R"(schema: scenario/1
 model: qwen2.5-1.5b
 hardware: {devices: [{preset: lpddr-pim}]}
@@ -88,14 +88,14 @@ workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt:
 )" + more));
 }
 
-double dynamic_joules(const run::RunResult& result) {
+double dynamic_joules(const result::RunResult& result) {
   double joules = result.energy->total_joules;
   for (const auto& [component, some] : result.energy->joules)
     if (component == "static") joules -= some;
   return joules;
 }
 
-void check_cut(const run::RunResult& cut, const run::RunResult& whole, double share) {
+void check_cut(const result::RunResult& cut, const result::RunResult& whole, double share) {
   CHECK(cut.simulated_s == doctest::Approx(whole.simulated_s * share).epsilon(1e-9));
   CHECK(dynamic_joules(cut) == doctest::Approx(dynamic_joules(whole) * share).epsilon(1e-9));
   CHECK(cut.work.flops == doctest::Approx(whole.work.flops * share).epsilon(1e-9));
@@ -116,7 +116,7 @@ std::string seconds_text(double seconds) {
 }  // namespace
 
 TEST_CASE("what of a step counts that runs when the run ends? (INV-6, INV-8)") {
-  const run::RunResult whole = one_step("");
+  const result::RunResult whole = one_step("");
   REQUIRE(whole.steps == 1);
   REQUIRE(whole.tokens.emitted == 1);
   for (const double share : {0.25, 0.9}) {
@@ -125,7 +125,7 @@ TEST_CASE("what of a step counts that runs when the run ends? (INV-6, INV-8)") {
 }
 
 TEST_CASE("what of the steps counts that run when the last call is given up? (INV-6, INV-8)") {
-  const run::RunResult result = run_on_event_queue(*scenario_of(R"(schema: "scenario/1"
+  const result::RunResult result = run_on_event_queue(*scenario_of(R"(schema: "scenario/1"
 model: {preset: gemma-2-2b, weights: int4}
 hardware: {devices: [{name: g0, preset: cim-edge}]}
 serving: {cold_start: {boot: 1 s, bandwidth: 20 GB/s}}
@@ -148,7 +148,7 @@ workload: {arrivals: {kind: poisson, rate: 0.7062 /s}, requests: 24, mixture: [{
 faults: {schedule: [{at: 0.5 s, group: g0, device: 0}]}
 seed: 50
 )");
-  const auto tokens = nlohmann::json::parse(run::to_json(run_on_event_queue(*scenario)))["tokens"];
+  const auto tokens = nlohmann::json::parse(result::to_json(run_on_event_queue(*scenario)))["tokens"];
   const auto count = [&](const char* key) { return tokens.value(key, std::int64_t{0}); };
   CHECK(count("invalidated") > 0);
   CHECK(count("computed") + count("reused") ==

@@ -17,7 +17,7 @@ std::string chat(int count, const std::string& serving) {
 }
 
 // One call that is handed over from a node to another one of the same site.
-run::RunResult handed_over(const std::string& faults) {
+result::RunResult handed_over(const std::string& faults) {
   return run_on_event_queue(*scenario_of(R"(schema: scenario/1
 model: llama-3.1-8b
 hardware:
@@ -37,8 +37,8 @@ TEST_CASE("devices whose replicas are off draw nothing: a pool scaled down to on
   const std::string scaled =
       "serving: {cold_start: {boot: 1 s, bandwidth: 10 GB/s}, controllers: [{policy: autoscale, min: 1, up_at: 1000, "
       "down_at: 0, interval: 1 s}]}\n";
-  const run::RunResult of_four = run_on_event_queue(*scenario_of(chat(4, scaled)));
-  const run::RunResult of_one = run_on_event_queue(*scenario_of(chat(1, "")));
+  const result::RunResult of_four = run_on_event_queue(*scenario_of(chat(4, scaled)));
+  const result::RunResult of_one = run_on_event_queue(*scenario_of(chat(1, "")));
   CHECK(of_four.simulated_s == of_one.simulated_s);
   CHECK(of_four.energy->total_joules == doctest::Approx(of_one.energy->total_joules).epsilon(1e-12));
   CHECK(of_four.energy->joules == of_one.energy->joules);
@@ -63,23 +63,24 @@ TEST_CASE("a call at an empty pool waits for boot time and weights on top of wha
 }
 
 TEST_CASE("entries that a node's link loses are computed again; a slow link takes their time") {
-  const run::RunResult whole = handed_over("");
+  const result::RunResult whole = handed_over("");
   CHECK(whole.tokens.computed == 1000);
   CHECK_FALSE(whole.fleet);
 
-  const run::RunResult down = handed_over("faults: {schedule: [{at: 0 s, group: tokens, node: 0, uplink: 0 B/s}]}\n");
+  const result::RunResult down =
+      handed_over("faults: {schedule: [{at: 0 s, group: tokens, node: 0, uplink: 0 B/s}]}\n");
   CHECK(down.requests.completed == 1);
   CHECK(down.tokens.computed == 1000 + 1001);  // with the token that was answered
   CHECK(down.tokens.recomputed == 1001);
 
-  const run::RunResult slow =
+  const result::RunResult slow =
       handed_over("faults: {schedule: [{at: 0 s, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
   const double bits = 1000 * 131072 * 8.0;  // 32 layers x 2 x 8 heads x 128 x 2 bytes a token
   CHECK(slow.tokens.computed == 1000);
   CHECK(slow.latency["e2e_s"]->mean - whole.latency["e2e_s"]->mean ==
         doctest::Approx(bits / 1e9 - bits / 3.2e12).epsilon(1e-6));
 
-  const run::RunResult mended =
+  const result::RunResult mended =
       handed_over("faults: {schedule: [{at: 0 s, lasts: 1 ms, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
   CHECK(mended.latency["e2e_s"]->mean == whole.latency["e2e_s"]->mean);
 }

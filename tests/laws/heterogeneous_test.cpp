@@ -47,7 +47,7 @@ std::string with(const std::map<std::string, std::string>& replacements) {
   return out;
 }
 
-run::RunResult some_calls(const std::string& yaml) {
+result::RunResult some_calls(const std::string& yaml) {
   return run_on_event_queue(*scenario_of(yaml, {"workload.requests=2000"}));
 }
 
@@ -110,8 +110,8 @@ TEST_CASE("SimGrid and the event queue agree on all that the examples do, with l
   for (const std::string name : {"heterogeneous-cluster", "autoscaling-faults", "kv-tiers", "prefill-decode-pools"}) {
     CAPTURE(name);
     const auto scenario = scenario_of(text_of("examples/" + name + "/scenario.yaml"), {"workload.requests=1000"});
-    const std::string queue = run::to_json(run_on_event_queue(*scenario));
-    CHECK(queue == run::to_json(run_on_event_queue(*scenario, 0)));
+    const std::string queue = result::to_json(run_on_event_queue(*scenario));
+    CHECK(queue == result::to_json(run_on_event_queue(*scenario, 0)));
     CHECK(queue == testing::json_on_simgrid(*scenario));
     CHECK(queue == testing::json_on_simgrid(*scenario, 0));
   }

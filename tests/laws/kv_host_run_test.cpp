@@ -30,15 +30,15 @@ std::string calls(int requests, int prompt, int output, const std::string& host,
          "}, output: {kind: fixed, value: " + std::to_string(output) + "}}}\n";
 }
 
-run::RunResult run_of(const std::string& scenario, const std::vector<std::string>& overrides = {}) {
+result::RunResult run_of(const std::string& scenario, const std::vector<std::string>& overrides = {}) {
   return run_on_event_queue(*scenario_of(scenario, overrides));
 }
 
 }  // namespace
 
 TEST_CASE("a prompt takes what it computes and, in turn, its bytes over the link and a copy's latency for each layer") {
-  const run::RunResult hbm = run_of(calls(1, 16'000, 1, ""));
-  const run::RunResult host = run_of(calls(1, 16'000, 1, "keeps: all, copies: in_turn"));
+  const result::RunResult hbm = run_of(calls(1, 16'000, 1, ""));
+  const result::RunResult host = run_of(calls(1, 16'000, 1, "keeps: all, copies: in_turn"));
   const double copies = 16'000 * kTokenBytes / 4e9 + 32 * 10e-6;
   CHECK(host.latency["ttft_s"]->mean == Approx(hbm.latency["ttft_s"]->mean + copies));
   REQUIRE(host.kv_host);
@@ -52,22 +52,22 @@ TEST_CASE("a prompt beyond HBM is dropped without the host, and with it writes w
   CHECK(run_of(calls(1, 40'000, 1, "")).requests.dropped == 1);
   for (const char* batcher : {"vllm_v0", "vllm_v1"}) {
     CAPTURE(batcher);
-    const run::RunResult result = run_of(calls(1, 40'000, 1, "copies: in_turn", batcher));
-    const run::RunResult roomy = run_of(calls(1, 40'000, 1, "", batcher), {"serving.kv_blocks=3000"});
+    const result::RunResult result = run_of(calls(1, 40'000, 1, "copies: in_turn", batcher));
+    const result::RunResult roomy = run_of(calls(1, 40'000, 1, "", batcher), {"serving.kv_blocks=3000"});
     CHECK(result.requests.completed == 1);
     CHECK(result.kv_host->written_bytes == Approx(500 * 16 * kTokenBytes));
     CHECK(result.latency["ttft_s"]->mean == Approx(roomy.latency["ttft_s"]->mean + result.kv_host->wait_s));
   }
   // Chunks read again what the ones before them left on the host.
-  const run::RunResult chunks = run_of(calls(1, 64'000, 1, "keeps: all, copies: in_turn", "vllm_v1"),
-                                       {"serving.batcher.max_num_batched_tokens=16000"});
+  const result::RunResult chunks = run_of(calls(1, 64'000, 1, "keeps: all, copies: in_turn", "vllm_v1"),
+                                          {"serving.batcher.max_num_batched_tokens=16000"});
   CHECK(chunks.kv_host->read_bytes == (1 + 2 + 3) * 16'000 * kTokenBytes);
   CHECK(chunks.kv_host->written_bytes == 64'000 * kTokenBytes);
 }
 
 TEST_CASE("a decode reads its context over the link, which bounds it") {
   const auto tpot = [](const std::string& host) { return run_of(calls(1, 16'000, 11, host)).latency["tpot_s"]->mean; };
-  const run::RunResult result = run_of(calls(1, 16'000, 11, "keeps: all, copies: in_turn"));
+  const result::RunResult result = run_of(calls(1, 16'000, 11, "keeps: all, copies: in_turn"));
   double entries = 0;
   for (int decode = 0; decode < 10; ++decode) entries += 16'000 + decode;
   CHECK(result.kv_host->read_bytes == entries * kTokenBytes);
@@ -79,10 +79,10 @@ TEST_CASE("a decode reads its context over the link, which bounds it") {
 }
 
 TEST_CASE("host memory that is not there, or that nothing needs, changes no latency") {
-  const std::string without = run::to_json(run_of(calls(5, 3000, 50, "")));
-  CHECK(without == run::to_json(run_of(calls(5, 3000, 50, "keeps: all"), {"serving.kv_host.capacity=0 GB"})));
-  const run::RunResult unused = run_of(calls(5, 3000, 50, ""));
-  const run::RunResult spare = run_of(calls(5, 3000, 50, "copies: in_turn"));
+  const std::string without = result::to_json(run_of(calls(5, 3000, 50, "")));
+  CHECK(without == result::to_json(run_of(calls(5, 3000, 50, "keeps: all"), {"serving.kv_host.capacity=0 GB"})));
+  const result::RunResult unused = run_of(calls(5, 3000, 50, ""));
+  const result::RunResult spare = run_of(calls(5, 3000, 50, "copies: in_turn"));
   CHECK(spare.kv_host->written_bytes == 0);
   CHECK(spare.latency["e2e_s"]->max == unused.latency["e2e_s"]->max);
 }
@@ -111,12 +111,12 @@ TEST_CASE(
       CAPTURE(host);
       // Two of them fill HBM; the host holds two more, and others give way.
       const auto scenario = scenario_of(calls(8, 15'000, 300, host, batcher), {"serving.kv_host.capacity=4 GB"});
-      const run::RunResult result = run_on_event_queue(*scenario);
+      const result::RunResult result = run_on_event_queue(*scenario);
       CHECK(result.kv_host->read_bytes > 0);
       CHECK(result.kv_host->peak_bytes <= 4e9);
       const std::string simgrid = json_on_simgrid(*scenario);
-      CHECK(simgrid == run::to_json(result));
-      CHECK(simgrid == run::to_json(run_on_event_queue(*scenario, 0)));
+      CHECK(simgrid == result::to_json(result));
+      CHECK(simgrid == result::to_json(run_on_event_queue(*scenario, 0)));
     }
 }
 

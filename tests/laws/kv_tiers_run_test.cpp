@@ -27,11 +27,11 @@ std::string chats(const std::string& serving) {
 }  // namespace
 
 TEST_CASE("tiers without room change no byte") {
-  const std::string without = run::to_json(run_on_event_queue(*scenario_of(chats(""))));
-  CHECK(without == run::to_json(run_on_event_queue(*scenario_of(
+  const std::string without = result::to_json(run_on_event_queue(*scenario_of(chats(""))));
+  CHECK(without == result::to_json(run_on_event_queue(*scenario_of(
                        chats(", kv_tiers: [{preset: host-ddr5, capacity: 0 GB}, {preset: remote-store, capacity: 1 "
                              "MB}]")))));
-  CHECK(without != run::to_json(run_on_event_queue(*scenario_of(chats(", kv_tiers: [host-ddr5]")))));
+  CHECK(without != result::to_json(run_on_event_queue(*scenario_of(chats(", kv_tiers: [host-ddr5]")))));
 }
 
 TEST_CASE("with tiers SimGrid and the bare event queue, with lookahead and without, give the same bytes (INV-14)") {
@@ -40,8 +40,8 @@ TEST_CASE("with tiers SimGrid and the bare event queue, with lookahead and witho
         chats(std::string(", kv_write: ") + write + ", kv_tiers: [{preset: host-ddr5, capacity: 4 GB}, remote-store]"));
     const std::string simgrid = json_on_simgrid(*scenario);
     CHECK(simgrid == json_on_simgrid(*scenario, 0));
-    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario)));
-    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(simgrid == result::to_json(run_on_event_queue(*scenario)));
+    CHECK(simgrid == result::to_json(run_on_event_queue(*scenario, 0)));
   }
 }
 
@@ -58,10 +58,10 @@ TEST_CASE("a store that all share serves what another replica computed, tiers of
 
 TEST_CASE("results name what tiers did, and it adds up") {
   const auto scenario = scenario_of(chats(", kv_tiers: [{preset: host-ddr5, capacity: 4 GB}, remote-store]"));
-  const run::RunResult result = run_on_event_queue(*scenario);
+  const result::RunResult result = run_on_event_queue(*scenario);
   REQUIRE(result.kv_tiers.size() == 2);
-  const run::TierResult& remote = result.kv_tiers[1];
-  const run::TierResult& host = result.kv_tiers[0];
+  const result::TierResult& remote = result.kv_tiers[1];
+  const result::TierResult& host = result.kv_tiers[0];
   CHECK(host.name == "host");
   CHECK(host.memories == 2);
   CHECK(remote.memories == 1);

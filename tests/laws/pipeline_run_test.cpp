@@ -27,13 +27,13 @@ constexpr const char* kStages =
     "  arrivals: {kind: burst, programs: 200}\n"
     "  stream: {kind: lengths, prompt: {kind: uniform, min: 50, max: 400}, output: {kind: fixed, value: 50}}\n";
 
-run::RunResult ran(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+result::RunResult ran(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
   const auto scenario = scenario_of(yaml, overrides);
   REQUIRE(scenario);
   return run_on_event_queue(*scenario);
 }
 
-double joules(const run::EnergyResult& energy, const std::string& component) {
+double joules(const result::EnergyResult& energy, const std::string& component) {
   for (const auto& [name, value] : energy.joules)
     if (name == component) return value;
   return 0;
@@ -42,7 +42,7 @@ double joules(const run::EnergyResult& energy, const std::string& component) {
 }  // namespace
 
 TEST_CASE("four streams share four stages: faster, with the same devices, memory and standing power") {
-  const run::RunResult alone = ran(kStages), shared = ran(kStages, {"serving.pipeline_batches=4"});
+  const result::RunResult alone = ran(kStages), shared = ran(kStages, {"serving.pipeline_batches=4"});
   CHECK_FALSE(alone.latency["bubble_s"]);
   REQUIRE(shared.latency["bubble_s"]);
   CHECK(shared.latency["bubble_s"]->count == 200);
@@ -73,7 +73,7 @@ TEST_CASE("streams of a pipeline give the same bytes under both kernels") {
   REQUIRE(scenario);
   const std::string json = json_on_simgrid(*scenario);
   CHECK_FALSE(json.empty());
-  CHECK(json == run::to_json(run_on_event_queue(*scenario)));
+  CHECK(json == result::to_json(run_on_event_queue(*scenario)));
 }
 
 TEST_CASE("expert bytes are of all devices, and none of a dense model") {

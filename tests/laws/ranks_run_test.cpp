@@ -13,7 +13,7 @@ using namespace llmscape::testing;
 namespace {
 
 // Bytes move at 1 TB/s in a device and at 100 GB/s between two; nothing else takes time.
-std::string scenario(const std::string& model, int devices, const std::string& serving, const std::string& workload) {
+std::string yaml_of(const std::string& model, int devices, const std::string& serving, const std::string& workload) {
   return fmt::format(R"(schema: scenario/1
 model: {}
 hardware:
@@ -49,7 +49,7 @@ std::string lengths(const std::string& arrivals, int prompt, int output) {
       arrivals, prompt, output);
 }
 
-run::RunResult result_of(const std::string& yaml) {
+result::RunResult result_of(const std::string& yaml) {
   const auto read = scenario_of(yaml);
   REQUIRE(read);
   return run_on_event_queue(*read);
@@ -81,7 +81,7 @@ double step_by_hand(double ranks, double tokens, double context) {
 TEST_CASE("how long is a step of N ranks? the slowest attention, all tokens' experts over N, and the exchange") {
   for (const int ranks : {1, 2, 8}) {
     CAPTURE(ranks);
-    const run::RunResult result = result_of(scenario(
+    const result::RunResult result = result_of(yaml_of(
         "qwen3-30b-a3b", ranks,
         fmt::format("data_parallel: {0}, expert_parallel: {0}, batcher: {{policy: vllm_v1, max_num_seqs: 64}}", ranks),
         lengths(fmt::format("{{kind: burst, programs: {}}}", 64 * ranks), 1, 101)));
@@ -97,7 +97,7 @@ TEST_CASE("do N ranks answer what N times the users ask, below half the load?") 
   for (const int ranks : {1, 2, 8}) {
     CAPTURE(ranks);
     // A rank alone decodes 64 sequences in 13 ms: 5,000 tokens/s, 100 answers of 50 tokens; asked for 40.
-    const run::RunResult result = result_of(scenario(
+    const result::RunResult result = result_of(yaml_of(
         "qwen3-30b-a3b", ranks, fmt::format("data_parallel: {0}, expert_parallel: {0}", ranks),
         lengths(fmt::format("{{kind: periodic, rate: {} /s}}, requests: {}", 40 * ranks, 4000 * ranks), 1, 50)));
     CHECK(result.requests.completed == 4000 * ranks);
@@ -107,16 +107,16 @@ TEST_CASE("do N ranks answer what N times the users ask, below half the load?") 
 
 TEST_CASE("are N ranks of a dense model N replicas, byte for byte?") {
   const auto ranks = [](const std::string& plan) {
-    return run::to_json(result_of(scenario("llama-3.1-8b", 4, plan + "router: least_tokens",
-                                           lengths("{kind: poisson, rate: 60 /s}, requests: 500", 700, 60))));
+    return result::to_json(result_of(yaml_of("llama-3.1-8b", 4, plan + "router: least_tokens",
+                                             lengths("{kind: poisson, rate: 60 /s}, requests: 500", 700, 60))));
   };
   CHECK(ranks("data_parallel: 4, ") == ranks(""));
 }
 
 TEST_CASE("does one rank's long prompt delay the tokens of the others?") {
   const auto longest_gap = [](const std::string& plan) {
-    return result_of(scenario("qwen3-30b-a3b", 2, plan + "router: round_robin",
-                              lengths("{kind: periodic, rate: 20 /s}, requests: 2", 8000, 60)))
+    return result_of(yaml_of("qwen3-30b-a3b", 2, plan + "router: round_robin",
+                             lengths("{kind: periodic, rate: 20 /s}, requests: 2", 8000, 60)))
         .latency["itl_s"]
         ->max;
   };
@@ -126,9 +126,9 @@ TEST_CASE("does one rank's long prompt delay the tokens of the others?") {
 
 TEST_CASE("joules and devices of ranks are counted once") {
   const auto joules = [](int ranks) {
-    const run::RunResult result =
-        result_of(scenario("qwen3-30b-a3b", ranks, fmt::format("data_parallel: {0}, expert_parallel: {0}", ranks),
-                           lengths(fmt::format("{{kind: burst, programs: {}}}", 8 * ranks), 1, 20)));
+    const result::RunResult result =
+        result_of(yaml_of("qwen3-30b-a3b", ranks, fmt::format("data_parallel: {0}, expert_parallel: {0}", ranks),
+                          lengths(fmt::format("{{kind: burst, programs: {}}}", 8 * ranks), 1, 20)));
     CHECK(result.devices == ranks);
     REQUIRE(result.energy);
     return result.energy->total_joules / result.simulated_s;  // nothing but idle power here: 1 W a device

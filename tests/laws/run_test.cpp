@@ -44,21 +44,21 @@ TEST_CASE("SimGrid and the bare event queue, with lookahead and without, give th
     const auto scenario = scenario_of(chat(devices), {"workload.arrivals.rate=40 /s"});
     const std::string simgrid = json_on_simgrid(*scenario);
     CHECK(simgrid == json_on_simgrid(*scenario, 0));
-    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario)));
-    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(simgrid == result::to_json(run_on_event_queue(*scenario)));
+    CHECK(simgrid == result::to_json(run_on_event_queue(*scenario, 0)));
   }
 }
 
 TEST_CASE("a run that stops at its horizon has done the same with lookahead and without (INV-14)") {
   for (const char* horizon : {"horizon: 3 s", "horizon: 3.7 s", "horizon: 11.3 s"}) {
     const auto scenario = scenario_of(chat("[{name: gpu, preset: h100-sxm, count: 2}]", std::string(horizon) + "\n"));
-    CHECK(run::to_json(run_on_event_queue(*scenario)) == run::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(result::to_json(run_on_event_queue(*scenario)) == result::to_json(run_on_event_queue(*scenario, 0)));
   }
 }
 
 TEST_CASE("equal devices may be written in any order and under any name (INV-13)") {
   const auto metrics = [](const std::string& devices, bool named = false) {
-    run::RunResult result = run_on_event_queue(*scenario_of(chat(devices)));
+    result::RunResult result = run_on_event_queue(*scenario_of(chat(devices)));
     if (!named) result.hardware.clear();
     result.overall.energy.by_group.clear();
     result.overall.utilisation.clear();
@@ -66,7 +66,7 @@ TEST_CASE("equal devices may be written in any order and under any name (INV-13)
     result.utilisation.clear();
     result.precision.clear();  // by group
     result.breakdown.steps.clear();
-    return run::to_json(result);
+    return result::to_json(result);
   };
   CHECK(metrics("[{name: a, preset: h100-sxm, count: 2}, {name: b, preset: h100-sxm, count: 2}]", true) ==
         metrics("[{name: b, preset: h100-sxm, count: 2}, {name: a, preset: h100-sxm, count: 2}]", true));
@@ -103,7 +103,7 @@ TEST_CASE("doubling the memory bandwidth never slows a request that is alone (IN
 TEST_CASE("a token passes all stages of a pipeline: alone, two stages take as long as one device with all layers") {
   const std::string one = alone(1024, 2, "{preset: h100-sxm}");
   const std::string two = alone(1024, 2, "{preset: h100-sxm, count: 2}") + "serving: {pipeline_parallel: 2}\n";
-  const run::RunResult result = run_on_event_queue(*scenario_of(two));
+  const result::RunResult result = run_on_event_queue(*scenario_of(two));
   // More by the hand-over between the stages, and by the parts that each stage has (embedding and head are counted in
   // both).
   const double ratio = result.latency["tpot_s"]->mean / run_on_event_queue(*scenario_of(one)).latency["tpot_s"]->mean;
@@ -118,12 +118,12 @@ TEST_CASE("what a run resolved runs again to the same bytes (INV-11)") {
       scenario_of(chat("[{name: gpu, preset: h100-sxm, hbm_bandwidth: 4 TB/s}]"), {"serving.batcher.max_num_seqs=32"});
   const auto again = scenario_of(write_yaml(first->resolved));
   REQUIRE(again);
-  CHECK(run::to_json(run_on_event_queue(*first)) == run::to_json(run_on_event_queue(*again)));
+  CHECK(result::to_json(run_on_event_queue(*first)) == result::to_json(run_on_event_queue(*again)));
   CHECK(write_yaml(first->resolved) == write_yaml(again->resolved));
 }
 
 TEST_CASE("a run that stops at its horizon says so and accounts for what is open (INV-1, INV-5)") {
-  const run::RunResult result =
+  const result::RunResult result =
       run_on_event_queue(*scenario_of(chat("[{name: gpu, preset: h100-sxm}]", "horizon: 20 s\n")));
   CHECK(result.verdict.state == metrics::Verdict::State::truncated);
   CHECK(result.requests.running > 0);
@@ -142,8 +142,8 @@ TEST_CASE("a load above what the hardware serves is called saturated, a light on
 
 TEST_CASE("energy: components and groups add up to the total, between idle power and the limits of the chips (INV-6)") {
   const auto scenario = scenario_of(chat("[{name: a, preset: h100-sxm, count: 2}, {name: b, preset: a100-80}]"));
-  const run::RunResult result = run_on_event_queue(*scenario);
-  const run::EnergyResult& energy = result.overall.energy;
+  const result::RunResult result = run_on_event_queue(*scenario);
+  const result::EnergyResult& energy = result.overall.energy;
   double components = 0, groups = 0;
   for (const auto& [component, joules] : energy.joules) components += joules;
   for (const auto& [group, joules] : energy.by_group)
@@ -167,7 +167,7 @@ TEST_CASE("the same work in half the time costs the same joules of steps and hal
     return run_on_event_queue(*scenario_of(alone(100, 20, "{name: gpu, preset: h100-sxm}"),
                                            {"workload.requests=5", "workload.arrivals.rate=" + rate}));
   };
-  const run::RunResult slow = run("0.5 /s"), fast = run("1 /s");
+  const result::RunResult slow = run("0.5 /s"), fast = run("1 /s");
   const auto& slow_joules = slow.energy->joules;
   const auto& fast_joules = fast.energy->joules;
   REQUIRE(slow_joules.size() == fast_joules.size());
@@ -187,9 +187,9 @@ TEST_CASE("searches by hosts delay a call by their closed form, and their joules
       "workload: {arrivals: {kind: periodic, rate: 1 /s}, requests: 20, stream: {kind: rag, search: hosts, question: "
       "{kind: fixed, value: 12}}}\n";
   const auto scenario = scenario_of(search);
-  const run::RunResult result = run_on_event_queue(*scenario);
+  const result::RunResult result = run_on_event_queue(*scenario);
   REQUIRE(result.retrieval.size() == 1);
-  const run::RetrievalResult& hosts = result.retrieval.front();
+  const result::RetrievalResult& hosts = result.retrieval.front();
   CHECK(hosts.name == "2 x xeon-8480-2s");
   CHECK(hosts.queries == 20);
   CHECK(hosts.mean_wait_s == 0);
@@ -204,7 +204,7 @@ TEST_CASE("searches by hosts delay a call by their closed form, and their joules
   }
   CHECK(searches == *hosts.joules);
   CHECK(sum == doctest::Approx(result.energy->total_joules).epsilon(1e-12));
-  CHECK(run::to_json(result) == json_on_simgrid(*scenario));
+  CHECK(result::to_json(result) == json_on_simgrid(*scenario));
 }
 
 TEST_CASE("the time that a stream gives its searches is that of the station, hosts or not") {
@@ -212,7 +212,7 @@ TEST_CASE("the time that a stream gives its searches is that of the station, hos
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpu, preset: h100-sxm}]}\n"
       "serving: {retrieval_servers: 1}\nworkload: {arrivals: {kind: burst, programs: 3}, stream: {kind: rag, "
       "retrieval: {kind: fixed, value: 2 s}}}\n";
-  const run::RunResult result = run_on_event_queue(*scenario_of(station));
+  const result::RunResult result = run_on_event_queue(*scenario_of(station));
   REQUIRE(result.retrieval.size() == 1);
   CHECK(result.retrieval.front().name == "servers");
   CHECK(result.retrieval.front().mean_wait_s == doctest::Approx(2));  // 0, 2 and 4 s
@@ -228,7 +228,7 @@ TEST_CASE("a draft by a small model on one pool is read by the large one on anot
       "workload: {arrivals: {kind: periodic, rate: 1 /s}, requests: 20, stream: {kind: workflow, input: {kind: fixed, "
       "value: 300}, stages: [{name: draft, model: small, output: {kind: fixed, value: 40}}, {name: check, after: "
       "[draft], instructions: 15, output: {kind: fixed, value: 8}}]}}\n";
-  const run::RunResult result = run_on_event_queue(*scenario_of(draft_and_check));
+  const result::RunResult result = run_on_event_queue(*scenario_of(draft_and_check));
   CHECK(result.requests.completed == 40);
   REQUIRE(result.pools.size() == 2);
   CHECK(result.pools[0].prefill_tokens == 20 * 300);

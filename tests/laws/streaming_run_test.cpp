@@ -39,7 +39,7 @@ workload:
 TEST_CASE(
     "streamed prompts under pressure: SimGrid and the event queue, ahead of the clock or not, give the same bytes") {
   const auto scenario = scenario_of(kPressed);
-  const run::RunResult result = run_on_event_queue(*scenario);
+  const result::RunResult result = run_on_event_queue(*scenario);
   CHECK(result.kv.preemptions > 20);
   CHECK(result.kv_swap->swaps > 0);
   CHECK(result.kv_swap->swaps < result.kv.preemptions);
@@ -47,13 +47,13 @@ TEST_CASE(
         doctest::Approx(static_cast<double>(result.kv_swap->swaps) / static_cast<double>(result.kv.preemptions)));
   const std::string simgrid = json_on_simgrid(*scenario);
   CHECK(simgrid.size() > 1000);
-  CHECK(simgrid == run::to_json(result));
-  CHECK(simgrid == run::to_json(run_on_event_queue(*scenario, 0)));
+  CHECK(simgrid == result::to_json(result));
+  CHECK(simgrid == result::to_json(run_on_event_queue(*scenario, 0)));
 }
 
 TEST_CASE("a context that comes at once: streaming on or off, the same bytes") {
   const auto json = [](const char* streaming) {
-    return run::to_json(run_on_event_queue(*scenario_of(
+    return result::to_json(run_on_event_queue(*scenario_of(
         kPressed, {"workload.stream.chunks={kind: fixed, value: 1}", streaming, "workload.requests=100"})));
   };
   CHECK(json("serving.streaming_input=true") == json("serving.streaming_input=false"));
@@ -61,7 +61,7 @@ TEST_CASE("a context that comes at once: streaming on or off, the same bytes") {
 
 TEST_CASE("a run that stops while prompts are incomplete accounts for what was computed of them (INV-1, INV-5)") {
   for (const char* mode : {"append", "update"}) {
-    const run::RunResult result =
+    const result::RunResult result =
         run_on_event_queue(*scenario_of(kPressed, {"horizon=20 s", std::string("workload.stream.mode=") + mode}));
     CHECK(result.requests.queued + result.requests.running > 0);
     CHECK(result.tokens.discarded > 0);
@@ -72,8 +72,8 @@ TEST_CASE("a run that stops while prompts are incomplete accounts for what was c
 }
 
 TEST_CASE("the time to first token from the completion of the context is no longer than that from the arrival") {
-  const run::RunResult streamed = run_on_event_queue(*scenario_of(kPressed));
-  const run::RunResult whole = run_on_event_queue(*scenario_of(kPressed, {"serving.streaming_input=false"}));
+  const result::RunResult streamed = run_on_event_queue(*scenario_of(kPressed));
+  const result::RunResult whole = run_on_event_queue(*scenario_of(kPressed, {"serving.streaming_input=false"}));
   CHECK(streamed.latency["context_ttft_s"]->count == 200);
   CHECK(streamed.latency["context_ttft_s"]->mean < streamed.latency["ttft_s"]->mean);
   CHECK(whole.latency["context_ttft_s"]->mean == whole.latency["ttft_s"]->mean);  // it arrives when it is complete

@@ -29,8 +29,8 @@ const std::string kNoPrefixes = "serving: {batcher: {policy: vllm_v1, enable_pre
 }  // namespace
 
 TEST_CASE("the full plan, and no plan, give the same bytes (INV-9)") {
-  CHECK(run::to_json(run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 50, 3000, 100)))) ==
-        run::to_json(run_on_event_queue(*scenario_of(calls(planned("full"), 50, 3000, 100)))));
+  CHECK(result::to_json(run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 50, 3000, 100)))) ==
+        result::to_json(run_on_event_queue(*scenario_of(calls(planned("full"), 50, 3000, 100)))));
 }
 
 TEST_CASE("swiftkv halves what a prompt costs, and leaves decodes alone as they are") {
@@ -84,8 +84,8 @@ TEST_CASE("token plans keep the books where requests are preempted, on SimGrid a
     const auto result = run_on_event_queue(*scenario);
     CHECK(result.requests.completed == 60);
     CHECK(result.kv.preemptions > 0);
-    CHECK(json_on_simgrid(*scenario) == run::to_json(result));
-    CHECK(json_on_simgrid(*scenario, 0) == run::to_json(result));
+    CHECK(json_on_simgrid(*scenario) == result::to_json(result));
+    CHECK(json_on_simgrid(*scenario, 0) == result::to_json(result));
   }
 }
 

@@ -34,18 +34,18 @@ std::string few(const std::string& arrivals, const std::string& requests, const 
          extra;
 }
 
-run::RunResult run_of(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+result::RunResult run_of(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
   return run_on_event_queue(*scenario_of(yaml, overrides));
 }
 
-double joules(const run::EnergyResult& energy, const std::string& component) {
+double joules(const result::EnergyResult& energy, const std::string& component) {
   for (const auto& [name, value] : energy.joules)
     if (name == component) return value;
   return 0;
 }
 
 // First and last tokens of all calls, in order.
-struct Times : run::Watcher {
+struct Times : world::Watcher {
   std::vector<double> first, last;
   void on_request(const serving::Request& request, serving::Outcome, Seconds) override {
     first.push_back(request.first_token.si());
@@ -54,12 +54,12 @@ struct Times : run::Watcher {
   void on_step(int, Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
 };
 
-run::RunResult watched(const std::string& yaml, Times& times) {
-  run::RunOptions options;
-  options.kernel = run::KernelKind::event_queue;
+result::RunResult watched(const std::string& yaml, Times& times) {
+  world::Options options;
+  options.kernel = world::KernelKind::event_queue;
   options.watcher = &times;
   Diagnostics diagnostics;
-  run::RunResult result = run::run_scenario(*scenario_of(yaml), options, diagnostics);
+  result::RunResult result = world::run_scenario(*scenario_of(yaml), options, diagnostics);
   std::ranges::sort(times.first);
   std::ranges::sort(times.last);
   return result;
@@ -74,7 +74,7 @@ TEST_CASE("do rates, joules and power of a short run agree with those of a long 
   const auto mean = [](const std::string& requests, int seeds) {
     Mean sum;
     for (int seed = 1; seed <= seeds; ++seed) {
-      const run::RunResult r = run_of(kChat, {"workload.requests=" + requests, "seed=" + std::to_string(seed)});
+      const result::RunResult r = run_of(kChat, {"workload.requests=" + requests, "seed=" + std::to_string(seed)});
       REQUIRE(r.window.rule == "steady");
       sum.requests += r.throughput.requests_per_s / seeds;
       sum.offered += *r.throughput.offered_requests_per_s / seeds;
@@ -98,7 +98,7 @@ TEST_CASE("do rates, joules and power of a short run agree with those of a long 
 TEST_CASE("what is in the window of calls that come one by one? All of them but the first and the last") {
   // A call each second, answered within it: the first end opens the window (nobody is open), the last start closes it.
   Times times;
-  const run::RunResult r = watched(few("{kind: periodic, rate: 1 /s}", "60"), times);
+  const result::RunResult r = watched(few("{kind: periodic, rate: 1 /s}", "60"), times);
   CHECK(r.window.from_s == times.last.front());
   CHECK(r.window.to_s == 60);
   const double length = 60 - times.last.front();
@@ -116,13 +116,13 @@ TEST_CASE("what is in the window of calls that come one by one? All of them but 
 
 TEST_CASE("windows that follow one another add up to the run, wherever their edges cut steps and answers") {
   const std::string yaml = few("{kind: poisson, rate: 25 /s}", "300", "seed: 5\n");
-  const run::RunResult whole = run_of(yaml + "window: {rule: whole}\n");
+  const result::RunResult whole = run_of(yaml + "window: {rule: whole}\n");
   CHECK(whole.window_s == whole.simulated_s);
   CHECK(whole.energy->total_joules == whole.overall.energy.total_joules);
   for (const char* cut : {"1 ms", "3.3337 s", "7.77 s", "12 s"}) {
     CAPTURE(cut);
-    const run::RunResult before = run_of(yaml + "window: {rule: between, from: 0 s, to: " + cut + "}\n");
-    const run::RunResult after = run_of(yaml + "window: {rule: between, from: " + cut + "}\n");
+    const result::RunResult before = run_of(yaml + "window: {rule: between, from: 0 s, to: " + cut + "}\n");
+    const result::RunResult after = run_of(yaml + "window: {rule: between, from: " + cut + "}\n");
     const auto sum = [&](auto figure) { return figure(before) + figure(after); };
     const auto check = [&](auto figure) { CHECK(sum(figure) == doctest::Approx(figure(whole)).epsilon(1e-9)); };
     check([](const auto& r) { return r.window_s; });
@@ -138,14 +138,14 @@ TEST_CASE("windows that follow one another add up to the run, wherever their edg
 
 TEST_CASE("a closed loop is measured until a user does not come back, a burst from end to end") {
   Times times;
-  const run::RunResult loop = watched(few("{kind: closed_loop, users: 16}", "200"), times);
+  const result::RunResult loop = watched(few("{kind: closed_loop, users: 16}", "200"), times);
   CHECK(loop.window.rule == "steady");
   CHECK(loop.window.from_s == times.last[29]);      // 30 ends are twice the 15 that one end leaves open
   CHECK(loop.window.to_s == times.last[200 - 16]);  // the end after the one that 200th call waited for
   CHECK_FALSE(loop.throughput.offered_requests_per_s.has_value());
   CHECK(loop.verdict.state != State::saturated);
 
-  const run::RunResult burst = run_of(few("{kind: burst, programs: 400}", "400"));
+  const result::RunResult burst = run_of(few("{kind: burst, programs: 400}", "400"));
   CHECK(burst.window.rule == "whole");
   CHECK(burst.window_s == burst.simulated_s);
   CHECK(burst.verdict.state == State::valid);
@@ -155,7 +155,7 @@ TEST_CASE("a closed loop is measured until a user does not come back, a burst fr
 
 TEST_CASE("ML.ENERGY's window goes from the n-th first token to the end of all but n") {
   Times times;
-  const run::RunResult r =
+  const result::RunResult r =
       watched(few("{kind: burst, programs: 200}", "200", "window: {rule: full_batch, sequences: 8}\n"), times);
   CHECK(r.window.rule == "full_batch");
   CHECK(r.window.from_s == times.first[7]);
@@ -172,13 +172,14 @@ TEST_CASE("windows are the same bytes on both clocks, with steps planned ahead a
     const std::string simgrid = json_on_simgrid(*scenario);
     CHECK(simgrid.size() > 1000);
     CHECK(simgrid == json_on_simgrid(*scenario, 0));
-    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario)));
-    CHECK(simgrid == run::to_json(run_on_event_queue(*scenario, 0)));
+    CHECK(simgrid == result::to_json(run_on_event_queue(*scenario)));
+    CHECK(simgrid == result::to_json(run_on_event_queue(*scenario, 0)));
   }
 }
 
 TEST_CASE("a window that the run does not have is a warning, one that says nothing a mistake") {
-  const run::RunResult late = run_of(few("{kind: poisson, rate: 10 /s}", "50", "window: {rule: between, from: 1 h}\n"));
+  const result::RunResult late =
+      run_of(few("{kind: poisson, rate: 10 /s}", "50", "window: {rule: between, from: 1 h}\n"));
   CHECK(late.window_s == late.simulated_s);
   CHECK(std::ranges::any_of(late.warnings, [](const std::string& w) { return holds(w, "no window"); }));
   const auto said = [](const std::string& window) {
@@ -202,8 +203,8 @@ int wrong_verdicts(const std::vector<double>& loads, const std::vector<int>& len
     for (const int length : lengths)
       for (int seed = 1; seed <= seeds; ++seed) {
         const std::string rate = std::to_string(load * capacity);
-        const run::RunResult r = run_of(few("{kind: poisson, rate: " + rate + " /s}", std::to_string(length)),
-                                        {"seed=" + std::to_string(seed)});
+        const result::RunResult r = run_of(few("{kind: poisson, rate: " + rate + " /s}", std::to_string(length)),
+                                           {"seed=" + std::to_string(seed)});
         // Too wide an interval of p99 is no word about the load, and says so.
         const bool imprecise = r.verdict.state == State::unsteady && holds(r.verdict.reasons[0], "interval of p99");
         if (load < 1 ? r.verdict.state == State::valid || imprecise : r.verdict.state == State::saturated) continue;
@@ -227,7 +228,7 @@ TEST_CASE("ten lengths, ten loads, five seeds: no verdict flips" * doctest::skip
 
 TEST_CASE("chat on an H100 at 30 /s, of which it serves 25, is saturated at any length") {
   for (const char* requests : {"1000", "2000", "4000"}) {
-    const run::RunResult r =
+    const result::RunResult r =
         run_of(kChat, {"workload.arrivals.rate=30 /s", std::string("workload.requests=") + requests});
     CAPTURE(requests);
     CHECK(r.verdict.state == State::saturated);
@@ -246,7 +247,7 @@ TEST_CASE("a replay whose load rises and is served is valid: that it drains is n
   }
   const auto path = std::filesystem::temp_directory_path() / ("llmscape-rising-" + std::to_string(getpid()) + ".jsonl");
   write_file_atomically(path, trace);
-  const run::RunResult r = run_of(
+  const result::RunResult r = run_of(
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\nserving: {batcher: {policy: "
       "vllm_v1, max_num_seqs: 32}}\nworkload: {replay: {trace: " +
       path.string() + "}}\n");

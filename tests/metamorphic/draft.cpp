@@ -170,15 +170,16 @@ std::string Draft::yaml() const {
 
 namespace {
 
-std::optional<run::Scenario> scenario_of(const Draft& draft, Diagnostics& diagnostics) {
+std::optional<scenario::Scenario> scenario_of(const Draft& draft, Diagnostics& diagnostics) {
   YamlNode root = read_yaml(std::make_shared<const SourceText>(SourceText{"draft", draft.base}), diagnostics);
-  auto scenario = run::read_scenario(std::move(root), ".", draft.changes, std::nullopt, source_catalogs(), diagnostics);
+  auto scenario =
+      scenario::read_scenario(std::move(root), ".", draft.changes, std::nullopt, source_catalogs(), diagnostics);
   return diagnostics.has_errors() ? std::nullopt : std::move(scenario);
 }
 
 }  // namespace
 
-std::optional<run::Scenario> Draft::scenario() const {
+std::optional<scenario::Scenario> Draft::scenario() const {
   Diagnostics diagnostics;
   return scenario_of(*this, diagnostics);
 }

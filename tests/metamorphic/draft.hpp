@@ -21,7 +21,7 @@ struct Draft {
   // As one YAML file; empty where the changes do not go together.
   [[nodiscard]] std::string yaml() const;
   // Nothing where this scenario cannot be run: that is for the reader of files to say, not for these laws.
-  [[nodiscard]] std::optional<run::Scenario> scenario() const;
+  [[nodiscard]] std::optional<scenario::Scenario> scenario() const;
 };
 
 // One replica, everything asked for at once, nothing that reacts to time: no tools, streams, controllers or

@@ -58,9 +58,9 @@ void check(Law law, Draft (*draft)(std::uint64_t)) {
   CHECK(ran > scenarios() / 2);
 }
 
-double mean(const run::Percentiles* distribution) { return distribution ? distribution->mean : 0; }
+double mean(const result::Percentiles* distribution) { return distribution ? distribution->mean : 0; }
 
-double joules(const run::RunResult& result) { return result.energy ? result.energy->total_joules : 0; }
+double joules(const result::RunResult& result) { return result.energy ? result.energy->total_joules : 0; }
 
 // "A 1.2 is not B 1.3", where two figures differ by more than `relative`.
 std::string unlike(const char* what, double was, double is, double relative) {
@@ -68,7 +68,7 @@ std::string unlike(const char* what, double was, double is, double relative) {
   return fmt::format("{}: {:.17g} is not {:.17g}; ", what, is, was);
 }
 
-std::string unlike(const run::RunResult& was, const run::RunResult& is, double factor, double relative) {
+std::string unlike(const result::RunResult& was, const result::RunResult& is, double factor, double relative) {
   return unlike("simulated", factor * was.simulated_s, is.simulated_s, relative) +
          unlike("TTFT", factor * mean(was.latency["ttft_s"]), mean(is.latency["ttft_s"]), relative) +
          unlike("TPOT", factor * mean(was.latency["tpot_s"]), mean(is.latency["tpot_s"]), relative) +
@@ -94,7 +94,7 @@ std::string preset_of(const Draft& draft) {
 
 std::string never_slower(const Draft& draft) {
   const auto scenario = draft.scenario();
-  const run::RunResult was = run_on_event_queue(*scenario);
+  const result::RunResult was = run_on_event_queue(*scenario);
   if (was.kv.preemptions > 0) return "";
   const Sheet& sheet = kSheets.at(preset_of(draft));
   std::string wrong;
@@ -103,7 +103,7 @@ std::string never_slower(const Draft& draft) {
         fmt::format("links.bandwidth={} GB/s", 1.5 * sheet.links)}) {
     const auto better = draft.with("hardware.devices[0]." + change).scenario();
     if (!better) return "cannot be run with " + change;
-    const run::RunResult is = run_on_event_queue(*better);
+    const result::RunResult is = run_on_event_queue(*better);
     if (is.simulated_s > 1.001 * was.simulated_s)
       wrong += fmt::format("{}: {:.9g} s, before {:.9g} s; ", change, is.simulated_s, was.simulated_s);
     if (mean(is.latency["e2e_s"]) > 1.001 * mean(was.latency["e2e_s"]))
@@ -114,7 +114,7 @@ std::string never_slower(const Draft& draft) {
 }
 
 std::string parts_sum_up(const Draft& draft) {
-  const run::RunResult result = run_on_event_queue(*draft.scenario());
+  const result::RunResult result = run_on_event_queue(*draft.scenario());
   if (!result.energy) return "";
   double components = 0, groups = 0;
   for (const auto& [name, share] : result.energy->joules) components += share;
@@ -127,7 +127,7 @@ std::string parts_sum_up(const Draft& draft) {
 // and the weights read once in each step of a replica within the bandwidth, of all devices and for the whole run.
 std::string below_the_roofline(const Draft& draft) {
   const auto scenario = draft.scenario();
-  const run::RunResult result = run_on_event_queue(*scenario);
+  const result::RunResult result = run_on_event_queue(*scenario);
   double peak = 0, memory = 0;
   const std::string yaml = draft.yaml();
   for (const auto& device : scenario->config.hardware.devices) {
@@ -152,7 +152,7 @@ std::string below_the_roofline(const Draft& draft) {
 }
 
 std::string names_and_order_do_not_matter(const Draft& draft) {
-  const run::RunResult was = run_on_event_queue(*draft.scenario());
+  const result::RunResult was = run_on_event_queue(*draft.scenario());
   Draft other = draft;
   other.base = replaced(draft.base, "gpus", "zebra");
   for (std::string& change : other.changes) {
@@ -170,13 +170,13 @@ std::string names_and_order_do_not_matter(const Draft& draft) {
 
 std::string same_on_both_clocks(const Draft& draft) {
   const auto scenario = draft.scenario();
-  const std::string queue = run::to_json(run_on_event_queue(*scenario)), simgrid = json_on_simgrid(*scenario);
+  const std::string queue = result::to_json(run_on_event_queue(*scenario)), simgrid = json_on_simgrid(*scenario);
   if (simgrid.empty()) return "does not end under SimGrid";
   return queue == simgrid ? "" : "other bytes under SimGrid";
 }
 
 std::string twice_the_time(const Draft& draft) {
-  const run::RunResult was = run_on_event_queue(*draft.scenario());
+  const result::RunResult was = run_on_event_queue(*draft.scenario());
   Draft slow = draft;
   for (const auto& [was_text, is_text] : {std::pair{"100 Tflop/s", "50 Tflop/s"},
                                           {"1 TB/s", "500 GB/s"},

@@ -48,14 +48,14 @@ double cpu_seconds(const rusage& use) {
 int run_case(const Case& c) {
   const std::filesystem::path data = cli::data_folder();
   Diagnostics diagnostics;
-  const auto scenario =
-      run::load_scenario(data / "tests/performance/chat.yaml", c.overrides, std::nullopt,
-                         {data / "models/catalog", data / "hardware/catalog", data / "workloads/catalog"}, diagnostics);
+  const auto scenario = scenario::load_scenario(
+      data / "tests/performance/chat.yaml", c.overrides, std::nullopt,
+      {data / "models/catalog", data / "hardware/catalog", data / "workloads/catalog"}, diagnostics);
   if (!scenario) {
     std::fputs(diagnostics.text(false).c_str(), stderr);
     return 2;
   }
-  const run::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
+  const result::RunResult result = world::run_scenario(*scenario, {}, diagnostics);
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
   const double cpu = cpu_seconds(use);

@@ -17,14 +17,14 @@
 // process).
 namespace llmscape::testing {
 
-inline run::Catalogs source_catalogs() { return {"models/catalog", "hardware/catalog", "workloads/catalog"}; }
+inline scenario::Catalogs source_catalogs() { return {"models/catalog", "hardware/catalog", "workloads/catalog"}; }
 
-inline std::optional<run::Scenario> scenario_of(const std::string& yaml,
-                                                const std::vector<std::string>& overrides = {}) {
+inline std::optional<scenario::Scenario> scenario_of(const std::string& yaml,
+                                                     const std::vector<std::string>& overrides = {}) {
   const auto path = std::filesystem::temp_directory_path() / ("llmscape-test-" + std::to_string(getpid()) + ".yaml");
   write_file_atomically(path, yaml);
   Diagnostics diagnostics;
-  auto scenario = run::load_scenario(path, overrides, std::nullopt, source_catalogs(), diagnostics);
+  auto scenario = scenario::load_scenario(path, overrides, std::nullopt, source_catalogs(), diagnostics);
   std::filesystem::remove(path);
   if (diagnostics.has_errors()) FAIL_CHECK(diagnostics.text(false));
   return scenario;
@@ -34,7 +34,7 @@ inline std::optional<run::Scenario> scenario_of(const std::string& yaml,
 inline std::string mistakes(const std::string& yaml) {
   Diagnostics diagnostics;
   const auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{"s.yaml", yaml}), diagnostics);
-  CHECK_FALSE(run::read_scenario(tree, ".", {}, std::nullopt, source_catalogs(), diagnostics));
+  CHECK_FALSE(scenario::read_scenario(tree, ".", {}, std::nullopt, source_catalogs(), diagnostics));
   return diagnostics.text(false);
 }
 
@@ -68,21 +68,21 @@ inline std::string in_child(const std::function<std::string()>& text) {
   return result;
 }
 
-inline run::RunResult run_on_event_queue(const run::Scenario& scenario, std::int64_t lookahead = 64) {
-  run::RunOptions options;
-  options.kernel = run::KernelKind::event_queue;
+inline result::RunResult run_on_event_queue(const scenario::Scenario& scenario, std::int64_t lookahead = 64) {
+  world::Options options;
+  options.kernel = world::KernelKind::event_queue;
   options.lookahead = lookahead;
   Diagnostics diagnostics;
-  return run::run_scenario(scenario, options, diagnostics);
+  return world::run_scenario(scenario, options, diagnostics);
 }
 
 // The result as JSON, run under SimGrid.
-inline std::string json_on_simgrid(const run::Scenario& scenario, std::int64_t lookahead = 64) {
+inline std::string json_on_simgrid(const scenario::Scenario& scenario, std::int64_t lookahead = 64) {
   return in_child([&] {
-    run::RunOptions options;
+    world::Options options;
     options.lookahead = lookahead;
     Diagnostics diagnostics;
-    return run::to_json(run::run_scenario(scenario, options, diagnostics));
+    return result::to_json(world::run_scenario(scenario, options, diagnostics));
   });
 }
 

@@ -39,13 +39,13 @@ Outcome outcome(const std::string& model) {
   Diagnostics diagnostics;
   const auto record = traces::read_engine_record(kFolder + model + ".json.gz", diagnostics);
   REQUIRE_MESSAGE(record, diagnostics.text(false));
-  const run::Catalogs catalogs{"models/catalog", "hardware/catalog", "workloads/catalog"};
+  const scenario::Catalogs catalogs{"models/catalog", "hardware/catalog", "workloads/catalog"};
   const validation::Replay replay(*record, device(), catalogs, diagnostics);
   REQUIRE_MESSAGE(replay.scenario(), diagnostics.text(false));
-  const run::Scenario& scenario = *replay.scenario();
-  const run::ServingConfig& serving = scenario.config.serving;
+  const scenario::Scenario& scenario = *replay.scenario();
+  const scenario::ServingConfig& serving = scenario.config.serving;
   const auto steps =
-      scenario.config.hardware.devices.front()->bind(scenario.model, serving.plan(), run::settings_of(serving));
+      scenario.config.hardware.devices.front()->bind(scenario.model, serving.plan(), scenario::settings_of(serving));
   Outcome out{validation::compare_steps(*record, *steps, models::kv_laws(scenario.model))};
   auto simulated = validation::simulate(scenario, diagnostics);
   REQUIRE_MESSAGE(simulated, diagnostics.text(false));

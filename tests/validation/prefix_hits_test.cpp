@@ -69,7 +69,7 @@ std::int64_t hits(const std::vector<traces::TraceRecord>& trace, std::size_t cap
   return total;
 }
 
-run::RunResult replay(std::int64_t kv_blocks, double speedup) {
+result::RunResult replay(std::int64_t kv_blocks, double speedup) {
   const auto scenario = scenario_of(
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpu, preset: h100-sxm}]}\n"
       "serving: {max_model_len: 262144, kv_blocks: " +
@@ -85,7 +85,7 @@ TEST_CASE("with room for everything, hits equal an independent count of whole bl
     MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
     return;
   }
-  const run::RunResult result = replay(20'000'000, 1);
+  const result::RunResult result = replay(20'000'000, 1);
   CHECK(result.requests.completed == 3993);
   CHECK(result.tokens.reused == kBlock * hits(records(), SIZE_MAX));
 }
@@ -101,7 +101,7 @@ TEST_CASE("with a small cache the hit rate is within a point of a brute-force LR
   for (const std::int64_t blocks : {50'000, 200'000}) {
     CAPTURE(blocks);
     // Slow enough that requests hardly overlap: the brute force serves one after the other.
-    const run::RunResult result = replay(blocks, 0.05);
+    const result::RunResult result = replay(blocks, 0.05);
     const double expected = static_cast<double>(kBlock * hits(trace, static_cast<std::size_t>(blocks))) / prompt_tokens;
     CHECK(static_cast<double>(result.tokens.reused) / prompt_tokens ==
           doctest::Approx(expected).epsilon(0.01 / expected));

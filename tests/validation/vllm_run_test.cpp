@@ -40,7 +40,7 @@ std::string measured_layers(const std::string& data, const std::string& per_pref
 }
 
 struct Outcome {
-  run::RunResult result;
+  result::RunResult result;
   std::vector<validation::Comparison> comparisons;
   std::vector<validation::Course> courses, logged;  // against the requests, and against the engine's own log
   [[nodiscard]] double error(const std::string& metric, const std::string& figure) const {
@@ -77,7 +77,7 @@ Outcome replay(const std::string& data, const std::string& device) {
 }
 
 // As vLLM counted (engines.md 11).
-void check_schedule(const run::RunResult& result) {
+void check_schedule(const result::RunResult& result) {
   CHECK(result.tokens.reused == 19'520);
   CHECK(static_cast<double>(result.steps) == doctest::Approx(2388).epsilon(0.015));
 }
@@ -98,9 +98,9 @@ TEST_CASE("the catalogue's device takes as long as the layer tables for decodes 
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: rtx-pro-6000}]}\nworkload: {preset: "
       "chat-1k, requests: 1}\n");
   REQUIRE(scenario);
-  const run::ServingConfig& serving = scenario->config.serving;
+  const scenario::ServingConfig& serving = scenario->config.serving;
   const auto model =
-      scenario->config.hardware.devices.front()->bind(scenario->model, serving.plan(), run::settings_of(serving));
+      scenario->config.hardware.devices.front()->bind(scenario->model, serving.plan(), scenario::settings_of(serving));
   for (const auto& [cached, milliseconds] : {std::pair(1024, 25.3), std::pair(2048, 36.7)}) {
     const std::array attended = {models::Attended{128 * (cached + 1), cached + 1}};
     models::Batch batch;

@@ -15,7 +15,7 @@ using namespace llmscape::explore::test;
 
 namespace {
 
-const run::Catalogs kCatalogs = {"models/catalog", "hardware/catalog", "workloads/catalog"};
+const scenario::Catalogs kCatalogs = {"models/catalog", "hardware/catalog", "workloads/catalog"};
 
 constexpr const char* kSpace = R"(schema: sweep/1
 base:

@@ -17,7 +17,7 @@ using namespace llmscape::explore::test;
 
 namespace {
 
-const run::Catalogs kCatalogs = {"models/catalog", "hardware/catalog", "workloads/catalog"};
+const scenario::Catalogs kCatalogs = {"models/catalog", "hardware/catalog", "workloads/catalog"};
 
 // Calls of one token for a device that takes one at a time: each is one step of the same length.
 std::string one_at_a_time(const std::string& arrivals, int requests) {
@@ -151,8 +151,8 @@ TEST_CASE("a number that no scenario can have is an end of the search, with the 
 TEST_CASE("a path that leads nowhere is reported with what stands there; so is one that leads to no number") {
   const llmscape::test::Scratch scratch;
   Diagnostics none;
-  const auto scenario = run::load_scenario(scratch.file("s.yaml", one_at_a_time("{kind: poisson, rate: 2 /s}", 10)), {},
-                                           std::nullopt, kCatalogs, none);
+  const auto scenario = scenario::load_scenario(
+      scratch.file("s.yaml", one_at_a_time("{kind: poisson, rate: 2 /s}", 10)), {}, std::nullopt, kCatalogs, none);
   REQUIRE(scenario);
   const auto said = [&](const std::string& path) {
     Diagnostics diagnostics;

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 // TTFT 1 s: 0.7 waiting, 0.3 prefill; 3 s of decoding; steps of 10 s, 8 of them bound by memory; 200 J, half idle.
-Json result() {
+Json run_json() {
   return Json::parse(R"({
     "schema": "run/1", "seed": 7, "model": "some-model", "hardware": "2 x gpu",
     "verdict": {"state": "valid", "reasons": []},
@@ -41,7 +41,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 }  // namespace
 
 TEST_CASE("the answer comes first: what the first token waits for, and why") {
-  const auto explanation = report::explain(result());
+  const auto explanation = report::explain(run_json());
   REQUIRE(explanation.answer.size() == 5);
   CHECK(
       explanation.answer[0] ==
@@ -57,7 +57,7 @@ TEST_CASE("the answer comes first: what the first token waits for, and why") {
 }
 
 TEST_CASE("a queue is not put down to devices that are idle for much of their time") {
-  Json idle = result();
+  Json idle = run_json();
   idle["utilisation"]["gpu"]["busy"] = 0.5;
   CHECK(has(report::explain(idle).answer[0], "No group of devices is saturated (gpu is busy 50.0 % of its time)"));
   idle["kv"]["peak_use"] = 1.0;
@@ -66,7 +66,7 @@ TEST_CASE("a queue is not put down to devices that are idle for much of their ti
 }
 
 TEST_CASE("a run that is not valid says so before everything else") {
-  Json saturated = result();
+  Json saturated = run_json();
   saturated["verdict"] = {{"state", "saturated"}, {"reasons", {"the backlog grows"}}};
   const auto explanation = report::explain(saturated);
   CHECK(has(explanation.about, "NOT VALID, saturated"));
@@ -75,7 +75,7 @@ TEST_CASE("a run that is not valid says so before everything else") {
 }
 
 TEST_CASE("shares are of the whole time, and of the first token's for what comes before it") {
-  const Json json = Json::parse(report::to_json(report::explain(result())));
+  const Json json = Json::parse(report::to_json(report::explain(run_json())));
   CHECK(json["schema"] == "explain/1");
   REQUIRE(json["requests"].size() == 3);  // nothing was held
   CHECK(json["requests"][0]["seconds"] == 0.7);
@@ -91,7 +91,7 @@ TEST_CASE("shares are of the whole time, and of the first token's for what comes
 }
 
 TEST_CASE("no line is wider than 100 columns") {
-  std::istringstream lines(report::to_text(report::explain(result())));
+  std::istringstream lines(report::to_text(report::explain(run_json())));
   std::size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
     CAPTURE(line);
@@ -101,7 +101,7 @@ TEST_CASE("no line is wider than 100 columns") {
 }
 
 TEST_CASE("a result without a breakdown is explained as far as it goes") {
-  Json old = result();
+  Json old = run_json();
   old.erase("breakdown");
   const auto explanation = report::explain(old);
   CHECK(explanation.answer.size() == 1);

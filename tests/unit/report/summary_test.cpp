@@ -12,20 +12,20 @@ namespace {
 
 using State = metrics::Verdict::State;
 
-run::RunResult full_result() {
-  run::RunResult r;
+result::RunResult full_result() {
+  result::RunResult r;
   r.model = "llama-3.1-8b";
   r.hardware = "4 x h100-sxm";
   r.requests.injected = r.requests.completed = 13'653;
   r.simulated_s = 3501.2;
   r.window_s = 3501.2;
   for (const char* key : {"ttft_s", "e2e_s"})
-    r.latency.set(key, run::Percentiles{13'653, 0.0452, 0.03, 0.04, 0.09, 0.1, 0.189, 0.3, true});
+    r.latency.set(key, result::Percentiles{13'653, 0.0452, 0.03, 0.04, 0.09, 0.1, 0.189, 0.3, true});
   for (const char* key : {"tpot_s", "itl_s"})
-    r.latency.set(key, run::Percentiles{13'653, 0.00947, 0.001, 0.009, 0.011, 0.012, 0.0147, 0.02, true});
+    r.latency.set(key, result::Percentiles{13'653, 0.00947, 0.001, 0.009, 0.011, 0.012, 0.0147, 0.02, true});
   r.throughput = {3.9, 823.4, 5301.7, 205.85, 1 / 0.00947, 3.86, 0.991, 4.1};
   r.kv = {111'404, 0.345, 12, 0.988};
-  run::EnergyResult& energy = r.energy.emplace();
+  result::EnergyResult& energy = r.energy.emplace();
   energy.joules = {{"compute", 100}, {"memory", 200}, {"on_chip", 5}, {"static", 95}};
   energy.total_joules = 400;
   energy.joules_per_output_token = 0.17;
@@ -68,7 +68,7 @@ TEST_CASE("a good run is told in fourteen lines of at most 100 columns") {
 }
 
 TEST_CASE("a run that is not valid says so first, why, and in grey") {
-  run::RunResult result = full_result();
+  result::RunResult result = full_result();
   result.verdict = {State::saturated,
                     {std::string("unanswered calls grew by 812 while requests arrived (mean 600): the load is ") +
                      "above what the system serves; lower the rate or add devices"}};
@@ -82,7 +82,7 @@ TEST_CASE("a run that is not valid says so first, why, and in grey") {
 }
 
 TEST_CASE("requests that were not completed are accounted for") {
-  run::RunResult result = full_result();
+  result::RunResult result = full_result();
   result.requests.cancelled = 3;
   result.requests.timed_out = 1;
   result.requests.running = 2;
@@ -90,9 +90,9 @@ TEST_CASE("requests that were not completed are accounted for") {
 }
 
 TEST_CASE("parts of devices and money have a line each where they are known") {
-  run::RunResult result = full_result();
+  result::RunResult result = full_result();
   result.utilisation = {{"edge", 0.5, {{"arithmetic", 0.01, 0.02}, {"memory", 0.465, 0.93}}}, {"gpu", 0.25, {}}};
-  run::CostResult cost;
+  result::CostResult cost;
   cost.currency = "USD";
   cost.total = 4;
   cost.per_million_output_tokens = 1.111;
@@ -106,7 +106,7 @@ TEST_CASE("parts of devices and money have a line each where they are known") {
 }
 
 TEST_CASE("a run in which nothing happened is told, too") {
-  run::RunResult result;
+  result::RunResult result;
   result.verdict = {State::truncated, {"no request was completed in the measured window"}};
   const std::string text = summary(result, false);
   CHECK(holds(text, "NOT VALID, truncated"));

@@ -15,30 +15,30 @@ namespace llmscape::metrics {
 namespace {
 
 // A result that has every part, no two of its numbers alike.
-run::RunResult everything() {
+result::RunResult everything() {
   double next = 0.125;
   const auto number = [&next] { return next += 1; };
   std::int64_t counted = 1000;
   const auto count = [&counted] { return ++counted; };
-  run::RunResult r;
+  result::RunResult r;
   for (const Metric& metric : latencies())
-    r.latency.set(metric.key, run::Percentiles{count(), number(), number(), number(), number(), number(), number(),
-                                               number(), true});
+    r.latency.set(metric.key, result::Percentiles{count(), number(), number(), number(), number(), number(), number(),
+                                                  number(), true});
   r.tokens = {count(), count(), count(), count(), count(), count(), count(), count()};
   r.throughput = {number(), number(), number(), number(), number(), number(), number(), number()};
   r.kv = {count(), number(), count(), number()};
   r.kv_tiers.emplace_back();
-  r.speculation = run::SpeculationResult{count(), number(), number()};
-  r.adapters = run::AdapterResult{count(), number()};
-  run::EnergyResult& e = r.energy.emplace();
+  r.speculation = result::SpeculationResult{count(), number(), number()};
+  r.adapters = result::AdapterResult{count(), number()};
+  result::EnergyResult& e = r.energy.emplace();
   for (double* of : {&e.total_joules, &e.mean_w, &e.peak_w, &e.peak_window_s, &e.idle_share, &e.assumed_share})
     *of = number();
   e.joules_per_output_token = number();
   e.output_tokens_per_joule = number();
   e.joules_per_request = number();
-  r.cost = run::CostResult{"EUR", {}, number(), number(), number(), number(), number(), {}};
-  r.area = run::AreaResult{number(), number()};
-  run::TimeParts& phases_of = r.breakdown.requests.emplace();
+  r.cost = result::CostResult{"EUR", {}, number(), number(), number(), number(), number(), {}};
+  r.area = result::AreaResult{number(), number()};
+  result::TimeParts& phases_of = r.breakdown.requests.emplace();
   for (const std::string_view name : serving::kRequestPhaseNames) phases_of.parts.emplace_back(name, number());
   for (const Metric& metric : numbers())
     if (!metric.value) r.numbers.set(metric.key, metric.unit.empty() ? static_cast<double>(count()) : number());
@@ -58,14 +58,14 @@ const Metric& metric(std::string_view key) {
 }  // namespace
 
 TEST_CASE("every column of a result is written, and read back from its place, as it was") {
-  const run::RunResult result = everything();
-  const auto json = nlohmann::json::parse(run::to_json(result));
+  const result::RunResult result = everything();
+  const auto json = nlohmann::json::parse(result::to_json(result));
   std::set<double> values;
   for (const Column& column : columns()) {
     CAPTURE(column.name);
     const auto value = column.value(result);
     REQUIRE(value);
-    CHECK(run::number_in(json, column) == value);
+    CHECK(result::number_in(json, column) == value);
     CHECK(find_column(column.name) == &column);
     CHECK(find_column(short_name(column)) == &column);
     values.insert(*value);
@@ -74,11 +74,11 @@ TEST_CASE("every column of a result is written, and read back from its place, as
 }
 
 TEST_CASE("a result without a part has nothing in its columns") {
-  const run::RunResult empty;
-  const auto json = nlohmann::json::parse(run::to_json(empty));
+  const result::RunResult empty;
+  const auto json = nlohmann::json::parse(result::to_json(empty));
   for (const Column& column : columns()) {
     CAPTURE(column.name);
-    CHECK(run::number_in(json, column) == column.value(empty));
+    CHECK(result::number_in(json, column) == column.value(empty));
     const std::string_view section = column.metric->section;
     if (section == "latency" || section == "throughput" || section == "energy" || section.starts_with("breakdown"))
       CHECK_FALSE(column.value(empty));
@@ -86,14 +86,14 @@ TEST_CASE("a result without a part has nothing in its columns") {
 }
 
 TEST_CASE("what is told by a name that no row has is refused, not lost") {
-  run::RunResult result;
+  result::RunResult result;
   result.numbers.set("made_up_s", 1);
-  CHECK_THROWS_WITH_AS(run::to_json(result),
+  CHECK_THROWS_WITH_AS(result::to_json(result),
                        "the result tells 'made_up_s', but no row of the table of metrics has it written",
                        std::logic_error);
-  run::RunResult other;
-  other.latency.set("made_up_s", run::Percentiles{});
-  CHECK_THROWS_AS(run::to_json(other), std::logic_error);
+  result::RunResult other;
+  other.latency.set("made_up_s", result::Percentiles{});
+  CHECK_THROWS_AS(result::to_json(other), std::logic_error);
 }
 
 TEST_CASE("an observer keeps bubbles only where streams share the stages of a pipeline") {

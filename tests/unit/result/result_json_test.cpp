@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -60,4 +60,4 @@ TEST_CASE("NaN and infinity never leave") {
   CHECK_THROWS_AS(to_json(result), std::logic_error);
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

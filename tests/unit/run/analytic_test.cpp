@@ -88,12 +88,12 @@ TEST_CASE("the best split of many instances at home loses no decode that a promp
 
 TEST_CASE("as events, a hand-over moves the bytes of the profile: 180 MB of a prompt of 3,000 tokens") {
   const auto scenario = scenario_of(offloading("1 TB/s"), {"workload.requests=40"});
-  const run::RunResult result = llmscape::testing::run_on_event_queue(*scenario);
+  const result::RunResult result = llmscape::testing::run_on_event_queue(*scenario);
   REQUIRE(result.pools.size() == 3);
   const std::int64_t offloaded = result.pools[0].prefill_tokens / 3000;
   CHECK(offloaded > 0);
   CHECK(offloaded < 40);
-  const auto uplink = std::ranges::find(result.links, "site a, out", &run::LinkResult::name);
+  const auto uplink = std::ranges::find(result.links, "site a, out", &result::LinkResult::name);
   REQUIRE(uplink != result.links.end());
   CHECK(uplink->bytes == Approx(static_cast<double>(offloaded) * 180e6));
 }
@@ -103,9 +103,9 @@ TEST_CASE("profiles and a threshold that follows the queues give the same bytes 
       offloading("1 TB/s"), {"workload.requests=60", "workload.arrivals.rate=1.5 /s",
                              "serving.controllers=[{policy: threshold, longer: elsewhere, shorter: prompts, usual: "
                              "2000, max: 100000, interval: 1 s}]"});
-  const std::string queue = run::to_json(llmscape::testing::run_on_event_queue(*scenario));
+  const std::string queue = result::to_json(llmscape::testing::run_on_event_queue(*scenario));
   CHECK(queue == llmscape::testing::json_on_simgrid(*scenario));
-  CHECK(queue == run::to_json(llmscape::testing::run_on_event_queue(*scenario, 0)));
+  CHECK(queue == result::to_json(llmscape::testing::run_on_event_queue(*scenario, 0)));
 }
 
 TEST_CASE("a link that transfers share and fill gives the same bytes on both kernels (INV-14)") {
@@ -115,12 +115,12 @@ TEST_CASE("a link that transfers share and fill gives the same bytes on both ker
         offloading(uplink), {"workload.requests=200", "workload.arrivals.rate=1.5 /s",
                              "serving.controllers=[{policy: threshold, longer: elsewhere, shorter: prompts, usual: "
                              "2000, max: 100000, interval: 1 s}]"});
-    const run::RunResult result = llmscape::testing::run_on_event_queue(*scenario);
-    const auto site = std::ranges::find(result.links, "site a, out", &run::LinkResult::name);
+    const result::RunResult result = llmscape::testing::run_on_event_queue(*scenario);
+    const auto site = std::ranges::find(result.links, "site a, out", &result::LinkResult::name);
     REQUIRE(site != result.links.end());
     CHECK(site->use > 0.7);
-    CHECK(run::to_json(result) == llmscape::testing::json_on_simgrid(*scenario));
-    CHECK(run::to_json(result) == run::to_json(llmscape::testing::run_on_event_queue(*scenario, 0)));
+    CHECK(result::to_json(result) == llmscape::testing::json_on_simgrid(*scenario));
+    CHECK(result::to_json(result) == result::to_json(llmscape::testing::run_on_event_queue(*scenario, 0)));
   }
 }
 

@@ -6,7 +6,7 @@
 #include "sim/result/result.hpp"
 #include "tests/support/scenario_run.hpp"
 
-namespace llmscape::run {
+namespace llmscape::result {
 namespace {
 
 constexpr Seconds kHour{3600};
@@ -103,4 +103,4 @@ TEST_CASE("a run with prices tells money, carbon and tokens per die area, one wi
   CHECK_FALSE(testing::run_on_event_queue(*testing::scenario_of(plain)).cost);
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::result

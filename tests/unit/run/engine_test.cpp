@@ -33,16 +33,16 @@ struct Chosen {
 
 Chosen chosen(const std::string& serving) {
   const auto scenario = scenario_of(served(serving));
-  const run::PoolConfig& pool = scenario->pools.front();
+  const scenario::PoolConfig& pool = scenario->pools.front();
   return {pool.batcher->depth() > 1, pool.cuda_graphs};
 }
 
 }  // namespace
 
 TEST_CASE("which version of vLLM is it? 0.9 is older than 0.13, and each chooses its own scheduling and graphs") {
-  CHECK(run::compare_versions("0.9", "0.13") < 0);
-  CHECK(run::compare_versions("0.13", "0.13.0") == 0);
-  CHECK(run::compare_versions("1", "0.19.2") > 0);
+  CHECK(scenario::compare_versions("0.9", "0.13") < 0);
+  CHECK(scenario::compare_versions("0.13", "0.13.0") == 0);
+  CHECK(scenario::compare_versions("1", "0.19.2") > 0);
   using enum hardware::CudaGraphs;
   CHECK(chosen("{engine: {name: vllm, version: \"0.6\"}}") == Chosen{false, full});
   CHECK(chosen("{engine: {name: vllm, version: 0.10}}") == Chosen{false, piecewise});
@@ -97,9 +97,9 @@ TEST_CASE("is eager mode free? a token of an 8B model on an H100 then waits for 
 TEST_CASE("how many sequences of 32k fit of GPT-OSS? almost twice what its layers with a window would let") {
   const auto size = [](const std::string& serving) {
     const auto scenario = scenario_of(served(serving, "gpt-oss-120b", "h200"));
-    return run::replica_size(*scenario, scenario->pools[0], *scenario->config.hardware.devices[0]);
+    return scenario::replica_size(*scenario, scenario->pools[0], *scenario->config.hardware.devices[0]);
   };
-  const run::ReplicaSize whole = size("{kv_windows: ignored}"), pooled = size("{}");
+  const scenario::ReplicaSize whole = size("{kv_windows: ignored}"), pooled = size("{}");
   const double memory = static_cast<double>(whole.kv_blocks) * 16 * 2 * 36864;
   CHECK(static_cast<double>(pooled.kv_blocks) == doctest::Approx(memory / (16 * 36864)).epsilon(1e-3));
   REQUIRE(pooled.windows.size() == 1);
@@ -107,12 +107,12 @@ TEST_CASE("how many sequences of 32k fit of GPT-OSS? almost twice what its layer
   CHECK(pooled.windows[0].weight == doctest::Approx(1));
   CHECK(whole.windows.empty());
   // SGLang: 0.8 tokens for layers with a window for each token of the others.
-  const run::ReplicaSize ratio = size("{batcher: sglang}");
+  const scenario::ReplicaSize ratio = size("{batcher: sglang}");
   CHECK(static_cast<double>(ratio.kv_blocks) == doctest::Approx(memory / (1.8 * 16 * 36864)).epsilon(1e-3));
   // A model of one kind of layer is the same to all.
   for (const char* serving : {"{}", "{kv_windows: ignored}"}) {
     const auto scenario = scenario_of(served(serving));
-    CHECK(run::replica_size(*scenario, scenario->pools[0], *scenario->config.hardware.devices[0]).windows.empty());
+    CHECK(scenario::replica_size(*scenario, scenario->pools[0], *scenario->config.hardware.devices[0]).windows.empty());
   }
 }
 

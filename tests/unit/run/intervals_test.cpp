@@ -101,7 +101,7 @@ TEST_CASE("the interval of a lightly loaded run holds the prediction, and is as 
   int runs = 0;
   const auto intervals = predict_intervals(*scenario, 2, [&] { ++runs; });
   CHECK(runs == 21);
-  const auto tpot = std::ranges::find(intervals.metrics, "tpot_s.mean", &run::Interval::metric);
+  const auto tpot = std::ranges::find(intervals.metrics, "tpot_s.mean", &result::Interval::metric);
   REQUIRE(tpot != intervals.metrics.end());
   CHECK(tpot->low < result.latency["tpot_s"]->mean);
   CHECK(tpot->high > result.latency["tpot_s"]->mean);

@@ -62,7 +62,7 @@ TEST_CASE("each adapter is loaded once if all are resident, else again and again
 
 TEST_CASE("steps that carry adapters are priced the same whether they were looked ahead at or not") {
   const auto json = [](std::int64_t lookahead) {
-    return run::to_json(run_on_event_queue(*scenario_of(scenario(lora(", resident: 16"))), lookahead));
+    return result::to_json(run_on_event_queue(*scenario_of(scenario(lora(", resident: 16"))), lookahead));
   };
   CHECK(json(64) == json(0));
 }

@@ -205,7 +205,7 @@ TEST_CASE("what goes from rack to rack crosses both racks' uplinks; within a rac
     scenario.replace(at, 21, "{preset: dgx-h100, devices: 1}, site: shop" + racks);
     return run_on_event_queue(*scenario_of(scenario)).links;
   };
-  const auto carried = [](const std::vector<run::LinkResult>& all, const std::string& name) {
+  const auto carried = [](const std::vector<result::LinkResult>& all, const std::string& name) {
     double bytes = 0;
     for (const auto& link : all)
       if (link.name.starts_with(name)) bytes += link.bytes;

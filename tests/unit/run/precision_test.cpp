@@ -31,7 +31,7 @@ std::string prompt_on(const std::string& device, const std::string& model, int d
          "fixed, value: 8192}, output: {kind: fixed, value: 2}}}\n";
 }
 
-double gemm_seconds(const run::RunResult& result) {
+double gemm_seconds(const result::RunResult& result) {
   for (const auto& family : result.breakdown.steps.at(0).families)
     if (family.name == "gemm") return family.seconds;
   return 0;
@@ -83,7 +83,7 @@ TEST_CASE(
   const auto told = [](const std::string& device, const std::string& formats) {
     return run_on_event_queue(*scenario_of(prompt_on(device, "preset: llama-3.2-1b" + formats)));
   };
-  const auto emulated = [](const run::RunResult& result) {
+  const auto emulated = [](const result::RunResult& result) {
     return std::ranges::any_of(result.warnings, [](const std::string& w) { return holds(w, "states no rate"); });
   };
   // A TPU v5e states 197 Tflop/s in bf16 and 394 Top/s in int8, a Gaudi 2 432 in bf16 and 865 in fp8.

@@ -35,11 +35,11 @@ std::string agents(const std::string& serving) {
 
 TEST_CASE("gamma is that of the paper's formula: 989 TFLOP/s over 3.35 TB/s are 295 FLOP per byte") {
   const double h100 = 989 / 3.35;
-  CHECK(run::pte_gamma(shipped("qwen2.5-7b"), h100).paper == Approx(2 * 28 * 3584 * h100 / 7.616e9).epsilon(0.001));
-  CHECK(run::pte_gamma(shipped("qwen2.5-72b"), h100).paper == Approx(0.00532).epsilon(0.01));
-  CHECK(run::pte_gamma(shipped("qwen3-235b-a22b"), h100).paper == Approx(0.00097).epsilon(0.01));
+  CHECK(world::pte_gamma(shipped("qwen2.5-7b"), h100).paper == Approx(2 * 28 * 3584 * h100 / 7.616e9).epsilon(0.001));
+  CHECK(world::pte_gamma(shipped("qwen2.5-72b"), h100).paper == Approx(0.00532).epsilon(0.01));
+  CHECK(world::pte_gamma(shipped("qwen3-235b-a22b"), h100).paper == Approx(0.00097).epsilon(0.01));
   // 4 KV heads of 128 for a width of 3,584.
-  const run::PteGamma gamma = run::pte_gamma(shipped("qwen2.5-7b"), h100);
+  const world::PteGamma gamma = world::pte_gamma(shipped("qwen2.5-7b"), h100);
   CHECK(gamma.kv / gamma.paper == Approx(4.0 * 128 / 3584));
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("whole contexts count again in every call, whether they were computed 
   for (const bool evicted : {true, false}) {
     CAPTURE(evicted);
     const auto scenario = scenario_of(agents(evicted ? ", enable_prefix_caching: false" : ""));
-    const run::RunResult result = run_on_event_queue(*scenario);
+    const result::RunResult result = run_on_event_queue(*scenario);
     REQUIRE(result.pte);
     CHECK(result.pte->mean == Approx(4500 + result.pte->gamma * decoding));
     // Blocks of 16 tokens, and the last token of an answer has no KV entry: of the second prompt 1,088 of 1,099 are

@@ -9,7 +9,7 @@
 #include "hardware/table/table_device.hpp"
 #include "sim/scenario/scenario.hpp"
 
-namespace llmscape::run {
+namespace llmscape::scenario {
 namespace {
 
 // Keys of fields whose description begins with what only names of files have, through all groups and kinds.
@@ -68,4 +68,4 @@ TEST_CASE("where does a table start that a saved plan or an option spelled?") {
   CHECK(tables().text == "t");
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape::scenario

@@ -53,7 +53,7 @@ TEST_CASE("a result tells how many tokens a pass answered, and they come faster 
 
 TEST_CASE("no drafts change no byte of a result, and looking ahead changes none of one with drafts") {
   const auto json = [](const std::string& yaml, std::int64_t lookahead) {
-    auto result = nlohmann::json::parse(run::to_json(run_on_event_queue(*scenario_of(yaml), lookahead)));
+    auto result = nlohmann::json::parse(result::to_json(run_on_event_queue(*scenario_of(yaml), lookahead)));
     return result;
   };
   auto none = json(scenario(", speculation: {tokens: 0, acceptance: 0.8}"), 64);
@@ -146,8 +146,8 @@ TEST_CASE("drafts that become late on the way: both clocks, and looking ahead or
   CHECK(*result.speculation->late_share > 0.3);
   CHECK(*result.speculation->late_share < 0.95);
   CHECK(result.tokens.emitted == 20 * 300);
-  const std::string json = run::to_json(result);
-  CHECK(json == run::to_json(run_on_event_queue(*late, 0)));
+  const std::string json = result::to_json(result);
+  CHECK(json == result::to_json(run_on_event_queue(*late, 0)));
   CHECK(json == json_on_simgrid(*late));
   CHECK(json == json_on_simgrid(*late, 0));
 }
@@ -157,7 +157,7 @@ TEST_CASE("every batcher: no time to wait is no speculation, and looking ahead c
     const std::vector<std::string> short_answers = {"workload.requests=12", "serving.kv_blocks=600",
                                                     "workload.stream={kind: lengths, prompt: {kind: uniform, min: 100, "
                                                     "max: 2500}, output: {kind: fixed, value: 150}}"};
-    auto result = nlohmann::json::parse(run::to_json(run_on_event_queue(
+    auto result = nlohmann::json::parse(result::to_json(run_on_event_queue(
         *scenario_of(scenario(", batcher: {policy: " + policy + "}" + speculation), short_answers), lookahead)));
     result.erase("warnings");
     return result;

@@ -49,8 +49,8 @@ TEST_CASE("what do links of a ninth of the bandwidth do to TTFT? on eight ranks 
 TEST_CASE("a figure laid over a scenario that was saved whole does what it does over the preset") {
   const auto base = scenario_of(eight_gpus());
   Diagnostics diagnostics;
-  const auto later = run::read_scenario(base->resolved, ".", {kDevice + "links.bandwidth.value=50 GB/s"}, std::nullopt,
-                                        llmscape::testing::source_catalogs(), diagnostics);
+  const auto later = scenario::read_scenario(base->resolved, ".", {kDevice + "links.bandwidth.value=50 GB/s"},
+                                             std::nullopt, llmscape::testing::source_catalogs(), diagnostics);
   REQUIRE_MESSAGE(later, diagnostics.text(false));
   CHECK(run_on_event_queue(*later).latency["ttft_s"]->mean == ttft({kDevice + "links.bandwidth=50 GB/s"}));
 }
@@ -78,8 +78,8 @@ TEST_CASE("what is read is not warned about, on the command line or in the file"
 TEST_CASE(
     "does each figure of an H100's data sheet count? halved, it gives another result or a warning that names it") {
   const std::string yaml = eight_gpus();
-  const auto told = [](const run::Scenario& scenario) {
-    auto json = nlohmann::json::parse(run::to_json(run_on_event_queue(scenario)));
+  const auto told = [](const scenario::Scenario& scenario) {
+    auto json = nlohmann::json::parse(result::to_json(run_on_event_queue(scenario)));
     const auto warnings = json["warnings"];
     for (const char* key : {"warnings", "scenario", "id"}) json.erase(key);
     return std::pair(json.dump(), warnings.dump());
@@ -89,15 +89,15 @@ TEST_CASE(
   int halved = 0, another = 0, named = 0;
   for (const explore::Parameter& figure : explore::hardware_parameters(*base)) {
     Diagnostics refused;
-    const auto scenario = run::read_scenario(base->resolved, ".", {scaled(figure, 0.5)}, std::nullopt,
-                                             llmscape::testing::source_catalogs(), refused);
+    const auto scenario = scenario::read_scenario(base->resolved, ".", {scaled(figure, 0.5)}, std::nullopt,
+                                                  llmscape::testing::source_catalogs(), refused);
     if (!scenario || refused.has_errors()) continue;  // half a GPU
     auto [result, warnings] = told(*scenario);
     std::string path = figure.override.substr(0, figure.override.rfind(".value"));
     const bool warned = llmscape::testing::holds(warnings, path + " is set, but no price of this run ");
     if (result == unchanged && !warned)  // it does not bind yet, and is read nevertheless: less of it does
-      result = told(*run::read_scenario(base->resolved, ".", {scaled(figure, 0.25)}, std::nullopt,
-                                        llmscape::testing::source_catalogs(), refused))
+      result = told(*scenario::read_scenario(base->resolved, ".", {scaled(figure, 0.25)}, std::nullopt,
+                                             llmscape::testing::source_catalogs(), refused))
                    .first;
     CHECK_MESSAGE((result != unchanged) != warned, figure.override << (warned ? " both" : " neither"));
     ++halved;
