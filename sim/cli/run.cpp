@@ -23,7 +23,7 @@
 #include "sim/run/analytic.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -140,7 +140,7 @@ int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
   world::Options options;
   options.watcher = &audience;
   options.progress = [&patience](double share) { patience.update(share); };
-  result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
+  result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
   result.intervals = std::move(around);

@@ -9,6 +9,7 @@
 #include "sim/report/output_file.hpp"
 #include "sim/report/request_rows.hpp"
 #include "sim/report/timeline.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::cli {
 

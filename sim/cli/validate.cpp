@@ -18,7 +18,7 @@
 #include "sim/validation/report.hpp"
 #include "sim/validation/rows.hpp"
 #include "sim/validation/steps.hpp"
-#include "sim/world/world.hpp"
+#include "sim/world/options.hpp"
 
 namespace llmscape::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "sim/result/metric_table.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -24,7 +24,7 @@ std::string run_with(const scenario::Scenario& base, const std::vector<std::stri
   const auto scenario =
       scenario::read_scenario(base.resolved, base.folder, overrides, std::nullopt, options.catalogs, diagnostics);
   if (!scenario) return Json{{"refused", diagnostics.sorted().front().message}}.dump();
-  const result::RunResult result = world::run_scenario(*scenario, {}, diagnostics);
+  const result::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
   if (diagnostics.has_errors()) throw std::runtime_error(diagnostics.text(false));
   Json told = {
       {"verdict", metrics::name_of(result.verdict.state)}, {"metrics", Json::array()}, {"warnings", result.warnings}};

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/world/world.hpp"
+#include "sim/world/options.hpp"
 
 namespace llmscape::explore {
 

@@ -22,6 +22,7 @@
 #include "sim/explore/run_row.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/pool.hpp"
+#include "sim/run/run.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -86,7 +87,7 @@ std::string run_point(const Plan& plan, const Point& point, const std::string& i
   world::Options options;
   options.watcher = &series;
   options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md) in a fifth less time
-  result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
+  result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
   result.intervals = std::move(intervals);
   return point_json(point, id, plan.columns(), scenario_text(plan, point),

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "sim/report/output_file.hpp"
-#include "sim/world/world.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/world/options.hpp"
 
 namespace llmscape::report {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "sim/report/output_file.hpp"
-#include "sim/world/world.hpp"
+#include "sim/world/options.hpp"
 
 namespace llmscape::report {
 

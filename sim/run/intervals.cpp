@@ -4,7 +4,7 @@
 #include "hardware/uncertain.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ std::string one_run(const scenario::Scenario& scenario, std::size_t run) {
   world::Options options;
   options.time_factors = factors_of(scenario, run);
   Diagnostics diagnostics;
-  const result::RunResult result = world::run_scenario(scenario, options, diagnostics);
+  const result::RunResult result = run::run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return "";  // a broken trace: the run itself reports it
   std::string text;
   for (const metrics::Column& column : metrics::columns())

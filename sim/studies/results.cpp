@@ -11,7 +11,7 @@
 #include "sim/result/result_json.hpp"
 #include "sim/run/analytic.hpp"
 #include "sim/run/pool.hpp"
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 
 namespace llmscape::studies {
 namespace {
@@ -47,7 +47,7 @@ std::string result_of(const Study& study, const NamedRun& run, std::size_t point
   }
   world::Options options;
   options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes in a fifth less time
-  const result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
+  const result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
   return result::to_json(result);
 }

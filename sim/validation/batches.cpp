@@ -9,7 +9,7 @@
 #include <memory>
 #include <tuple>
 
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 #include "traces/csv_table.hpp"
 
 namespace llmscape::validation {
@@ -140,7 +140,7 @@ std::optional<BatchPoint> simulate(const BatchRun& run, const scenario::Catalogs
   if (!scenario) return std::nullopt;
   world::Options options;
   options.kernel = world::KernelKind::event_queue;
-  const result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
+  const result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (result.requests.completed < run.batch) return std::nullopt;  // longer than the pool
   const result::Percentiles* tpot = result.latency["tpot_s"];
   return BatchPoint{run, result.simulated_s, result.latency["ttft_s"]->mean, tpot ? tpot->mean : 0};

@@ -9,7 +9,7 @@
 #include <map>
 #include <memory>
 
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 #include "traces/csv_table.hpp"
 
 namespace llmscape::validation {
@@ -180,7 +180,7 @@ std::optional<DeploymentPoint> simulate(const Deployment& deployment, const std:
   if (!scenario) return std::nullopt;
   world::Options options;
   options.kernel = world::KernelKind::event_queue;
-  const result::RunResult result = world::run_scenario(*scenario, options, diagnostics);
+  const result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   const result::Percentiles *ttft = result.latency["ttft_s"], *tpot = result.latency["tpot_s"];
   if (!ttft || !tpot) {
     diagnostics.error({}, deployment.id + ": no request was answered");

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/files.hpp"
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 
 namespace llmscape::validation {
 namespace {
@@ -72,7 +72,7 @@ std::optional<Simulated> simulate(const scenario::Scenario& scenario, Diagnostic
   world::Options options;
   options.kernel = world::KernelKind::event_queue;
   options.watcher = &stations;
-  result::RunResult result = world::run_scenario(scenario, options, diagnostics);
+  result::RunResult result = run::run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return Simulated{std::move(stations.requests), std::move(result)};
 }

@@ -25,10 +25,10 @@ class Engines::Process : public kernel::Process {
   serving::RankGroup* ranks_ = nullptr;  // of those that step together
 };
 
-class Engines::Ears : public metrics::StepRecorder {
+class Engines::StepRecorder : public metrics::StepRecorder {
  public:
-  Ears(Seconds warmup, metrics::WindowTracker& window, int replica, Watcher* watcher)
-      : StepRecorder(warmup, window), replica_(replica), watcher_(watcher) {}
+  StepRecorder(Seconds warmup, metrics::WindowTracker& window, int replica, Watcher* watcher)
+      : metrics::StepRecorder(warmup, window), replica_(replica), watcher_(watcher) {}
   void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
                std::int64_t kv_blocks_used) override {
     if (watcher_) watcher_->on_step(replica_, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
@@ -127,7 +127,8 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
   const std::int64_t devices = config.plan().devices();
   const auto index = replicas_.size();
-  Ears& ears = ears_.emplace_back(scenario_.config.workload.warmup, window_, static_cast<int>(index), options_.watcher);
+  StepRecorder& recorder =
+      recorders_.emplace_back(scenario_.config.workload.warmup, window_, static_cast<int>(index), options_.watcher);
   serving::ReplicaConfig replica;
   replica.index = static_cast<int>(index);
   replica.kv_blocks = size.kv_blocks;
@@ -161,7 +162,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   auto steps = overrides_.watched(device.bind(model, config.plan(), scenario::settings_of(config)), config, group);
   steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
   if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
-  replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, ears);
+  replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, recorder);
   add_process(config);
   if (replica.turns)
     replica.turns->add(replicas_.back(), scenario::load_time(scenario_, config, device),
@@ -227,8 +228,8 @@ void Engines::fill(Ended& parts) const {
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     parts.replicas.push_back(&replicas_[i]);
     parts.devices.push_back(built_[i].device);
-    parts.gaps.push_back(&ears_[i].gaps);
-    parts.power.push_back(&ears_[i].power);
+    parts.gaps.push_back(&recorders_[i].gaps);
+    parts.power.push_back(&recorders_[i].power);
     const serving::DeviceTurns* turns = built_[i].turns;
     const bool counted = built_[i].first_stream && (!turns || turns->tenants().front() == &replicas_[i]);
     parts.devices_of_replica.push_back(seats_[i].devices);

@@ -12,14 +12,14 @@
 #include "sim/serving/replica/rank_group.hpp"
 #include "sim/world/assemble.hpp"
 #include "sim/world/links.hpp"
+#include "sim/world/options.hpp"
 #include "sim/world/tiers.hpp"
 #include "sim/world/unread_overrides.hpp"
-#include "sim/world/world.hpp"
 
 namespace llmscape::world {
 
 // The replicas of all pools: pool after pool, group of devices after group, each with the process that wakes it and the
-// ears that hear its steps.
+// recorder of its steps.
 class Engines {
  public:
   Engines(const scenario::Scenario& scenario, const Options& options, serving::OutcomeListener& outcomes,
@@ -45,7 +45,7 @@ class Engines {
 
  private:
   class Process;
-  class Ears;
+  class StepRecorder;
   struct Built {
     const hardware::Device* device;
     std::size_t pool;
@@ -67,7 +67,7 @@ class Engines {
   metrics::WindowTracker& window_;
   kernel::Kernel& kernel_;
   std::vector<serving::Pool> pools_;
-  std::deque<Ears> ears_;
+  std::deque<StepRecorder> recorders_;
   std::deque<serving::Pipeline> pipelines_;
   std::deque<serving::Replica> replicas_;
   std::deque<serving::RankGroup> rank_groups_;

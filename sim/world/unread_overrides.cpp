@@ -7,7 +7,6 @@
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/scenario/serving_pools.hpp"
-#include "sim/world/world.hpp"
 
 #include <fmt/format.h>
 

@@ -1,41 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
 
-#include "hardware/uncertain.hpp"
-#include "sim/metrics/power_series.hpp"
-#include "sim/result/result.hpp"
-#include "sim/scenario/scenario.hpp"
-#include "sim/serving/gateway/gateway.hpp"
+#include "sim/world/engines.hpp"
+#include "sim/world/listeners.hpp"
+#include "sim/world/options.hpp"
+#include "sim/world/processes.hpp"
 
 namespace llmscape::world {
 
-// Looks on while a scenario runs: rows of requests, time lines.
-class Watcher {
+// What a scenario describes, built: its replicas, tiers and links, its controllers, the gateway before them, the kernel
+// that wakes them, and those who observe. Programs come from `generator`. All that is handed in outlives the world.
+class World {
  public:
-  virtual ~Watcher() = default;
-  virtual void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) = 0;
-  // A replica serves, loads, drains or is off from `at` on.
-  virtual void on_availability(int /*replica*/, serving::Availability /*availability*/, Seconds /*at*/) {}
-  virtual void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
-                       std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
-  // Once for each group of devices, at the end.
-  virtual void on_power(const std::string& /*group*/, const metrics::PowerSeries& /*power*/) {}
+  World(const scenario::Scenario& scenario, const Options& options, workloads::Generator& generator,
+        Diagnostics& diagnostics);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Runs to its end, once. Throws std::logic_error when an invariant breaks, and kernel::Deadlock when requests are
+  // lost. Mistakes in a trace go to the diagnostics: the result then covers the records before them.
+  result::RunResult run();
+
+ private:
+  [[nodiscard]] std::optional<LinkProfile> link_profile();
+  [[nodiscard]] serving::GatewayConfig gateway_config();
+  [[nodiscard]] result::Edge used_until(Seconds at);
+
+  const scenario::Scenario& scenario_;
+  const Options& options_;
+  result::Edges edges_;
+  metrics::WindowTracker window_;
+  metrics::Observer observer_;
+  CallRecorder calls_;
+  std::unique_ptr<kernel::Kernel> kernel_;
+  OutcomePort outcomes_;
+  Engines engines_;
+  std::optional<LinkProfile> link_profile_;
+  std::vector<std::unique_ptr<serving::Controller>> controllers_;
+  serving::Gateway gateway_;
+  GatewayProcess leader_;
+  WindowEdges window_edges_;
 };
-
-enum class KernelKind { simgrid, event_queue };
-
-// How a scenario is run; nothing but `time_factors` changes the result.
-struct Options {
-  KernelKind kernel = KernelKind::simgrid;  // SimGrid: one run in the life of a process
-  std::int64_t lookahead = 64;              // decode steps priced ahead of the clock; 0: an event for each
-  Watcher* watcher = nullptr;
-  std::function<void(double share)> progress;       // of the requests, where their number is known
-  std::vector<hardware::TimeFactors> time_factors;  // on kernel times, one for each group of devices; empty: none
-};
-
-// Runs the scenario to its end. Throws std::logic_error when an invariant breaks, and kernel::Deadlock when requests
-// are lost. Mistakes in a trace go to `diagnostics`: the result then covers the records before them.
-result::RunResult run_scenario(const scenario::Scenario& scenario, const Options& options, Diagnostics& diagnostics);
 
 }  // namespace llmscape::world

@@ -59,7 +59,7 @@ result::RunResult watched(const std::string& yaml, Times& times) {
   options.kernel = world::KernelKind::event_queue;
   options.watcher = &times;
   Diagnostics diagnostics;
-  result::RunResult result = world::run_scenario(*scenario_of(yaml), options, diagnostics);
+  result::RunResult result = run::run_scenario(*scenario_of(yaml), options, diagnostics);
   std::ranges::sort(times.first);
   std::ranges::sort(times.last);
   return result;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sim/cli/data_folder.hpp"
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 
 using namespace llmscape;
 
@@ -55,7 +55,7 @@ int run_case(const Case& c) {
     std::fputs(diagnostics.text(false).c_str(), stderr);
     return 2;
   }
-  const result::RunResult result = world::run_scenario(*scenario, {}, diagnostics);
+  const result::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
   const double cpu = cpu_seconds(use);

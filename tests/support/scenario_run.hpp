@@ -11,7 +11,7 @@
 
 #include "base/files.hpp"
 #include "sim/result/result_json.hpp"
-#include "sim/world/world.hpp"
+#include "sim/run/run.hpp"
 
 // Whole scenarios in tests: written to a temporary file, run in a child process (SimGrid runs once in the life of a
 // process).
@@ -73,7 +73,7 @@ inline result::RunResult run_on_event_queue(const scenario::Scenario& scenario, 
   options.kernel = world::KernelKind::event_queue;
   options.lookahead = lookahead;
   Diagnostics diagnostics;
-  return world::run_scenario(scenario, options, diagnostics);
+  return run::run_scenario(scenario, options, diagnostics);
 }
 
 // The result as JSON, run under SimGrid.
@@ -82,7 +82,7 @@ inline std::string json_on_simgrid(const scenario::Scenario& scenario, std::int6
     world::Options options;
     options.lookahead = lookahead;
     Diagnostics diagnostics;
-    return result::to_json(world::run_scenario(scenario, options, diagnostics));
+    return result::to_json(run::run_scenario(scenario, options, diagnostics));
   });
 }
 
