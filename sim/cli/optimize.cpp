@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process_pool.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
@@ -19,7 +20,6 @@
 #include "sim/explore/optimize_plan.hpp"
 #include "sim/explore/pareto.hpp"
 #include "sim/report/frontier.hpp"
-#include "sim/run/pool.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -42,7 +42,7 @@ struct Arguments {
   std::size_t evaluations = 200;
   std::uint64_t seed = 1;
   bool halving = false, include_invalid = false, quiet = false;
-  int jobs = run::default_jobs();
+  int jobs = default_jobs();
   Messages messages;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/process_pool.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/messages.hpp"
@@ -18,7 +19,6 @@
 #include "sim/report/studies_page.hpp"
 #include "sim/report/studies_table.hpp"
 #include "sim/report/study_figure.hpp"
-#include "sim/run/pool.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -39,7 +39,7 @@ Examples:
 struct Arguments {
   std::vector<std::string> studies;
   std::string format = "table", markdown, figures;
-  int jobs = run::default_jobs();
+  int jobs = default_jobs();
   bool quiet = false;
   Messages messages;
 };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process_pool.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
@@ -22,7 +23,6 @@
 #include "sim/result/result_json.hpp"
 #include "sim/run/analytic.hpp"
 #include "sim/run/intervals.hpp"
-#include "sim/run/pool.hpp"
 #include "sim/run/run.hpp"
 
 namespace llmscape::cli {
@@ -44,7 +44,7 @@ struct Arguments {
   std::vector<std::string> set;
   std::optional<std::int64_t> seed;
   bool requests = false, timeline = false, intervals = false, analytic = false, quiet = false, verbose = false;
-  int jobs = run::default_jobs();
+  int jobs = default_jobs();
   Messages messages;
 };
 

@@ -11,13 +11,13 @@
 #include <variant>
 #include <vector>
 
+#include "base/process_pool.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/search.hpp"
 #include "sim/report/search_answer.hpp"
-#include "sim/run/pool.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -40,7 +40,7 @@ struct Arguments {
   std::optional<std::int64_t> seed;
   std::int64_t repeat = 5;
   bool include_invalid = false, quiet = false;
-  int jobs = run::default_jobs();
+  int jobs = default_jobs();
   Messages messages;
 };
 

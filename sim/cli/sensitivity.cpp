@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/process_pool.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/result/metric_table.hpp"
-#include "sim/run/pool.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -39,7 +39,7 @@ struct Arguments {
   std::vector<std::string> metrics = {"ttft.mean", "tpot.mean", "output_tokens_per_s", "joules_per_output_token"};
   std::optional<std::int64_t> seed;
   bool quiet = false;
-  int jobs = run::default_jobs();
+  int jobs = default_jobs();
   Messages messages;
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process_pool.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
@@ -20,7 +21,6 @@
 #include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/sweep.hpp"
-#include "sim/run/pool.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -46,7 +46,7 @@ struct Arguments {
   std::string plan, folder, merge, shard;
   explore::PlanChanges changes;
   bool dry_run = false, list = false, resume = false, quiet = false;
-  int jobs = run::default_jobs();
+  int jobs = default_jobs();
   Messages messages;
 };
 
@@ -69,12 +69,10 @@ std::optional<double> seconds_of_a_point(const explore::Plan& plan) {
   std::uint64_t first = 0;
   while (first < plan.size() && !plan.point(first)) ++first;
   const auto started = std::chrono::steady_clock::now();
-  bool ran = false;
-  run::run_forked(
-      1, [&](std::size_t) { return explore::run_point(plan, *plan.point(first), "", catalogs()).substr(0, 1); }, {},
-      [&](std::size_t, const run::TaskOutcome& outcome) { return ran = outcome.ok; });
+  const auto outcome =
+      in_child<bool>([&] { return !explore::run_point(plan, *plan.point(first), "", catalogs()).empty(); });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-  return ran ? std::optional(took.count()) : std::nullopt;
+  return outcome.answer ? std::optional(took.count()) : std::nullopt;
 }
 
 int tell_plan(const explore::Plan& plan, const Arguments& arguments) {

@@ -18,7 +18,6 @@
 #include "sim/validation/report.hpp"
 #include "sim/validation/rows.hpp"
 #include "sim/validation/steps.hpp"
-#include "sim/world/options.hpp"
 
 namespace llmscape::cli {
 namespace {

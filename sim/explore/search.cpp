@@ -11,9 +11,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/process_pool.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/explore/sweep.hpp"
-#include "sim/run/pool.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -29,16 +29,18 @@ class Searcher {
 
   SearchAnswer search() {
     std::size_t ended = 0;
-    const auto work = [this](std::size_t task) {
-      std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; the parent ends them
-      return run_point(plan_, point(tasks_[task].value, tasks_[task].seed), "", options_.catalogs);
-    };
-    run::run_forked([this] { return next_task(); }, work, {options_.jobs, std::nullopt, std::nullopt},
-                    [&](std::size_t task, const run::TaskOutcome& outcome) {
-                      keep(tasks_[task], outcome);
-                      options_.after_each(++ended);
-                      return step({}).next.has_value();
-                    });
+    const ProcessPool<Task, std::string> pool(
+        [this](const Task& task) {
+          std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; the parent ends them
+          return run_point(plan_, point(task.value, task.seed), "", options_.catalogs);
+        },
+        {options_.jobs, std::nullopt, std::nullopt});
+    pool.run([this] { return next_task(); },
+             [&](const Task& task, const TaskOutcome<std::string>& outcome) {
+               keep(task, outcome);
+               options_.after_each(++ended);
+               return step({}).next.has_value();
+             });
     return answer();
   }
 
@@ -70,9 +72,9 @@ class Searcher {
     return refusals_[value] = diagnostics.has_errors() ? diagnostics.sorted().front().message : "";
   }
 
-  void keep(const Task& task, const run::TaskOutcome& outcome) {
-    if (outcome.ok) keep_run(task, outcome.text);
-    else failures_[task.value][task.seed] = outcome.text;
+  void keep(const Task& task, const TaskOutcome<std::string>& outcome) {
+    if (outcome.answer) keep_run(task, *outcome.answer);
+    else failures_[task.value][task.seed] = outcome.error;
     refuse_failure();
   }
 
@@ -124,7 +126,7 @@ class Searcher {
   }
 
   // The run that the search needs next, or one that it may need after those that are under way.
-  std::optional<std::size_t> next_task() {
+  std::optional<Task> next_task() {
     std::deque<Supposed> ahead = {{}};
     for (std::size_t looked_at = 0; !ahead.empty() && looked_at < kLookAhead; ++looked_at) {
       Supposed supposed = std::move(ahead.front());
@@ -133,7 +135,7 @@ class Searcher {
       if (!wanted.next) continue;
       if (const auto task = new_run_of(*wanted.next)) {
         tasks_.push_back(*task);
-        return tasks_.size() - 1;
+        return task;
       }
       for (const Standing standing : {Standing::met, Standing::failed}) {
         supposed[*wanted.next] = standing;

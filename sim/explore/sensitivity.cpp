@@ -5,53 +5,58 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <numeric>
 #include <stdexcept>
 
+#include "base/process_pool.hpp"
 #include "sim/result/metric_table.hpp"
-#include "sim/run/pool.hpp"
 #include "sim/run/run.hpp"
 
 namespace llmscape::explore {
 namespace {
 
-using Json = nlohmann::json;
+// What a child tells of its run.
+struct Told {
+  std::optional<std::string> refused;  // why there was none
+  std::string verdict;
+  std::vector<std::optional<double>> metrics;
+  std::vector<std::string> warnings;
+  template <class Message>
+  void cross(Message& m) {
+    m(refused, verdict, metrics, warnings);
+  }
+};
 
-// What a child tells of its run: {"verdict": ..., "metrics": [...]}, or {"refused": ...}.
-std::string run_with(const scenario::Scenario& base, const std::vector<std::string>& overrides,
-                     const SensitivityOptions& options) {
+Told run_with(const scenario::Scenario& base, const std::vector<std::string>& overrides,
+              const SensitivityOptions& options) {
   Diagnostics diagnostics;
   const auto scenario =
       scenario::read_scenario(base.resolved, base.folder, overrides, std::nullopt, options.catalogs, diagnostics);
-  if (!scenario) return Json{{"refused", diagnostics.sorted().front().message}}.dump();
+  Told told;
+  if (!scenario) {
+    told.refused = diagnostics.sorted().front().message;
+    return told;
+  }
   const result::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
   if (diagnostics.has_errors()) throw std::runtime_error(diagnostics.text(false));
-  Json told = {
-      {"verdict", metrics::name_of(result.verdict.state)}, {"metrics", Json::array()}, {"warnings", result.warnings}};
-  for (const metrics::Column* column : options.metrics) {
-    const auto value = column->value(result);
-    told["metrics"].push_back(value ? Json(*value) : Json());
-  }
-  return told.dump();
+  told.verdict = metrics::name_of(result.verdict.state);
+  told.warnings = result.warnings;
+  for (const metrics::Column* column : options.metrics) told.metrics.push_back(column->value(result));
+  return told;
 }
 
-std::optional<double> number(const Json& json) {
-  return json.is_number() ? std::optional(json.get<double>()) : std::nullopt;
-}
-
-std::optional<double> change_of(const Json& metric, const std::optional<double>& base) {
-  const auto value = number(metric);
+std::optional<double> change_of(const std::optional<double>& value, const std::optional<double>& base) {
   if (!value || !base) return std::nullopt;
   if (*value == *base) return 0;
   return *base != 0 ? std::optional(*value / *base - 1) : std::nullopt;
 }
 
 // Whether one of the warnings of its run says that nothing reads it.
-bool said_unused(const Json& warnings, const Parameter& parameter) {
+bool said_unused(const std::vector<std::string>& warnings, const Parameter& parameter) {
   std::string path = parameter.override;
   if (path.ends_with(".value")) path.resize(path.size() - std::string_view(".value").size());
   const std::string about = path + " is set, but no price";
-  return std::ranges::any_of(warnings, [&](const Json& w) { return w.get<std::string>().starts_with(about); });
+  return std::ranges::any_of(warnings, [&](const std::string& w) { return w.starts_with(about); });
 }
 
 bool chosen(const Parameter& parameter, const std::vector<std::string>& only) {
@@ -80,41 +85,42 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
   const auto changed = [&out, count](std::size_t run) -> const Parameter& {
     return out.parameters[(run - 1) % count].parameter;
   };
-  std::vector<Json> told(runs);
+  std::vector<std::size_t> all(runs);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<Told> told(runs);
   std::size_t ended = 0;
-  run::run_forked(
-      runs,
+  const ProcessPool<std::size_t, Told> pool(
       [&](std::size_t run) {
         if (run == 0) return run_with(scenario, {}, options);
         const double factor = run <= count ? 1 + options.change : 1 - options.change;
         return run_with(scenario, {scaled(changed(run), factor)}, options);
       },
-      {options.jobs, {}, {}},
-      [&](std::size_t run, const run::TaskOutcome& outcome) {
-        if (!outcome.ok) {
-          const std::string which = run == 0 ? "the base" : changed(run).path;
-          throw std::runtime_error(fmt::format("the run of {}: {}", which, outcome.text));
-        }
-        told[run] = Json::parse(outcome.text);
-        if (options.after_each) options.after_each(static_cast<double>(++ended) / static_cast<double>(runs));
-        return true;
-      });
+      {options.jobs, {}, {}});
+  pool.run(all, [&](std::size_t run, TaskOutcome<Told> outcome) {
+    if (!outcome.answer) {
+      const std::string which = run == 0 ? "the base" : changed(run).path;
+      throw std::runtime_error(fmt::format("the run of {}: {}", which, outcome.error));
+    }
+    told[run] = std::move(*outcome.answer);
+    if (options.after_each) options.after_each(static_cast<double>(++ended) / static_cast<double>(runs));
+    return true;
+  });
 
-  out.verdict = told[0].value("verdict", "");
-  for (const Json& metric : told[0]["metrics"]) out.base.push_back(number(metric));
+  out.verdict = told[0].verdict;
+  out.base = told[0].metrics;
   std::vector<bool> read(count);
   for (std::size_t run = 1; run < runs; ++run) {
     ParameterEffects& row = out.parameters[(run - 1) % count];
     const bool more = run <= count;
     row.effects.resize(out.metrics.size());
-    (more ? row.more : row.less) = told[run].value("refused", "");
-    if (!told[run].contains("metrics")) continue;
+    (more ? row.more : row.less) = told[run].refused.value_or("");
+    if (told[run].refused) continue;
     // A limit may count when it is lower and not when it is higher.
-    const bool unused = said_unused(told[run]["warnings"], row.parameter);
+    const bool unused = said_unused(told[run].warnings, row.parameter);
     if (!unused) read[(run - 1) % count] = true;
     row.unused = unused && !read[(run - 1) % count];
     for (std::size_t m = 0; m < out.metrics.size(); ++m)
-      (more ? row.effects[m].more : row.effects[m].less) = change_of(told[run]["metrics"][m], out.base[m]);
+      (more ? row.effects[m].more : row.effects[m].less) = change_of(told[run].metrics[m], out.base[m]);
   }
   std::ranges::stable_sort(out.parameters, std::greater(), &ParameterEffects::largest);
   return out;

@@ -18,10 +18,10 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/opened_files.hpp"
+#include "base/process_pool.hpp"
 #include "sim/explore/results_csv.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/run/intervals.hpp"
-#include "sim/run/pool.hpp"
 #include "sim/run/run.hpp"
 
 namespace llmscape::explore {
@@ -29,32 +29,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRefused = "refused";  // begins what a child returns of a scenario that cannot be read
-constexpr std::size_t kLookedAt = 64;        // values of an axis that are checked before anything runs
+constexpr std::size_t kLookedAt = 64;  // values of an axis that are checked before anything runs
 constexpr std::uint64_t kPointsLookedAt = 20'000;
 
-// A point that is to run, until its child has ended.
-struct Waiting {
+// A point that is to run.
+struct Named {
   Point point;
   std::string id;
 };
 
+// What a child says of its point: why its scenario cannot be read; nothing where it ran.
+using Refusal = std::optional<std::string>;
+
 // Keeps what became of a point; counts it.
-void keep(const Waiting& waiting, const run::TaskOutcome& outcome, const Plan& plan, const Store& store,
+void keep(const Named& named, const TaskOutcome<Refusal>& outcome, const Plan& plan, const Store& store,
           SweepCounts& counts) {
-  const bool refused = outcome.ok && outcome.text.starts_with(kRefused);
-  if (outcome.ok && !refused) {
+  if (outcome.answer && !*outcome.answer) {
     ++counts.ran;
     return;
   }
-  const std::string why = refused ? outcome.text.substr(std::string_view(kRefused).size()) : outcome.text;
-  const std::string log = fmt::format("#{}: {}\n{}\n", waiting.point.index, plan.label(waiting.point), why);
-  if (refused && plan.config().skip_refused) {
+  const std::string& why = outcome.answer ? **outcome.answer : outcome.error;
+  const std::string log = fmt::format("#{}: {}\n{}\n", named.point.index, plan.label(named.point), why);
+  if (outcome.answer && plan.config().skip_refused) {
     ++counts.refused;
-    store.keep_refused(waiting.id, log);
+    store.keep_refused(named.id, log);
   } else {
     ++counts.failed;
-    store.keep_failed(waiting.id, log);
+    store.keep_failed(named.id, log);
   }
 }
 
@@ -99,9 +100,8 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
                        std::uint64_t points, const std::function<std::optional<Point>()>& next) {
   SweepCounts counts;
   counts.points = points;
-  std::map<std::size_t, Waiting> running;
-  std::uint64_t started = 0, ended = 0;
-  const auto next_task = [&]() -> std::optional<std::size_t> {
+  std::uint64_t ended = 0;
+  const auto next_named = [&]() -> std::optional<Named> {
     for (;;) {
       if (options.interrupted()) {
         counts.interrupted = true;
@@ -116,24 +116,21 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
         options.progress(++ended, counts.points);
         continue;
       }
-      running[started] = {std::move(*point), std::move(id)};
-      return started++;
+      return Named{std::move(*point), std::move(id)};
     }
   };
-  const auto work = [&](std::size_t task) -> std::string {
+  const auto work = [&](const Named& named) -> Refusal {
     std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; they are to finish
-    const Waiting& waiting = running.at(task);
     try {
-      store.keep_point(waiting.id, run_point(plan, waiting.point, waiting.id, options.catalogs, &names));
+      store.keep_point(named.id, run_point(plan, named.point, named.id, options.catalogs, &names));
     } catch (const std::invalid_argument& refused) {
-      return kRefused + std::string(refused.what());
+      return refused.what();
     }
-    return "ran";
+    return std::nullopt;
   };
-  const run::PoolLimits limits{options.jobs, plan.config().limits.time, plan.config().limits.memory};
-  run::run_forked(next_task, work, limits, [&](std::size_t task, const run::TaskOutcome& outcome) {
-    keep(running.at(task), outcome, plan, store, counts);
-    running.erase(task);
+  const ProcessPool<Named, Refusal> pool(work, {options.jobs, plan.config().limits.time, plan.config().limits.memory});
+  pool.run(next_named, [&](const Named& named, const TaskOutcome<Refusal>& outcome) {
+    keep(named, outcome, plan, store, counts);
     options.progress(++ended, counts.points);
     return true;
   });

@@ -17,7 +17,6 @@
 #include "sim/validation/host_constants.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/steps.hpp"
-#include "sim/world/options.hpp"
 #include "traces/kernel_tables.hpp"
 
 namespace llmscape::report {

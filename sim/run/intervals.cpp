@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/intervals.hpp"
 
+#include "base/process_pool.hpp"
 #include "hardware/uncertain.hpp"
 #include "sim/result/metric_table.hpp"
-#include "sim/run/pool.hpp"
 #include "sim/run/run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
+#include <map>
+#include <numeric>
 #include <stdexcept>
 
 namespace llmscape::run {
@@ -29,30 +30,29 @@ std::vector<hardware::TimeFactors> factors_of(const scenario::Scenario& scenario
   return factors;
 }
 
-std::string one_run(const scenario::Scenario& scenario, std::size_t run) {
+using Values = std::vector<std::pair<std::string, double>>;  // of metrics, by their columns
+
+Values one_run(const scenario::Scenario& scenario, std::size_t run) {
   world::Options options;
   options.time_factors = factors_of(scenario, run);
   Diagnostics diagnostics;
-  const result::RunResult result = run::run_scenario(scenario, options, diagnostics);
-  if (diagnostics.has_errors()) return "";  // a broken trace: the run itself reports it
-  std::string text;
+  const result::RunResult result = run_scenario(scenario, options, diagnostics);
+  if (diagnostics.has_errors()) return {};  // a broken trace: the run itself reports it
+  Values values;
   for (const metrics::Column& column : metrics::columns())
     if (const auto value = column.interval ? column.value(result) : std::nullopt)
-      text += fmt::format("{} {}\n", column.name, *value);
-  return text;
+      values.emplace_back(column.name, *value);
+  return values;
 }
 
-result::Intervals collect(const std::vector<std::string>& texts) {
+result::Intervals collect(const std::vector<Values>& runs) {
   std::vector<std::string> names;  // in the order of the metrics
   std::map<std::string, std::vector<double>> values;
-  for (const std::string& text : texts) {
-    std::istringstream lines(text);
-    std::string name;
-    for (double value = 0; lines >> name >> value;) {
+  for (const Values& run : runs)
+    for (const auto& [name, value] : run) {
       if (values[name].empty()) names.push_back(name);
       values[name].push_back(value);
     }
-  }
   result::Intervals intervals;
   for (const std::string& name : names) {
     std::vector<double>& all = values[name];
@@ -67,16 +67,17 @@ result::Intervals collect(const std::vector<std::string>& texts) {
 
 result::Intervals predict_intervals(const scenario::Scenario& scenario, int jobs,
                                     const std::function<void()>& after_each) {
-  std::vector<std::string> texts(result::kIntervalRuns);
-  run_forked(
-      result::kIntervalRuns, [&](std::size_t run) { return one_run(scenario, run); }, {jobs, {}, {}},
-      [&](std::size_t run, TaskOutcome outcome) {
-        if (!outcome.ok) throw std::runtime_error(fmt::format("run {} of the intervals: {}", run + 1, outcome.text));
-        texts[run] = std::move(outcome.text);
-        after_each();
-        return true;
-      });
-  return collect(texts);
+  std::vector<std::size_t> runs(result::kIntervalRuns);
+  std::iota(runs.begin(), runs.end(), std::size_t{0});
+  std::vector<Values> values(runs.size());
+  const ProcessPool<std::size_t, Values> pool([&](std::size_t run) { return one_run(scenario, run); }, {jobs, {}, {}});
+  pool.run(runs, [&](std::size_t run, TaskOutcome<Values> outcome) {
+    if (!outcome.answer) throw std::runtime_error(fmt::format("run {} of the intervals: {}", run + 1, outcome.error));
+    values[run] = std::move(*outcome.answer);
+    after_each();
+    return true;
+  });
+  return collect(values);
 }
 
 }  // namespace llmscape::run

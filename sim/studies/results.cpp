@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/process_pool.hpp"
 #include "sim/result/result_json.hpp"
 #include "sim/run/analytic.hpp"
-#include "sim/run/pool.hpp"
 #include "sim/run/run.hpp"
 
 namespace llmscape::studies {
@@ -24,7 +24,13 @@ struct Task {
 constexpr std::int64_t kSeedsOfTask = 5;
 
 // What a child says of a seed: its result, or why there is none.
-constexpr char kResult = 'r', kFailure = 'f', kEnd = '\0';
+struct Told {
+  std::string text, why;
+  template <class Message>
+  void cross(Message& m) {
+    m(text, why);
+  }
+};
 
 std::vector<std::string> overrides(const Study& study, const NamedRun& run, std::size_t point) {
   std::vector<std::string> all;
@@ -52,15 +58,14 @@ std::string result_of(const Study& study, const NamedRun& run, std::size_t point
   return result::to_json(result);
 }
 
-std::string results_of(const Study& study, const Task& task, const scenario::Catalogs& catalogs) {
-  std::string all;
+std::vector<Told> results_of(const Study& study, const Task& task, const scenario::Catalogs& catalogs) {
+  std::vector<Told> all;
   for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {
     try {
-      all += kResult + result_of(study, study.runs[task.run], task.point, seed, catalogs);
+      all.push_back({result_of(study, study.runs[task.run], task.point, seed, catalogs), ""});
     } catch (const std::exception& error) {
-      all += std::string(1, kFailure) + error.what();
+      all.push_back({"", error.what()});
     }
-    all += kEnd;
   }
   return all;
 }
@@ -98,25 +103,23 @@ std::vector<Results> simulate(const std::vector<Study>& studies, const scenario:
           tasks.push_back({s, r, p, seed, std::min(seed + kSeedsOfTask - 1, studies[s].runs[r].seeds)});
   }
   std::size_t ended = 0;
-  run::run_forked(
-      tasks.size(), [&](std::size_t i) { return results_of(studies[tasks[i].study], tasks[i], catalogs); },
-      {jobs, std::nullopt, std::nullopt},
-      [&](std::size_t i, run::TaskOutcome outcome) {
-        const Task& task = tasks[i];
-        std::size_t begin = 0;
-        for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {
-          Outcome& out = results[task.study].at(task.run, task.point, seed);
-          if (!outcome.ok) {  // the child died: none of its seeds has a result
-            out.why = outcome.text;
-            continue;
-          }
-          const std::size_t end = outcome.text.find(kEnd, begin);
-          (outcome.text[begin] == kResult ? out.text : out.why) = outcome.text.substr(begin + 1, end - begin - 1);
-          begin = end + 1;
-        }
-        progress(static_cast<double>(++ended) / static_cast<double>(tasks.size()));
-        return true;
-      });
+  const ProcessPool<Task, std::vector<Told>> pool(
+      [&](const Task& task) { return results_of(studies[task.study], task, catalogs); },
+      {jobs, std::nullopt, std::nullopt});
+  pool.run(tasks, [&](const Task& task, TaskOutcome<std::vector<Told>> outcome) {
+    for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {
+      Outcome& out = results[task.study].at(task.run, task.point, seed);
+      if (!outcome.answer) {  // the child died: none of its seeds has a result
+        out.why = outcome.error;
+        continue;
+      }
+      Told& told = (*outcome.answer)[static_cast<std::size_t>(seed - task.first_seed)];
+      out.text = std::move(told.text);
+      out.why = std::move(told.why);
+    }
+    progress(static_cast<double>(++ended) / static_cast<double>(tasks.size()));
+    return true;
+  });
   // Only now: trees are ten times as large as their texts, and every fork copies the page tables of what is here.
   for (const Task& task : tasks)
     for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {

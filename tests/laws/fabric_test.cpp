@@ -2,10 +2,6 @@
 // Transfers share links max-min fairly, exactly: closed forms on SimGrid and on the fluid model, and both against each
 // other.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -14,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process_pool.hpp"
 #include "base/random.hpp"
 #include "sim/kernel/kernel.hpp"
 #include "sim/kernel/max_min.hpp"
@@ -81,22 +78,10 @@ std::vector<double> ends_on(std::unique_ptr<Kernel> kernel, const Setup& setup) 
 
 // SimGrid runs once in the life of a process.
 std::vector<double> ends_on_simgrid(const Setup& setup, std::size_t count) {
-  std::array<int, 2> pipe_ends{};
-  REQUIRE(pipe(pipe_ends.data()) == 0);
-  if (const pid_t child = fork(); child == 0) {
-    const std::vector<double> ends = ends_on(kernel::make_simgrid_kernel(), setup);
-    const auto bytes = static_cast<ssize_t>(ends.size() * sizeof(double));
-    _exit(write(pipe_ends[1], ends.data(), static_cast<std::size_t>(bytes)) == bytes ? 0 : 1);
-  } else {
-    close(pipe_ends[1]);
-    int status = 0;
-    std::vector<double> ends(count);
-    REQUIRE(read(pipe_ends[0], ends.data(), count * sizeof(double)) == static_cast<ssize_t>(count * sizeof(double)));
-    close(pipe_ends[0]);
-    waitpid(child, &status, 0);
-    REQUIRE(status == 0);
-    return ends;
-  }
+  const auto outcome = in_child<std::vector<double>>([&] { return ends_on(kernel::make_simgrid_kernel(), setup); });
+  REQUIRE_MESSAGE(outcome.answer, outcome.error);
+  REQUIRE(outcome.answer->size() == count);
+  return *outcome.answer;
 }
 
 void check_ends(const Setup& setup, const std::vector<double>& expected) {

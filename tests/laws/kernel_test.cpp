@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes act in the order of their planned times, on SimGrid as on the bare event queue.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/process_pool.hpp"
 #include "base/random.hpp"
 #include "sim/kernel/kernel.hpp"
 
@@ -67,11 +66,10 @@ TEST_CASE("events that differ in their last bits come in the order of their time
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     CHECK(in_order(kernel::make_event_queue_kernel(), seed));
-    const pid_t child = fork();  // SimGrid runs once in the life of a process
-    if (child == 0) _exit(in_order(kernel::make_simgrid_kernel(), seed) ? 0 : 1);
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
+    // SimGrid runs once in the life of a process.
+    const auto outcome = in_child<bool>([seed] { return in_order(kernel::make_simgrid_kernel(), seed); });
+    CHECK(outcome.error == "");
+    CHECK(outcome.answer == true);
   }
 }
 
@@ -91,22 +89,16 @@ TEST_CASE("is a process woken where the clock's sum rounds past the moment that 
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     const Passed at = passed(seed);
-    const pid_t child = fork();
-    if (child == 0) {
+    const auto outcome = in_child<std::vector<double>>([at] {
       std::vector<double> woken;
       const auto kernel = kernel::make_simgrid_kernel();
       Sleeper early({at.x}, woken), leader({at.moment}, woken, true);
       kernel->lead(leader);
       kernel->add(early);
-      try {
-        kernel->run();
-      } catch (const kernel::Deadlock&) {
-        _exit(2);
-      }
-      _exit(woken == std::vector<double>{at.x, at.moment} ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(status == 0);
+      kernel->run();  // kernel::Deadlock where it is not
+      return woken;
+    });
+    CHECK(outcome.error == "");
+    CHECK(outcome.answer == std::vector<double>{at.x, at.moment});
   }
 }

@@ -3,15 +3,15 @@
 // on the machine; compare pairs of runs. `llmscape-bench-sim [CASE...]`, or without names all.
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/process_pool.hpp"
 #include "sim/cli/data_folder.hpp"
 #include "sim/run/run.hpp"
 
@@ -45,26 +45,35 @@ double cpu_seconds(const rusage& use) {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-int run_case(const Case& c) {
+// What a case came to; the memory is that of the process that ran it alone.
+struct Figures {
+  std::int64_t completed = 0, steps = 0, sequence_steps = 0;
+  double cpu_s = 0, peak_kib = 0;
+  template <class Message>
+  void cross(Message& m) {
+    m(completed, steps, sequence_steps, cpu_s, peak_kib);
+  }
+};
+
+Figures run_case(const Case& c) {
   const std::filesystem::path data = cli::data_folder();
   Diagnostics diagnostics;
   const auto scenario = scenario::load_scenario(
       data / "tests/performance/chat.yaml", c.overrides, std::nullopt,
       {data / "models/catalog", data / "hardware/catalog", data / "workloads/catalog"}, diagnostics);
-  if (!scenario) {
-    std::fputs(diagnostics.text(false).c_str(), stderr);
-    return 2;
-  }
+  if (!scenario) throw std::invalid_argument(diagnostics.text(false));
   const result::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
-  const double cpu = cpu_seconds(use);
-  fmt::print("{:<13} {:>9} {:>10} {:>7.2f} {:>10.0f} {:>10.0f} {:>12.0f} {:>8.0f}\n", c.name, result.requests.completed,
-             result.steps, cpu, static_cast<double>(result.requests.completed) / cpu,
-             static_cast<double>(result.steps) / cpu, static_cast<double>(result.sequence_steps) / cpu,
-             static_cast<double>(use.ru_maxrss) / 1024);
+  return {result.requests.completed, result.steps, result.sequence_steps, cpu_seconds(use),
+          static_cast<double>(use.ru_maxrss)};
+}
+
+void print(const Case& c, const Figures& f) {
+  fmt::print("{:<13} {:>9} {:>10} {:>7.2f} {:>10.0f} {:>10.0f} {:>12.0f} {:>8.0f}\n", c.name, f.completed, f.steps,
+             f.cpu_s, static_cast<double>(f.completed) / f.cpu_s, static_cast<double>(f.steps) / f.cpu_s,
+             static_cast<double>(f.sequence_steps) / f.cpu_s, f.peak_kib / 1024);
   std::fflush(stdout);
-  return 0;
 }
 
 }  // namespace
@@ -78,11 +87,12 @@ int main(int argc, char** argv) {
     bool chosen = wanted.empty();
     for (const std::string_view name : wanted) chosen = chosen || name == c.name;
     if (!chosen) continue;
-    const pid_t child = fork();  // SimGrid runs once in the life of a process
-    if (child == 0) _exit(run_case(c));
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (status != 0) return EXIT_FAILURE;
+    const auto outcome = in_child<Figures>([&] { return run_case(c); });  // SimGrid runs once in the life of a process
+    if (!outcome.answer) {
+      fmt::print(stderr, "{}: {}\n", c.name, outcome.error);
+      return EXIT_FAILURE;
+    }
+    print(c, *outcome.answer);
   }
   return EXIT_SUCCESS;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,6 +9,7 @@
 #include <string>
 
 #include "base/files.hpp"
+#include "base/process_pool.hpp"
 #include "sim/result/result_json.hpp"
 #include "sim/run/run.hpp"
 
@@ -40,32 +40,11 @@ inline std::string mistakes(const std::string& yaml) {
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// What `text` returns in a child process; empty when it fails there.
+// What `text` returns in a child process; empty when it fails there, with a failed check that says why.
 inline std::string in_child(const std::function<std::string()>& text) {
-  int ends[2];
-  REQUIRE(pipe(ends) == 0);
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    std::string result;
-    try {
-      result = text();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "%s\n", error.what());
-    }
-    std::FILE* out = fdopen(ends[1], "w");
-    std::fwrite(result.data(), 1, result.size(), out);
-    std::fclose(out);
-    _exit(0);
-  }
-  close(ends[1]);
-  std::string result;
-  char buffer[65536];
-  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
-    result.append(buffer, static_cast<std::size_t>(n));
-  close(ends[0]);
-  waitpid(child, nullptr, 0);
-  return result;
+  auto outcome = llmscape::in_child<std::string>(text);
+  if (!outcome.answer) FAIL_CHECK(outcome.error);
+  return std::move(outcome.answer).value_or("");
 }
 
 inline result::RunResult run_on_event_queue(const scenario::Scenario& scenario, std::int64_t lookahead = 64) {

@@ -12,7 +12,6 @@
 #include "sim/validation/replay.hpp"
 #include "sim/validation/requests.hpp"
 #include "sim/validation/steps.hpp"
-#include "sim/world/options.hpp"
 
 using namespace llmscape;
 

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "base/process_pool.hpp"
 #include "sim/explore/hypervolume.hpp"
-#include "sim/run/pool.hpp"
 #include "tests/cli/scratch.hpp"
 #include "tests/unit/explore/rows.hpp"
 
@@ -66,7 +66,7 @@ class Space {
     PointNames names(*plan_, "test", kCatalogs);
     const Store store(scratch_.path(folder));
     SweepOptions options;
-    options.jobs = run::default_jobs();
+    options.jobs = default_jobs();
     options.catalogs = kCatalogs;
     options.interrupted = [] { return false; };
     options.progress = [](std::uint64_t, std::uint64_t) {};

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/process_pool.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/explore/sweep.hpp"
-#include "sim/run/pool.hpp"
 #include "tests/cli/scratch.hpp"
 #include "tests/unit/explore/rows.hpp"
 
@@ -60,15 +60,9 @@ class Bench {
     Point point;
     point.values = {query.number.written(value)};
     point.overrides = {query.number.path + '=' + point.values.front()};
-    double read = 0;
-    run::run_forked(
-        1, [&](std::size_t) { return run_point(*plan_, point, "", kCatalogs); }, {},
-        [&](std::size_t, const run::TaskOutcome& outcome) {
-          REQUIRE_MESSAGE(outcome.ok, outcome.text);
-          read = row_of(nlohmann::json::parse(outcome.text).at("result")).metrics[place_of(name)]->value;
-          return true;
-        });
-    return read;
+    const auto outcome = in_child<std::string>([&] { return run_point(*plan_, point, "", kCatalogs); });
+    REQUIRE_MESSAGE(outcome.answer, outcome.error);
+    return row_of(nlohmann::json::parse(*outcome.answer).at("result")).metrics[place_of(name)]->value;
   }
 
  private:

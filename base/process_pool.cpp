@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run/pool.hpp"
+#include "base/process_pool.hpp"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -20,8 +20,9 @@
 #include <new>
 #include <optional>
 #include <system_error>
+#include <utility>
 
-namespace llmscape::run {
+namespace llmscape {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -49,7 +50,7 @@ void write_all(int file, const std::string& text) {
 
 // What a child does; it never returns to the parent's stack.
 [[noreturn]] void work_in_child(int output, std::size_t task, const std::function<std::string(std::size_t)>& work,
-                                const PoolLimits& limits) {
+                                const ProcessLimits& limits) {
   if (limits.memory) {
     const auto bytes = static_cast<rlim_t>(limits.memory->si());
     const rlimit limit{bytes, bytes};
@@ -67,7 +68,7 @@ void write_all(int file, const std::string& text) {
   _exit(0);
 }
 
-Child start(std::size_t task, const std::function<std::string(std::size_t)>& work, const PoolLimits& limits) {
+Child start(std::size_t task, const std::function<std::string(std::size_t)>& work, const ProcessLimits& limits) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) fail("pipe");
   std::fflush(nullptr);  // or the child would write what is buffered here once more
@@ -93,18 +94,21 @@ bool drain(Child& child) {
   return n == 0 || (n < 0 && errno != EINTR);
 }
 
-TaskOutcome finish(Child& child, const PoolLimits& limits) {
+forked::Reply finish(Child& child, const ProcessLimits& limits) {
   close(child.output);
   int status = 0;
   while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (child.too_slow) return {false, fmt::format("stopped after its time limit of {:g} s", limits.time->si())};
-  if (WIFSIGNALED(status)) return {false, fmt::format("killed by signal {}", strsignal(WTERMSIG(status)))};
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || child.text.empty()) return {false, "ended without a result"};
-  return {child.text.front() == kReturned, child.text.substr(1)};
+  if (child.too_slow) return {std::nullopt, fmt::format("stopped after its time limit of {:g} s", limits.time->si())};
+  if (WIFSIGNALED(status)) return {std::nullopt, fmt::format("killed by signal {}", strsignal(WTERMSIG(status)))};
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || child.text.empty())
+    return {std::nullopt, "ended without a result"};
+  std::string said = child.text.substr(1);
+  if (child.text.front() == kReturned) return {std::move(said), ""};
+  return {std::nullopt, std::move(said)};
 }
 
-void kill_slow(std::list<Child>& children, const PoolLimits& limits) {
+void kill_slow(std::list<Child>& children, const ProcessLimits& limits) {
   for (Child& child : children) {
     const std::chrono::duration<double> age = Clock::now() - child.started;
     if (child.too_slow || age.count() < limits.time->si()) continue;
@@ -127,9 +131,9 @@ struct Children {
 
 }  // namespace
 
-void run_forked(const std::function<std::optional<std::size_t>()>& next,
-                const std::function<std::string(std::size_t)>& work, const PoolLimits& limits,
-                const std::function<bool(std::size_t, TaskOutcome)>& done) {
+void forked::run(const std::function<std::optional<std::size_t>()>& next,
+                 const std::function<std::string(std::size_t)>& work, const ProcessLimits& limits,
+                 const std::function<bool(std::size_t, Reply)>& done) {
   constexpr int kLook = 100;  // ms between looks at the clock, where there is a time limit
   Children children;
   auto& running = children.running;
@@ -150,17 +154,11 @@ void run_forked(const std::function<std::optional<std::size_t>()>& next,
       const auto this_one = child++;
       if (ready.revents == 0 || !drain(*this_one)) continue;
       const std::size_t task = this_one->task;
-      TaskOutcome outcome = finish(*this_one, limits);
+      Reply reply = finish(*this_one, limits);
       running.erase(this_one);
-      if (!done(task, std::move(outcome))) return;
+      if (!done(task, std::move(reply))) return;
     }
   }
-}
-
-void run_forked(std::size_t tasks, const std::function<std::string(std::size_t)>& work, const PoolLimits& limits,
-                const std::function<bool(std::size_t, TaskOutcome)>& done) {
-  std::size_t started = 0;
-  run_forked([&] { return started < tasks ? std::optional(started++) : std::nullopt; }, work, limits, done);
 }
 
 int default_jobs() {
@@ -169,4 +167,4 @@ int default_jobs() {
   return std::max(1, CPU_COUNT(&allowed));
 }
 
-}  // namespace llmscape::run
+}  // namespace llmscape

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/message.hpp"
+#include "base/quantity.hpp"
+
+namespace llmscape {
+
+struct ProcessLimits {
+  int jobs = 1;                 // children at once, at least 1
+  std::optional<Seconds> time;  // of wall clock, for one task
+  std::optional<Bytes> memory;  // address space of one child
+};
+
+// As many children as there are processors for this process.
+int default_jobs();
+
+// What became of one task: its answer, or why it has none.
+template <class Answer>
+struct TaskOutcome {
+  std::optional<Answer> answer;
+  std::string error;
+};
+
+namespace forked {
+
+// The bytes of an answer, or why there are none.
+using Reply = TaskOutcome<std::string>;
+
+// The pool below the types: tasks are numbers, answers bytes.
+void run(const std::function<std::optional<std::size_t>()>& next,
+         const std::function<std::string(std::size_t task)>& work, const ProcessLimits& limits,
+         const std::function<bool(std::size_t task, Reply reply)>& done);
+
+}  // namespace forked
+
+// Does tasks in forked children, each in one of its own (a simulation leaves its engine behind, and a crash must not
+// take others with it). A child has its task because it is a copy of this process; its answer comes back through a pipe
+// (base/message.hpp).
+template <class Task, class Answer>
+class ProcessPool {
+ public:
+  // What is done in the child. Where it throws, the task has failed with that reason.
+  using Work = std::function<Answer(const Task&)>;
+  // What is done here with each outcome, in the order in which tasks end; once it returns false the running children
+  // are killed and nothing more is started.
+  using Done = std::function<bool(const Task&, TaskOutcome<Answer>)>;
+
+  explicit ProcessPool(Work work, ProcessLimits limits = {}) : work_(std::move(work)), limits_(limits) {}
+
+  // Does the tasks that `next` names until it names none. A task that throws, dies, or exceeds a limit has failed, with
+  // the reason. Throws std::system_error when no child can be made. No child outlives the call.
+  void run(const std::function<std::optional<Task>()>& next, const Done& done) const {
+    std::map<std::size_t, Task> running;
+    std::size_t started = 0;
+    forked::run(
+        [&]() -> std::optional<std::size_t> {
+          std::optional<Task> task = next();
+          if (!task) return std::nullopt;
+          running.emplace(started, std::move(*task));
+          return started++;
+        },
+        [&](std::size_t task) { return encode<Answer>(work_(running.at(task))); }, limits_,
+        [&](std::size_t number, forked::Reply reply) {
+          TaskOutcome<Answer> outcome{std::nullopt, std::move(reply.error)};
+          if (reply.answer) outcome.answer.emplace(decode<Answer>(*reply.answer));
+          const auto task = running.extract(number);
+          return done(task.mapped(), std::move(outcome));
+        });
+  }
+  // Does all of these, started in their order.
+  void run(const std::vector<Task>& tasks, const Done& done) const {
+    std::size_t at = 0;
+    run([&] { return at < tasks.size() ? std::optional<Task>(tasks[at++]) : std::nullopt; }, done);
+  }
+
+ private:
+  Work work_;
+  ProcessLimits limits_;
+};
+
+// What `work` answers in a child.
+template <class Answer>
+TaskOutcome<Answer> in_child(const std::function<Answer()>& work, const ProcessLimits& limits = {}) {
+  TaskOutcome<Answer> told;
+  const ProcessPool<char, Answer> pool([&](char) { return work(); }, limits);
+  pool.run(std::vector<char>(1), [&](char, TaskOutcome<Answer> outcome) {
+    told = std::move(outcome);
+    return true;
+  });
+  return told;
+}
+
+}  // namespace llmscape
