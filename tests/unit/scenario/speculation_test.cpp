@@ -17,7 +17,7 @@ using llmscape::testing::scenario_of;
 
 namespace {
 
-std::string scenario(const std::string& speculation, const std::string& more_models = "") {
+std::string yaml_of(const std::string& speculation, const std::string& more_models = "") {
   return "schema: scenario/1\n"
          "model: llama-3.1-8b\n" +
          more_models +
@@ -37,8 +37,8 @@ std::string speculate(const std::string& draft = "") {
 
 TEST_CASE("a result tells how many tokens a pass answered, and they come faster by that") {
   const std::vector<std::string> alone = {"workload.arrivals.rate=0.005 /s"};
-  const auto plain = run_on_event_queue(*scenario_of(scenario(""), alone));
-  const auto faster = run_on_event_queue(*scenario_of(scenario(speculate()), alone));
+  const auto plain = run_on_event_queue(*scenario_of(yaml_of(""), alone));
+  const auto faster = run_on_event_queue(*scenario_of(yaml_of(speculate()), alone));
   CHECK_FALSE(plain.speculation);
   REQUIRE(faster.speculation);
   CHECK(faster.speculation->tokens_per_pass == doctest::Approx(models::tokens_per_pass(4, 0.8)).epsilon(0.01));
@@ -56,15 +56,15 @@ TEST_CASE("no drafts change no byte of a result, and looking ahead changes none 
     auto result = nlohmann::json::parse(result::to_json(run_on_event_queue(*scenario_of(yaml), lookahead)));
     return result;
   };
-  auto none = json(scenario(", speculation: {tokens: 0, acceptance: 0.8}"), 64);
+  auto none = json(yaml_of(", speculation: {tokens: 0, acceptance: 0.8}"), 64);
   CHECK(none.erase("speculation") == 1);
-  CHECK(none == json(scenario(""), 64));
-  CHECK(json(scenario(speculate()), 64) == json(scenario(speculate()), 0));
+  CHECK(none == json(yaml_of(""), 64));
+  CHECK(json(yaml_of(speculate()), 64) == json(yaml_of(speculate()), 0));
 }
 
 TEST_CASE("a draft model on the same devices takes weights and KV entries from their memory, heads take none") {
   const auto blocks = [](const std::string& speculation) {
-    return static_cast<double>(run_on_event_queue(*scenario_of(scenario(speculation))).kv.blocks);
+    return static_cast<double>(run_on_event_queue(*scenario_of(yaml_of(speculation))).kv.blocks);
   };
   const double plain = blocks("");
   CHECK(blocks(speculate(", draft: {share: 0.05}")) == plain);
@@ -75,7 +75,7 @@ TEST_CASE("a draft model on the same devices takes weights and KV entries from t
 
 TEST_CASE("drafts cost what makes them: looked up, by heads, by a model here, by a model on a phone") {
   const auto tpot = [](const std::string& draft) {
-    return run_on_event_queue(*scenario_of(scenario(speculate(draft)))).latency["tpot_s"]->mean;
+    return run_on_event_queue(*scenario_of(yaml_of(speculate(draft)))).latency["tpot_s"]->mean;
   };
   const double looked_up = tpot("");
   CHECK(tpot(", draft: {share: 0.05}") == doctest::Approx(1.05 * looked_up).epsilon(0.03));
@@ -89,8 +89,8 @@ TEST_CASE("drafts cost what makes them: looked up, by heads, by a model here, by
 TEST_CASE("nobody waits for a phone's drafts where they cost more than they bring, unless told to") {
   const std::string phone = ", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g";
   const std::string same_batcher = ", batcher: {policy: vllm_v1, async_scheduling: false}";
-  const auto plain = run_on_event_queue(*scenario_of(scenario(same_batcher)));
-  const auto by_default = run_on_event_queue(*scenario_of(scenario(same_batcher + speculate(phone + "}"))));
+  const auto plain = run_on_event_queue(*scenario_of(yaml_of(same_batcher)));
+  const auto by_default = run_on_event_queue(*scenario_of(yaml_of(same_batcher + speculate(phone + "}"))));
   // 2.47 GB of weights a draft at 77 GB/s at the most are 128 ms for four, beside 3.3616 tokens in some 7 ms each.
   REQUIRE(by_default.speculation);
   CHECK(by_default.speculation->late_share == 1.0);
@@ -100,20 +100,19 @@ TEST_CASE("nobody waits for a phone's drafts where they cost more than they brin
   CHECK(by_default.energy->total_joules == plain.energy->total_joules);
   REQUIRE(by_default.warnings.size() == plain.warnings.size() + 1);
   CHECK(holds(by_default.warnings.back(), "no draft of a user's device came in time"));
-  const auto patient =
-      run_on_event_queue(*scenario_of(scenario(same_batcher + speculate(phone + ", deadline: 10 s}"))));
+  const auto patient = run_on_event_queue(*scenario_of(yaml_of(same_batcher + speculate(phone + ", deadline: 10 s}"))));
   CHECK(patient.speculation->late_share == 0.0);
   CHECK(patient.latency["tpot_s"]->mean > 5 * plain.latency["tpot_s"]->mean);
   CHECK(patient.warnings.size() == plain.warnings.size());
-  CHECK_FALSE(run_on_event_queue(*scenario_of(scenario(speculate()))).speculation->late_share);
+  CHECK_FALSE(run_on_event_queue(*scenario_of(yaml_of(speculate()))).speculation->late_share);
 }
 
 TEST_CASE("a user who is alone waits for drafts of a device nearby exactly where they bring the answer sooner") {
   const auto tpot = [](int tokens, const std::string& model, const std::string& deadline) {
     const std::string draft =
         ", draft: {model: " + model + ", device: rtx-4090, link: {uplink: 125 MB/s, latency: 0.5 ms}" + deadline + "}";
-    return run_on_event_queue(*scenario_of(scenario(", speculation: {tokens: " + std::to_string(tokens) +
-                                                    ", acceptance: 0.8" + draft + "}"),
+    return run_on_event_queue(*scenario_of(yaml_of(", speculation: {tokens: " + std::to_string(tokens) +
+                                                   ", acceptance: 0.8" + draft + "}"),
                                            {"workload.arrivals.rate=0.005 /s", "workload.requests=3"}))
         .latency["tpot_s"]
         ->mean;
@@ -139,7 +138,7 @@ TEST_CASE("drafts that become late on the way: both clocks, and looking ahead or
       "workload.stream={kind: lengths, prompt: {kind: uniform, min: 100, max: 2500}, output: {kind: fixed, value: "
       "300}}"};
   const auto late = scenario_of(
-      scenario(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: 295 ms}")),
+      yaml_of(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: 295 ms}")),
       mixed);
   const auto result = run_on_event_queue(*late);
   REQUIRE(result.speculation);
@@ -158,7 +157,7 @@ TEST_CASE("every batcher: no time to wait is no speculation, and looking ahead c
                                                     "workload.stream={kind: lengths, prompt: {kind: uniform, min: 100, "
                                                     "max: 2500}, output: {kind: fixed, value: 150}}"};
     auto result = nlohmann::json::parse(result::to_json(run_on_event_queue(
-        *scenario_of(scenario(", batcher: {policy: " + policy + "}" + speculation), short_answers), lookahead)));
+        *scenario_of(yaml_of(", batcher: {policy: " + policy + "}" + speculation), short_answers), lookahead)));
     result.erase("warnings");
     return result;
   };
@@ -183,7 +182,7 @@ TEST_CASE("every batcher: no time to wait is no speculation, and looking ahead c
 
 TEST_CASE("a run that stops in the midst of late drafts has counted what it answered") {
   const auto result = run_on_event_queue(*scenario_of(
-      scenario(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: 292 ms}")),
+      yaml_of(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite, link: 5g, deadline: 292 ms}")),
       {"horizon=60 s"}));
   REQUIRE(result.speculation);
   CHECK(*result.speculation->late_share > 0);
@@ -193,9 +192,9 @@ TEST_CASE("a run that stops in the midst of late drafts has counted what it answ
 
 TEST_CASE("one of the scenario's models may do nothing but draft") {
   const std::string models = "models: {small: {preset: llama-3.2-1b, weights: int4}}\n";
-  const auto result = run_on_event_queue(*scenario_of(scenario(speculate(", draft: {model: small}"), models)));
+  const auto result = run_on_event_queue(*scenario_of(yaml_of(speculate(", draft: {model: small}"), models)));
   CHECK(result.requests.completed == 20);
-  CHECK(holds(mistakes(scenario(speculate(), models)), "no pool serves 'small'"));
+  CHECK(holds(mistakes(yaml_of(speculate(), models)), "no pool serves 'small'"));
 }
 
 TEST_CASE("70B on 16 sockets reaches with five drafts what its memory roof does not allow without") {
@@ -213,13 +212,13 @@ TEST_CASE("70B on 16 sockets reaches with five drafts what its memory roof does 
 }
 
 TEST_CASE("mistakes in speculation are told") {
-  CHECK(holds(mistakes(scenario(", speculation: {tokens: 4}")), "'acceptance' is required"));
-  CHECK(holds(mistakes(scenario(speculate(", draft: {model: llama-3.2-1x}"))), "llama-3.2-1x"));
-  CHECK(holds(mistakes(scenario(speculate(", draft: {share: 0.1, model: llama-3.2-1b}"))), "not of both"));
-  CHECK(holds(mistakes(scenario(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite}"))),
-              "go together"));
-  CHECK(holds(mistakes(scenario(speculate(", draft: {model: llama-3.2-1b, deadline: 20 ms}"))), "there is none"));
-  CHECK(holds(mistakes(scenario(", batcher: {policy: vllm_v1, max_num_batched_tokens: 1024}" + speculate())),
+  CHECK(holds(mistakes(yaml_of(", speculation: {tokens: 4}")), "'acceptance' is required"));
+  CHECK(holds(mistakes(yaml_of(speculate(", draft: {model: llama-3.2-1x}"))), "llama-3.2-1x"));
+  CHECK(holds(mistakes(yaml_of(speculate(", draft: {share: 0.1, model: llama-3.2-1b}"))), "not of both"));
+  CHECK(
+      holds(mistakes(yaml_of(speculate(", draft: {model: llama-3.2-1b, device: snapdragon-8-elite}"))), "go together"));
+  CHECK(holds(mistakes(yaml_of(speculate(", draft: {model: llama-3.2-1b, deadline: 20 ms}"))), "there is none"));
+  CHECK(holds(mistakes(yaml_of(", batcher: {policy: vllm_v1, max_num_batched_tokens: 1024}" + speculate())),
               "more than its budget"));
-  CHECK(holds(mistakes(scenario(speculate(", draft: {model: llama-3.1-405b}"))), "cannot make drafts: 81"));
+  CHECK(holds(mistakes(yaml_of(speculate(", draft: {model: llama-3.1-405b}"))), "cannot make drafts: 81"));
 }

@@ -15,7 +15,7 @@ namespace {
 // Rank 16 on q, k, v and o of an 8B: 32 layers x 16 x (2 x (4096 + 4096) + 2 x (4096 + 1024)) parameters of 2 bytes.
 constexpr double kAdapter = 32.0 * 16 * (2 * 8192 + 2 * 5120) * 2;
 
-std::string scenario(const std::string& lora, const std::string& device = "h100-sxm") {
+std::string yaml_of(const std::string& lora, const std::string& device = "h100-sxm") {
   return "schema: scenario/1\n"
          "model: llama-3.1-8b\n"
          "hardware: {devices: [{preset: " +
@@ -36,7 +36,7 @@ std::string lora(const std::string& more) {
 
 TEST_CASE("resident adapters take their memory from the KV pool") {
   const auto blocks = [](const std::string& more) {
-    return static_cast<double>(run_on_event_queue(*scenario_of(scenario(more))).kv.blocks);
+    return static_cast<double>(run_on_event_queue(*scenario_of(yaml_of(more))).kv.blocks);
   };
   const double plain = blocks(""), lost = 100 * kAdapter / (16 * 131072);
   CHECK(plain - blocks(lora("")) == doctest::Approx(lost).epsilon(0.001));
@@ -44,9 +44,9 @@ TEST_CASE("resident adapters take their memory from the KV pool") {
 }
 
 TEST_CASE("each adapter is loaded once if all are resident, else again and again, for bytes over bandwidth") {
-  const auto plain = run_on_event_queue(*scenario_of(scenario("")));
-  const auto all = run_on_event_queue(*scenario_of(scenario(lora(""))));
-  const auto few = run_on_event_queue(*scenario_of(scenario(lora(", resident: 16"))));
+  const auto plain = run_on_event_queue(*scenario_of(yaml_of("")));
+  const auto all = run_on_event_queue(*scenario_of(yaml_of(lora(""))));
+  const auto few = run_on_event_queue(*scenario_of(yaml_of(lora(", resident: 16"))));
   CHECK_FALSE(plain.adapters);
   REQUIRE(all.adapters);
   REQUIRE(few.adapters);
@@ -62,12 +62,12 @@ TEST_CASE("each adapter is loaded once if all are resident, else again and again
 
 TEST_CASE("steps that carry adapters are priced the same whether they were looked ahead at or not") {
   const auto json = [](std::int64_t lookahead) {
-    return result::to_json(run_on_event_queue(*scenario_of(scenario(lora(", resident: 16"))), lookahead));
+    return result::to_json(run_on_event_queue(*scenario_of(yaml_of(lora(", resident: 16"))), lookahead));
   };
   CHECK(json(64) == json(0));
 }
 
 TEST_CASE("mistakes in adapters are told") {
-  CHECK(holds(mistakes(scenario(", lora: {rank: 16, targets: [q], adapters: 4}")), "'popularity' is required"));
-  CHECK(holds(mistakes(scenario(lora(""), "sn40l")), "low-rank adapters"));
+  CHECK(holds(mistakes(yaml_of(", lora: {rank: 16, targets: [q], adapters: 4}")), "'popularity' is required"));
+  CHECK(holds(mistakes(yaml_of(lora(""), "sn40l")), "low-rank adapters"));
 }
