@@ -10,6 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/scenario/lora.hpp"
+#include "sim/scenario/speculation.hpp"
+
 namespace llmscape::cli {
 namespace {
 
@@ -69,28 +72,24 @@ class Reader {
       return;
     }
     const std::int64_t drafts = counted ? tokens.get<std::int64_t>() : 1;  // a model's own layers predict one
-    YamlNode section;
-    section.set("tokens", written(std::to_string(drafts)));
-    section.set("acceptance", written(fmt::format("{}", kAcceptance)));
+    scenario::SpeculationConfig section;
+    section.tokens = drafts;
+    section.acceptance = kAcceptance;
     read_.assumed.push_back(fmt::format(
         "{} of the drafts accepted (speculation.acceptance: workloads differ, measure yours)", kAcceptance));
     if (heads) read_.draft_layers = drafts;
     if (method == "draft_model") read_.draft_model = VllmText{model, value.where};
-    serving_.set("speculation", std::move(section));
+    serving_.set("speculation", scenario::speculation_fields().write(section));
   }
 
   void lora(const VllmSections& said) {
     const std::int64_t resident = said.max_loras.value_or(kMaxLoras);
-    YamlNode targets;
-    targets.kind = YamlNode::Kind::sequence;
-    for (const char* target : {"q", "k", "v", "o"}) targets.items.push_back(written(target));
-    YamlNode section;
-    section.set("rank", written(std::to_string(said.max_lora_rank.value_or(kLoraRank))));
-    section.set("targets", std::move(targets));
-    section.set("adapters", written(std::to_string(said.adapters.value_or(resident))));
-    section.set("popularity", written("0"));
-    section.set("resident", written(std::to_string(resident)));
-    serving_.set("lora", std::move(section));
+    scenario::LoraConfig section;
+    section.rank = static_cast<int>(said.max_lora_rank.value_or(kLoraRank));
+    section.targets = {"q", "k", "v", "o"};
+    section.adapters = said.adapters.value_or(resident);
+    section.resident = resident;
+    serving_.set("lora", scenario::lora_fields().write(section));
     read_.assumed.push_back(
         fmt::format("every call carries one of {} adapters, all alike popular, of the products q, k, v and o (lora)",
                     said.adapters.value_or(resident)));

@@ -191,7 +191,7 @@ struct Scenario {
   std::vector<std::string> warnings;  // for the result: what runs in another way than it is asked for
   serving::FleetPlan fleet;           // their replicas
   std::filesystem::path folder;       // relative paths start here
-  YamlNode resolved;                  // every value, presets and defaults spelled out, with its origin
+  YamlNode resolved;                  // as it was read: presets and defaults spelled out, each value with its origin
   SourceRange workload_where;
 
   // What the workload needs to know of the rest.

@@ -48,20 +48,21 @@ void visit_paths(YamlNode& scenario, const fs::path& folder,
   }
 }
 
-AnchoredTables::AnchoredTables(YamlNode& scenario, const fs::path& folder) {
+AnchoredTables::AnchoredTables(YamlNode& scenario, const fs::path& folder) : scenario_(scenario) {
   YamlNode* devices = devices_of(scenario);
   if (!devices) return;
-  for (YamlNode& device : devices->items) {
-    YamlNode* tables = at(device, {"tables"});
+  for (std::size_t i = 0; i < devices->items.size(); ++i) {
+    YamlNode* tables = at(devices->items[i], {"tables"});
     if (!tables || fs::path(tables->text).is_absolute() || start_of(*tables, folder) != folder) continue;
     const auto& source = tables->where.source;
     if (source && fs::path(source->name).parent_path() == folder && fs::is_regular_file(source->name)) continue;
-    written_.emplace_back(tables, tables->text);
+    written_.emplace_back(i, tables->text);
     tables->text = fs::absolute(folder / tables->text).string();
   }
 }
 AnchoredTables::~AnchoredTables() {
-  for (auto& [tables, text] : written_) tables->text = std::move(text);
+  for (auto& [device, text] : written_)
+    if (YamlNode* tables = at(devices_of(scenario_)->items[device], {"tables"})) tables->text = std::move(text);
 }
 
 YamlNode moved_paths(YamlNode scenario, const fs::path& folder, const fs::path& to) {

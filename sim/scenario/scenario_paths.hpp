@@ -27,7 +27,8 @@ class AnchoredTables {
   AnchoredTables& operator=(const AnchoredTables&) = delete;
 
  private:
-  std::vector<std::pair<YamlNode*, std::string>> written_;
+  YamlNode& scenario_;
+  std::vector<std::pair<std::size_t, std::string>> written_;  // of devices, by their place
 };
 
 // The tree with its relative paths started from `to` instead.

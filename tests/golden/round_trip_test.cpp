@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/catalog.hpp"
+#include "base/restate.hpp"
 #include "base/schema.hpp"
-#include "base/yaml_lines.hpp"
 #include "hardware/dram.hpp"
 #include "hardware/fabric.hpp"
 #include "hardware/link.hpp"
@@ -19,7 +19,9 @@
 #include "models/native.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
+#include "sim/cli/run_folder.hpp"
 #include "sim/explore/plan_config.hpp"
+#include "sim/scenario/resolved.hpp"
 #include "sim/studies/study_config.hpp"
 #include "workloads/workload.hpp"
 
@@ -28,85 +30,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool same_number(const std::string& a, const std::string& b, Dimension dimension) {
-  const auto left = parse_quantity(a, dimension), right = parse_quantity(b, dimension);
-  const auto* one = std::get_if<double>(&left);
-  const auto* other = std::get_if<double>(&right);
-  return one && other && *one == *other;
+// How many scalars the tree has.
+int scalars(const YamlNode& node) {
+  int all = node.is_scalar() ? 1 : 0;
+  for (const YamlNode& item : node.items) all += scalars(item);
+  for (const auto& entry : node.entries) all += scalars(entry.value);
+  return all;
 }
 
-// Compares complete trees field by field; quantities may be in another unit. Differences as lines.
-class Differences {
- public:
-  void in_struct(const YamlNode& a, const YamlNode& b, const StructInfo& info, const std::string& place) {
-    for (const FieldInfo& field : info.fields) {
-      const YamlNode *left = a.find(field.key), *right = b.find(field.key);
-      const std::string inner = place + '/' + field.key;
-      if (!left && !right) continue;
-      if (!left || !right) add(inner, left, right);
-      else in_field(*left, *right, field, inner);
-    }
-  }
-  std::string text;
-  int values = 0;  // compared
-
- private:
-  void add(const std::string& place, const YamlNode* left, const YamlNode* right) {
-    text += fmt::format("{}: {} | {}\n", place, left ? yaml_flow(*left) : "-", right ? yaml_flow(*right) : "-");
-  }
-
-  void in_field(const YamlNode& a, const YamlNode& b, const FieldInfo& field, const std::string& place) {
-    if (field.kind == ValueKind::any) return in_value(a, b, field, place);
-    if (a.items.size() != b.items.size() || (field.map && a.entries.size() != b.entries.size()))
-      return add(place, &a, &b);
-    if (field.list) {
-      for (std::size_t i = 0; i < a.items.size(); ++i)
-        in_value(a.items[i], b.items[i], field, fmt::format("{}[{}]", place, i));
-    } else if (field.map) {
-      for (const auto& entry : a.entries) {
-        const YamlNode* other = b.find(entry.key);
-        if (other) in_value(entry.value, *other, field, place + '/' + entry.key);
-        else add(place, &a, &b);
-      }
-    } else {
-      in_value(a, b, field, place);
-    }
-  }
-
-  void in_value(const YamlNode& a, const YamlNode& b, const FieldInfo& field, const std::string& place) {
-    if (field.group) return in_struct(a, b, *field.group, place);
-    if (field.family) return in_kind(a, b, *field.family, place);
-    ++values;
-    if (field.sourced && (a.is_mapping() || b.is_mapping())) return in_sourced(a, b, field, place);
-    const bool number =
-        field.kind == ValueKind::quantity || field.kind == ValueKind::number || field.kind == ValueKind::integer;
-    const bool same = number                         ? same_number(a.text, b.text, field.dimension)
-                      : field.kind == ValueKind::any ? yaml_flow(a) == yaml_flow(b)
-                                                     : a.text == b.text;
-    if (!same) add(place, &a, &b);
-  }
-
-  void in_sourced(const YamlNode& a, const YamlNode& b, const FieldInfo& field, const std::string& place) {
-    const auto part = [](const YamlNode& node, const char* key, const std::string& otherwise) {
-      const YamlNode* found = node.find(key);
-      return found ? found->text : otherwise;
-    };
-    const YamlNode &left = a.is_mapping() ? *a.find("value") : a, &right = b.is_mapping() ? *b.find("value") : b;
-    FieldInfo bare = field;
-    bare.sourced = false;
-    in_value(left, right, bare, place);
-    if (part(a, "tag", "assumed") != part(b, "tag", "assumed") || part(a, "source", "") != part(b, "source", ""))
-      add(place, &a, &b);
-  }
-
-  void in_kind(const YamlNode& a, const YamlNode& b, const FamilyInfo& family, const std::string& place) {
-    const YamlNode *left = a.find(family.tag), *right = b.find(family.tag);
-    if (!left || !right || left->text != right->text) return add(place, &a, &b);
-    const auto kind = std::ranges::find(family.members, left->text, &FamilyInfo::Member::name);
-    REQUIRE(kind != family.members.end());
-    in_struct(a, b, *kind->info, place);
-  }
-};
+std::string lines(const std::vector<std::string>& all) { return fmt::format("{}", fmt::join(all, "\n")); }
 
 // Reads the tree, writes the struct, reads and writes that again. Returns how many values were compared.
 template <class T>
@@ -121,11 +53,10 @@ int check_round_trip(const Fields<T>& fields, YamlNode tree) {
   REQUIRE_MESSAGE(fields.read(second, again, diagnostics), diagnostics.text(false));
   CHECK(write_yaml(fields.write(second)) == text);
   fill_defaults(tree, fields.info());
-  fill_defaults(again, fields.info());
-  Differences differences;
-  differences.in_struct(tree, again, fields.info(), fields.info().name);
-  CHECK(differences.text == "");
-  return differences.values;
+  const std::string spelled = write_yaml(tree);
+  CHECK(lines(restate(tree, again, fields.info())) == "");
+  CHECK(write_yaml(tree) == spelled);  // what says the same stays as it is written
+  return scalars(tree);
 }
 
 std::vector<fs::path> yaml_files(const fs::path& folder, bool deep = false) {
@@ -198,6 +129,15 @@ TEST_CASE("scenarios, sweeps and studies are written as they are read") {
         case cli::FileKind::scenario: {
           const auto scenario = scenario::load_scenario(file, {}, std::nullopt, catalogs, diagnostics);
           if (!scenario) continue;  // one that a study or a sweep completes
+          CHECK(write_yaml(scenario::resolved(*scenario)) ==
+                write_yaml(scenario->resolved));  // in the words of the file
+          const std::string text = write_yaml(cli::resolved_for(*scenario, scenario->folder));
+          CAPTURE(text);
+          const auto again = scenario::read_scenario(
+              read_yaml(std::make_shared<const SourceText>(SourceText{"written", text}), diagnostics), scenario->folder,
+              {}, std::nullopt, catalogs, diagnostics);
+          REQUIRE_MESSAGE(again, diagnostics.text(false));
+          CHECK(write_yaml(cli::resolved_for(*again, again->folder)) == text);
           YamlNode tree = scenario->resolved;
           tree.erase("schema");
           CHECK(check_round_trip(scenario::scenario_fields(), tree) > 50);
@@ -227,14 +167,12 @@ TEST_CASE("a value that is lost or changed on the way is found") {
   const StructInfo& info = cli::device_file_fields().info();
   const auto found = [&](const std::string& change) {
     Diagnostics diagnostics;
-    YamlNode changed = whole;
+    YamlNode tree = whole, changed = whole;
     apply_override(changed, change, diagnostics);
-    Differences differences;
-    differences.in_struct(whole, changed, info, "");
-    return differences.text;
+    return lines(restate(tree, changed, info));
   };
   CHECK(found("device.name=l40s") == "");
-  CHECK(found("device.name=l40") == "/device/name: l40s | l40\n");
+  CHECK(found("device.name=l40") == "/device/name: l40s | l40");
   CHECK(found("device.gemm.launch=1 s").starts_with("/device/gemm/launch: "));
   CHECK(found("device.hbm_bandwidth.tag=assumed").starts_with("/device/hbm_bandwidth: "));
   CHECK(found("device.kind=cpu").starts_with("/device: "));
