@@ -107,6 +107,25 @@ TEST_CASE("in serving nothing of kv knows a request, nothing of replica a gatewa
             CHECK_FALSE_MESSAGE(used.starts_with(name), source.path, " uses ", used);
 }
 
+TEST_CASE("the namespace is the folder") {
+  // The table of metrics goes with the observer's names; a prompt's content is a word of everyone's.
+  const std::vector<std::string> elsewhere = {"sim/result/metric_table", "sim/result/number_metrics",
+                                              "sim/result/request_metrics", "traces/content"};
+  std::size_t files = 0;
+  for (const Source& source : sources()) {
+    const auto begins = [&](const std::string& name) { return source.path.starts_with(name + '.'); };
+    if (in(source.path, "base") || std::ranges::any_of(elsewhere, begins)) continue;
+    const fs::path path(source.path);
+    const std::string folder = std::next(path.begin(), in(source.path, "sim") ? 1 : 0)->string();
+    const auto opens = [&](const char* then) {
+      return source.text.find("\nnamespace llmscape::" + folder + then) != std::string::npos;
+    };
+    CHECK_MESSAGE((opens(" {") || opens("::")), source.path);
+    ++files;
+  }
+  CHECK(files > 500);
+}
+
 TEST_CASE("no source has more than 350 lines") {
   for (const Source& source : sources()) CHECK_MESSAGE(std::ranges::count(source.text, '\n') <= 350, source.path);
 }
