@@ -22,8 +22,11 @@ double rounded(double seconds) { return std::round(seconds * 1e9) / 1e9; }
 Engine::Engine(const LlamaShape& shape, const serving::BatcherPolicy& policy, Executor& executor,
                const EngineSettings& settings)
     : shape_(shape), settings_(settings), max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()),
-      batcher_(policy.make()), executor_(executor),
-      state_(settings.kv_blocks, static_cast<int>(kBlockTokens), policy.prefix_caching(), policy.kv_grows(), {0}),
+      batcher_(policy.make()), executor_(executor), state_({.kv = {.blocks = settings.kv_blocks,
+                                                                   .block_tokens = static_cast<int>(kBlockTokens),
+                                                                   .prefix_caching = policy.prefix_caching(),
+                                                                   .grows = policy.kv_grows()},
+                                                            .kv_laws = {0}}),
       memory_(settings.kv_blocks, kBlockTokens), clock_(settings.clock) {
   if (policy.depth() != 1 || policy.prefix_caching())
     throw std::invalid_argument("the mini engine schedules synchronously and has no prefix cache");
@@ -43,7 +46,7 @@ void Engine::prepare(const std::vector<LiveRequest>& requests) {
     s.tokens.reserve(static_cast<std::size_t>(s.prompt_tokens + s.output_tokens));
     for (std::int64_t i = 0; i < s.prompt_tokens; ++i)
       s.tokens.push_back(static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(shape_.vocabulary))));
-    s.blocks.reserve(static_cast<std::size_t>(state_.kv.blocks_for(s.prompt_tokens + s.output_tokens)));
+    s.blocks.reserve(static_cast<std::size_t>(state_.kv.pool.blocks_for(s.prompt_tokens + s.output_tokens)));
   }
   const auto sequences = static_cast<std::size_t>(max_sequences_), tokens = static_cast<std::size_t>(max_tokens_);
   active_.reserve(sequences);
@@ -101,11 +104,11 @@ void Engine::close() {
 
 void Engine::plan() {
   const Seconds now(clock_.now());
-  const std::int64_t preemptions = state_.preemptions;
+  const std::int64_t preemptions = state_.counts.preemptions;
   plan_.clear();
   batcher_->plan(state_, now, plan_);
   // As in a simulated replica: where everybody had to give way, the room is there for the next attempt.
-  if (plan_.empty() && state_.preemptions > preemptions) batcher_->plan(state_, now, plan_);
+  if (plan_.empty() && state_.counts.preemptions > preemptions) batcher_->plan(state_, now, plan_);
   if (plan_.empty()) throw std::logic_error("the batcher plans nothing though requests wait");
 }
 
@@ -122,7 +125,7 @@ void Engine::gather() {
   std::erase_if(active_, [](const Sequence* s) { return s->sequence.state == serving::Sequence::State::waiting; });
   for (Sequence* s : active_) {
     const auto known = static_cast<std::int64_t>(s->tokens.size());
-    if (!s->decodes || s->prompt_tokens + state_.emitted(*s) == known) continue;
+    if (!s->decodes || s->prompt_tokens + state_.decoding.emitted(*s) == known) continue;
     memory_.hold(s->blocks, known);
     decoding_.push_back(s);
     input_.tokens.push_back(s->tokens.back());

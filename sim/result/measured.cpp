@@ -11,7 +11,7 @@ void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, 
   gateway.calls().for_each_open([&](const serving::Request& request) {
     std::int64_t emitted = request.lost;
     if (request.replica >= 0)
-      emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
+      emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().decoding.emitted(request);
     metrics::Observer::add_open(request, emitted, end, span, sums);
   });
 }

@@ -32,18 +32,18 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
     tokens.invalidated += request.invalidated;
     tokens.emitted += request.lost;
     if (request.replica >= 0)
-      tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().emitted(request);
+      tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().decoding.emitted(request);
   });
   std::int64_t emitted = 0, invalidated = 0;
   for (const serving::Replica* replica : parts.replicas) {
     const serving::ReplicaTotals& totals = replica->totals();
-    tokens.computed += replica->state().prefilled_tokens - totals.cut_prefill_tokens;
+    tokens.computed += replica->state().counts.prefilled_tokens - totals.cut_prefill_tokens;
     tokens.discarded -= totals.cut_prefill_tokens;
     tokens.emitted -= totals.cut_emitted_tokens;
-    tokens.reused += replica->state().reused_tokens;
-    tokens.fetched += replica->state().fetched_tokens;
+    tokens.reused += replica->state().counts.reused_tokens;
+    tokens.fetched += replica->state().counts.fetched_tokens;
     emitted += replica->state().emitted_tokens() - replica->totals().cut_emitted_tokens;
-    invalidated += replica->state().invalidated_tokens;
+    invalidated += replica->state().counts.invalidated_tokens;
   }
   if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.invalidated + tokens.discarded)
     throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) +
@@ -66,7 +66,7 @@ std::optional<HostResult> kv_on_hosts(const Parts& parts) {
     const serving::KvHost* host = replica->host();
     if (!host) continue;
     if (!result) result.emplace();
-    const Bytes block = host->block_bytes(replica->state().kv.block_tokens());
+    const Bytes block = host->block_bytes(replica->state().kv.pool.block_tokens());
     result->peak_bytes = std::max(result->peak_bytes, static_cast<double>(host->peak_blocks()) * block.si());
     result->written_bytes += host->total().written.si();
     result->read_bytes += host->total().read.si();
@@ -85,8 +85,8 @@ std::optional<SwapResult> kv_swaps(const Parts& parts, Seconds end) {
     if (!result) result.emplace();
     const double block = swap->config().block_bytes.si();
     ++memories;
-    preemptions += replica->state().preemptions;
-    result->swaps += replica->state().swaps;
+    preemptions += replica->state().counts.preemptions;
+    result->swaps += replica->state().counts.swaps;
     result->peak_bytes = std::max(result->peak_bytes, block * static_cast<double>(swap->peak()));
     result->written_bytes += block * static_cast<double>(swap->blocks_written());
     result->read_bytes += block * static_cast<double>(swap->blocks_read());

@@ -22,6 +22,7 @@ struct Sequence {
   int adapter = -1;             // index of its low-rank adapter at its replica; -1: none
   std::int32_t slot = -1;       // in the decode set
   Lease lease;
+  std::int64_t window_blocks = 0;  // that it holds beside the lease, for layers with a window (KvMemory)
   std::int64_t computed = 0;      // KV entries that exist; while decoding, as of `joined_step`
   std::int64_t swapped = 0;       // KV entries that the host's memory keeps of it while it waits
   Seconds kv_ready;               // those that are copied out or in are there

@@ -67,7 +67,7 @@ std::optional<result::AdapterResult> adapters(const Ended& parts) {
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     if (!parts.scenario.pools[parts.pools[r]].lora) continue;
     if (!result) result.emplace();
-    result->loads += parts.replicas[r]->state().adapters.loads();
+    result->loads += parts.replicas[r]->state().running.adapters().loads();
     result->load_s += parts.replicas[r]->totals().adapter_loading.si();
   }
   return result;
@@ -274,11 +274,11 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
     result.steps += totals[r].steps;
     result.sequence_steps += totals[r].sequence_steps;
     const serving::EngineState& state = parts.replicas[r]->state();
-    result.kv.blocks += state.kv.blocks();
-    result.kv.preemptions += state.preemptions;
+    result.kv.blocks += state.kv.pool.blocks();
+    result.kv.preemptions += state.counts.preemptions;
     result.kv.peak_use =
         std::max(result.kv.peak_use, static_cast<double>(totals[r].peak_kv_blocks) /
-                                         static_cast<double>(std::max<std::int64_t>(1, state.kv.blocks())));
+                                         static_cast<double>(std::max<std::int64_t>(1, state.kv.pool.blocks())));
   }
   if (const std::int64_t looked_up = result.tokens.reused + result.tokens.computed; looked_up > 0)
     result.kv.hit_rate = static_cast<double>(result.tokens.reused) / static_cast<double>(looked_up);

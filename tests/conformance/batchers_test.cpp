@@ -84,8 +84,8 @@ TEST_CASE("every policy answers every request, in causal order, within its limit
         CHECK(step.decodes + step.prefill_tokens <= policy->max_tokens() + policy->max_sequences());
         CHECK(step.kv_used <= config.kv_blocks);
       }
-      CHECK(system.replica().state().kv.used() == 0);
-      preemptions += system.replica().state().preemptions;
+      CHECK(system.replica().state().kv.pool.used() == 0);
+      preemptions += system.replica().state().counts.preemptions;
     }
     CHECK((preemptions > 0) == policy->kv_grows());  // the hard case was really met
   }

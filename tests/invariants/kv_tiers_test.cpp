@@ -134,10 +134,10 @@ TEST_CASE("whatever moves between HBM and tiers: calls, tokens and blocks are co
       std::int64_t engine_work = 0;
       for (std::size_t i = 0; i < config.replicas; ++i) {
         const EngineState& state = system->replica(i).state();
-        engine_work += state.prefilled_tokens + state.reused_tokens;
-        fetched += state.fetched_tokens;
-        CHECK(state.fetched_tokens <= state.reused_tokens);
-        CHECK(state.kv.used() == 0);
+        engine_work += state.counts.prefilled_tokens + state.counts.reused_tokens;
+        fetched += state.counts.fetched_tokens;
+        CHECK(state.counts.fetched_tokens <= state.counts.reused_tokens);
+        CHECK(state.kv.pool.used() == 0);
       }
       CHECK(work == engine_work);
     }

@@ -209,9 +209,9 @@ void check_books(const System& system, std::size_t replicas) {
   for (std::size_t i = 0; i < replicas; ++i) {
     const EngineState& state = system.replica(i).state();
     engine_emitted += state.emitted_tokens();
-    engine_work += state.prefilled_tokens + state.reused_tokens;
+    engine_work += state.counts.prefilled_tokens + state.counts.reused_tokens;
     // At most what a message that came with the last answer will drop.
-    CHECK((state.running() == 0 || system.replica(i).next_event() <= system.end));
+    CHECK((state.running.size() == 0 || system.replica(i).next_event() <= system.end));
     CHECK(state.waiting.empty());
     CHECK(system.replica(i).totals().busy <= system.gateway().fleet().provisioned(i).time(system.end) * (1 + 1e-9));
   }

@@ -131,11 +131,11 @@ TEST_CASE("streamed prompts: calls, tasks, tokens and KV blocks are conserved (I
     for (std::size_t i = 0; i < config.replicas; ++i) {
       const EngineState& state = system.replica(i).state();
       engine_emitted += state.emitted_tokens();
-      engine_work += state.prefilled_tokens + state.reused_tokens;
-      engine_replaced += state.invalidated_tokens;
-      swapped += state.swaps;
-      CHECK(state.kv.used() == 0);
-      CHECK(state.running() == 0);
+      engine_work += state.counts.prefilled_tokens + state.counts.reused_tokens;
+      engine_replaced += state.counts.invalidated_tokens;
+      swapped += state.counts.swaps;
+      CHECK(state.kv.pool.used() == 0);
+      CHECK(state.running.size() == 0);
       CHECK(state.waiting.empty());
       if (system.replica(i).swap()) CHECK(system.replica(i).swap()->used() == 0);
     }

@@ -92,11 +92,11 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       for (std::size_t i = 0; i < config.replicas; ++i) {
         const EngineState& state = system.replica(i).state();
         engine_emitted += state.emitted_tokens();
-        engine_work += state.prefilled_tokens + state.reused_tokens;
-        CHECK(state.kv.used() == 0);
-        CHECK(state.running() == 0);
+        engine_work += state.counts.prefilled_tokens + state.counts.reused_tokens;
+        CHECK(state.kv.pool.used() == 0);
+        CHECK(state.running.size() == 0);
         CHECK(state.waiting.empty());
-        CHECK(state.adapters.in_use() == 0);
+        CHECK(state.running.adapters().in_use() == 0);
       }
       CHECK(emitted == engine_emitted);
       CHECK(gaps == 0);  // every token but the first of a request came after a gap
@@ -149,8 +149,8 @@ TEST_CASE("streams that share the stages of a pipeline: calls, tokens and KV blo
       for (std::size_t i = 0; i < config.replicas; ++i) {
         const EngineState& state = system.replica(i).state();
         engine_emitted += state.emitted_tokens();
-        CHECK(state.kv.used() == 0);
-        CHECK(state.running() == 0);
+        CHECK(state.kv.pool.used() == 0);
+        CHECK(state.running.size() == 0);
         CHECK(state.waiting.empty());
       }
       CHECK(emitted == engine_emitted);

@@ -51,7 +51,7 @@ struct Served : System {
 
 TEST_CASE("one adapter for all is loaded once, by the step that admits its first call") {
   const Served system(with(1, 1), 3, 10);
-  CHECK(system.replica().state().adapters.loads() == 1);
+  CHECK(system.replica().state().running.adapters().loads() == 1);
   CHECK(system.time_of(0) == doctest::Approx(kLoad + 11 * (kStep + kPerAdapter)));
   CHECK(system.time_of(1) == doctest::Approx(11 * (kStep + kPerAdapter)));
 }
@@ -61,9 +61,9 @@ TEST_CASE("calls one after the other load an adapter whenever it is another one,
   int changes = 0, last = -1;
   for (const auto& answer : system.answers)
     if (answer.request.sequence.adapter != std::exchange(last, answer.request.sequence.adapter)) ++changes;
-  CHECK(system.replica().state().adapters.loads() == changes);
+  CHECK(system.replica().state().running.adapters().loads() == changes);
   CHECK(changes > 60);  // 3 of 4 in the mean
-  CHECK(Served(with(4, 4), 100, 10).replica().state().adapters.loads() == 4);
+  CHECK(Served(with(4, 4), 100, 10).replica().state().running.adapters().loads() == 4);
 }
 
 TEST_CASE("a step carries the distinct adapters of its calls") {
@@ -97,7 +97,7 @@ TEST_CASE("adapters follow a call over a hand-over, and both replicas load them"
   const Served system(config, 40, 0.05);
   CHECK(system.gateway().calls().counters().completed == 40);
   for (std::size_t i : {0, 1}) {
-    CHECK(system.replica(i).state().adapters.loads() == 4);
-    CHECK(system.replica(i).state().adapters.in_use() == 0);
+    CHECK(system.replica(i).state().running.adapters().loads() == 4);
+    CHECK(system.replica(i).state().running.adapters().in_use() == 0);
   }
 }

@@ -49,13 +49,13 @@ TEST_CASE("TensorRT-LLM reserves the answer too, or preempts if it is told to us
   System reserved(config, trtllm(), RoundRobin(), one_second);
   reserved.run(programs);
   CHECK(by_id(reserved)[1].schedule == Seconds(32));
-  CHECK(reserved.replica().state().preemptions == 0);
+  CHECK(reserved.replica().state().counts.preemptions == 0);
   TrtLlm greedy = trtllm();
   greedy.capacity = TrtLlm::Capacity::max_utilization;
   System used(config, greedy, RoundRobin(), one_second);
   used.run(programs);
   CHECK(by_id(used)[1].schedule == Seconds(0));
-  CHECK(used.replica().state().preemptions > 0);
+  CHECK(used.replica().state().counts.preemptions > 0);
 }
 
 TEST_CASE("prompts wait for company while others decode, but no longer than they are told to") {
@@ -93,7 +93,7 @@ TEST_CASE("SGLang expects a share of the answers that are still to come, and les
   // After n decode steps there are 304 - 16 ceil(n / 16) tokens free, and (1 - n / 100)(200 - n) of them are spoken
   // for; the newcomer asks for 112 + 20. At n = 15 it is 288 - 157.25, at n = 16 288 - 154.56 = 133.44.
   CHECK(by_id(system)[1].schedule == Seconds(17));
-  CHECK(system.replica().state().preemptions == 0);
+  CHECK(system.replica().state().counts.preemptions == 0);
 }
 
 TEST_CASE("a front end takes calls one after the other before an engine sees them") {

@@ -126,8 +126,8 @@ TEST_CASE("a request that is given up on its way leaves nothing behind on either
     REQUIRE(system.answers.size() == 2);
     CHECK(system.answers[0].outcome == Outcome::cancelled);
     CHECK(system.answers[1].outcome == Outcome::completed);
-    CHECK(system.replica(0).state().kv.used() == 0);
-    CHECK(system.replica(1).state().kv.used() == 0);
+    CHECK(system.replica(0).state().kv.pool.used() == 0);
+    CHECK(system.replica(1).state().kv.pool.used() == 0);
   }
 }
 
@@ -164,6 +164,6 @@ TEST_CASE("1,000 random requests over three prefill and two decode replicas: eve
     for (const Answer& answer : system.answers) completed += answer.outcome == Outcome::completed;
     CHECK(completed > 500);
     CHECK(completed < 1000);
-    for (std::size_t i = 0; i < 5; ++i) CHECK(system.replica(i).state().kv.used() == 0);
+    for (std::size_t i = 0; i < 5; ++i) CHECK(system.replica(i).state().kv.pool.used() == 0);
   }
 }

@@ -90,8 +90,8 @@ TEST_CASE("what is fetched counts as reused, and the latency and the queue of th
   System system(over(host, 100), policy(), serving::RoundRobin(), plain_seconds);
   system.run(kThere);
   CHECK(ttft(system, 2) == doctest::Approx(0.002 + kGoneBytes / 1e9 + kStep + kRest * kPerPromptToken));
-  CHECK(system.replica().state().fetched_tokens == 400);
-  CHECK(system.replica().state().reused_tokens == 62 * 16);
+  CHECK(system.replica().state().counts.fetched_tokens == 400);
+  CHECK(system.replica().state().counts.reused_tokens == 62 * 16);
   // 37 blocks of HBM were there still; all 62 of both prompts went down as wholes, and the first was there already when
   // the second made room for it.
   CHECK(host.totals().blocks_written == 2 * 62);
@@ -132,7 +132,7 @@ TEST_CASE("HBM over a tier of infinite bandwidth answers as soon as an HBM as la
     System tiered(over(host, 100, KvFetch::by_cost, write), policy(), serving::RoundRobin(), plain_seconds);
     tiered.run(chats);
     CHECK(host.totals().blocks_read > 1000);
-    CHECK(tiered.replica().state().prefilled_tokens == in_hbm.replica().state().prefilled_tokens);
+    CHECK(tiered.replica().state().counts.prefilled_tokens == in_hbm.replica().state().counts.prefilled_tokens);
     for (std::uint64_t id = 0; id < chats.size(); ++id)
       CHECK(ttft(tiered, id) == doctest::Approx(ttft(in_hbm, id)).epsilon(1e-12));
   }
@@ -164,5 +164,5 @@ TEST_CASE("a call that is given up while its prefix is on its way leaves at once
   CHECK(slow_reads.totals().blocks_read == 25);
   CHECK(system.answers[2].outcome == serving::Outcome::cancelled);
   CHECK(system.answers[2].at == Seconds(23));
-  CHECK(system.replica().state().kv.used() == 0);
+  CHECK(system.replica().state().kv.pool.used() == 0);
 }

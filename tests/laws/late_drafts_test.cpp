@@ -152,8 +152,8 @@ TEST_CASE("requests whose drafts become late on the way: looking ahead changes n
     const auto& totals = ahead.replica().totals();
     CHECK(totals.late_passes > 1000);
     CHECK(totals.passes - totals.late_passes > 1000);
-    CHECK((ahead.replica().state().preemptions > 0) == (blocks < 100'000));
-    CHECK(ahead.replica().state().kv.used() == 0);
+    CHECK((ahead.replica().state().counts.preemptions > 0) == (blocks < 100'000));
+    CHECK(ahead.replica().state().kv.pool.used() == 0);
     std::int64_t gaps = 0, tokens = 0;
     for (const auto& [gap, count] : ahead.gaps) gaps += count;
     for (const auto& answer : ahead.answers) tokens += answer.request.emitted - 1;

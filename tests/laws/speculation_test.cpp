@@ -119,8 +119,8 @@ TEST_CASE("a request goes on speculating after a hand-over and after preemptions
   SystemConfig tight = with(kFour);
   tight.kv_blocks = 40;  // a third of what they would all need
   const Served preempted(tight, 30, 200);
-  CHECK(preempted.replica().state().preemptions > 10);
-  CHECK(preempted.replica().state().kv.used() == 0);
+  CHECK(preempted.replica().state().counts.preemptions > 10);
+  CHECK(preempted.replica().state().kv.pool.used() == 0);
   CHECK(preempted.gateway().calls().counters().completed == 30);
   for (const auto& answer : preempted.answers) CHECK(answer.request.emitted == 200);
 }

@@ -96,7 +96,7 @@ TEST_CASE("an update keeps the common prefix: 10 of 100 tokens replaced cost 10"
   CHECK(context_ttft(system.answers[0]) == doctest::Approx(0.010));
   CHECK(r.prefilled == 110);
   CHECK(r.invalidated == 10);
-  CHECK(system.replica().state().invalidated_tokens == 10);
+  CHECK(system.replica().state().counts.invalidated_tokens == 10);
 }
 
 TEST_CASE("updates that share nothing are no faster than waiting for the last one, and cost all that was computed") {
@@ -108,8 +108,8 @@ TEST_CASE("updates that share nothing are no faster than waiting for the last on
   System whole(config, plain(), RoundRobin(), by_token);
   whole.run({program});
   CHECK(context_ttft(streaming.answers[0]) == doctest::Approx(context_ttft(whole.answers[0])));
-  CHECK(streaming.replica().state().prefilled_tokens == 300);
-  CHECK(whole.replica().state().prefilled_tokens == 100);
+  CHECK(streaming.replica().state().counts.prefilled_tokens == 300);
+  CHECK(whole.replica().state().counts.prefilled_tokens == 100);
 }
 
 TEST_CASE("a last version without anything new has its last token computed again: the answer comes of that") {
@@ -155,8 +155,8 @@ TEST_CASE("the streaming batcher in default order does what vLLM does") {
     vllm.run(programs);
     System two_phases(streaming_system(40), ordered("default"), RoundRobin(), by_token);
     two_phases.run(programs);
-    preemptions += vllm.replica().state().preemptions;
-    CHECK(vllm.replica().state().preemptions == two_phases.replica().state().preemptions);
+    preemptions += vllm.replica().state().counts.preemptions;
+    CHECK(vllm.replica().state().counts.preemptions == two_phases.replica().state().counts.preemptions);
     REQUIRE(vllm.answers.size() == two_phases.answers.size());
     for (std::size_t i = 0; i < vllm.answers.size(); ++i) CHECK(vllm.answers[i].at == two_phases.answers[i].at);
   }
@@ -214,15 +214,15 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   arrival.run(programs);
   CHECK(arrival.answers[0].at.si() == doctest::Approx(10.001));  // the second waits for the first to end
   CHECK(arrival.answers[1].at.si() == doctest::Approx(10.097));
-  CHECK(arrival.replica().state().preemptions == 0);
+  CHECK(arrival.replica().state().counts.preemptions == 0);
 
   System fcfs(streaming_system(10), ordered("fcfs"), RoundRobin(), by_token);
   fcfs.run(programs);
   CHECK(fcfs.answers[0].request.id == 1);
   CHECK(fcfs.answers[0].at.si() == doctest::Approx(1.096));
-  CHECK(fcfs.replica().state().preemptions == 1);
+  CHECK(fcfs.replica().state().counts.preemptions == 1);
   CHECK(fcfs.answers[1].at.si() == doctest::Approx(10.001));  // computed again at once, long before the last token
-  CHECK(fcfs.replica().state().prefilled_tokens == 100 + 96 + 100 + 1);
+  CHECK(fcfs.replica().state().counts.prefilled_tokens == 100 + 96 + 100 + 1);
 
   // 7 blocks of 1000 bytes out at 20 kB/s: 0.35 s from 1.0 on; the copy in, when the other has gone, takes 0.7 s.
   SystemConfig config = streaming_system(10);
@@ -232,20 +232,20 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   const std::vector<Program> sooner = {appended(0, 1, {{0, 100}, {1.5, 101}}), programs[1]};
   System swap(config, swapping, RoundRobin(), by_token);
   swap.run(sooner);
-  CHECK(swap.replica().state().swaps == 1);
-  CHECK(swap.replica().state().prefilled_tokens == 100 + 96 + 1);
+  CHECK(swap.replica().state().counts.swaps == 1);
+  CHECK(swap.replica().state().counts.prefilled_tokens == 100 + 96 + 1);
   CHECK(swap.answers[1].at.si() == doctest::Approx(1.35 + 0.7 + 0.001));
 
   // By cost: 100 tokens are computed in 0.1 s, copies take 1.05 s. With links 100 times as fast they take 0.0105 s.
   swapping.victims = Streaming::Victims::by_cost;
   System slow(config, swapping, RoundRobin(), by_token);
   slow.run(sooner);
-  CHECK(slow.replica().state().swaps == 0);
-  CHECK(slow.replica().state().preemptions == 1);
+  CHECK(slow.replica().state().counts.swaps == 0);
+  CHECK(slow.replica().state().counts.preemptions == 1);
   config.swap = {100, Bytes(1000), BytesPerSecond(1e6), BytesPerSecond(2e6), Seconds()};
   System fast(config, swapping, RoundRobin(), by_token);
   fast.run(sooner);
-  CHECK(fast.replica().state().swaps == 1);
+  CHECK(fast.replica().state().counts.swaps == 1);
 }
 
 TEST_CASE("a replica that is lost: the prompt begins anew with what had come of it") {

@@ -14,11 +14,11 @@ class LayeredBatcher : public Batcher {
   explicit LayeredBatcher(Layered policy) : policy_(std::move(policy)) {}
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
-    const std::int64_t preempted_before = state.preemptions;
-    while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
+    const std::int64_t preempted_before = state.counts.preemptions;
+    while (!state.decodes_fit())
       if (!state.preempt_last(now, true)) return;
     state.schedule_decodes(plan);
-    const bool preempted = state.preemptions > preempted_before;
+    const bool preempted = state.counts.preemptions > preempted_before;
     drop_those_that_left(state);
     if (cohort_.empty() && (!preempted || plan.decodes == 0)) gather(state, now, !preempted);
     if (!cohort_.empty()) walk(state, plan);
@@ -49,11 +49,11 @@ class LayeredBatcher : public Batcher {
     for (Request* request : state.prefilling)
       if (left > 0) take(*request);
     while (may_admit && left > 0 && state.may_admit(policy_.max_num_seqs)) {
-      const std::int64_t tokens = state.waiting.front().tokens_to_compute();
-      if (state.kv.available() < state.kv.blocks_for(tokens) + state.window_blocks(state.waiting.front())) break;
-      Request& request = state.admit(0, now);
-      state.reserve(request, tokens);
-      take(request);
+      Request& next = state.waiting.front();
+      const std::int64_t tokens = next.tokens_to_compute();
+      if (state.kv.pool.available() < state.kv.pool.blocks_for(tokens) + state.kv.window_blocks(next)) break;
+      state.kv.reserve(state.admit(next, 0, now), tokens);
+      take(next);
     }
     groups_ = policy_.groups(policy_.max_cohort_tokens - left);
     group_ = 0;

@@ -11,17 +11,17 @@ class OrcaBatcher : public Batcher {
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     state.schedule_decodes(plan);
-    std::int64_t room = policy_.max_prompt_tokens;
+    std::int64_t budget = policy_.max_prompt_tokens;
     while (state.may_admit(policy_.max_batch)) {
-      const Request& next = state.waiting.front();
+      Request& next = state.waiting.front();
       const std::int64_t tokens = next.tokens_to_compute();  // more than its prompt if its KV entries were lost
-      if (tokens > room && !plan.chunks.empty()) break;
+      if (tokens > budget && !plan.chunks.empty()) break;
       const std::int64_t length = next.prompt_tokens + next.output_tokens;
-      if (state.kv.available() < state.kv.blocks_for(length) + state.window_blocks(next)) break;
-      Request& request = state.admit(0, now);
-      state.reserve(request, length);
+      if (state.kv.pool.available() < state.kv.pool.blocks_for(length) + state.kv.window_blocks(next)) break;
+      Request& request = state.admit(next, 0, now);
+      state.kv.reserve(request, length);
       state.schedule_chunk(request, tokens, plan);
-      room -= tokens;
+      budget -= tokens;
     }
     plan.steady = plan.chunks.empty();
   }

@@ -17,7 +17,7 @@ class SarathiBatcher : public Batcher {
     if (!state.prefilling.empty()) {
       Request& request = *state.prefilling.front();
       const std::int64_t left = request.tokens_to_compute() - request.sequence.computed;
-      state.schedule_chunk(request, std::min(left, chunk(state.decode_tokens(plan))), plan);
+      state.schedule_chunk(request, std::min(left, chunk(plan.decode_tokens())), plan);
     }
     plan.steady = plan.chunks.empty();
   }
@@ -32,10 +32,10 @@ class SarathiBatcher : public Batcher {
 
   void admit(EngineState& state, Seconds now) const {
     if (!state.may_admit(policy_.max_batch)) return;
-    const Request& next = state.waiting.front();
+    Request& next = state.waiting.front();
     const std::int64_t length = next.prompt_tokens + next.output_tokens;
-    if (state.kv.available() < state.kv.blocks_for(length) + state.window_blocks(next)) return;
-    state.reserve(state.admit(0, now), length);
+    if (state.kv.pool.available() < state.kv.pool.blocks_for(length) + state.kv.window_blocks(next)) return;
+    state.kv.reserve(state.admit(next, 0, now), length);
   }
 
   Sarathi policy_;

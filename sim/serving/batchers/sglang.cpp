@@ -23,13 +23,13 @@ class SgLangBatcher : public Batcher {
     continue_prompt(state, budget, plan);
     admit(state, now, budget, plan);
     if (!plan.chunks.empty()) return;
-    const std::int64_t preempted = state.preemptions;
-    while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
+    const std::int64_t preempted = state.counts.preemptions;
+    while (!state.decodes_fit())
       if (!state.preempt_last(now)) return;
-    if (state.preemptions > preempted) fresh_since_ = state.decoding.step();
+    if (state.counts.preemptions > preempted) fresh_since_ = state.decoding.step();
     state.schedule_decodes(plan);
     // With prompts waiting, the falling ratio may let one in at any step.
-    plan.steady = state.preemptions == preempted && state.waiting.empty();
+    plan.steady = state.counts.preemptions == preempted && state.waiting.empty();
   }
 
  private:
@@ -65,21 +65,22 @@ class SgLangBatcher : public Batcher {
 
   void admit(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) const {
     // What is free beside the answers that are expected of all that run; of prompts of this step, in full.
-    auto room = static_cast<double>(state.kv.available() * state.kv.block_tokens()) -
-                ratio(state) * static_cast<double>(state.decoding.tokens_to_finish());
+    auto free_tokens = static_cast<double>(state.kv.pool.available() * state.kv.pool.block_tokens()) -
+                       ratio(state) * static_cast<double>(state.decoding.tokens_to_finish());
     while (budget > 0 && state.may_admit(policy_.max_running_requests)) {
-      const Request& next = state.waiting.front();
+      Request& next = state.waiting.front();
       const std::int64_t total = next.tokens_to_compute();
-      const PrefixTree::Match hit = state.kv.match(state.content(next), total);
-      const std::int64_t uncached = total - hit.blocks * state.kv.block_tokens();
-      const std::int64_t blocks = state.kv.blocks_for(total) - hit.blocks + state.window_blocks(next);
+      const PrefixTree::Match hit = state.kv.match(next);
+      const std::int64_t uncached = total - hit.blocks * state.kv.pool.block_tokens();
+      const std::int64_t blocks = state.kv.pool.blocks_for(total) - hit.blocks + state.kv.window_blocks(next);
       const std::int64_t answer = std::min(next.output_tokens - next.emitted, kLongestExpected);
-      const auto expected = static_cast<double>((blocks + hit.unreferenced_blocks) * state.kv.block_tokens() + answer);
-      const bool alone = state.running() == 0;
-      if (state.kv.available() - hit.unreferenced_blocks < blocks || (!alone && room < expected)) return;
-      room -= expected;
+      const auto expected =
+          static_cast<double>((blocks + hit.unreferenced_blocks) * state.kv.pool.block_tokens() + answer);
+      const bool alone = state.running.size() == 0;
+      if (state.kv.pool.available() - hit.unreferenced_blocks < blocks || (!alone && free_tokens < expected)) return;
+      free_tokens -= expected;
       const std::int64_t tokens = std::min(budget, uncached);
-      state.schedule_chunk(state.admit(hit.blocks, now), tokens, plan);
+      state.schedule_chunk(state.admit(next, hit.blocks, now), tokens, plan);
       budget -= tokens;
     }
   }

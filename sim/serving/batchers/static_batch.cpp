@@ -13,7 +13,7 @@ class StaticBatcher : public Batcher {
   explicit StaticBatcher(StaticBatch policy) : policy_(std::move(policy)) {}
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
-    if (state.running() == 0) {
+    if (state.running.size() == 0) {
       start_batch(state, now, plan);
     } else if (state.decoding.size() > 0) {
       const std::int64_t padded = context_ + state.decoding.most_tokens();
@@ -35,21 +35,21 @@ class StaticBatcher : public Batcher {
     std::int64_t output = 0;
     std::vector<Request*> batch;
     while (state.may_admit(policy_.max_batch)) {
-      const Request& next = state.waiting.front();
+      Request& next = state.waiting.front();
       // What was answered before its KV entries were lost is computed like its prompt.
       const std::int64_t padded_prompt = std::max(prompt, next.tokens_to_compute());
       const std::int64_t padded_output = std::max(output, next.output_tokens - next.emitted);
       const auto members = static_cast<std::int64_t>(batch.size()) + 1;
       // Blocks may still be read by replicas that requests were handed over to.
-      const std::int64_t blocks = state.kv.blocks_for(padded_prompt + padded_output) * members;
-      if (blocks + state.window_blocks(next) > state.kv.available()) break;
+      const std::int64_t blocks = state.kv.pool.blocks_for(padded_prompt + padded_output) * members;
+      if (blocks + state.kv.window_blocks(next) > state.kv.pool.available()) break;
       if (padded_prompt * members > policy_.max_prompt_tokens && !batch.empty()) break;
       prompt = padded_prompt;
       output = padded_output;
-      batch.push_back(&state.admit(0, now));
+      batch.push_back(&state.admit(next, 0, now));
     }
     for (Request* request : batch) {
-      state.reserve(*request, prompt + output);
+      state.kv.reserve(*request, prompt + output);
       state.schedule_chunk(*request, request->tokens_to_compute(), plan);
       plan.chunks.back().work.tokens = prompt;
     }

@@ -17,14 +17,14 @@ class StreamingBatcher : public Batcher {
         order_(*std::ranges::find(streaming_orders(), std::string_view(policy_.order), &StreamingOrder::name)) {}
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
-    const std::int64_t preempted_before = state.preemptions;
+    const std::int64_t preempted_before = state.counts.preemptions;
     line_up(state);
     plan_decodes(state, now, plan);
-    const bool full = state.preemptions > preempted_before;  // then nobody is admitted
-    test(state, now, full, policy_.max_num_batched_tokens - state.decode_tokens(plan));
+    const bool full = state.counts.preemptions > preempted_before;  // then nobody is admitted
+    test(state, now, full, policy_.max_num_batched_tokens - plan.decode_tokens());
     for (Request* victim : victims_) preempt(state, *victim, now);
     for (const Grant& grant : grants_) allocate(state, grant, now, plan);
-    plan.steady = plan.chunks.empty() && state.preemptions == preempted_before && state.prefilling.empty() &&
+    plan.steady = plan.chunks.empty() && state.counts.preemptions == preempted_before && state.prefilling.empty() &&
                   state.waiting.empty();
   }
 
@@ -54,9 +54,9 @@ class StreamingBatcher : public Batcher {
     return request.sequence.state == Sequence::State::prefilling && request.sequence.kv_ready <= now;
   }
 
-  // Sequences that decode come first; prompts of the lowest priority make room, then the sequences admitted last.
+  // Sequences that decode come first; prompts of the lowest priority give way, then the sequences admitted last.
   void plan_decodes(EngineState& state, Seconds now, StepPlan& plan) {
-    while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes()) {
+    while (!state.decodes_fit()) {
       const auto last =
           std::find_if(line_.rbegin(), line_.rend(), [&](const Request* r) { return may_give_way(*r, now); });
       if (last != line_.rend()) preempt(state, **last, now);
@@ -72,27 +72,27 @@ class StreamingBatcher : public Batcher {
   void test(const EngineState& state, Seconds now, bool full, std::int64_t budget) {
     grants_.clear();
     victims_.clear();
-    std::int64_t free = state.kv.available();
-    std::int64_t seats = policy_.max_num_seqs - state.running();
+    std::int64_t free = state.kv.pool.available();
+    std::int64_t slots = policy_.max_num_seqs - state.running.size();
     std::size_t end = line_.size();  // from here on they give way, or wait behind some that do
     for (std::size_t i = 0; i < end && budget > 0; ++i) {
       Request& request = *line_[i];
       const bool waits = request.sequence.state == Sequence::State::waiting;
       if (request.idle() || request.sequence.kv_ready > now) continue;
-      if (waits && (full || seats <= 0 || !state.adapters.fits(request.sequence.adapter))) return;
+      if (waits && (full || slots <= 0 || !state.running.adapters().fits(request.sequence.adapter))) return;
       const bool swapped = request.sequence.swapped > 0;
       const std::int64_t tokens =
           swapped ? 0 : std::min(request.tokens_to_compute() - request.sequence.computed, budget);
-      std::int64_t blocks = swapped ? state.blocks_swapped(request) : state.blocks_for_chunk(request, tokens);
-      if (waits) blocks += state.window_blocks(request);
+      std::int64_t blocks =
+          swapped ? state.kv.pool.blocks_for(request.sequence.swapped) : state.kv.blocks_for_chunk(request, tokens);
+      if (waits) blocks += state.kv.window_blocks(request);
       const std::size_t given_way = victims_.size();
       std::size_t last = end;
       for (; free < blocks && last > i + 1; --last) {
         Request& candidate = *line_[last - 1];
         if (!may_give_way(candidate, now)) continue;
         victims_.push_back(&candidate);
-        free += candidate.sequence.lease.blocks();
-        if (candidate.sequence.state != Sequence::State::waiting) free += state.window_blocks(candidate);
+        free += candidate.sequence.lease.blocks() + candidate.sequence.window_blocks;
       }
       if (free < blocks) {
         if (order_.before || waits) victims_.resize(given_way);
@@ -102,18 +102,18 @@ class StreamingBatcher : public Batcher {
       end = last;
       free -= blocks;
       budget -= tokens;
-      if (waits) --seats;
+      if (waits) --slots;
       grants_.push_back({&request, tokens});
     }
   }
 
   // Phase 2.
   void preempt(EngineState& state, Request& victim, Seconds now) const {
-    const std::int64_t blocks = state.kv.blocks_for(victim.sequence.computed);
+    const std::int64_t blocks = state.kv.pool.blocks_for(victim.sequence.computed);
     const bool out =
-        policy_.victims != Streaming::Victims::recompute && victim.sequence.computed > 0 && state.swap &&
-        state.swap->fits(blocks) &&
-        (policy_.victims == Streaming::Victims::swap || state.swap->pays(victim.sequence.computed, blocks, now));
+        policy_.victims != Streaming::Victims::recompute && victim.sequence.computed > 0 && state.kv.swap &&
+        state.kv.swap->fits(blocks) &&
+        (policy_.victims == Streaming::Victims::swap || state.kv.swap->pays(victim.sequence.computed, blocks, now));
     if (out) state.swap_out(victim, now);
     else state.preempt(victim, now);
   }
@@ -121,7 +121,8 @@ class StreamingBatcher : public Batcher {
   static void allocate(EngineState& state, const Grant& grant, Seconds now, StepPlan& plan) {
     Request& request = *grant.request;
     // Those admitted before it in this step may have taken the last place of an adapter.
-    if (request.sequence.state == Sequence::State::waiting && !state.adapters.fits(request.sequence.adapter)) return;
+    if (request.sequence.state == Sequence::State::waiting && !state.running.adapters().fits(request.sequence.adapter))
+      return;
     if (grant.tokens == 0) return state.swap_in(request, now);
     if (request.sequence.state == Sequence::State::waiting) state.admit(request, 0, now);
     state.schedule_chunk(request, grant.tokens, plan);

@@ -10,18 +10,18 @@ class TrtLlmBatcher : public Batcher {
   explicit TrtLlmBatcher(TrtLlm policy) : policy_(std::move(policy)) {}
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
-    const std::int64_t preempted = state.preemptions;
-    while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
+    const std::int64_t preempted = state.counts.preemptions;
+    while (!state.decodes_fit())
       if (!state.preempt_last(now)) return;
     state.schedule_decodes(plan);
-    const std::int64_t decode_tokens = state.decode_tokens(plan);
+    const std::int64_t decode_tokens = plan.decode_tokens();
     const Candidates candidates = fitting(state, decode_tokens);
     const bool wait = waits(candidates, decode_tokens);
     waited_ = wait ? waited_ + 1 : 0;
     if (!wait)
       for (std::int64_t i = 0; i < candidates.prompts && state.may_admit(policy_.max_batch_size); ++i)
         admit(state, now, plan);
-    plan.steady = plan.chunks.empty() && !wait && state.preemptions == preempted;
+    plan.steady = plan.chunks.empty() && !wait && state.counts.preemptions == preempted;
   }
 
  private:
@@ -37,13 +37,13 @@ class TrtLlmBatcher : public Batcher {
 
   [[nodiscard]] Candidates fitting(const EngineState& state, std::int64_t decode_tokens) const {
     Candidates found;
-    std::int64_t blocks = state.kv.available();
+    std::int64_t blocks = state.kv.pool.available();
     state.waiting.visit([&](const Request& request) {
       const std::int64_t tokens = request.tokens_to_compute();
       // A prompt above the budget runs when nothing else does (TensorRT-LLM refuses it unless the budget is raised).
       const bool alone = decode_tokens == 0 && found.prompts == 0;
-      blocks -= state.kv.blocks_for(tokens_to_hold(request)) + state.window_blocks(request);
-      const bool fits = state.running() + found.prompts < policy_.max_batch_size && blocks >= 0 &&
+      blocks -= state.kv.pool.blocks_for(tokens_to_hold(request)) + state.kv.window_blocks(request);
+      const bool fits = state.running.size() + found.prompts < policy_.max_batch_size && blocks >= 0 &&
                         (alone || decode_tokens + found.tokens + tokens <= policy_.max_num_tokens);
       if (!fits) return false;
       ++found.prompts;
@@ -60,8 +60,8 @@ class TrtLlmBatcher : public Batcher {
   }
 
   void admit(EngineState& state, Seconds now, StepPlan& plan) const {
-    Request& request = state.admit(0, now);
-    if (!policy_.kv_grows()) state.reserve(request, tokens_to_hold(request));
+    Request& request = state.admit(state.waiting.front(), 0, now);
+    if (!policy_.kv_grows()) state.kv.reserve(request, tokens_to_hold(request));
     state.schedule_chunk(request, request.tokens_to_compute(), plan);
   }
 

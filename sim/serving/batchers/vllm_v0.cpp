@@ -14,28 +14,29 @@ class VllmV0Batcher : public Batcher {
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     admit_prompts(state, now, plan);
     if (!plan.chunks.empty()) return;
-    const std::int64_t preempted = state.preemptions;
-    while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
+    const std::int64_t preempted = state.counts.preemptions;
+    while (!state.decodes_fit())
       if (!state.preempt_last(now)) return;
     state.schedule_decodes(plan);
-    plan.steady = state.preemptions == preempted;
+    plan.steady = state.counts.preemptions == preempted;
   }
 
  private:
   void admit_prompts(EngineState& state, Seconds now, StepPlan& plan) const {
     std::int64_t budget = policy_.max_num_batched_tokens;
-    const auto spare = static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.blocks())));
+    const auto spare =
+        static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.pool.blocks())));
     while (state.may_admit(policy_.max_num_seqs)) {
-      const Request& next = state.waiting.front();
+      Request& next = state.waiting.front();
       const std::int64_t total = next.tokens_to_compute();
-      const PrefixTree::Match hit = state.kv.match(state.content(next), total);
-      const std::int64_t tokens = total - hit.blocks * state.kv.block_tokens();
+      const PrefixTree::Match hit = state.kv.match(next);
+      const std::int64_t tokens = total - hit.blocks * state.kv.pool.block_tokens();
       // A prompt above the budget can only ever run alone (vLLM 0.x refuses it unless the budget is raised to it).
       if (tokens > budget && !plan.chunks.empty()) return;
-      const std::int64_t blocks = state.kv.blocks_for(total) - hit.blocks + state.window_blocks(next);
-      const std::int64_t kept = state.running() == 0 ? 0 : spare;
-      if (state.kv.available() - hit.unreferenced_blocks < blocks + kept) return;
-      state.schedule_chunk(state.admit(hit.blocks, now), tokens, plan);
+      const std::int64_t blocks = state.kv.pool.blocks_for(total) - hit.blocks + state.kv.window_blocks(next);
+      const std::int64_t kept = state.running.size() == 0 ? 0 : spare;
+      if (state.kv.pool.available() - hit.unreferenced_blocks < blocks + kept) return;
+      state.schedule_chunk(state.admit(next, hit.blocks, now), tokens, plan);
       budget -= tokens;
     }
   }

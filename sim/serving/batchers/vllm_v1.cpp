@@ -15,21 +15,21 @@ class VllmV1Batcher : public Batcher {
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     std::int64_t budget = policy_.max_num_batched_tokens;
-    const std::int64_t preempted_before = state.preemptions;
+    const std::int64_t preempted_before = state.counts.preemptions;
     plan_decodes(state, now, budget, plan);
-    const bool room_in_prompts = continue_prompts(state, now, budget, plan);
-    const bool preempted = state.preemptions > preempted_before;
-    if (!preempted && room_in_prompts) admit(state, now, budget, plan);
+    const bool all_continue = continue_prompts(state, now, budget, plan);
+    const bool preempted = state.counts.preemptions > preempted_before;
+    if (!preempted && all_continue) admit(state, now, budget, plan);
     plan.steady = plan.chunks.empty() && !preempted && state.prefilling.empty();
   }
 
  private:
-  // Step 1 of the scheduler for sequences that decode. The pool is short of blocks: the last admitted make room.
+  // Step 1 of the scheduler for sequences that decode. The pool is short of blocks: the last admitted are preempted.
   static void plan_decodes(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) {
-    while (state.decoding.size() > 0 && state.kv.available() < state.blocks_for_decodes())
+    while (!state.decodes_fit())
       if (!state.preempt_last(now)) return;
     state.schedule_decodes(plan);
-    budget -= state.decode_tokens(plan);
+    budget -= plan.decode_tokens();
   }
 
   [[nodiscard]] std::int64_t limit(std::int64_t tokens, std::int64_t budget) const {
@@ -46,7 +46,7 @@ class VllmV1Batcher : public Batcher {
         continue;
       }
       const std::int64_t tokens = limit(request.tokens_to_compute() - request.sequence.computed, budget);
-      while (state.kv.available() < state.blocks_for_chunk(request, tokens)) {
+      while (state.kv.pool.available() < state.kv.blocks_for_chunk(request, tokens)) {
         const Request* victim = state.preempt_last(now);
         if (!victim || victim == &request) return false;
       }
@@ -61,20 +61,21 @@ class VllmV1Batcher : public Batcher {
   // Step 2: the waiting queue, strictly in order; the first that does not fit stops it.
   void admit(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) const {
     while (budget > 0 && state.may_admit(policy_.max_num_seqs)) {
-      const Request& next = state.waiting.front();
+      Request& next = state.waiting.front();
       const std::int64_t total = next.tokens_to_compute();
-      const PrefixTree::Match hit = state.kv.match(state.content(next), total);
-      const std::int64_t uncached = total - hit.blocks * state.kv.block_tokens();
+      const PrefixTree::Match hit = state.kv.match(next);
+      const std::int64_t uncached = total - hit.blocks * state.kv.pool.block_tokens();
       if (!policy_.chunked_prefill && uncached > budget) return;
       const std::int64_t tokens = limit(uncached, budget);
       const std::int64_t must_fit = policy_.reserve_full_prompt ? uncached : tokens;
       const std::int64_t blocks =
-          state.kv.blocks_for(total - uncached + must_fit) - hit.blocks + state.window_blocks(next);
-      const bool alone = plan.empty() && state.running() == 0;
+          state.kv.pool.blocks_for(total - uncached + must_fit) - hit.blocks + state.kv.window_blocks(next);
+      const bool alone = plan.empty() && state.running.size() == 0;
       const auto spare =
-          alone ? 0 : static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.blocks())));
-      if (state.kv.available() - hit.unreferenced_blocks < blocks + spare) return;
-      Request& request = state.admit(hit.blocks, now);
+          alone ? 0
+                : static_cast<std::int64_t>(std::ceil(policy_.watermark * static_cast<double>(state.kv.pool.blocks())));
+      if (state.kv.pool.available() - hit.unreferenced_blocks < blocks + spare) return;
+      Request& request = state.admit(next, hit.blocks, now);
       state.schedule_chunk(request, tokens, plan);
       budget -= tokens;
     }

@@ -51,6 +51,10 @@ class DecodeSet {
   [[nodiscard]] std::int64_t last_growth() const { return last_growth_; }
   // Tokens that a decoding request has answered since it joined its cohort.
   [[nodiscard]] std::int64_t answered(const Request& request) const { return cohort_of(request).answered(request); }
+  // Tokens that a request has answered so far, also while it decodes here.
+  [[nodiscard]] std::int64_t emitted(const Request& request) const {
+    return request.emitted + (request.sequence.state == Sequence::State::decoding ? answered(request) : 0);
+  }
   // Drafts that were accepted, of sequences that have left or are late: tokens beyond one a step.
   [[nodiscard]] std::int64_t accepted() const { return drafted_.accepted(); }
   // Of one that decodes: those that accepted() does not count yet.

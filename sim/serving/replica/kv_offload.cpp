@@ -22,14 +22,13 @@ void KvOffload::on_evicted(const Prompt& path) {
 
 void KvOffload::begin_fetches(EngineState& state, Seconds now) {
   if (!fetches()) return;
-  std::int64_t room = state.kv.available();
-  std::int64_t slots = max_sequences_ - state.running() - fetching();
+  std::int64_t room = state.kv.pool.available();
+  std::int64_t slots = max_sequences_ - state.running.size() - fetching();
   std::vector<Request*> next;
   state.waiting.visit([&](Request& request) {
     const std::int64_t tokens = request.tokens_to_compute();
-    const PrefixTree::Match hit =
-        request.sequence.sought_below ? PrefixTree::Match{} : state.kv.match(state.content(request), tokens);
-    room -= state.kv.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks;
+    const PrefixTree::Match hit = request.sequence.sought_below ? PrefixTree::Match{} : state.kv.match(request);
+    room -= state.kv.pool.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks;
     if (room < 0 || (slots-- <= 0 && !config_.prefetch)) return false;
     if (!request.sequence.sought_below) next.push_back(&request);
     return true;
@@ -66,19 +65,19 @@ std::int64_t KvOffload::spared_tokens(const Prompt& content, std::int64_t tokens
 void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
   request.sequence.sought_below = true;
   const std::int64_t tokens = request.tokens_to_compute();
-  const PrefixTree::Match hit = state.kv.match(state.content(request), tokens);
+  const PrefixTree::Match hit = state.kv.match(request);
   for (KvTier* tier : config_.tiers)
-    tier->count_asked(((tokens - 1) / state.kv.block_tokens() - hit.blocks) * state.kv.block_tokens());
-  const Source source = best_source(state.content(request), tokens, hit.blocks, now);
-  if (!source.tier || state.kv.available() - hit.unreferenced_blocks < source.blocks - hit.blocks) return;
+    tier->count_asked(((tokens - 1) / state.kv.pool.block_tokens() - hit.blocks) * state.kv.pool.block_tokens());
+  const Source source = best_source(state.kv.content(request), tokens, hit.blocks, now);
+  if (!source.tier || state.kv.pool.available() - hit.unreferenced_blocks < source.blocks - hit.blocks) return;
   Fetch fetch{&request, source.tier, {}, source.blocks, {}};
-  fetch.read = source.tier->read(state.content(request), hit.blocks, source.blocks, now);
+  fetch.read = source.tier->read(state.kv.content(request), hit.blocks, source.blocks, now);
   state.waiting.erase(request);
   if (!request.answered()) request.clock.enter(RequestPhase::fetching, now);
-  state.kv.share(fetch.lease, state.content(request), hit.blocks);
-  state.kv.take(fetch.lease, source.blocks - hit.blocks);
-  request.sequence.fetched_from = hit.blocks * state.kv.block_tokens();
-  request.sequence.fetched_to = source.blocks * state.kv.block_tokens();
+  state.kv.pool.share(fetch.lease, state.kv.content(request), hit.blocks);
+  state.kv.pool.take(fetch.lease, source.blocks - hit.blocks);
+  request.sequence.fetched_from = hit.blocks * state.kv.pool.block_tokens();
+  request.sequence.fetched_to = source.blocks * state.kv.pool.block_tokens();
   fetches_.push_back(fetch);
 }
 
@@ -93,8 +92,8 @@ bool KvOffload::end_fetches(EngineState& state, Seconds now) {
            if (fetch.read.arrival > now) return false;
            Request& request = *fetch.request;
            fetch.tier->release(fetch.read.tip);
-           state.kv.publish(fetch.lease, state.content(request), request.sequence.fetched_to);
-           state.kv.release(fetch.lease);
+           state.kv.pool.publish(fetch.lease, state.kv.content(request), request.sequence.fetched_to);
+           state.kv.pool.release(fetch.lease);
            state.waiting.push(request);
            request.wait(now);
            return true;
@@ -105,7 +104,7 @@ bool KvOffload::cancel(EngineState& state, Request& request) {
   return std::erase_if(fetches_, [&](Fetch& fetch) {
            if (fetch.request != &request) return false;
            fetch.tier->release(fetch.read.tip);
-           state.kv.release(fetch.lease);
+           state.kv.pool.release(fetch.lease);
            return true;
          }) > 0;
 }
@@ -113,7 +112,7 @@ bool KvOffload::cancel(EngineState& state, Request& request) {
 void KvOffload::lose(EngineState& state, std::vector<Request*>& lost) {
   for (Fetch& fetch : fetches_) {
     fetch.tier->release(fetch.read.tip);
-    state.kv.release(fetch.lease);
+    state.kv.pool.release(fetch.lease);
     lost.push_back(fetch.request);
   }
   fetches_.clear();

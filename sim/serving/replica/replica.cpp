@@ -14,23 +14,32 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
       outcomes_(outcomes), listener_(steps),
       timing_{static_cast<double>(config_.pipeline_stages), config_.pipeline != nullptr, policy.depth() > 1,
               config_.rank_of_group, static_cast<std::size_t>(depth_)},
-      state_(config_.kv_blocks, config_.block_tokens, policy.prefix_caching(), policy.kv_grows(), kv_laws,
-             config_.speculation, config_.adapters.resident, config_.kept_prompt),
+      state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
       offload_(config_.offload, max_sequences_,
                [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }),
       ledger_(timing_, steps), kv_laws_(kv_laws.size()) {
-  state_.windows = config_.windows;
-  if (config_.window_sequences > 0) state_.most_sequences = config_.window_sequences;
-  state_.hand_over_answers = config_.first_token != FirstToken::recomputed;
-  if (offload_.active()) state_.kv.set_listener(&offload_);
+  if (offload_.active()) state_.kv.pool.set_listener(&offload_);
   if (config_.pipeline || config_.rank_of_group) config_.lookahead = 0;  // others may come between
-  state_.chunk_time = [this](std::int64_t cached, std::int64_t tokens) { return chunk_cost(cached, tokens).device; };
-  if (config_.host.blocks > 0) host_.emplace(config_.host);
-  if (config_.swap.blocks > 0) {
-    swap_.emplace(config_.swap,
-                  [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); });
-    state_.swap = &*swap_;
-  }
+}
+
+EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws) {
+  EngineConfig engine;
+  engine.kv.blocks = config_.kv_blocks;
+  engine.kv.block_tokens = config_.block_tokens;
+  engine.kv.prefix_caching = policy.prefix_caching();
+  engine.kv.grows = policy.kv_grows();
+  engine.kv.kept_prompt = config_.kept_prompt;
+  engine.kv.windows = config_.windows;
+  engine.kv.host = config_.host;
+  engine.kv.swap = config_.swap;
+  engine.kv.prefill_time = [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); };
+  engine.kv_laws = kv_laws;
+  engine.speculation = config_.speculation;
+  engine.resident_adapters = config_.adapters.resident;
+  if (config_.window_sequences > 0) engine.most_sequences = config_.window_sequences;
+  engine.answers_first_token = config_.first_token != FirstToken::recomputed;
+  engine.chunk_time = [this](std::int64_t cached, std::int64_t tokens) { return chunk_cost(cached, tokens).device; };
+  return engine;
 }
 
 // Steps whose moment of planning lies before the message stand; those ahead are planned anew with it.
@@ -51,7 +60,7 @@ void Replica::stop(Seconds now) {
 }
 
 bool Replica::quiet() const {
-  return steps_.empty() && messages_.empty() && state_.running() == 0 && state_.waiting.empty();
+  return steps_.empty() && messages_.empty() && state_.running.size() == 0 && state_.waiting.empty();
 }
 
 void Replica::submit(Request& request, bool hand_over, Seconds at) {
@@ -92,8 +101,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
   ledger_.lose(at);
   last_end_ = std::min(last_end_, at);
   steps_.clear();
-  for (auto& [id, import] : reserved_) state_.drop(import);
-  for (auto& [id, lease] : lent_) state_.release(lease);
+  exchange_.lose();
   std::vector<Request*> lost;
   for (const Message& message : messages_)
     if (message.kind == Message::Kind::submit || message.kind == Message::Kind::join) lost.push_back(message.request);
@@ -101,9 +109,6 @@ std::vector<Request*> Replica::crash(Seconds at) {
   state_.lose_all(lost);
   stamp_accepted(at);
   messages_.clear();
-  expected_.clear();
-  reserved_.clear();
-  lent_.clear();
   if (config_.turns) config_.turns->leave(*this, at);
   return lost;
 }
@@ -130,7 +135,7 @@ Seconds Replica::next_event() const {
     next = config_.turns->runs_from(*this);
   if (may_plan(woken_)) {
     next = std::min(next, offload_.next_arrival());
-    if (swap_) next = std::min(next, swap_->next_arrival());
+    if (state_.kv.swap) next = std::min(next, state_.kv.swap->next_arrival());
     if (!messages_.empty()) next = std::min(next, messages_.front().at);
   }
   for (const Step& step : steps_) {
@@ -143,7 +148,8 @@ Seconds Replica::next_event() const {
 void Replica::wake(Seconds now) {
   receive(now);
   plan_steps(now);
-  if (config_.turns && steps_.empty()) config_.turns->rest(*this, state_.running() > 0 || !state_.waiting.empty(), now);
+  if (config_.turns && steps_.empty())
+    config_.turns->rest(*this, state_.running.size() > 0 || !state_.waiting.empty(), now);
 }
 
 void Replica::receive(Seconds now) {
@@ -153,7 +159,7 @@ void Replica::receive(Seconds now) {
   ledger_.spend_ended(now);
   offload_.set_clock(now);
   end_steps(now);
-  if (swap_) swap_->settle(now);
+  if (state_.kv.swap) state_.kv.swap->settle(now);
   read_messages(now);
   if (offload_.end_fetches(state_, now) && config_.turns) config_.turns->want(*this, now);
   reserve_imports(now);
@@ -173,7 +179,7 @@ void Replica::end_steps(Seconds now) {
   while (!steps_.empty() && steps_.front().end <= now) {
     for (Request* request : steps_.front().finished) {
       if (request->sequence.hand_over) {
-        lent_.emplace(request->id, state_.lend(*request));
+        exchange_.lend(*request);
       } else {
         state_.retire(*request);
         request->last_token = steps_.front().end;
@@ -192,7 +198,8 @@ int Replica::adapter_of(const Request& request) const {
 bool Replica::servable(const Request& request) const {
   const std::int64_t length = request.prompt_tokens + request.output_tokens;
   return length <= config_.max_model_len &&
-         state_.kv.blocks_for(config_.speculation.room(length)) + state_.window_blocks(request) <= state_.kv.blocks();
+         state_.kv.pool.blocks_for(config_.speculation.room(length)) + state_.kv.window_blocks(request) <=
+             state_.kv.pool.blocks();
 }
 
 void Replica::read_messages(Seconds now) {
@@ -236,9 +243,7 @@ void Replica::read(const Message& message, Seconds now) {
       outcomes_.on_outcome(request, Outcome::dropped, now);
       break;
     }
-    case Message::Kind::expect:
-      expected_.push_back({message.request, message.id, adapter_of(*message.request), 0, {}});
-      break;
+    case Message::Kind::expect: exchange_.expect(*message.request, message.id, adapter_of(*message.request)); break;
     case Message::Kind::join:
       if (message.request->emitted == 0) {  // its last prompt token is computed here
         message.request->compute(now);
@@ -250,37 +255,24 @@ void Replica::read(const Message& message, Seconds now) {
         }
         message.request->clock.enter(RequestPhase::decode, now);
       }
-      state_.join(reserved_.at(message.id));
-      reserved_.erase(message.id);
+      exchange_.join(message.id);
       break;
-    case Message::Kind::forget:
-      std::erase_if(expected_, [&](const KvImport& import) { return import.id == message.id; });
-      if (const auto found = reserved_.find(message.id); found != reserved_.end()) {
-        state_.drop(found->second);
-        reserved_.erase(found);
-      }
-      break;
-    case Message::Kind::release:
-      state_.release(lent_.at(message.id));
-      lent_.erase(message.id);
-      break;
+    case Message::Kind::forget: exchange_.forget(message.id); break;
+    case Message::Kind::release: exchange_.release(message.id); break;
   }
 }
 
-// In order: the first that does not fit stops those behind it.
 void Replica::reserve_imports(Seconds now) {
-  while (!expected_.empty() && state_.reserve(expected_.front(), max_sequences_)) {
-    KvImport& import = reserved_.emplace(expected_.front().id, expected_.front()).first->second;
-    expected_.pop_front();
-    const std::int64_t here = import.hit_blocks * state_.kv.block_tokens();
-    outcomes_.on_reserved(*import.request, import.request->prompt_tokens - here, now);
+  while (const KvImport* import = exchange_.reserve_next()) {
+    const std::int64_t here = import->hit_blocks * state_.kv.pool.block_tokens();
+    outcomes_.on_reserved(*import->request, import->request->prompt_tokens - here, now);
   }
 }
 
 std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at) {
   commit_ahead(at, false);
-  const std::int64_t hit = state_.kv.match(prompt, tokens).blocks;
-  return hit * state_.kv.block_tokens() + offload_.spared_tokens(prompt, tokens, hit, at);
+  const std::int64_t hit = state_.kv.pool.match(prompt, tokens).blocks;
+  return hit * state_.kv.pool.block_tokens() + offload_.spared_tokens(prompt, tokens, hit, at);
 }
 
 StepUse Replica::used_until(Seconds at) {
@@ -289,12 +281,14 @@ StepUse Replica::used_until(Seconds at) {
 }
 
 void Replica::check_invariants(Seconds now) const {
-  if (state_.kv.available() < 0 || state_.kv.used() < 0 || state_.kv.used() > state_.kv.blocks())
+  const KvCache& pool = state_.kv.pool;
+  if (pool.available() < 0 || pool.used() < 0 || pool.used() > pool.blocks())
     throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
-  if (state_.running() == 0 && lent_.empty() && offload_.fetching() == 0 && state_.kv.used() != 0)
+  if (state_.running.size() == 0 && !exchange_.lends() && offload_.fetching() == 0 && pool.used() != 0)
     throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
-  if (swap_ &&
-      (swap_->used() < 0 || swap_->used() > config_.swap.blocks || (state_.waiting.empty() && swap_->used() != 0)))
+  const KvSwap* swapped = swap();
+  if (swapped && (swapped->used() < 0 || swapped->used() > config_.swap.blocks ||
+                  (state_.waiting.empty() && swapped->used() != 0)))
     throw std::logic_error("INV-16: KV blocks that replica " + std::to_string(config_.index) +
                            " has swapped out do not add up");
   if (ledger_.totals().busy > now * (1 + 1e-9))

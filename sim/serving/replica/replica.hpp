@@ -3,16 +3,14 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "hardware/device.hpp"
 #include "sim/serving/batcher.hpp"
-#include "sim/serving/kv/kv_host.hpp"
 #include "sim/serving/replica/device_turns.hpp"
+#include "sim/serving/replica/kv_exchange.hpp"
 #include "sim/serving/replica/kv_offload.hpp"
 #include "sim/serving/replica/pipeline.hpp"
 #include "sim/serving/replica/step_ledger.hpp"
@@ -107,9 +105,9 @@ class Replica {
 
   [[nodiscard]] const EngineState& state() const { return state_; }
   // nullptr where all KV entries are in HBM.
-  [[nodiscard]] const KvHost* host() const { return host_ ? &*host_ : nullptr; }
+  [[nodiscard]] const KvHost* host() const { return state_.kv.host ? &*state_.kv.host : nullptr; }
   // nullptr where preempted requests cannot be swapped out.
-  [[nodiscard]] const KvSwap* swap() const { return swap_ ? &*swap_ : nullptr; }
+  [[nodiscard]] const KvSwap* swap() const { return state_.kv.swap ? &*state_.kv.swap : nullptr; }
   // Time and joules of the steps that have ended when it was last woken; the rest of all that were planned.
   [[nodiscard]] const ReplicaTotals& totals() const { return ledger_.totals(); }
   // What its steps had come to by `at`, the present: a step under way counts by its share of time. The same bytes
@@ -117,7 +115,7 @@ class Replica {
   [[nodiscard]] StepUse used_until(Seconds at);
   [[nodiscard]] const hardware::StepModel& step_model() const { return *step_model_; }
   // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
-  [[nodiscard]] std::int64_t work() const { return state_.touched + state_.decoding.work(); }
+  [[nodiscard]] std::int64_t work() const { return state_.counts.touched + state_.decoding.work(); }
   // Throws std::logic_error naming the invariant that does not hold.
   void check_invariants(Seconds now) const;
 
@@ -162,6 +160,7 @@ class Replica {
   bool plan_step(Seconds now);
   void plan_ahead();
   void commit_ahead(Seconds until, bool inclusive);
+  [[nodiscard]] EngineConfig engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws);
   [[nodiscard]] int adapter_of(const Request& request) const;
   [[nodiscard]] bool answers(const PlannedChunk& chunk) const;
   void stamp_tokens(Seconds end);
@@ -186,16 +185,12 @@ class Replica {
   StepListener& listener_;
   StepTiming timing_;
   EngineState state_;
+  KvExchange exchange_;
   KvOffload offload_;
-  std::optional<KvHost> host_;
-  std::optional<KvSwap> swap_;
   StepLedger ledger_;
 
   std::deque<Message> messages_;
-  std::deque<KvImport> expected_;               // imports without room, in the order in which they were asked for
-  std::map<std::uint64_t, KvImport> reserved_;  // by request
-  std::map<std::uint64_t, Lease> lent_;         // blocks of requests that were handed over, until they are released
-  std::deque<Step> steps_;                      // planned for good, not ended
+  std::deque<Step> steps_;  // planned for good, not ended
   // Decode-only steps planned ahead of the clock, after steps_; taken back when a message comes first.
   struct Ahead {
     Seconds end;

@@ -27,16 +27,17 @@ hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   batch.attended = plan_.attended;
   batch.ranks = ranks;
   batch.prefill_layers = plan_.prefill_layers;
-  batch.adapters = std::min(state_.adapters.in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
+  batch.adapters =
+      std::min(state_.running.adapters().in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
   hardware::StepCost cost = hardware::step_by_layers(*step_model_, batch);
-  const Seconds loading = static_cast<double>(state_.adapters.loads() - loads_) * config_.adapters.load;
+  const Seconds loading = static_cast<double>(state_.running.adapters().loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
-  if (host_) {
-    plan_.host = host_->traffic(batch, used_before_, state_.kv.used(), cost.device);
+  if (state_.kv.host) {
+    plan_.host = state_.kv.host->traffic(batch, used_before_, state_.kv.pool.used(), cost.device);
     cost.sync += plan_.host.wait;
   }
   ledger_.count_loading(loading);
-  loads_ = state_.adapters.loads();
+  loads_ = state_.running.adapters().loads();
   return cost;
 }
 
@@ -63,12 +64,12 @@ Seconds Replica::prefill_time(std::int64_t cached, std::int64_t tokens) {
 
 bool Replica::draft(Seconds now) {
   offload_.begin_fetches(state_, now);
-  const std::int64_t preemptions = state_.preemptions;
-  used_before_ = state_.kv.used();
+  const std::int64_t preemptions = state_.counts.preemptions;
+  used_before_ = state_.kv.pool.used();
   plan_.clear();
   batcher_->plan(state_, now, plan_);
   // A step in which everybody had to give way computes nothing; the room is there for the next.
-  if (plan_.empty() && state_.preemptions > preemptions) batcher_->plan(state_, now, plan_);
+  if (plan_.empty() && state_.counts.preemptions > preemptions) batcher_->plan(state_, now, plan_);
   return !plan_.empty();
 }
 
@@ -125,7 +126,7 @@ bool Replica::plan_step(Seconds now) {
 void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
   const Seconds ready = now + (timing_.hides_host ? Seconds() : cost.host) + cost.sync;
   const Pipeline::Passage passage = config_.pipeline->pass(ready, cost.stage());
-  state_.bubbles += passage.idle;
+  state_.running.count_bubble(passage.idle);
   commit(cost, passage.entered, passage.end);
   const auto goes_on = [](const PlannedChunk& chunk) { return !chunk.work.ends_prompt && !chunk.unfinished; };
   const bool follow = config_.chunks_follow && plan_.decodes == 0 && std::ranges::all_of(plan_.chunks, goes_on);
@@ -138,13 +139,13 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
     throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
   stamp_tokens(end);
-  if (host_) host_->count(plan_.host, state_.kv.used());
+  if (state_.kv.host) state_.kv.host->count(plan_.host, state_.kv.pool.used());
   StepLedger::Occupancy occupancy;
-  occupancy.tokens = plan_.prefill_tokens() + state_.decode_tokens(plan_);
+  occupancy.tokens = plan_.prefill_tokens() + plan_.decode_tokens();
   occupancy.emitted =
       plan_.decodes + std::ranges::count_if(plan_.chunks, [this](const PlannedChunk& chunk) { return answers(chunk); });
   occupancy.waiting = state_.waiting.size() + offload_.fetching();
-  occupancy.kv_blocks = state_.kv.used();
+  occupancy.kv_blocks = state_.kv.pool.used();
   ledger_.commit(cost, start, end, plan_, occupancy);
   last_end_ = end;
   steps_.push_back({end, plan_.finished});
@@ -191,7 +192,7 @@ void Replica::stamp_accepted(Seconds at) {
 // The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
 // comes: prices these steps now, changes nothing else.
 void Replica::plan_ahead() {
-  if (!plan_.steady || state_.decoding.size() == 0 || state_.adapters.loads() > loads_) return;
+  if (!plan_.steady || state_.decoding.size() == 0 || state_.running.adapters().loads() > loads_) return;
   for (const Step& step : steps_)
     if (!step.finished.empty()) return;
   const std::int64_t furthest =
@@ -199,22 +200,22 @@ void Replica::plan_ahead() {
   models::Batch batch;
   batch.decodes = state_.decoding.size();
   // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
-  const std::int64_t room = offload_.writes_evicted() ? state_.kv.free() : state_.kv.available();
+  const std::int64_t room = offload_.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
   const Seconds arrival = offload_.next_arrival();
-  batch.adapters = std::min(state_.adapters.in_use(), batch.decodes);
+  batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
   const std::int64_t late = state_.decoding.late();
   std::int64_t blocks = 0;
   Seconds end = last_end_;
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
-    const std::int64_t used_before = state_.kv.used() + blocks;
-    blocks += state_.blocks_for_decodes(ahead);
+    const std::int64_t used_before = state_.kv.pool.used() + blocks;
+    blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
     if (blocks > room || next_plan() >= arrival) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
     hardware::StepCost cost = step_model_->step(batch);
     KvHostTraffic host;
-    if (host_) {
-      host = host_->traffic(batch, used_before, state_.kv.used() + blocks, cost.device);
+    if (state_.kv.host) {
+      host = state_.kv.host->traffic(batch, used_before, state_.kv.pool.used() + blocks, cost.device);
       cost.sync += host.wait;
     }
     end += timing_.duration(cost);

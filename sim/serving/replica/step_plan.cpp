@@ -13,7 +13,7 @@ void StepPlan::clear() {
   chunks.clear();
   finished.clear();
   prefill_layers = 1;
-  decodes = late = idle_decodes = 0;
+  decodes = drafts = late = idle_decodes = 0;
   attended.clear();
   drafted.clear();
   host = {};

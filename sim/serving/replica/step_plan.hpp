@@ -22,8 +22,9 @@ struct StepPlan {
   std::vector<PlannedChunk> chunks;
   std::vector<Request*> finished;  // sequences that answer their last token with this step
   double prefill_layers = 1;       // share of the layers that the chunks pass in this step
-  std::int64_t decodes = 0;        // sequences that computed DecodeSet::tokens_per_decode() each ...
-  std::int64_t late = 0;           // ... but for these of them, whose drafts were late: one
+  std::int64_t decodes = 0;        // sequences that compute a token and `drafts` drafts each ...
+  std::int64_t drafts = 0;
+  std::int64_t late = 0;  // ... but for these of them, whose drafts were late: a token
   // What the decodes attended to (one entry per KV law), copied when the step was planned.
   std::vector<models::Attended> attended;
   std::vector<models::Attended> drafted;  // those with drafts, as DecodeSet::drafted()
@@ -36,6 +37,8 @@ struct StepPlan {
   [[nodiscard]] bool empty() const { return chunks.empty() && decodes == 0; }
   // Tokens of prompts whose last layers this step computes.
   [[nodiscard]] std::int64_t prefill_tokens() const;
+  // Tokens that the decodes compute, padding aside.
+  [[nodiscard]] std::int64_t decode_tokens() const { return decodes + (decodes - late) * drafts; }
   void clear();
 };
 

@@ -27,7 +27,7 @@ class VllmDataParallelRouter : public Router {
   // The counts are those at the first call after each multiple of the interval.
   void publish(const std::vector<RoutingTarget*>& targets, Seconds now) {
     for (const RoutingTarget* target : targets) {
-      const std::int64_t running = std::min(target->replica->state().running(), target->outstanding_requests);
+      const std::int64_t running = std::min(target->replica->state().running.size(), target->outstanding_requests);
       scores_[target->index] = kWaiting * (target->outstanding_requests - running) + running;
     }
     published_ = (std::floor(now / interval_) + 1) * interval_;

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/serving/replica/kv_memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace llmscape::serving {
+
+KvMemory::KvMemory(KvMemoryConfig config)
+    : pool(config.blocks, config.block_tokens, config.prefix_caching), config_(std::move(config)) {
+  if (config_.swap.blocks > 0) swap.emplace(config_.swap, config_.prefill_time);
+  if (config_.host.blocks > 0) host.emplace(config_.host);
+}
+
+const Prompt& KvMemory::content(const Request& request) const {
+  if (request.emitted == 0) return request.prompt;
+  scratch_ = request.prompt;
+  scratch_.push_back({request.output, request.emitted, 0});
+  return scratch_;
+}
+
+std::int64_t KvMemory::blocks_for_chunk(const Request& request, std::int64_t tokens) const {
+  return std::max<std::int64_t>(0,
+                                pool.blocks_for(request.sequence.computed + tokens) - request.sequence.lease.blocks());
+}
+
+std::int64_t KvMemory::blocks_of_windows(const Request& request) const {
+  double blocks = 0;
+  const std::int64_t whole = pool.blocks_for(request.prompt_tokens + request.output_tokens);
+  for (const WindowLayers& layers : config_.windows)
+    blocks += layers.weight * static_cast<double>(std::min(whole, layers.most));
+  return static_cast<std::int64_t>(std::ceil(blocks));
+}
+
+// A later version of its prompt changes neither: what is given back is what was taken.
+void KvMemory::take_windows(Request& request) {
+  if (config_.windows.empty()) return;
+  request.sequence.window_blocks = blocks_of_windows(request);
+  pool.take_for_decodes(request.sequence.window_blocks);
+}
+
+void KvMemory::give_back_windows(Request& request) {
+  if (!config_.windows.empty()) pool.give_back(std::exchange(request.sequence.window_blocks, 0));
+}
+
+KvMemory::Reuse KvMemory::begin(Request& request, std::int64_t hit_blocks) {
+  Sequence& sequence = request.sequence;
+  take_windows(request);
+  pool.share(sequence.lease, content(request), hit_blocks);
+  sequence.computed = hit_blocks * pool.block_tokens();
+  const std::int64_t fetched = std::min(sequence.computed, sequence.fetched_to) - sequence.fetched_from;
+  sequence.fetched_from = sequence.fetched_to = 0;
+  return {sequence.computed, std::max<std::int64_t>(0, fetched)};
+}
+
+void KvMemory::reserve(Request& request, std::int64_t tokens) {
+  const std::int64_t more = pool.blocks_for(tokens) - request.sequence.lease.blocks();
+  if (more > 0) pool.take(request.sequence.lease, more);
+}
+
+void KvMemory::extend(Request& request, std::int64_t tokens) {
+  Sequence& sequence = request.sequence;
+  if (const std::int64_t blocks = blocks_for_chunk(request, tokens); blocks > 0) pool.take(sequence.lease, blocks);
+  sequence.computed += tokens;
+  pool.publish(sequence.lease, content(request), sequence.computed);
+}
+
+void KvMemory::end_prompt(Request& request) {
+  if (config_.kept_prompt == 0) return;
+  Sequence& sequence = request.sequence;
+  sequence.computed -= std::max<std::int64_t>(0, request.prompt_tokens - config_.kept_prompt);
+  pool.shrink(sequence.lease, pool.blocks_for(sequence.computed));
+}
+
+void KvMemory::grow(const DecodeSet& decoding) {
+  const std::int64_t blocks = blocks_for_decodes(decoding);
+  if (blocks > 0) pool.take_for_decodes(blocks);
+  else if (blocks < 0) pool.give_back(-blocks);
+}
+
+void KvMemory::settle(Request& request) {
+  Sequence& sequence = request.sequence;
+  if (config_.grows) KvCache::hold(sequence.lease, pool.blocks_for(sequence.room) - sequence.lease.blocks());
+}
+
+std::int64_t KvMemory::truncate(Request& request, std::int64_t tokens) {
+  Sequence& sequence = request.sequence;
+  std::int64_t& held = sequence.swapped > 0 ? sequence.swapped : sequence.computed;
+  if (held <= tokens) return 0;
+  if (sequence.swapped > 0) swap->drop(pool.blocks_for(held) - pool.blocks_for(tokens));
+  else pool.shrink(sequence.lease, pool.blocks_for(tokens));
+  return std::exchange(held, tokens) - tokens;
+}
+
+void KvMemory::swap_out(Request& request, Seconds now) {
+  Sequence& sequence = request.sequence;
+  sequence.swapped =
+      request.complete ? std::min(sequence.computed, request.tokens_to_compute() - 1) : sequence.computed;
+  sequence.kv_ready = swap->write(pool.blocks_for(sequence.swapped), now);
+}
+
+void KvMemory::swap_in(Request& request, Seconds now) {
+  Sequence& sequence = request.sequence;
+  take_windows(request);
+  const std::int64_t blocks = pool.blocks_for(sequence.swapped);
+  pool.take(sequence.lease, blocks);
+  sequence.kv_ready = swap->read(blocks, now);
+  sequence.computed = std::exchange(sequence.swapped, 0);
+}
+
+// Where a sequence answered more than the mean of its passes, what it holds may end before what it has computed.
+void KvMemory::publish(Request& request) {
+  Lease& lease = request.sequence.lease;
+  pool.publish(lease, content(request), std::min(request.sequence.computed, lease.blocks() * pool.block_tokens()));
+}
+
+void KvMemory::release(Request& request) {
+  pool.release(request.sequence.lease);
+  give_back_windows(request);
+}
+
+Lease KvMemory::lend(Request& request) {
+  give_back_windows(request);
+  return std::exchange(request.sequence.lease, {});
+}
+
+bool KvMemory::reserve(KvImport& import) {
+  const Request& request = *import.request;
+  const PrefixTree::Match hit = pool.match(request.prompt, request.prompt_tokens);
+  const std::int64_t tokens = request.prompt_tokens + (config_.grows ? 0 : request.output_tokens);
+  const std::int64_t blocks = pool.blocks_for(tokens) - hit.blocks;
+  if (pool.available() - hit.unreferenced_blocks < blocks) return false;
+  pool.share(import.lease, request.prompt, hit.blocks);
+  pool.take(import.lease, blocks);
+  import.hit_blocks = hit.blocks;
+  return true;
+}
+
+void KvMemory::adopt(Request& request, KvImport& import) {
+  request.sequence.lease = std::exchange(import.lease, {});
+  pool.publish(request.sequence.lease, request.prompt, request.sequence.computed);
+  take_windows(request);
+}
+
+void KvMemory::forget() {
+  pool.forget();
+  if (swap) swap->forget();
+}
+
+}  // namespace llmscape::serving

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "sim/serving/kv/kv_cache.hpp"
+#include "sim/serving/kv/kv_host.hpp"
+#include "sim/serving/kv/kv_swap.hpp"
+#include "sim/serving/replica/decode_set.hpp"
+#include "sim/serving/replica/kv_import.hpp"
+#include "sim/serving/request.hpp"
+
+namespace llmscape::serving {
+
+// KV blocks of layers with a sliding window beside layers without (scenario::KvWindows): a sequence holds at most `most`
+// blocks of them, each as large as `weight` blocks of the pool.
+struct WindowLayers {
+  std::int64_t most = 0;
+  double weight = 0;
+};
+
+struct KvMemoryConfig {
+  std::int64_t blocks = 0;  // of the pool; those of `host` included
+  int block_tokens = 16;
+  bool prefix_caching = false;
+  // Decoding sequences take blocks as they grow; false: each reserves its whole length when it is admitted (reserve()).
+  bool grows = true;
+  // Entries of a prompt that stay when it is computed (SnapKV), the others' blocks are free from then on; 0: all. Needs
+  // a pool without prefixes, and sequences that grow.
+  std::int64_t kept_prompt = 0;
+  std::vector<WindowLayers> windows{};  // one entry for each window, where layers without one stand beside them
+  KvHostConfig host{};                  // no blocks: all entries are in HBM
+  KvSwapConfig swap{};                  // no blocks: what preempted sequences have computed is lost
+  // Of computing tokens [cached, tokens) of a prompt, alone: what swapping is weighed against.
+  std::function<Seconds(std::int64_t cached, std::int64_t tokens)> prefill_time{};
+};
+
+// The KV memory of one engine: the pool of blocks on its devices, the stores below it (host, swap), and what each
+// sequence holds of them. Batchers ask it what fits; EngineState tells it what sequences do. Who calls checks that what
+// is taken is there.
+class KvMemory {
+ public:
+  explicit KvMemory(KvMemoryConfig config);
+
+  KvCache pool;
+  std::optional<KvSwap> swap;  // where preempted sequences may go
+  std::optional<KvHost> host;  // where entries are that HBM does not hold
+
+  // The sequence's content so far, answer included; until the next call.
+  [[nodiscard]] const Prompt& content(const Request& request) const;
+  // Its longest cached prefix.
+  [[nodiscard]] PrefixTree::Match match(const Request& request) const {
+    return pool.match(content(request), request.tokens_to_compute());
+  }
+  // KV blocks that the next `tokens` tokens of the request need beyond those it holds.
+  [[nodiscard]] std::int64_t blocks_for_chunk(const Request& request, std::int64_t tokens) const;
+  // KV blocks that the request holds for layers with a window while it runs, beside those of its tokens: none where all
+  // layers are alike. Whoever admits it checks that they fit too.
+  [[nodiscard]] std::int64_t window_blocks(const Request& request) const {
+    return config_.windows.empty() ? 0 : blocks_of_windows(request);
+  }
+  // KV blocks that the decode step `ahead` steps from now takes; below zero: gives back.
+  [[nodiscard]] std::int64_t blocks_for_decodes(const DecodeSet& decoding, std::int64_t ahead = 0) const {
+    return config_.grows ? decoding.blocks_needed(ahead) : 0;
+  }
+
+  // Tokens of a sequence that need not be computed, as their entries were found.
+  struct Reuse {
+    std::int64_t tokens = 0;
+    std::int64_t fetched = 0;  // of them, from a tier below HBM and for this sequence
+  };
+  // It starts to run behind its cached prefix of `hit_blocks` blocks.
+  Reuse begin(Request& request, std::int64_t hit_blocks);
+  // It keeps blocks for `tokens` tokens, whatever it needs at present.
+  void reserve(Request& request, std::int64_t tokens);
+  // Its next `tokens` tokens are computed.
+  void extend(Request& request, std::int64_t tokens);
+  // Its prompt is computed: what a token plan does not keep of it is free.
+  void end_prompt(Request& request);
+  // All that decode take the blocks of their next step; one that has left learns which of them are its own.
+  void grow(const DecodeSet& decoding);
+  void settle(Request& request);
+  // Of its entries, in HBM or swapped out, the first `tokens` stay. Returns how many those behind them were.
+  std::int64_t truncate(Request& request, std::int64_t tokens);
+
+  // What it has computed is copied to the host, one token left to compute if that was all: the next answer comes of it.
+  // release() follows. And back: it runs when its entries are here, at its `kv_ready`. Both need `swap`.
+  void swap_out(Request& request, Seconds now);
+  void swap_in(Request& request, Seconds now);
+
+  // Whole blocks of its content become findable by others.
+  void publish(Request& request);
+  // It gives back all that it holds; what is published stays cached.
+  void release(Request& request);
+  // The same, but for the blocks of its tokens: another replica reads them, until pool.release().
+  [[nodiscard]] Lease lend(Request& request);
+
+  // Takes blocks for a sequence whose prompt is computed elsewhere, behind what of it is cached here. False if they do
+  // not fit now. Then the sequence has come, and they are its own.
+  bool reserve(KvImport& import);
+  void adopt(Request& request, KvImport& import);
+
+  // The engine is lost, and no sequence holds anything: nothing is cached or swapped out any more.
+  void forget();
+
+ private:
+  [[nodiscard]] std::int64_t blocks_of_windows(const Request& request) const;
+  void take_windows(Request& request);
+  void give_back_windows(Request& request);
+
+  KvMemoryConfig config_;
+  mutable Prompt scratch_;
+};
+
+}  // namespace llmscape::serving

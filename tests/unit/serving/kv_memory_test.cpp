@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sequences of an engine hold of its KV memory, block by block.
+#include <doctest/doctest.h>
+
+#include "sim/serving/replica/kv_memory.hpp"
+
+using namespace llmscape;
+using namespace llmscape::serving;
+
+namespace {
+
+constexpr int kBlockTokens = 16;
+
+KvMemoryConfig blocks(std::int64_t count) {
+  KvMemoryConfig config;
+  config.blocks = count;
+  config.block_tokens = kBlockTokens;
+  return config;
+}
+
+Request request_of(std::int64_t prompt, std::int64_t output, std::uint64_t id = 1) {
+  Request request;
+  request.id = id;
+  request.prompt = {{id, prompt, 0}};
+  request.prompt_tokens = prompt;
+  request.output_tokens = output;
+  request.output = 1000 + id;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a prompt takes the blocks of its chunks as they are computed, and gives all back") {
+  KvMemory kv(blocks(10));
+  Request request = request_of(40, 5);
+  kv.begin(request, 0);
+  CHECK(kv.blocks_for_chunk(request, 20) == 2);  // 20 of 16
+  kv.extend(request, 20);
+  CHECK(kv.pool.used() == 2);
+  CHECK(kv.blocks_for_chunk(request, 12) == 0);  // 32 fill them
+  kv.extend(request, 20);
+  CHECK(request.sequence.computed == 40);
+  CHECK(kv.pool.used() == 3);
+  kv.release(request);
+  CHECK(kv.pool.used() == 0);
+}
+
+TEST_CASE("where sequences do not grow, the whole length is held from the beginning and decodes take nothing") {
+  KvMemoryConfig config = blocks(10);
+  config.grows = false;
+  KvMemory kv(config);
+  DecodeSet decoding({0}, kBlockTokens);
+  Request request = request_of(16, 33);
+  kv.begin(request, 0);
+  kv.reserve(request, 49);
+  CHECK(kv.pool.used() == 4);
+  kv.extend(request, 16);
+  CHECK(kv.pool.used() == 4);
+  decoding.join(request);
+  CHECK(decoding.blocks_needed() == 1);  // token 17 begins a block
+  CHECK(kv.blocks_for_decodes(decoding) == 0);
+  kv.grow(decoding);
+  CHECK(kv.pool.used() == 4);
+}
+
+TEST_CASE("decodes take blocks for all together, and one that leaves learns which are its own") {
+  KvMemory kv(blocks(10));
+  DecodeSet decoding({0}, kBlockTokens);
+  Request request = request_of(32, 3);
+  kv.begin(request, 0);
+  kv.extend(request, 32);
+  ++request.emitted;
+  decoding.join(request);
+  std::vector<Request*> finished;
+  for (int step = 0; step < 2; ++step) {
+    kv.grow(decoding);
+    decoding.advance(finished);
+  }
+  REQUIRE(finished.size() == 1);
+  CHECK(kv.pool.used() == 3);  // 32 tokens of the prompt fill two, the first decode began the third
+  CHECK(request.sequence.lease.blocks() == 2);
+  kv.settle(request);
+  CHECK(request.sequence.lease.blocks() == 3);
+  kv.release(request);
+  CHECK(kv.pool.used() == 0);
+}
+
+TEST_CASE("a token plan that keeps part of a prompt frees the blocks of the rest at its end") {
+  KvMemoryConfig config = blocks(10);
+  config.kept_prompt = 24;
+  KvMemory kv(config);
+  Request request = request_of(100, 5);
+  kv.begin(request, 0);
+  kv.extend(request, 100);
+  CHECK(kv.pool.used() == 7);
+  kv.end_prompt(request);
+  CHECK(request.sequence.computed == 24);
+  CHECK(kv.pool.used() == 2);
+}
+
+TEST_CASE("layers with a window: what is given back is what was taken, though the prompt was revised meanwhile") {
+  KvMemoryConfig config = blocks(20);
+  config.windows = {{3, 0.5}, {8, 0.25}};
+  KvMemory kv(config);
+  Request request = request_of(30, 2);
+  CHECK(kv.window_blocks(request) == 2);  // two blocks in all: 2 x 0.5 + 2 x 0.25 = 1.5
+  kv.begin(request, 0);
+  CHECK(kv.pool.used() == 2);
+  request.prompt = {{1, 158, 0}};
+  request.prompt_tokens = 158;
+  CHECK(kv.window_blocks(request) == 4);  // ten in all: 3 x 0.5 + 8 x 0.25 = 3.5
+  kv.extend(request, 30);
+  CHECK(kv.pool.used() == 4);
+  kv.release(request);
+  CHECK(kv.pool.used() == 0);
+}
+
+TEST_CASE("a shorter common beginning frees the blocks behind it, in HBM or on the host") {
+  KvMemoryConfig config = blocks(10);
+  config.swap = {10, Bytes(1e3), BytesPerSecond(1e6), BytesPerSecond(1e6), Seconds()};
+  config.prefill_time = [](std::int64_t, std::int64_t) { return Seconds(1); };
+  KvMemory kv(config);
+  Request request = request_of(100, 5);
+  kv.begin(request, 0);
+  kv.extend(request, 80);
+  CHECK(kv.truncate(request, 90) == 0);
+  CHECK(kv.truncate(request, 50) == 30);
+  CHECK(kv.pool.used() == 4);
+  kv.swap_out(request, Seconds(1));
+  kv.release(request);
+  CHECK(kv.pool.used() == 0);
+  CHECK(kv.swap->used() == 4);
+  CHECK(request.sequence.kv_ready.si() == doctest::Approx(1.004));  // 4 kB at 1 MB/s
+  request.sequence.computed = 0;
+  CHECK(kv.truncate(request, 20) == 30);
+  CHECK(kv.swap->used() == 2);
+  kv.swap_in(request, Seconds(2));
+  CHECK(kv.swap->used() == 0);
+  CHECK(kv.pool.used() == 2);
+  CHECK(request.sequence.computed == 20);
+  CHECK(request.sequence.swapped == 0);
+}
+
+TEST_CASE("of a whole prompt that is swapped out one token is left to compute, of one that goes on none") {
+  KvMemoryConfig config = blocks(10);
+  config.swap = {10, Bytes(1e3), BytesPerSecond(1e6), BytesPerSecond(1e6), Seconds()};
+  for (const bool complete : {true, false}) {
+    KvMemory kv(config);
+    Request request = request_of(64, 5);
+    request.complete = complete;
+    kv.begin(request, 0);
+    kv.extend(request, 64);
+    kv.swap_out(request, Seconds());
+    CHECK(request.sequence.swapped == (complete ? 63 : 64));
+  }
+}
+
+TEST_CASE("a sequence that comes takes what is not cached here; its answer's blocks too where it does not grow") {
+  for (const bool grows : {true, false}) {
+    KvMemoryConfig config = blocks(10);
+    config.prefix_caching = true;
+    config.grows = grows;
+    KvMemory kv(config);
+    Request first = request_of(33, 1);
+    kv.begin(first, 0);
+    kv.extend(first, 33);
+    kv.release(first);  // two whole blocks stay cached
+
+    Request second = request_of(40, 20);
+    second.prompt = {{1, 33, 0}, {7, 7, 0}};
+    KvImport import{&second, 2, -1, 0, {}};
+    REQUIRE(kv.reserve(import));
+    CHECK(import.hit_blocks == 2);
+    CHECK(kv.pool.used() == (grows ? 3 : 4));  // 40 tokens, or 60
+    second.sequence.computed = 40;
+    kv.adopt(second, import);
+    CHECK(second.sequence.lease.blocks() == (grows ? 3 : 4));
+    CHECK(import.lease.blocks() == 0);
+    Lease lent = kv.lend(second);
+    CHECK(kv.pool.used() == (grows ? 3 : 4));
+    kv.pool.release(lent);
+    CHECK(kv.pool.used() == 0);
+
+    Request large = request_of(170, 1, 3);
+    KvImport too_large{&large, 3, -1, 0, {}};
+    CHECK_FALSE(kv.reserve(too_large));
+    CHECK(kv.pool.used() == 0);
+  }
+}
