@@ -6,20 +6,31 @@
 #include <utility>
 
 namespace llmscape::serving {
+namespace {
+
+std::unique_ptr<StepScheduler> scheduler_of(const ReplicaConfig& config, int depth) {
+  StepTiming timing;
+  timing.stages = config.pipeline_stages;
+  timing.shared_stages = config.pipeline != nullptr;
+  timing.hides_host = depth > 1;
+  timing.waits_for_ranks = config.rank_of_group;
+  timing.depth = config.pipeline ? 1 : static_cast<std::size_t>(depth);
+  if (!config.pipeline) return std::make_unique<StepScheduler>(timing);
+  return std::make_unique<PipelineStepScheduler>(timing, *config.pipeline, config.chunks_follow);
+}
+
+}  // namespace
 
 Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
-    : config_(std::move(config)), depth_(config_.pipeline ? 1 : policy.depth()), max_sequences_(policy.max_sequences()),
-      max_tokens_(policy.max_tokens()), batcher_(policy.make()), step_model_(std::move(step_model)),
-      outcomes_(outcomes), listener_(steps),
-      timing_{static_cast<double>(config_.pipeline_stages), config_.pipeline != nullptr, policy.depth() > 1,
-              config_.rank_of_group, static_cast<std::size_t>(depth_)},
-      state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
+    : config_(std::move(config)), max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()),
+      batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config_, policy.depth())),
+      outcomes_(outcomes), listener_(steps), state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
       offload_(config_.offload, max_sequences_,
                [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }),
-      ledger_(timing_, steps), kv_laws_(kv_laws.size()) {
+      ledger_(scheduler_->timing(), steps), kv_laws_(kv_laws.size()) {
   if (offload_.active()) state_.kv.pool.set_listener(&offload_);
-  if (config_.pipeline || config_.rank_of_group) config_.lookahead = 0;  // others may come between
+  if (!scheduler_->looks_ahead() || config_.rank_of_group) config_.lookahead = 0;
 }
 
 EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws) {
@@ -99,7 +110,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
   ahead_.clear();
   end_steps(at);
   ledger_.lose(at);
-  last_end_ = std::min(last_end_, at);
+  scheduler_->lose(at);
   steps_.clear();
   exchange_.lose();
   std::vector<Request*> lost;
@@ -113,25 +124,20 @@ std::vector<Request*> Replica::crash(Seconds at) {
   return lost;
 }
 
-// A step may be planned when the one `depth_` before it ends.
-Seconds Replica::next_plan() const {
+// The end of the step that is the scheduler's depth before the next one.
+Seconds Replica::depth_before() const {
   const std::size_t planned = steps_.size() + ahead_.size();
-  const std::size_t before = planned - std::min(planned, static_cast<std::size_t>(depth_));
+  if (planned == 0) return kNever;
+  const std::size_t before = planned - std::min(planned, depth());
   return before < steps_.size() ? steps_[before].end : ahead_[before - steps_.size()].end;
 }
 
-bool Replica::may_plan(Seconds now) const {
-  if (config_.pipeline) return now >= plan_from_;
-  return steps_.size() + ahead_.size() < static_cast<std::size_t>(depth_);
-}
+bool Replica::may_plan(Seconds now) const { return scheduler_->may_plan(now, steps_.size() + ahead_.size()); }
 
 Seconds Replica::next_event() const {
-  Seconds next = kNever;
-  const std::size_t planned = steps_.size() + ahead_.size();
-  if (planned > 0) next = next_plan();
-  if (config_.pipeline && plan_from_ > woken_) next = plan_from_;
+  Seconds next = scheduler_->next_plan(woken_, depth_before());
   // Its turn comes; once it has tried in vain to plan something in it, something else has to happen first.
-  if (planned == 0 && config_.turns && config_.turns->runs_from(*this) != tried_turn_)
+  if (steps_.empty() && ahead_.empty() && config_.turns && config_.turns->runs_from(*this) != tried_turn_)
     next = config_.turns->runs_from(*this);
   if (may_plan(woken_)) {
     next = std::min(next, offload_.next_arrival());

@@ -12,8 +12,7 @@
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
 #include "sim/serving/replica/kv_offload.hpp"
-#include "sim/serving/replica/pipeline.hpp"
-#include "sim/serving/replica/step_ledger.hpp"
+#include "sim/serving/replica/step_scheduler.hpp"
 
 namespace llmscape::serving {
 
@@ -171,19 +170,18 @@ class Replica {
   [[nodiscard]] hardware::StepCost cost_of_plan(const models::RankTokens& ranks = {});
   [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
-  [[nodiscard]] Seconds next_plan() const;
+  [[nodiscard]] std::size_t depth() const { return scheduler_->timing().depth; }
+  [[nodiscard]] Seconds depth_before() const;
   void announce_prompts(Seconds start);
-  void pass_pipeline(const hardware::StepCost& cost, Seconds now);
 
   ReplicaConfig config_;
-  int depth_;
   std::int64_t max_sequences_;
   std::int64_t max_tokens_;
   std::unique_ptr<Batcher> batcher_;
   std::unique_ptr<hardware::StepModel> step_model_;
+  std::unique_ptr<StepScheduler> scheduler_;
   OutcomeListener& outcomes_;
   StepListener& listener_;
-  StepTiming timing_;
   EngineState state_;
   KvExchange exchange_;
   KvOffload offload_;
@@ -225,9 +223,7 @@ class Replica {
   std::size_t kv_laws_;
   std::vector<models::Attended> dummy_attended_;
   std::vector<models::PrefillChunk> chunks_;
-  Seconds plan_from_;          // with a pipeline: when the next step may be planned
   Seconds woken_;              // last
-  Seconds last_end_;           // of the step planned last, those ahead not counted
   Seconds tried_turn_;         // the turn at its devices in which it last tried to plan a step, by when it began
   std::int64_t accepted_ = 0;  // drafts that were stamped
   std::int64_t loads_ = 0;     // of adapters, that a step has waited for

@@ -56,7 +56,7 @@ Seconds Replica::prefill_time(std::int64_t cached, std::int64_t tokens) {
     const models::PrefillChunk chunk{some, cached, cached + some == tokens};
     models::Batch batch;
     batch.chunks = std::span(&chunk, 1);
-    time += timing_.duration(step_model_->step(batch));
+    time += scheduler_->timing().duration(step_model_->step(batch));
     cached += some;
   }
   return time;
@@ -91,7 +91,7 @@ models::RankTokens Replica::drafted_tokens() const {
 }
 
 Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
-  const Seconds start = std::max(now, last_end_);
+  const Seconds start = scheduler_->earliest_start(now);
   if (plan_.empty()) {
     dummy_attended_.assign(kv_laws_, {1, 1});
     models::Batch dummy;
@@ -103,34 +103,22 @@ Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
     announce_prompts(start);
     draft_cost_ = cost_of_plan(tokens);
   }
-  return start + timing_.duration(draft_cost_);
+  return start + scheduler_->timing().duration(draft_cost_);
 }
 
 void Replica::run_draft(Seconds now, Seconds end) {
   if (plan_.empty()) ledger_.count_dummy();
-  commit(draft_cost_, std::max(now, last_end_), end);
+  commit(draft_cost_, scheduler_->earliest_start(now), end);
 }
 
 bool Replica::plan_step(Seconds now) {
   if (!draft(now)) return false;
-  const Seconds start = std::max(now, last_end_);
-  announce_prompts(start);
+  announce_prompts(scheduler_->earliest_start(now));
   const hardware::StepCost cost = cost_of_plan();
-  if (config_.pipeline) pass_pipeline(cost, now);
-  else commit(cost, start, start + timing_.duration(cost));
+  const StepScheduler::Span span = scheduler_->place(plan_, cost, now);
+  state_.running.count_bubble(span.idle);
+  commit(cost, span.start, span.end);
   return true;
-}
-
-// What the host takes for a step and does not hide comes before the first stage, which other streams use meanwhile. The
-// next step needs the tokens of this one, unless this one is a chunk of a prompt that goes on.
-void Replica::pass_pipeline(const hardware::StepCost& cost, Seconds now) {
-  const Seconds ready = now + (timing_.hides_host ? Seconds() : cost.host) + cost.sync;
-  const Pipeline::Passage passage = config_.pipeline->pass(ready, cost.stage());
-  state_.running.count_bubble(passage.idle);
-  commit(cost, passage.entered, passage.end);
-  const auto goes_on = [](const PlannedChunk& chunk) { return !chunk.work.ends_prompt && !chunk.unfinished; };
-  const bool follow = config_.chunks_follow && plan_.decodes == 0 && std::ranges::all_of(plan_.chunks, goes_on);
-  plan_from_ = follow ? passage.left_first : passage.end;
 }
 
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
@@ -147,7 +135,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
   occupancy.waiting = state_.waiting.size() + offload_.fetching();
   occupancy.kv_blocks = state_.kv.pool.used();
   ledger_.commit(cost, start, end, plan_, occupancy);
-  last_end_ = end;
+  scheduler_->planned_until(end);
   steps_.push_back({end, plan_.finished});
 }
 
@@ -205,11 +193,11 @@ void Replica::plan_ahead() {
   batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
   const std::int64_t late = state_.decoding.late();
   std::int64_t blocks = 0;
-  Seconds end = last_end_;
+  Seconds end = scheduler_->last_end();
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
     const std::int64_t used_before = state_.kv.pool.used() + blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
-    if (blocks > room || next_plan() >= arrival) return;
+    if (blocks > room || depth_before() >= arrival) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
     hardware::StepCost cost = step_model_->step(batch);
@@ -218,7 +206,7 @@ void Replica::plan_ahead() {
       host = state_.kv.host->traffic(batch, used_before, state_.kv.pool.used() + blocks, cost.device);
       cost.sync += host.wait;
     }
-    end += timing_.duration(cost);
+    end += scheduler_->timing().duration(cost);
     ahead_.push_back({end, cost, host});
   }
 }
@@ -226,16 +214,16 @@ void Replica::plan_ahead() {
 // Steps planned ahead whose moment of planning lies before `until` (or at it) will run as priced.
 void Replica::commit_ahead(Seconds until, bool inclusive) {
   while (!ahead_.empty()) {
-    if (steps_.size() >= static_cast<std::size_t>(depth_)) {
-      const Seconds planned = steps_[steps_.size() - static_cast<std::size_t>(depth_)].end;
+    if (steps_.size() >= depth()) {
+      const Seconds planned = steps_[steps_.size() - depth()].end;
       if (inclusive ? planned > until : planned >= until) return;
     }
     plan_.clear();
     state_.schedule_decodes(plan_);
     plan_.host = ahead_.front().host;
-    commit(ahead_.front().cost, last_end_, ahead_.front().end);
+    commit(ahead_.front().cost, scheduler_->last_end(), ahead_.front().end);
     ahead_.pop_front();
-    while (steps_.size() > static_cast<std::size_t>(depth_) && steps_.front().finished.empty()) steps_.pop_front();
+    while (steps_.size() > depth() && steps_.front().finished.empty()) steps_.pop_front();
   }
 }
 

@@ -35,6 +35,8 @@ struct StepPlan {
   bool steady = false;
 
   [[nodiscard]] bool empty() const { return chunks.empty() && decodes == 0; }
+  // Of prompts that have more chunks, and of nothing else: no later step needs a token of it.
+  [[nodiscard]] bool goes_on() const;
   // Tokens of prompts whose last layers this step computes.
   [[nodiscard]] std::int64_t prefill_tokens() const;
   // Tokens that the decodes compute, padding aside.

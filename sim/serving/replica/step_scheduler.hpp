@@ -50,9 +50,9 @@ class StepScheduler {
   Seconds last_end_;
 };
 
-// Of an engine whose steps pass the stages of a pipeline beside those of other streams. One step of it is in flight at a
-// time, since the next one needs its tokens; but where `chunks_follow`, a step of prompt chunks that do not end follows
-// the one before it as soon as that has left the first stage.
+// Of an engine whose steps pass the stages of a pipeline beside those of other streams. One step of it is in flight at
+// a time, since the next one needs its tokens; but where `chunks_follow`, a step of prompt chunks that do not end
+// follows the one before it as soon as that has left the first stage.
 class PipelineStepScheduler : public StepScheduler {
  public:
   PipelineStepScheduler(StepTiming timing, Pipeline& pipeline, bool chunks_follow)
