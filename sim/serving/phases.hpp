@@ -28,7 +28,7 @@ class PhaseClock {
     current_ = phase;
   }
   // Since `start`, all that was not spent in the phases before `vain` was in vain.
-  void start_anew(Phase vain, Seconds start, Seconds at) {
+  void restart(Phase vain, Seconds start, Seconds at) {
     Seconds rest = at - start;
     for (std::size_t i = 0; i < N; ++i) {
       if (i < static_cast<std::size_t>(vain)) rest -= spent_[i];
@@ -54,7 +54,7 @@ enum class RequestPhase : std::uint8_t {
   fetching,   // its KV entries come from a tier below HBM
   prefill,    // from being scheduled to the first token, or to the end of its prompt
   moving,     // as transfer, where the replica that decodes it answers the first token
-  transfer,   // waits for its KV entries at the replica that decodes it, and for room there
+  transfer,   // waits for its KV entries at the replica that decodes it, and for a slot and blocks there
   decode,     // to the last token
   preempted,  // waits to be scheduled again
   recompute   // from then on, until it decodes again

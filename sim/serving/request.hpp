@@ -49,8 +49,8 @@ struct Request {
   int slo_class = 0;
   int model = 0;             // index into the scenario's models
   int replica = -1;          // where it is
-  std::int32_t attempt = 0;  // how often its replica was lost and it began anew
-  std::int32_t asked = 0;    // how often a replica was asked for room to decode it
+  std::int32_t attempt = 0;  // how often its replica was lost and it was tried again
+  std::int32_t asked = 0;    // how often a replica was asked to keep a slot and blocks for it
   std::int32_t preemptions = 0;
   Reason reason = Reason::none;  // once it was dropped or has failed
 
@@ -90,7 +90,7 @@ struct Request {
   void begin_retry(Seconds at) {
     replica = -1;
     schedule = first_token = last_token = kNever;
-    clock.start_anew(RequestPhase::lost, arrival, at);
+    clock.restart(RequestPhase::lost, arrival, at);
     lost += std::exchange(emitted, 0);
     ++attempt;
     ++asked;  // entries that are on their way are for nobody

@@ -15,7 +15,7 @@ struct Sequence {
   enum class State : std::uint8_t { waiting, prefilling, decoding, finishing };
 
   State state = State::waiting;
-  bool hand_over = false;       // leaves its replica with the first token: another one decodes it
+  bool decodes_elsewhere = false;  // leaves its replica with the first token: another one decodes it
   bool drafts_late = false;     // decodes without drafts
   bool outgrew_drafts = false;  // began to decode with drafts and goes on without
   bool sought_below = false;    // its prefix was looked for in the tiers below HBM since it began to wait
@@ -29,7 +29,7 @@ struct Sequence {
   std::int64_t joined_step = 0;   // the decode step at which it joined the decode set, or its late part
   std::int64_t end_step = 0;      // the decode step by which it has answered `to_answer` tokens
   std::int64_t to_answer = 0;     // all that are left, or those before its drafts are late
-  std::int64_t room = 0;          // tokens that its KV blocks were taken for, when it has left the decode set
+  std::int64_t allocated = 0;     // tokens that its KV blocks were taken for, when it has left the decode set
   std::int64_t fetched_from = 0;  // tokens from here on were fetched from a tier below HBM ...
   std::int64_t fetched_to = 0;    // ... up to here
   // Running sequences in order of admission, as a list through their requests.

@@ -19,7 +19,7 @@ class StaticBatcher : public Batcher {
       const std::int64_t padded = context_ + state.decoding.most_tokens();
       state.schedule_decodes(plan);
       context_ += state.decoding.last_growth();
-      sequences_ = std::max(sequences_, plan.decodes);  // some were handed over to the batch
+      sequences_ = std::max(sequences_, plan.decodes);  // some came by KV transfer
       plan.idle_decodes = sequences_ - plan.decodes;
       const std::int64_t longest = plan.attended.front().max;
       for (models::Attended& law : plan.attended) {
@@ -40,7 +40,7 @@ class StaticBatcher : public Batcher {
       const std::int64_t padded_prompt = std::max(prompt, next.tokens_to_compute());
       const std::int64_t padded_output = std::max(output, next.output_tokens - next.emitted);
       const auto members = static_cast<std::int64_t>(batch.size()) + 1;
-      // Blocks may still be read by replicas that requests were handed over to.
+      // Blocks may still be read by replicas to which requests were transferred.
       const std::int64_t blocks = state.kv.pool.blocks_for(padded_prompt + padded_output) * members;
       if (blocks + state.kv.window_blocks(next) > state.kv.pool.available()) break;
       if (padded_prompt * members > policy_.max_prompt_tokens && !batch.empty()) break;

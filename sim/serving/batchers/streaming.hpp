@@ -13,7 +13,7 @@ struct Streaming : TokenBudget {
   // What becomes of the KV entries of one that gives way.
   enum class Victims {
     recompute,  // they are lost
-    swap,       // they go to the host's memory, as far as there is room
+    swap,       // they go to the host's memory, as far as that has blocks
     by_cost     // the cheaper of both
   };
   std::string order = "default";

@@ -19,7 +19,7 @@ void KvCache::share(Lease& lease, const Prompt& content, std::int64_t blocks) {
   lease.published_blocks = blocks;
 }
 
-void KvCache::make_room(std::int64_t blocks) {
+void KvCache::evict_for(std::int64_t blocks) {
   if (blocks > available()) throw std::logic_error("INV-4: more KV blocks taken than the pool has");
   if (blocks <= free()) return;
   PrefixTree::OnEvicted tell;
@@ -33,7 +33,7 @@ void KvCache::take(Lease& lease, std::int64_t blocks) {
 }
 
 void KvCache::take_for_decodes(std::int64_t blocks) {
-  make_room(blocks);
+  evict_for(blocks);
   private_ += blocks;
 }
 

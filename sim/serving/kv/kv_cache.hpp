@@ -14,7 +14,7 @@ class KvCacheListener {
   virtual ~KvCacheListener() = default;
   // The first `blocks` blocks of the content can be found now.
   virtual void on_published(const Prompt& content, std::int64_t blocks) = 0;
-  // The last blocks of those that hold `path` are about to make room for others.
+  // The last blocks of those that hold `path` are about to be evicted.
   virtual void on_evicted(const Prompt& path) = 0;
 };
 
@@ -59,7 +59,7 @@ class KvCache {
   [[nodiscard]] std::int64_t evicted() const { return evicted_; }
 
  private:
-  void make_room(std::int64_t blocks);
+  void evict_for(std::int64_t blocks);
 
   std::int64_t total_;
   int block_tokens_;

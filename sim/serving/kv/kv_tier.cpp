@@ -38,8 +38,8 @@ void KvTier::store(const Prompt& content, std::int64_t blocks, Seconds now) {
   settle(now);
   const std::int64_t known = tree_.match(content, blocks).blocks;
   PrefixNode* tip = tree_.acquire(content, known);  // and so the one used last
-  const std::int64_t room = config_.blocks - tree_.referenced_blocks();
-  const std::int64_t fresh = std::min(blocks - known, room);
+  const std::int64_t unreferenced = config_.blocks - tree_.referenced_blocks();
+  const std::int64_t fresh = std::min(blocks - known, unreferenced);
   totals_.rejected += blocks - known - fresh;
   if (fresh == 0) {
     tree_.release(tip);

@@ -43,9 +43,9 @@ struct KvTierConfig {
 struct KvTierTotals {
   std::int64_t asked_tokens = 0;  // looked for here, because HBM did not hold them
   std::int64_t blocks_read = 0, blocks_written = 0;
-  std::int64_t evicted = 0;    // blocks that made room; they went to the tier below if there is one
+  std::int64_t evicted = 0;    // blocks that were evicted; they went to the tier below if there is one
   std::int64_t forgotten = 0;  // blocks lost with what they stood in
-  std::int64_t rejected = 0;   // blocks that found no room: all was being written or read
+  std::int64_t rejected = 0;   // blocks that found no place: all was being written or read
   std::int64_t peak_blocks = 0;
 };
 

@@ -33,7 +33,7 @@ struct AdapterConfig {
 };
 
 // The adapters that a replica's devices hold. One that running requests use stays; of the others the one that was not
-// used for longest makes room.
+// used for longest is evicted.
 class AdapterSlots {
  public:
   explicit AdapterSlots(std::int64_t resident) : resident_(resident) {}

@@ -41,7 +41,7 @@ void DecodeCohort::join(Request& request, std::int64_t passes, std::int64_t toke
   offset_sum_ += offset;
   ++size_;
   ++starts_block_[phase(offset)];
-  blocks_needed_ += blocks_for(request.sequence.computed + tokens_per_decode()) - blocks_for(request.sequence.room);
+  blocks_needed_ += blocks_for(request.sequence.computed + tokens_per_decode()) - blocks_for(request.sequence.allocated);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
     ++w.inside;
@@ -61,8 +61,8 @@ void DecodeCohort::remove(Request& request) {
   ends_sum_ -= joined_at + request.output_tokens - request.emitted;
   --size_;
   --starts_block_[phase(offset)];
-  if (steps > 0) request.sequence.room = offset + grown_before_ + tokens_per_decode();
-  blocks_needed_ -= blocks_for(offset + grown_ + tokens_per_decode()) - blocks_for(request.sequence.room);
+  if (steps > 0) request.sequence.allocated = offset + grown_before_ + tokens_per_decode();
+  blocks_needed_ -= blocks_for(offset + grown_ + tokens_per_decode()) - blocks_for(request.sequence.allocated);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
     --w.inside;
@@ -86,7 +86,7 @@ std::int64_t DecodeCohort::answered(const Request& request) const {
   return std::clamp(grown_ - speculation_.growth(request.sequence.joined_step), least, most);
 }
 
-// A step takes room for all that it computes: a block starts when what was there before, with the drafts, fills blocks.
+// A step takes blocks for all that it computes: a block starts when what was there before, with the drafts, fills blocks.
 std::size_t DecodeCohort::phase(std::int64_t offset) const {
   const std::int64_t past = (offset + speculation_.drafts) % block_tokens_;
   return static_cast<std::size_t>((block_tokens_ - past) % block_tokens_);
@@ -127,8 +127,8 @@ std::int64_t DecodeCohort::steps_to_crossing() const {
     if (w.inside == 0) continue;
     // The longest context that is still inside crosses first.
     const std::int64_t furthest = w.size - grown_ - tokens_per_decode();
-    const std::int64_t room = furthest - std::prev(offsets_.upper_bound(furthest))->first;
-    steps = std::min(steps, room / tokens_per_decode());  // no step adds more
+    const std::int64_t left = furthest - std::prev(offsets_.upper_bound(furthest))->first;
+    steps = std::min(steps, left / tokens_per_decode());  // no step adds more
   }
   return steps;
 }

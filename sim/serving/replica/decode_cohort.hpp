@@ -19,7 +19,7 @@ namespace llmscape::serving {
 // happens to one sequence at a known step (it ends, it crosses a window, it needs a block) waits under that step.
 //
 // Under speculation every context grows by the mean number of tokens of a pass, while each sequence leaves with the
-// pass drawn for it. What one has answered on the way is that mean too, as far as its end leaves room: at least a token
+// pass drawn for it. What one has answered on the way is that mean too, within what its end allows: at least a token
 // a pass, at most all that were computed.
 class DecodeCohort {
  public:
@@ -30,11 +30,11 @@ class DecodeCohort {
   // Decode steps taken so far.
   [[nodiscard]] std::int64_t step() const { return step_; }
 
-  // Joins with request.sequence.computed tokens in the cache, KV blocks for request.sequence.room and request.emitted
+  // Joins with request.sequence.computed tokens in the cache, KV blocks for request.sequence.allocated and request.emitted
   // answered, before its next decode step: answers `tokens` in `passes` steps, at least one of each, and leaves with
   // the last of them.
   void join(Request& request, std::int64_t passes, std::int64_t tokens);
-  // Leaves before it ends; request.sequence.computed, emitted and room are brought up to date.
+  // Leaves before it ends; request.sequence.computed, emitted and allocated are brought up to date.
   void leave(Request& request);
 
   // What the decode step `ahead` steps from now attends to: contexts with the new token, one entry for each law.

@@ -11,7 +11,7 @@ DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, co
 }
 
 void DecodeSet::join(Request& request) {
-  request.sequence.room = request.sequence.computed;
+  request.sequence.allocated = request.sequence.computed;
   request.sequence.outgrew_drafts = false;
   const std::int64_t tokens = request.output_tokens - request.emitted;
   const Speculation::Passes passes =

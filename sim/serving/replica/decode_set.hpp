@@ -26,7 +26,7 @@ class DecodeSet {
 
   // Joins with request.sequence.computed tokens in the cache and request.emitted answered, before its next decode step.
   void join(Request& request);
-  // Leaves before it ends; request.sequence.computed, emitted and room are brought up to date.
+  // Leaves before it ends; request.sequence.computed, emitted and allocated are brought up to date.
   void leave(Request& request) { cohort_of(request).leave(request); }
   // It has taken a decode step since it joined.
   [[nodiscard]] bool has_decoded(const Request& request) const {
@@ -39,7 +39,7 @@ class DecodeSet {
   // The same of those that decode with drafts; empty where no sequence is late, or all are.
   [[nodiscard]] std::span<const models::Attended> drafted(std::int64_t ahead = 0);
   // KV blocks that the step `ahead` steps from now takes, drafts included. Below zero where sequences that have just
-  // become late give back more than the others take: rejected drafts leave their room to the next step.
+  // become late give back more than the others take: rejected drafts leave their entries to the next step.
   [[nodiscard]] std::int64_t blocks_needed(std::int64_t ahead = 0) const {
     return drafted_.blocks_needed(ahead) + (late_ ? late_->blocks_needed(ahead) : 0);
   }

@@ -48,11 +48,11 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
   plan.chunks.push_back({&request, {tokens, cached, ends}, begins, false});
   if (!ends) return;
   prefilling.erase(std::find(prefilling.begin(), prefilling.end(), &request));
-  if (answers_first_token_ || !request.sequence.hand_over) {
+  if (answers_first_token_ || !request.sequence.decodes_elsewhere) {
     ++request.emitted;
     ++counts.answers;
   }
-  if (request.emitted == request.output_tokens || request.sequence.hand_over) {
+  if (request.emitted == request.output_tokens || request.sequence.decodes_elsewhere) {
     request.sequence.state = Sequence::State::finishing;
     plan.finished.push_back(&request);
   } else {

@@ -6,7 +6,7 @@
 
 namespace llmscape::serving {
 
-// KV entries of a prompt that another replica computes, seen from the one that will decode: room is taken before they
+// KV entries of a prompt that another replica computes, seen from the one that will decode: blocks are taken before they
 // come, so that what is sent can always be held (vLLM: WAITING_FOR_REMOTE_KVS).
 struct KvImport {
   Request* request = nullptr;

@@ -81,7 +81,7 @@ void KvMemory::grow(const DecodeSet& decoding) {
 
 void KvMemory::settle(Request& request) {
   Sequence& sequence = request.sequence;
-  if (config_.grows) KvCache::hold(sequence.lease, pool.blocks_for(sequence.room) - sequence.lease.blocks());
+  if (config_.grows) KvCache::hold(sequence.lease, pool.blocks_for(sequence.allocated) - sequence.lease.blocks());
 }
 
 std::int64_t KvMemory::truncate(Request& request, std::int64_t tokens) {

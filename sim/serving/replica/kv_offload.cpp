@@ -22,14 +22,14 @@ void KvOffload::on_evicted(const Prompt& path) {
 
 void KvOffload::begin_fetches(EngineState& state, Seconds now) {
   if (!fetches()) return;
-  std::int64_t room = state.kv.pool.available();
+  std::int64_t free = state.kv.pool.available();
   std::int64_t slots = max_sequences_ - state.running.size() - fetching();
   std::vector<Request*> next;
   state.waiting.visit([&](Request& request) {
     const std::int64_t tokens = request.tokens_to_compute();
     const PrefixTree::Match hit = request.sequence.sought_below ? PrefixTree::Match{} : state.kv.match(request);
-    room -= state.kv.pool.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks;
-    if (room < 0 || (slots-- <= 0 && !config_.prefetch)) return false;
+    free -= state.kv.pool.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks;
+    if (free < 0 || (slots-- <= 0 && !config_.prefetch)) return false;
     if (!request.sequence.sought_below) next.push_back(&request);
     return true;
   });

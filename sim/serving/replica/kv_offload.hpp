@@ -12,7 +12,7 @@ namespace llmscape::serving {
 
 // When KV blocks are written to the first tier.
 enum class KvWrite {
-  on_eviction,   // when they make room in HBM
+  on_eviction,   // when they are evicted from HBM
   write_through  // when they come to be cached in HBM, so that nothing is left to be written then
 };
 
@@ -42,10 +42,10 @@ class KvOffload : public KvCacheListener {
   [[nodiscard]] bool active() const { return !config_.tiers.empty(); }
   // What the cache says from now on happens at `now`.
   void set_clock(Seconds now) { now_ = now; }
-  // Whether what makes room in HBM is written: then the moment at which it does counts.
+  // Whether what is evicted from HBM is written: then the moment at which it does counts.
   [[nodiscard]] bool writes_evicted() const { return active() && config_.write == KvWrite::on_eviction; }
 
-  // Looks for the prefixes of requests that wait and have room beside all that are before them, and begins to fetch
+  // Looks for the prefixes of requests that wait and fit beside all that are before them, and begins to fetch
   // those that pay.
   void begin_fetches(EngineState& state, Seconds now);
   // When the next prefix has come; kNever if none is on its way.

@@ -53,7 +53,7 @@ EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vect
   return engine;
 }
 
-// Steps whose moment of planning lies before the message stand; those ahead are planned anew with it.
+// Steps whose moment of planning lies before the message stand; those ahead are planned again with it.
 void Replica::post(const Message& message) {
   interrupt(message.at);
   messages_.push_back(message);
@@ -74,9 +74,9 @@ bool Replica::quiet() const {
   return steps_.empty() && messages_.empty() && state_.running.size() == 0 && state_.waiting.empty();
 }
 
-void Replica::submit(Request& request, bool hand_over, Seconds at) {
+void Replica::submit(Request& request, bool decodes_elsewhere, Seconds at) {
   request.sequence = Sequence{};
-  request.sequence.hand_over = hand_over;
+  request.sequence.decodes_elsewhere = decodes_elsewhere;
   request.wait(at);
   post({Message::Kind::submit, &request, request.id, Outcome::completed, at});
 }
@@ -184,7 +184,7 @@ void Replica::plan_steps(Seconds now) {
 void Replica::end_steps(Seconds now) {
   while (!steps_.empty() && steps_.front().end <= now) {
     for (Request* request : steps_.front().finished) {
-      if (request->sequence.hand_over) {
+      if (request->sequence.decodes_elsewhere) {
         exchange_.lend(*request);
       } else {
         state_.retire(*request);
@@ -204,7 +204,7 @@ int Replica::adapter_of(const Request& request) const {
 bool Replica::servable(const Request& request) const {
   const std::int64_t length = request.prompt_tokens + request.output_tokens;
   return length <= config_.max_model_len &&
-         state_.kv.pool.blocks_for(config_.speculation.room(length)) + state_.kv.window_blocks(request) <=
+         state_.kv.pool.blocks_for(config_.speculation.tokens_to_allocate(length)) + state_.kv.window_blocks(request) <=
              state_.kv.pool.blocks();
 }
 

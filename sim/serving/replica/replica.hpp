@@ -16,17 +16,17 @@
 
 namespace llmscape::serving {
 
-// Hears that requests have left a replica, and how hand-overs go on: the gateway.
+// Hears that requests have left a replica, and how KV transfers go on: the gateway.
 class OutcomeListener {
  public:
   virtual ~OutcomeListener() = default;
   // A replica is woken at `now`, and with it every other one that would plan a step at this instant.
   virtual void on_wake(Seconds now) = 0;
-  // Also, as completed, of a request that is to be handed over: its prompt is computed and its first token answered.
+  // Also, as completed, of a request that decodes elsewhere: its prompt is computed and its first token answered.
   virtual void on_outcome(Request& request, Outcome outcome, Seconds at) = 0;
-  // The first chunk of a request that is to be handed over starts to be computed.
+  // The first chunk of a request that decodes elsewhere starts to be computed.
   virtual void on_prompt_start(Request& request, Seconds at) = 0;
-  // There is room for an import; `tokens` of its KV entries have to come.
+  // A slot and blocks are kept for an import; `tokens` of its KV entries have to come.
   virtual void on_reserved(Request& request, std::int64_t tokens, Seconds at) = 0;
 };
 
@@ -40,14 +40,14 @@ struct ReplicaConfig {
   std::int64_t max_model_len = 0;  // longest prompt + answer
   bool rank_of_group = false;      // steps with the other ranks of a RankGroup, which wakes it
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
-  FirstToken first_token = FirstToken::prefill;  // of requests that it hands over
+  FirstToken first_token = FirstToken::prefill;  // of requests that decode elsewhere
   std::vector<WindowLayers> windows{};           // as EngineState has them
-  std::int64_t window_sequences = 0;             // for which layers with a window have room; 0: no such limit
+  std::int64_t window_sequences = 0;             // for which layers with a window have blocks; 0: no such limit
   Speculation speculation{};
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   std::int64_t kept_prompt = 0;  // entries of a prompt that stay when it is computed; 0: all
-  KvHostConfig host{};           // where KV entries are that HBM has no room for; `kv_blocks` counts its blocks too
+  KvHostConfig host{};           // where KV entries are that HBM does not hold; `kv_blocks` counts its blocks too
   KvSwapConfig swap{};           // where preempted requests may go; no blocks: nowhere
   KvOffloadConfig offload{};     // where KV blocks go that leave HBM
 };
@@ -67,13 +67,13 @@ class Replica {
   // Whether the pool could hold the request and its answer if it were alone.
   [[nodiscard]] bool servable(const Request& request) const;
   // A request arrives, or is no longer wanted, at `at`; the engine reads it when it next plans.
-  // `hand_over`: another replica decodes it.
-  void submit(Request& request, bool hand_over, Seconds at);
+  // `decodes_elsewhere`: another replica decodes it.
+  void submit(Request& request, bool decodes_elsewhere, Seconds at);
   void cancel(Request& request, Outcome why, Seconds at);
   // A later version of its prompt; nothing if the request has left meanwhile.
   void revise(Request& request, const Prompt& prompt, bool complete, Seconds at);
 
-  // The decoding side of a hand-over: asks for room, which on_reserved() grants; the entries have come, and the request
+  // The decoding side of a KV transfer: asks for a slot and blocks, which on_reserved() grants; the entries have come, and the request
   // with its first token; nothing will come.
   void expect(Request& request, Seconds at);
   void join(Request& request, Seconds at);
@@ -81,7 +81,7 @@ class Replica {
   // The computing side: nobody reads the entries of the request any more.
   void release(std::uint64_t request_id, Seconds at);
   // The replica is lost at `at`, with its KV entries and the steps that run; those that end at `at` count. Returns the
-  // requests that were on it; those handed over or expected belong to others.
+  // requests that were on it; those lent or expected belong to others.
   std::vector<Request*> crash(Seconds at);
 
   // What is planned ahead for `at` stands: whoever else was due at that instant has been woken.

@@ -68,14 +68,14 @@ bool Replica::draft(Seconds now) {
   used_before_ = state_.kv.pool.used();
   plan_.clear();
   batcher_->plan(state_, now, plan_);
-  // A step in which everybody had to give way computes nothing; the room is there for the next.
+  // A step in which everybody had to give way computes nothing; their blocks are there for the next.
   if (plan_.empty() && state_.counts.preemptions > preemptions) batcher_->plan(state_, now, plan_);
   return !plan_.empty();
 }
 
 void Replica::announce_prompts(Seconds start) {
   for (const PlannedChunk& chunk : plan_.chunks)
-    if (chunk.request->sequence.hand_over && chunk.begins) outcomes_.on_prompt_start(*chunk.request, start);
+    if (chunk.request->sequence.decodes_elsewhere && chunk.begins) outcomes_.on_prompt_start(*chunk.request, start);
 }
 
 models::RankTokens Replica::drafted_tokens() const {
@@ -141,7 +141,7 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
 
 // The chunk yields a token, and not only KV entries for another replica that answers it.
 bool Replica::answers(const PlannedChunk& chunk) const {
-  return chunk.work.ends_prompt && !(chunk.request->sequence.hand_over && config_.first_token != FirstToken::prefill);
+  return chunk.work.ends_prompt && !(chunk.request->sequence.decodes_elsewhere && config_.first_token != FirstToken::prefill);
 }
 
 void Replica::stamp_tokens(Seconds end) {
@@ -162,7 +162,7 @@ void Replica::stamp_tokens(Seconds end) {
       record(end - request.latest_token, 1);  // went on after a preemption
     }
     request.latest_token = end;
-    request.clock.enter(request.sequence.hand_over ? RequestPhase::transfer : RequestPhase::decode, end);
+    request.clock.enter(request.sequence.decodes_elsewhere ? RequestPhase::transfer : RequestPhase::decode, end);
     if (request.sequence.state == Sequence::State::decoding) state_.gaps.join(end);
   }
 }
@@ -188,7 +188,7 @@ void Replica::plan_ahead() {
   models::Batch batch;
   batch.decodes = state_.decoding.size();
   // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
-  const std::int64_t room = offload_.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
+  const std::int64_t free = offload_.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
   const Seconds arrival = offload_.next_arrival();
   batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
   const std::int64_t late = state_.decoding.late();
@@ -197,7 +197,7 @@ void Replica::plan_ahead() {
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
     const std::int64_t used_before = state_.kv.pool.used() + blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
-    if (blocks > room || depth_before() >= arrival) return;
+    if (blocks > free || depth_before() >= arrival) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
     hardware::StepCost cost = step_model_->step(batch);

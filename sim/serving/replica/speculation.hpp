@@ -38,7 +38,7 @@ struct Speculation {
   // Tokens that a sequence answers in `steps` decode steps in the mean, rounded down.
   [[nodiscard]] std::int64_t growth(std::int64_t steps) const;
   // Tokens that a request of `length` tokens in all needs KV blocks for, the last drafts included.
-  [[nodiscard]] std::int64_t room(std::int64_t length) const {
+  [[nodiscard]] std::int64_t tokens_to_allocate(std::int64_t length) const {
     return std::max(length, std::min(length + drafts, longest_in_time));
   }
 };

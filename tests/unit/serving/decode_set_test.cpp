@@ -132,7 +132,7 @@ TEST_CASE("under speculation too: every sequence grows alike, and holds the bloc
     std::vector<Request*> finished;
     const auto check_end = [&](Naive& n) {
       n.in = false;
-      CHECK(blocks_for(n.request.sequence.room) == n.held);
+      CHECK(blocks_for(n.request.sequence.allocated) == n.held);
     };
     for (std::int64_t round = 0; round < 400; ++round) {
       if (random.chance(0.3)) {

@@ -65,7 +65,7 @@ TEST_CASE(
     std::vector<Request*> in, finished;
     std::int64_t held = 0, went_late = 0, answered = 0;
     const auto gone = [&](Request& request) {
-      held -= blocks_for(request.sequence.room);
+      held -= blocks_for(request.sequence.allocated);
       std::erase(in, &request);
     };
     for (int round = 0; round < 400; ++round) {

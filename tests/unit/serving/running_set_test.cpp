@@ -111,7 +111,7 @@ TEST_CASE("lent blocks stay until they are read, and all is given back when the 
   request.prompt = {{1, 40, 0}};
   request.prompt_tokens = 40;
   request.output_tokens = 5;
-  request.sequence.hand_over = true;
+  request.sequence.decodes_elsewhere = true;
   state.waiting.push(request);
   state.admit(request, 0, Seconds(1));
   state.schedule_chunk(request, 40, plan);
