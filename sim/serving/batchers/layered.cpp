@@ -5,9 +5,25 @@
 #include <string>
 #include <vector>
 
+#include "hardware/layer_share.hpp"
+
 namespace llmscape::serving {
 
 namespace {
+
+// One of so many groups of layers computes the chunks, all compute the decodes.
+class OneGroup : public StepShape {
+ public:
+  explicit OneGroup(std::int64_t groups) : share_(1 / static_cast<double>(groups)) {}
+
+  [[nodiscard]] hardware::StepCost price(hardware::StepModel& model, const models::Batch& batch) const override {
+    return hardware::step_by_layers(model, batch);
+  }
+  [[nodiscard]] double chunk_layers() const override { return share_; }
+
+ private:
+  double share_;
+};
 
 class LayeredBatcher : public Batcher {
  public:
@@ -63,16 +79,18 @@ class LayeredBatcher : public Batcher {
     const bool last = group_ + 1 == groups_;
     for (const Part& part : cohort_) {
       if (last) state.schedule_chunk(*part.request, part.tokens, plan);
-      else state.schedule_layers(*part.request, part.tokens, plan);
+      else state.schedule_part(*part.request, part.tokens, plan);
       if (group_ > 0) plan.chunks.back().begins = false;
     }
-    plan.prefill_layers = 1 / static_cast<double>(groups_);
+    shape_ = OneGroup(groups_);
+    plan.shape = &shape_;
     ++group_;
     if (last) cohort_.clear();
   }
 
   Layered policy_;
   std::vector<Part> cohort_;
+  OneGroup shape_{1};                    // of the last plan
   std::int64_t groups_ = 1, group_ = 0;  // of the cohort: how many there are, the one that is next
 };
 

@@ -41,7 +41,8 @@ void DecodeCohort::join(Request& request, std::int64_t passes, std::int64_t toke
   offset_sum_ += offset;
   ++size_;
   ++starts_block_[phase(offset)];
-  blocks_needed_ += blocks_for(request.sequence.computed + tokens_per_decode()) - blocks_for(request.sequence.allocated);
+  blocks_needed_ +=
+      blocks_for(request.sequence.computed + tokens_per_decode()) - blocks_for(request.sequence.allocated);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
     ++w.inside;
@@ -86,7 +87,8 @@ std::int64_t DecodeCohort::answered(const Request& request) const {
   return std::clamp(grown_ - speculation_.growth(request.sequence.joined_step), least, most);
 }
 
-// A step takes blocks for all that it computes: a block starts when what was there before, with the drafts, fills blocks.
+// A step takes blocks for all that it computes: a block starts when what was there before, with the drafts, fills
+// blocks.
 std::size_t DecodeCohort::phase(std::int64_t offset) const {
   const std::int64_t past = (offset + speculation_.drafts) % block_tokens_;
   return static_cast<std::size_t>((block_tokens_ - past) % block_tokens_);

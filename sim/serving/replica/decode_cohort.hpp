@@ -30,9 +30,9 @@ class DecodeCohort {
   // Decode steps taken so far.
   [[nodiscard]] std::int64_t step() const { return step_; }
 
-  // Joins with request.sequence.computed tokens in the cache, KV blocks for request.sequence.allocated and request.emitted
-  // answered, before its next decode step: answers `tokens` in `passes` steps, at least one of each, and leaves with
-  // the last of them.
+  // Joins with request.sequence.computed tokens in the cache, KV blocks for request.sequence.allocated and
+  // request.emitted answered, before its next decode step: answers `tokens` in `passes` steps, at least one of each,
+  // and leaves with the last of them.
   void join(Request& request, std::int64_t passes, std::int64_t tokens);
   // Leaves before it ends; request.sequence.computed, emitted and allocated are brought up to date.
   void leave(Request& request);

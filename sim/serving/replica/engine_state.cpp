@@ -61,7 +61,7 @@ void EngineState::schedule_chunk(Request& request, std::int64_t tokens, StepPlan
   }
 }
 
-void EngineState::schedule_layers(Request& request, std::int64_t tokens, StepPlan& plan) {
+void EngineState::schedule_part(Request& request, std::int64_t tokens, StepPlan& plan) {
   ++counts.touched;
   plan.chunks.push_back({&request, {tokens, request.sequence.computed, false}, request.prefilled == 0, true});
 }

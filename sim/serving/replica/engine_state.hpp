@@ -72,9 +72,9 @@ class EngineState {
   void swap_in(Request& request, Seconds now);
   // Computes the next `tokens` tokens of the prompt in this step. The caller has checked that the blocks fit.
   void schedule_chunk(Request& request, std::int64_t tokens, StepPlan& plan);
-  // A group of layers, not the last, computes the next `tokens` tokens of the prompt in this step. Their blocks are
-  // reserved; the books move when schedule_chunk() is called for the last group.
-  void schedule_layers(Request& request, std::int64_t tokens, StepPlan& plan);
+  // Part of the work on the next `tokens` tokens of the prompt, not the last, is done in this step: a group of layers,
+  // say. Their blocks are reserved; the books move when schedule_chunk() is called for the last part.
+  void schedule_part(Request& request, std::int64_t tokens, StepPlan& plan);
   // Every decoding sequence computes its next tokens in this step. The caller has checked decodes_fit().
   void schedule_decodes(StepPlan& plan);
 

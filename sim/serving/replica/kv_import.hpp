@@ -6,8 +6,8 @@
 
 namespace llmscape::serving {
 
-// KV entries of a prompt that another replica computes, seen from the one that will decode: blocks are taken before they
-// come, so that what is sent can always be held (vLLM: WAITING_FOR_REMOTE_KVS).
+// KV entries of a prompt that another replica computes, seen from the one that will decode: blocks are taken before
+// they come, so that what is sent can always be held (vLLM: WAITING_FOR_REMOTE_KVS).
 struct KvImport {
   Request* request = nullptr;
   std::uint64_t id = 0;         // of the request: its place may hold another one later

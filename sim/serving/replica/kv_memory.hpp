@@ -14,8 +14,8 @@
 
 namespace llmscape::serving {
 
-// KV blocks of layers with a sliding window beside layers without (scenario::KvWindows): a sequence holds at most `most`
-// blocks of them, each as large as `weight` blocks of the pool.
+// KV blocks of layers with a sliding window beside layers without (scenario::KvWindows): a sequence holds at most
+// `most` blocks of them, each as large as `weight` blocks of the pool.
 struct WindowLayers {
   std::int64_t most = 0;
   double weight = 0;

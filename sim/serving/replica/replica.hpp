@@ -73,8 +73,8 @@ class Replica {
   // A later version of its prompt; nothing if the request has left meanwhile.
   void revise(Request& request, const Prompt& prompt, bool complete, Seconds at);
 
-  // The decoding side of a KV transfer: asks for a slot and blocks, which on_reserved() grants; the entries have come, and the request
-  // with its first token; nothing will come.
+  // The decoding side of a KV transfer: asks for a slot and blocks, which on_reserved() grants; the entries have come,
+  // and the request with its first token; nothing will come.
   void expect(Request& request, Seconds at);
   void join(Request& request, Seconds at);
   void forget(std::uint64_t request_id, Seconds at);
@@ -167,6 +167,7 @@ class Replica {
   void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
   void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
                    std::span<const models::Attended> drafted) const;
+  [[nodiscard]] hardware::StepCost price(const models::Batch& batch);
   [[nodiscard]] hardware::StepCost cost_of_plan(const models::RankTokens& ranks = {});
   [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);

@@ -4,7 +4,6 @@
 #include <span>
 #include <stdexcept>
 
-#include "hardware/layer_share.hpp"
 #include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
@@ -17,6 +16,10 @@ void Replica::tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64
   batch.tokens_per_decode = late > 0 && late == decodes ? 1 : config_.speculation.tokens_per_decode();
 }
 
+hardware::StepCost Replica::price(const models::Batch& batch) {
+  return plan_.shape ? plan_.shape->price(*step_model_, batch) : step_model_->step(batch);
+}
+
 hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   chunks_.clear();
   for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
@@ -26,10 +29,10 @@ hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   tell_drafts(batch, plan_.decodes, plan_.late, plan_.drafted);
   batch.attended = plan_.attended;
   batch.ranks = ranks;
-  batch.prefill_layers = plan_.prefill_layers;
+  if (plan_.shape) batch.prefill_layers = plan_.shape->chunk_layers();
   batch.adapters =
       std::min(state_.running.adapters().in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
-  hardware::StepCost cost = hardware::step_by_layers(*step_model_, batch);
+  hardware::StepCost cost = price(batch);
   const Seconds loading = static_cast<double>(state_.running.adapters().loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
   if (state_.kv.host) {
@@ -141,7 +144,8 @@ void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end)
 
 // The chunk yields a token, and not only KV entries for another replica that answers it.
 bool Replica::answers(const PlannedChunk& chunk) const {
-  return chunk.work.ends_prompt && !(chunk.request->sequence.decodes_elsewhere && config_.first_token != FirstToken::prefill);
+  return chunk.work.ends_prompt &&
+         !(chunk.request->sequence.decodes_elsewhere && config_.first_token != FirstToken::prefill);
 }
 
 void Replica::stamp_tokens(Seconds end) {
@@ -200,7 +204,7 @@ void Replica::plan_ahead() {
     if (blocks > free || depth_before() >= arrival) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
-    hardware::StepCost cost = step_model_->step(batch);
+    hardware::StepCost cost = price(batch);
     KvHostTraffic host;
     if (state_.kv.host) {
       host = state_.kv.host->traffic(batch, used_before, state_.kv.pool.used() + blocks, cost.device);

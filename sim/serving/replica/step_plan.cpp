@@ -20,7 +20,7 @@ bool StepPlan::goes_on() const {
 void StepPlan::clear() {
   chunks.clear();
   finished.clear();
-  prefill_layers = 1;
+  shape = nullptr;
   decodes = drafts = late = idle_decodes = 0;
   attended.clear();
   drafted.clear();

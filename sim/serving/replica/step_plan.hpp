@@ -5,6 +5,7 @@
 
 #include "models/batch.hpp"
 #include "sim/serving/kv/kv_host.hpp"
+#include "sim/serving/replica/step_shape.hpp"
 #include "sim/serving/request.hpp"
 
 namespace llmscape::serving {
@@ -14,15 +15,17 @@ struct PlannedChunk {
   Request* request = nullptr;
   models::PrefillChunk work;
   bool begins = false;      // nothing of the prompt was computed before
-  bool unfinished = false;  // has layers left to pass: nothing of it is in the KV cache after this step
+  bool unfinished = false;  // is part of the work on its tokens: nothing of it is in the KV cache after this step
 };
 
 // What a batcher decided for one step.
 struct StepPlan {
   std::vector<PlannedChunk> chunks;
   std::vector<Request*> finished;  // sequences that answer their last token with this step
-  double prefill_layers = 1;       // share of the layers that the chunks pass in this step
-  std::int64_t decodes = 0;        // sequences that compute a token and `drafts` drafts each ...
+  // How the work is split over passes of the device; nullptr: it passes once, together. The batcher's own: there until
+  // it plans again.
+  const StepShape* shape = nullptr;
+  std::int64_t decodes = 0;  // sequences that compute a token and `drafts` drafts each ...
   std::int64_t drafts = 0;
   std::int64_t late = 0;  // ... but for these of them, whose drafts were late: a token
   // What the decodes attended to (one entry per KV law), copied when the step was planned.
@@ -37,7 +40,7 @@ struct StepPlan {
   [[nodiscard]] bool empty() const { return chunks.empty() && decodes == 0; }
   // Of prompts that have more chunks, and of nothing else: no later step needs a token of it.
   [[nodiscard]] bool goes_on() const;
-  // Tokens of prompts whose last layers this step computes.
+  // Tokens of prompts that are in the KV cache after this step.
   [[nodiscard]] std::int64_t prefill_tokens() const;
   // Tokens that the decodes compute, padding aside.
   [[nodiscard]] std::int64_t decode_tokens() const { return decodes + (decodes - late) * drafts; }
