@@ -9,8 +9,8 @@
 
 #include "base/files.hpp"
 #include "sim/result/result_json.hpp"
-#include "sim/scenario/resolved.hpp"
 #include "sim/scenario/scenario_paths.hpp"
+#include "sim/scenario/written.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 }  // namespace
 
 YamlNode resolved_for(const scenario::Scenario& scenario, const fs::path& folder) {
-  return scenario::moved_paths(scenario::resolved(scenario), scenario.folder, folder);
+  return scenario::moved_paths(scenario::written(scenario), scenario.folder, folder);
 }
 
 RunFolder::RunFolder(fs::path folder, const scenario::Scenario& scenario, Extras extras)

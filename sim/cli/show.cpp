@@ -16,7 +16,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/model_card.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/scenario/resolved.hpp"
+#include "sim/scenario/written.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -57,7 +57,7 @@ Text show_file(const fs::path& file, Diagnostics& diagnostics) {
   switch (kind) {
     case FileKind::scenario: {
       const auto scenario = scenario::load_scenario(file, {}, std::nullopt, catalogs(), diagnostics);
-      return scenario ? Text(annotated(scenario::resolved(*scenario))) : std::nullopt;
+      return scenario ? Text(annotated(scenario::written(*scenario))) : std::nullopt;
     }
     case FileKind::model: return shown(models::load_model_file(file, diagnostics));
     case FileKind::trace:

@@ -21,7 +21,7 @@
 #include "sim/cli/description.hpp"
 #include "sim/cli/run_folder.hpp"
 #include "sim/explore/plan_config.hpp"
-#include "sim/scenario/resolved.hpp"
+#include "sim/scenario/written.hpp"
 #include "sim/studies/study_config.hpp"
 #include "workloads/workload.hpp"
 
@@ -129,7 +129,7 @@ TEST_CASE("scenarios, sweeps and studies are written as they are read") {
         case cli::FileKind::scenario: {
           const auto scenario = scenario::load_scenario(file, {}, std::nullopt, catalogs, diagnostics);
           if (!scenario) continue;  // one that a study or a sweep completes
-          CHECK(write_yaml(scenario::resolved(*scenario)) ==
+          CHECK(write_yaml(scenario::written(*scenario)) ==
                 write_yaml(scenario->resolved));  // in the words of the file
           const std::string text = write_yaml(cli::resolved_for(*scenario, scenario->folder));
           CAPTURE(text);

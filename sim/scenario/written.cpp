@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario/resolved.hpp"
+#include "sim/scenario/written.hpp"
 
 #include <utility>
 
@@ -8,7 +8,7 @@
 
 namespace llmscape::scenario {
 
-YamlNode resolved(const Scenario& scenario) {
+YamlNode written(const Scenario& scenario) {
   YamlNode tree = scenario.resolved;
   const YamlNode schema = *tree.find("schema");
   tree.erase("schema");
