@@ -54,9 +54,9 @@ struct Request {
   std::int32_t preemptions = 0;
   Reason reason = Reason::none;  // once it was dropped or has failed
 
-  // A prompt that comes bit by bit: `prompt` is what is there; no token is answered before it is complete.
+  // A streaming prompt: `prompt` is what is there; no token is answered before it is complete.
   bool complete = true;
-  bool versioned = false;    // it did, or would have: it was held back until its last version was there
+  bool versioned = false;    // it comes in versions, or did and was held back until the last was there
   Seconds context_complete;  // when it was, at the gateway; the arrival of a prompt that comes whole
   Seconds latest_version;    // when it last changed
   // INV-3: arrival <= enqueue <= schedule <= first_token <= last_token.

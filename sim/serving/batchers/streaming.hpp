@@ -6,7 +6,7 @@
 
 namespace llmscape::serving {
 
-// The two-phase scheduler of Stream2LLM (arXiv 2604.16395), for prompts that come bit by bit: (1) requests are ordered
+// The two-phase scheduler of Stream2LLM (arXiv 2604.16395), for streaming prompts: (1) requests are ordered
 // and it is tested, without touching anything, which of them fit if those of the lowest priority give way; (2) they do,
 // and the others get their blocks.
 struct Streaming : TokenBudget {

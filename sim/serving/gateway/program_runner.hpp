@@ -34,7 +34,7 @@ class ProgramHost {
 class ProgramRunner final : public EventSource {
  public:
   // `retrieval_servers`: 0 for a station where nobody queues. `retrieval`: the hosts that answer queries; nullptr where
-  // no program has any. `streaming_input`: a call whose prompt comes bit by bit is made with its first version, else
+  // no program has any. `streaming_input`: a call with a streaming prompt is made with its first version, else
   // with its last.
   ProgramRunner(std::int64_t retrieval_servers, const hardware::Retrieval* retrieval, bool streaming_input,
                 ProgramHost& host);
