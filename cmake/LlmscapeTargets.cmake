@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# llmscape_library(NAME SOURCES... PUBLIC libs... PRIVATE libs...): one floor or room as a static library llmscape_NAME.
+# llmscape_library(NAME SOURCES... PUBLIC libs... PRIVATE libs...): one floor or a folder of it as a static library llmscape_NAME.
 function(llmscape_flags target)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   target_compile_features(${target} PUBLIC cxx_std_20)

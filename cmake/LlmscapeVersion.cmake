@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The target llmscape_version: one file that says which commit, compiler and build type this binary is. The file is made
-# anew by every build, by this same script, and replaced only when it changed: a new commit recompiles one file and relinks.
+# again by every build, by this same script, and replaced only when it changed: a new commit recompiles one file and relinks.
 if(CMAKE_SCRIPT_MODE_FILE)  # cmake -D SOURCE_DIR= -D OUTPUT= -D NUMBER= -D COMPILER= -D BUILD_TYPE= -P LlmscapeVersion.cmake
   # Takes no lock and trusts a tree of another owner: building must not depend on who made the checkout. Naming .git keeps
   # an unpacked archive from taking the commit of a repository around it.

@@ -122,7 +122,7 @@ const Fields<Cpu>& cpu_fields() {
     Fields<Cpu> f("cpu", "processor cores with prepacked matrix kernels");
     add_common_fields(f);
     f.add("threads", &Cpu::threads, "threads that compute").required().at_least(1);
-    f.add_group("products", &Cpu::products, cpu_products_fields(), "matrix products").required();
+    f.add_group("gemm", &Cpu::products, cpu_products_fields(), "GEMMs").required();
     f.add_group("prefill_attention", &Cpu::prefill_attention, cpu_attention_fields(), "attention of prompt chunks")
         .required();
     f.add_group("decode_attention", &Cpu::decode_attention, cpu_attention_fields(), "attention of decodes").required();

@@ -6,7 +6,7 @@
 
 namespace llmscape::hardware {
 
-// Processor cores that run a model with prepacked products and paged attention.
+// Processor cores that run a model with prepacked GEMMs and paged attention.
 struct Cpu final : Device, PowerRange {
   std::int64_t threads = 1;
   CpuProducts products;

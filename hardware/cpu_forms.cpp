@@ -140,11 +140,11 @@ KernelCost elementwise_cost(const CpuElementwise& p, std::int64_t threads, const
 const Fields<CpuProducts>& cpu_products_fields() {
   static const Fields<CpuProducts> fields = [] {
     using P = CpuProducts;
-    Fields<P> f("products", "matrix products with prepacked weights");
-    f.add("rate", &P::rate, "rate of one thread in large products").required().above(0);
+    Fields<P> f("cpu_gemm", "GEMMs with prepacked weights");
+    f.add("rate", &P::rate, "rate of one thread in large GEMMs").required().above(0);
     f.add("hidden_rows", &P::hidden_rows, "rows that are computed while the weights come in").required().at_least(0);
     f.add("bandwidth", &P::bandwidth, "memory bandwidth of all threads").required().above(0);
-    f.add("launch", &P::launch, "fixed time of a product").required().at_least(0);
+    f.add("launch", &P::launch, "fixed time of a GEMM").required().at_least(0);
     add_fit_fields(f);
     return f;
   }();

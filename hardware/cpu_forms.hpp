@@ -5,7 +5,7 @@
 
 namespace llmscape::hardware {
 
-// Kernels of one processor thread and what they cost: oneDNN's products with prepacked weights, and the paged attention
+// Kernels of one processor thread and what they cost: oneDNN's GEMMs with prepacked weights, and the paged attention
 // and the element-wise kernels of the harness (hardware/harness/cpu_kernels), which our mini engine runs too. Threads
 // multiply rates and share bandwidths.
 

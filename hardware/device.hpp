@@ -148,9 +148,9 @@ struct Device {
   }
   // What its kernels multiply; nothing: it takes every format as it is asked for ...
   [[nodiscard]] virtual std::optional<Arithmetic> arithmetic() const { return std::nullopt; }
-  // ... but states no rate for products of such narrow inputs, and computes them as those of 16 bits.
+  // ... but states no rate for GEMMs of such narrow inputs, and computes them as those of 16 bits.
   [[nodiscard]] virtual bool computes_as_wider(const models::Format& /*inputs*/) const { return false; }
-  // HOI of arXiv 2604.05404: dense peak of 16-bit products / bandwidth of the device memory, in FLOP per byte. Nothing
+  // HOI of arXiv 2604.05404: dense peak of 16-bit GEMMs / bandwidth of the device memory, in FLOP per byte. Nothing
   // for kinds that do not state both.
   [[nodiscard]] virtual std::optional<double> operational_intensity() const { return std::nullopt; }
   // Why this model and plan cannot run on this device, one sentence each; empty: they can.

@@ -51,7 +51,7 @@ const Family<Device>& single_devices() {
       {
           member<Gpu, Device>("gpu", "kernels in tiles, a host and a device timeline", gpu_fields()),
           table_kind(),
-          member<Cpu, Device>("cpu", "processor cores: a roofline with a cost for short products", cpu_fields()),
+          member<Cpu, Device>("cpu", "processor cores: a roofline with a cost for small GEMMs", cpu_fields()),
           member<Roofline, Device>("roofline", "one efficiency each for arithmetic and memory", roofline_fields()),
           member<CimDevice, Device>("cim", "compute-in-memory macros beside a streamed memory", cim_fields()),
           member<DataflowDevice, Device>("dataflow", "fused sections over sockets with three memory tiers",
@@ -73,7 +73,7 @@ const Family<Device>& devices() {
     kinds.push_back(member<PipelineSplit, Device>("pipeline", "consecutive layers of a model on unlike devices",
                                                   pipeline_split_fields()));
     kinds.push_back(member<AttentionOffload, Device>(
-        "attention_offload", "attention and KV cache on one device, products on another", attention_offload_fields()));
+        "attention_offload", "attention and KV cache on one device, GEMMs on another", attention_offload_fields()));
     return Family<Device>("device", "kind", std::move(kinds));
   }();
   return family;

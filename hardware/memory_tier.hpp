@@ -32,7 +32,7 @@ void add_memory_tier_fields(Fields<T>& f) {
   f.add("latency", &T::latency, "of a transfer").required().at_least(0);
   f.add_enum("shared_by", &T::shared_by,
              {{"replica", Sharing::replica}, {"node", Sharing::node}, {"all", Sharing::all}},
-             "who has it together: each replica has its own, those of a node, or all that serve the model");
+             "who shares it: each replica has its own, those of a node, or all that serve the model");
 }
 
 }  // namespace llmscape::hardware

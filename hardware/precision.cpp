@@ -80,7 +80,7 @@ bool unlike(const Format& weights, const Format& inputs) {
   return weights.bytes >= 1 && narrow(weights) && integers(weights) != integers(inputs);
 }
 
-// The narrow weights of matrix products, dense and of experts, each once.
+// The narrow weights of GEMMs, dense and of experts, each once.
 std::vector<Format> narrow_weights(const models::Precision& precision) {
   std::vector<Format> all;
   for (const Format& weights : {precision.weights, precision.expert_weights()})
@@ -170,7 +170,7 @@ class Served {
       else if (by == ActivationsBy::engine && meant_for_narrow_inputs(weights))
         served_.emulated.push_back(
             fmt::format("'{}' does not multiply {}: weights are widened to 16 bits on the way "
-                        "to the product (W{:.0f}A16): their bytes, but bf16's arithmetic",
+                        "to the GEMM (W{:.0f}A16): their bytes, but bf16's arithmetic",
                         device_.name, weights.name, 8 * weights.bytes));
     }
   }
@@ -202,7 +202,7 @@ ServedPrecision served_precision(const Device& device, const models::Precision& 
   const Format& inputs = served.precision.activations;
   if (narrow(inputs) && device.computes_as_wider(inputs))
     served.emulated.push_back(
-        fmt::format("'{}' states no rate for products of {} inputs: they have their bytes, but "
+        fmt::format("'{}' states no rate for GEMMs of {} inputs: they have their bytes, but "
                     "bf16's arithmetic",
                     device.name, inputs.name));
   return served;

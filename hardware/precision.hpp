@@ -11,13 +11,13 @@ struct Device;
 
 // What the kernels of a device multiply, as its catalogue entry says.
 struct Arithmetic {
-  bool int8 = false, fp8 = false, fp4 = false;  // products of such inputs: it states a peak for them
-  // Formats of weights that its kernels widen to 16 bits on the way to the product (Marlin, Triton); empty: all that
+  bool int8 = false, fp8 = false, fp4 = false;  // GEMMs of such inputs: it states a peak for them
+  // Formats of weights that its kernels widen to 16 bits on the way to the GEMM (Marlin, Triton); empty: all that
   // kWidened (precision.cpp) lists.
   std::vector<std::string> widens;
 };
 
-// Who says what the inputs of matrix products are.
+// Who says what the inputs of GEMMs are.
 enum class ActivationsBy {
   user,        // `model.activations`: taken as it is, or refused
   checkpoint,  // the model's own quantisation scheme; emulated with 16-bit inputs where the device lacks the units

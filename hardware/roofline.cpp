@@ -118,7 +118,7 @@ const Fields<Roofline>& roofline_fields() {
     add_peak_fields(f);
     f.add("memory_bandwidth", &P::memory_bandwidth, "bandwidth of the device memory").required().above(0);
     f.add("memory_capacity", &P::memory_capacity, "memory for weights, KV and activations").required().above(0);
-    f.add("compute_efficiency", &P::compute_efficiency, "share of the peak in products").required().above(0).at_most(1);
+    f.add("compute_efficiency", &P::compute_efficiency, "share of the peak in GEMMs").required().above(0).at_most(1);
     f.add("attention_efficiency", &P::attention_efficiency, "share of the peak in scores and values")
         .required()
         .above(0)

@@ -23,7 +23,7 @@ struct Adapter {
 template <class T>
 void add_adapter_fields(Fields<T>& fields) {
   fields.add("rank", &T::rank, "width between the two matrices of a target").required().between(1, 1024);
-  fields.add("targets", &T::targets, "products that are adapted").one_of({"q", "k", "v", "o", "mlp"}).required();
+  fields.add("targets", &T::targets, "projections that are adapted").one_of({"q", "k", "v", "o", "mlp"}).required();
 }
 
 // Why the model cannot be adapted like that, one sentence each: latent attention has no q, k, v, and adapters of routed
@@ -36,7 +36,7 @@ std::int64_t parameters(const Adapter&, const ModelSpec&);
 Bytes adapter_bytes(const Adapter&, const ModelSpec&, const ParallelPlan&);
 
 // What `adapters` distinct adapters add to the work of `tokens` tokens on one rank of one stage: for each group of
-// targets with one input a thin product down to the rank and one up to the outputs. Every token passes through one of
+// targets with one input a thin GEMM down to the rank and one up to the outputs. Every token passes through one of
 // the adapters.
 std::vector<Operator> adapter_work(const Adapter&, const ModelSpec&, const ParallelPlan&, std::int64_t tokens,
                                    std::int64_t adapters);

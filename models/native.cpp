@@ -116,8 +116,7 @@ const Fields<NativeModel>& native_model_fields() {
     f.add("embedding_width", &NativeModel::embedding_width, "narrower input embedding; 0: hidden").between(0, kWidest);
     f.add("final_norm", &NativeModel::final_norm, "a norm before the head");
     f.add("weights", &NativeModel::weights, "number format of the weights").one_of(format_names());
-    f.add("activations", &NativeModel::activations, "number format of the inputs of matrix products")
-        .one_of(format_names());
+    f.add("activations", &NativeModel::activations, "number format of the inputs of GEMMs").one_of(format_names());
     f.add("kv", &NativeModel::kv, "number format of the KV cache").one_of(format_names());
     f.add_group("groups", &NativeModel::groups, group_fields(), "the layers; their order does not matter").required();
     f.check([](const NativeModel& model, const YamlNode& node, Diagnostics& diagnostics) {

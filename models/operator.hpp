@@ -19,12 +19,12 @@ struct Gemm {
   bool operator==(const Gemm&) const = default;
 };
 
-// The expert products of one routed layer on one rank: `tokens` x experts_per_token rows spread over the experts.
+// The expert GEMMs of one routed layer on one rank: `tokens` x experts_per_token rows spread over the experts.
 struct GroupedGemm {
   std::int64_t rows = 0;       // token-expert pairs on this rank
   double experts_touched = 0;  // distinct experts of this rank whose weights are read
   int experts_held = 0;        // experts on this rank
-  std::int64_t n = 0, k = 0;   // one expert's product
+  std::int64_t n = 0, k = 0;   // one expert's GEMM
   Format weights, activations;
   bool even = true;  // every touched expert has as many rows, as in kernel tables; false: as routing deals them out
   bool operator==(const GroupedGemm&) const = default;

@@ -12,7 +12,7 @@ class OperatorList {
  public:
   // `count` repeats; none if it is 0.
   void add(const AnyOperator& what, int count);
-  // A matrix product, nothing if it has no rows; where activations are narrower than 16 bits, a kernel quantises its
+  // A GEMM, nothing if it has no rows; where activations are narrower than 16 bits, a kernel quantises its
   // input first: 16 bits read, the narrow format written, with the scales of its groups or one for each token.
   void add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights, const Format& activations,
                 int count);
@@ -23,10 +23,10 @@ class OperatorList {
   std::vector<Operator> operators_;
 };
 
-// Format of hidden states between operators: 16 bits at least, even where the inputs of matrix products are quantised
+// Format of hidden states between operators: 16 bits at least, even where the inputs of GEMMs are quantised
 // to fewer. The router and the head, which quantised checkpoints leave alone, take them as they are.
 Format hidden_format(const Precision& precision);
-// Format of the inputs of a product with these weights: no engine quantises those of 16-bit weights.
+// Format of the inputs of a GEMM with these weights: no engine quantises those of 16-bit weights.
 Format inputs_of(const Precision& precision, const Format& weights);
 
 }  // namespace llmscape::models

@@ -41,7 +41,7 @@ struct Stage {
   // model_call:
   int model = 0;  // index into the scenario's models; 0: the one that needs no name
   Prompt prompt{};
-  // A prompt that comes bit by bit (streamed retrieval), by rising time; `prompt` is then the last version. Empty: it
+  // A versioned prompt (streamed retrieval), by rising time; `prompt` is then the last version. Empty: it
   // is there when the call starts.
   std::vector<PromptVersion> versions{};
   std::int64_t output_tokens = 1;

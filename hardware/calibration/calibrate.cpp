@@ -63,7 +63,7 @@ void correct(Parameters& parameters, FamilyReport& report, const CorrectionPlan&
   parameters.correction = std::move(earned->correction);
 }
 
-// One calibration under way: later families build on the products' parameters.
+// One calibration under way: later families build on the GEMMs' parameters.
 class Calibrator {
  public:
   Calibrator(const traces::KernelTables& tables, Gpu gpu, YamlNode device, const CalibrationRequest& request)
@@ -106,7 +106,7 @@ class Calibrator {
     });
   }
 
-  // The format of most products: bf16, or what stands in for it.
+  // The format of most GEMMs: bf16, or what stands in for it.
   [[nodiscard]] std::string gemm_format() const {
     for (const char* format : {"bf16", "fp16", "fp8"})
       if (std::ranges::find(tables_.gemm, format, &traces::TimedGemm::format) != tables_.gemm.end()) return format;

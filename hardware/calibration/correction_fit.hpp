@@ -11,7 +11,7 @@ namespace llmscape::hardware {
 
 // A measured time beside what the physical form says of it.
 struct CorrectionRow {
-  // Kernels that the correction applies to, with the form's times in seconds: one, or the products of an expert layer.
+  // Kernels that the correction applies to, with the form's times in seconds: one, or the GEMMs of an expert layer.
   struct Kernel {
     Features features;
     double seconds = 0;

@@ -16,7 +16,7 @@ namespace llmscape::hardware {
 // Records beside what parameters without a correction say of them.
 std::vector<CorrectionRow> correction_rows(const Chip& chip, const GemmParameters& p,
                                            std::span<const traces::TimedGemm> records);
-// Of whole expert layers only the grouped products are corrected.
+// Of whole expert layers only the grouped GEMMs are corrected.
 std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwiseParameters& elementwise,
                                            const GemmParameters& p, std::span<const traces::TimedExpertLayer> records);
 // A form that knows of caches left in L2 keeps what they save out of the correction.

@@ -67,10 +67,10 @@ CpuProducts products_of(std::span<const double> free) {
 }
 
 CpuProducts fit_products(const std::vector<TimedGemm>& all, std::vector<FamilyReport>& reports) {
-  const std::vector<TimedGemm> rows = usable(all, "products");
+  const std::vector<TimedGemm> rows = usable(all, "gemm");
   const models::Format format = single_precision();
   FormProblem problem;
-  problem.family = "products";
+  problem.family = "gemm";
   problem.parameters = {rate("rate"), {"hidden_rows", 0.5, 50, 4, 0.7}, bandwidth("bandwidth"), launch("launch")};
   for (const TimedGemm& r : rows) add_row(problem, r, {r.n, r.k}, r.m);
   problem.form = [&](std::span<const double> free) {

@@ -19,7 +19,7 @@ std::vector<YamlNode::Entry> groups_of(const CpuCalibration& calibration, const 
                                     report.data, 100 * errors.median, 100 * errors.mean, 100 * errors.p95);
     groups.push_back({key, {}, fitted_group(fields, std::move(parameters))});
   };
-  add("products", cpu_products_fields(), calibration.products);
+  add("gemm", cpu_products_fields(), calibration.products);
   add("prefill_attention", cpu_attention_fields(), calibration.prefill_attention);
   add("decode_attention", cpu_attention_fields(), calibration.decode_attention);
   add("elementwise", cpu_elementwise_fields(), calibration.elementwise);

@@ -106,7 +106,7 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   if (!format) throw std::invalid_argument("no number format '" + layer.format + "'");
   const double tokens = static_cast<double>(layer.tokens), hidden = static_cast<double>(layer.hidden);
   const std::int64_t width = layer.expert_width / layer.tensor_parallel;
-  // Every routed row has a place on every rank; the products skip those of other ranks' experts.
+  // Every routed row has a place on every rank; the GEMMs skip those of other ranks' experts.
   const double rows = tokens * static_cast<double>(layer.experts_per_token);
 
   ExpertLayerWork work;

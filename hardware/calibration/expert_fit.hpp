@@ -32,8 +32,8 @@ struct ExpertCalibration {
   FamilyReport report;        // held out: folds that share no model (hidden, width, experts, experts per token)
 };
 
-// Fits the grouped products to whole layers of one format; the streamed pieces are priced by `elementwise`, and
-// `compute_efficiency`, which layers do not identify beside the tiles' other costs, is that of plain products.
+// Fits the grouped GEMMs to whole layers of one format; the streamed pieces are priced by `elementwise`, and
+// `compute_efficiency`, which layers do not identify beside the tiles' other costs, is that of plain GEMMs.
 // `records` must not be empty.
 ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise, double compute_efficiency,
                               const GemmPrior& prior, std::span<const traces::TimedExpertLayer> records);

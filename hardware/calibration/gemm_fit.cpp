@@ -39,7 +39,7 @@ GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> fre
   return p;
 }
 
-// The products that the records timed.
+// The GEMMs that the records timed.
 std::vector<models::Gemm> products(std::span<const TimedGemm> records) {
   std::vector<models::Gemm> all;
   all.reserve(records.size());

@@ -10,13 +10,13 @@
 
 namespace llmscape::hardware {
 
-// What is known of a GPU's matrix products before the fit, by its generation.
+// What is known of a GPU's GEMMs before the fit, by its generation.
 struct GemmPrior {
   double wave_quantisation = 0;  // held fixed: 1 on A100, 0 on Hopper and Blackwell
   BytesPerSecond l2_bandwidth;   // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
 };
 
-// Where the form holds: products whose weights are narrower than 512 are ruled by kernel choice.
+// Where the form holds: GEMMs whose weights are narrower than 512 are ruled by kernel choice.
 struct GemmRange {
   std::int64_t most_rows = 32768, least_width = 512;
 };
@@ -30,7 +30,7 @@ struct GemmCalibration {
   FamilyReport report;        // held out: folds that share no (n, k); times in s, bandwidths in B/s
 };
 
-// Fits the products' form to records of one format. `records` must not be empty, and name a known format.
+// Fits the GEMMs' form to records of one format. `records` must not be empty, and name a known format.
 GemmCalibration fit_gemm(const Chip& chip, std::span<const traces::TimedGemm> records, const GemmPrior& prior);
 
 // Times that the parameters give for the records, in seconds.

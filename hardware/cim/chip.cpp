@@ -119,7 +119,7 @@ const Fields<CimDevice>& cim_fields() {
     f.add_group("dram", &D::dram, dram_fields(), "memory beside the macros").preset_from("dram").required();
     f.add("storage_bandwidth", &D::storage_bandwidth, "of the flash that weights are loaded from; absent: none")
         .above(0);
-    f.add("buffer", &D::buffer, "SRAM for the activations of a product; what it cannot hold passes through the memory")
+    f.add("buffer", &D::buffer, "SRAM for the activations of a GEMM; what it cannot hold passes through the memory")
         .required()
         .above(0);
     f.add("streams_embedding", &D::streams_embedding,

@@ -45,7 +45,7 @@ struct CimDevice final : Device {
   std::vector<std::string> weight_formats;
   Dram dram;
   std::optional<Sourced<BytesPerSecond>> storage_bandwidth;  // of the flash behind it
-  Sourced<Bytes> buffer;                                     // SRAM that holds the activations of a product
+  Sourced<Bytes> buffer;                                     // SRAM that holds the activations of a GEMM
   bool streams_embedding = false;  // a step reads the whole input embedding, not a row per token
   Sourced<FlopsPerSecond> vector_throughput;
   Sourced<Seconds> fill;  // start of a step that nothing overlaps

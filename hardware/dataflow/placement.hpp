@@ -7,7 +7,7 @@
 
 namespace llmscape::hardware {
 
-// The stages of a layer are its matrix products and its attention. All sockets share each stage evenly, so that the
+// The stages of a layer are its GEMMs and its attention. All sockets share each stage evenly, so that the
 // budget of one socket decides.
 
 // Sections that a layer is cut into so that each fits the memory units, of which every stage takes whole ones for its

@@ -15,13 +15,13 @@ namespace llmscape::hardware {
 // What a correction may depend on: sides of an operator and quantities of its form. None of them knows a rate of the
 // chip, so that a faster memory is never slower for being corrected.
 enum class Feature {
-  rows,        // of a product; of an expert's product: rows for each touched expert
-  columns,     // outputs of a product
-  depth,       // inputs of a product
+  rows,        // of a GEMM; of an expert's GEMM: rows for each touched expert
+  columns,     // outputs of a GEMM
+  depth,       // inputs of a GEMM
   padding,     // rows rounded up to multiples of 256, over rows; at most 2
   wide_waves,  // tiles of 128 x 256 over multiprocessors
   tall_waves,  // tiles of 256 x 128 over multiprocessors
-  experts,     // touched by a grouped product
+  experts,     // touched by a grouped GEMM
   sequences,   // that an attention serves
   tokens,      // new ones of each sequence, on average
   context,     // entries that a decode attends to, on average

@@ -26,7 +26,7 @@ bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit
   }
   const bool inside = rows <= fit.most_rows && std::min(n, k) >= fit.least_width;
   if (!inside && first(family).empty())
-    first(family) = fmt::format("a product of {} rows, N {}, K {} (fitted: rows to {}, N and K from {})", rows, n, k,
+    first(family) = fmt::format("a GEMM of {} rows, N {}, K {} (fitted: rows to {}, N and K from {})", rows, n, k,
                                 fit.most_rows, fit.least_width);
   return inside;
 }

@@ -37,13 +37,13 @@ double blend(double a, double b, double c) {
   return top * std::sqrt(std::sqrt(fourth(a) + fourth(b) + fourth(c)));
 }
 
-// A product cut into `blocks` thread blocks of one tile over a depth of K / split.
+// A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split.
 struct Grid {
   double blocks, depth;
   Tile tile;
 };
 
-// Time of the main kernel without launch; `bytes` is the traffic of the whole product.
+// Time of the main kernel without launch; `bytes` is the traffic of the whole GEMM.
 double kernel_seconds(const Chip& chip, const GemmParameters& p, FlopsPerSecond peak, const Grid& grid, double bytes,
                       double weight_bytes, double activation_bytes) {
   const double sms = static_cast<double>(*chip.multiprocessors);
@@ -118,7 +118,7 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
 const Fields<GemmParameters>& gemm_fields() {
   static const Fields<GemmParameters> fields = [] {
     using P = GemmParameters;
-    Fields<P> f("gemm", "matrix products in tiles (docs: kernel model, form b)");
+    Fields<P> f("gemm", "GEMMs in tiles (docs: kernel model, form b)");
     f.add("compute_efficiency", &P::compute_efficiency, "share of the peak inside full tiles")
         .required()
         .above(0)

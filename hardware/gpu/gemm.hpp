@@ -9,7 +9,7 @@
 
 namespace llmscape::hardware {
 
-// Parameters of a dense matrix product in tiles: form (b) of the kernel model, fitted per device and software.
+// Parameters of a dense GEMM in tiles: form (b) of the kernel model, fitted per device and software.
 struct GemmParameters : Fit {
   double compute_efficiency = 0;  // share of the peak inside full tiles
   double memory_efficiency = 0;   // share of the memory bandwidth
@@ -31,7 +31,7 @@ const Fields<GemmParameters>& gemm_fields();
 //   launch + (t_compute^4 + t_memory^4 + t_l2^4)^(1/4) + [split > 1] second pass.
 KernelCost gemm_cost(const Chip&, const GemmParameters&, const models::Gemm&);
 
-// The products of a routed layer: thread blocks are counted over the touched experts, whose weights are read once. Rows
+// The GEMMs of a routed layer: thread blocks are counted over the touched experts, whose weights are read once. Rows
 // that are not dealt out evenly leave the last tile of each expert half empty.
 KernelCost grouped_gemm_cost(const Chip&, const GemmParameters&, const models::GroupedGemm&);
 

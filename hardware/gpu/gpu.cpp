@@ -122,7 +122,7 @@ const Fields<Gpu>& gpu_fields() {
     f.add("accuracy", &Gpu::accuracy, "what its predictions are worth; empty: as the tags of its fits say");
     add_peak_fields(f);
     f.add("widens", &Gpu::widens,
-          "formats of weights that its kernels widen to 16 bits before the product; absent: int8, int4, fp8, "
+          "formats of weights that its kernels widen to 16 bits before the GEMM; absent: int8, int4, fp8, "
           "fp8_block, mxfp8, nvfp4, mxfp4, q8_0 and q4_0, as Marlin does from Ampere on")
         .one_of(models::format_names());
     f.add("hbm_bandwidth", &Gpu::hbm_bandwidth, "bandwidth of the device memory").required().above(0);
@@ -135,13 +135,12 @@ const Fields<Gpu>& gpu_fields() {
     f.add("runtime_reserve", &Gpu::runtime_reserve, "memory of contexts, communicators and captured graphs")
         .required()
         .at_least(0);
-    f.add_group("gemm", &Gpu::gemm, gemm_fields(), "dense matrix products").required();
-    f.add_group("expert_gemm", &Gpu::expert_gemm, gemm_fields(),
-                "matrix products of routed experts; absent: as the dense ones");
+    f.add_group("gemm", &Gpu::gemm, gemm_fields(), "dense GEMMs").required();
+    f.add_group("expert_gemm", &Gpu::expert_gemm, gemm_fields(), "GEMMs of routed experts; absent: as the dense ones");
     f.add_group("gemm_by_format", &Gpu::gemm_by_format, gemm_fields(),
-                "dense matrix products whose weights have this format; others are priced as `gemm`");
+                "dense GEMMs whose weights have this format; others are priced as `gemm`");
     f.add_group("expert_gemm_by_format", &Gpu::expert_gemm_by_format, gemm_fields(),
-                "matrix products of routed experts whose weights have this format; others are priced as `expert_gemm`");
+                "GEMMs of routed experts whose weights have this format; others are priced as `expert_gemm`");
     f.add_group("prefill_attention", &Gpu::prefill_attention, prefill_attention_fields(), "attention of prompt chunks")
         .required();
     f.add_group("decode_attention", &Gpu::decode_attention, decode_attention_fields(), "attention of decodes")

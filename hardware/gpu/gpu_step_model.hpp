@@ -42,7 +42,7 @@ class GpuStepModel final : public StepModel {
   models::ParallelPlan plan_;
   Device::Settings settings_;
   Launches launches_;
-  bool latent_;  // the attention of prompts is then a choice of forms, with products of their own
+  bool latent_;  // the attention of prompts is then a choice of forms, with GEMMs of their own
   std::vector<AttentionLayers> attention_;
   FittedRange range_;
   StepTables tables_;

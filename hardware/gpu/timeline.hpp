@@ -25,7 +25,7 @@ std::int64_t padded_tokens(std::int64_t tokens, const Device::Settings&);
 // Operators that a step launches on one rank of a stage, as vLLM's layers do (vllm/model_executor): each of
 // models::step_work once, residual sums inside RMS norms but not beside layer norms, and the writing of keys and values
 // beside each attention. 10 for a dense layer of Llama, 2 more with tensor parallelism; a routed feed-forward has 7
-// (router, top-k, alignment, two grouped products, activation, sum) for the 3 of a dense one.
+// (router, top-k, alignment, two grouped GEMMs, activation, sum) for the 3 of a dense one.
 struct Launches {
   std::int64_t kernels = 0;
   std::int64_t attention = 0;  // of them: attention and cache writes, which stay outside the pieces of graphs

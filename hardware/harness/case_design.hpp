@@ -15,7 +15,7 @@ namespace llmscape::hardware::harness {
 std::int64_t spread(double u, std::int64_t low, std::int64_t high);
 // A multiple of 64 that is no power of two, evenly spread in the log.
 std::int64_t spread_width(double u, std::int64_t low, std::int64_t high);
-// Rows of a product: half of them up to 256, the others above.
+// Rows of a GEMM: half of them up to 256, the others above.
 std::int64_t spread_rows(double u, std::int64_t most);
 std::int64_t chosen(double u, std::initializer_list<std::int64_t> from);
 

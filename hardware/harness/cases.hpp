@@ -9,7 +9,7 @@ namespace llmscape::hardware::harness {
 
 // What a backend ("cpu" or "cuda") is asked to time, family by family. The quick list holds the first points of each
 // family's design, which are spread like all of them. Shapes are evenly spread in the log (a scrambled Sobol sequence);
-// widths of products are multiples of 64 but no powers of two, and half the products have at most 256 rows.
+// widths of GEMMs are multiples of 64 but no powers of two, and half the GEMMs have at most 256 rows.
 std::vector<traces::KernelCase> kernel_cases(std::string_view backend, bool quick);
 
 // Five cases that are timed at the start, in the middle and at the end of a run.

@@ -101,7 +101,7 @@ std::vector<std::string> AttentionOffload::problems(const models::ModelSpec& mod
   for (std::string& problem : problems_of("weights (" + weights->name + ")", *weights, models::without_context(model)))
     found.push_back(std::move(problem));
   if (found.empty() && kv_tokens(model, plan) == 0)
-    found.push_back(fmt::format("attention ({}): there is no room for KV", attention->name));
+    found.push_back(fmt::format("attention ({}): there is no memory left for KV", attention->name));
   return found;
 }
 
@@ -127,7 +127,7 @@ std::unique_ptr<StepModel> AttentionOffload::bind(const models::ModelSpec& model
 const Fields<AttentionOffload>& attention_offload_fields() {
   static const Fields<AttentionOffload> fields = [] {
     using A = AttentionOffload;
-    Fields<A> f("attention_offload", "attention and KV cache on one device, products with weights on another");
+    Fields<A> f("attention_offload", "attention and KV cache on one device, GEMMs with weights on another");
     add_common_fields(f);
     f.add_family("attention", &A::attention, single_devices(),
                  "the device with the KV cache; `count` of them share its heads")

@@ -5,7 +5,7 @@
 
 namespace llmscape::hardware {
 
-// Attention (scores and values, and the KV cache) on one device, every product with weights on another, as in Lamina
+// Attention (scores and values, and the KV cache) on one device, every GEMM with weights on another, as in Lamina
 // (arXiv 2405.01814) and in attention and feed-forward disaggregation. In each layer queries and new KV entries cross a
 // link to the attention and its output comes back. One such device is a whole replica.
 //

@@ -144,7 +144,7 @@ std::vector<std::string> PipelineSplit::problems(const models::ModelSpec& model,
   if (!found.empty()) return found;
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (kv_tokens_of(*stages[i].device, parts[i], memory_utilization, embedding_of(model, i)) == 0)
-      found.push_back(role(i, *stages[i].device) + ": its weights leave no room for KV");
+      found.push_back(role(i, *stages[i].device) + ": its weights leave no memory for KV");
   return found;
 }
 

@@ -35,7 +35,7 @@ class TableStepModel final : public StepModel {
   Device::Settings settings_;
   Launches launches_{launches_of(model_, plan_)};
   StepShape shape_;
-  Grid products_, streams_;  // by tokens: all matrix products and all that only streams, of a whole step, in seconds
+  Grid products_, streams_;  // by tokens: all GEMMs and all that only streams, of a whole step, in seconds
   Grid head_, sampler_;      // by sequences
   Grid experts_;             // one layer's, by tokens and experts touched
   AttentionTables attention_;

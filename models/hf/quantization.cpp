@@ -53,7 +53,7 @@ std::int64_t group_of(ConfigReader& config) {
 
 constexpr std::int64_t kLargestBlock = 1 << 30;  // from here on scales do not count
 
-// Weights, and inputs of the matrix products where they are quantised too.
+// Weights, and inputs of the GEMMs where they are quantised too.
 void read_fp8(ConfigReader& config, Precision& precision) {
   precision.weights = *format_named("fp8");
   if (config.has("weight_block_size")) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kFooter =
     R"(FOLDER holds kernels/ and measured/: public kernel tables and runs, which are no part of llmscape. Every fit and
-every run is computed anew, which takes some minutes.
+every run is computed again, which takes some minutes.
 
 Examples:
   llmscape accuracy --data ../reference -o docs/accuracy.md

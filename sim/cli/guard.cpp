@@ -23,9 +23,9 @@ int broken(const char* what) {
 
 }  // namespace
 
-int guarded(const std::function<int()>& deed) {
+int guarded(const std::function<int()>& verb) {
   try {
-    const int code = deed();
+    const int code = verb();
     if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
     fmt::print(stderr, "llmscape: cannot write to stdout: {}\n", std::generic_category().message(errno));
   } catch (const Interrupted&) {

@@ -4,8 +4,8 @@
 
 namespace llmscape::cli {
 
-// Does the deed and gives its exit code. What it throws becomes a message on stderr and the exit code for it; so does a
-// stdout that took not all of the result.
-int guarded(const std::function<int()>& deed);
+// Calls the verb and returns its exit code. What it throws becomes a message on stderr and the exit code for it; so
+// does a stdout that took not all of the result.
+int guarded(const std::function<int()>& verb);
 
 }  // namespace llmscape::cli

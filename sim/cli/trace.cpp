@@ -80,26 +80,28 @@ int convert(const Arguments& arguments) {
   return diagnostics.has_errors() ? kUsage : kDone;
 }
 
-CLI::App* add_deed(CLI::App& verb, const char* name, const char* text, const std::shared_ptr<Arguments>& arguments) {
-  CLI::App* deed = verb.add_subcommand(name, text);
-  deed->add_option("trace", arguments->trace, "Trace file")->type_name("FILE")->required();
-  deed->add_option("--trace-format", arguments->format,
+CLI::App* add_action(CLI::App& verb, const char* name, const char* text, const std::shared_ptr<Arguments>& arguments) {
+  CLI::App* action = verb.add_subcommand(name, text);
+  action->add_option("trace", arguments->trace, "Trace file")->type_name("FILE")->required();
+  action
+      ->add_option("--trace-format", arguments->format,
                    "Format of the file; recognised from its first line if not given")
       ->type_name("NAME");
-  arguments->messages.add_options(*deed);
-  return deed;
+  arguments->messages.add_options(*action);
+  return action;
 }
 
-void add_output(CLI::App& deed, Arguments& arguments) {
-  deed.add_option("-o,--output", arguments.output,
+void add_output(CLI::App& action, Arguments& arguments) {
+  action
+      .add_option("-o,--output", arguments.output,
                   "File to write, in our own format; compressed if it ends in .gz or .zst; - is stdout")
       ->type_name("FILE")
       ->required();
-  deed.add_option("--speedup", arguments.speedup, "Divide the times between arrivals by this")
+  action.add_option("--speedup", arguments.speedup, "Divide the times between arrivals by this")
       ->type_name("FACTOR")
       ->check(CLI::PositiveNumber.description(""))
       ->capture_default_str();
-  deed.add_flag("--rebase", arguments.rebase, "Count arrivals from the first record that is written");
+  action.add_flag("--rebase", arguments.rebase, "Count arrivals from the first record that is written");
 }
 
 }  // namespace
@@ -110,7 +112,8 @@ void add_trace(CLI::App& app, Session& session) {
   verb->footer(kFooter);
   verb->require_subcommand(1);
 
-  CLI::App* described = add_deed(*verb, "describe", "Print lengths, arrivals, burstiness and prefix reuse", arguments);
+  CLI::App* described =
+      add_action(*verb, "describe", "Print lengths, arrivals, burstiness and prefix reuse", arguments);
   described
       ->add_option("--block-tokens", arguments->block_tokens, "Tokens of a block when reuse of whole blocks is counted")
       ->type_name("N")
@@ -118,11 +121,11 @@ void add_trace(CLI::App& app, Session& session) {
       ->capture_default_str();
   described->callback([arguments, &session] { session.exit_code = describe(*arguments); });
 
-  CLI::App* converted = add_deed(*verb, "convert", "Write a trace in our own format", arguments);
+  CLI::App* converted = add_action(*verb, "convert", "Write a trace in our own format", arguments);
   add_output(*converted, *arguments);
   converted->callback([arguments, &session] { session.exit_code = convert(*arguments); });
 
-  CLI::App* sliced = add_deed(*verb, "slice", "Write a part of a trace", arguments);
+  CLI::App* sliced = add_action(*verb, "slice", "Write a part of a trace", arguments);
   add_output(*sliced, *arguments);
   sliced->add_option("--first", arguments->first, "Records to skip")->type_name("N")->capture_default_str();
   sliced->add_option("--count", arguments->count, "Records to write; to the end if not given")->type_name("N");

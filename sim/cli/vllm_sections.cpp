@@ -91,7 +91,7 @@ class Reader {
     section.resident = resident;
     serving_.set("lora", scenario::lora_fields().write(section));
     read_.assumed.push_back(
-        fmt::format("every call carries one of {} adapters, all alike popular, of the products q, k, v and o (lora)",
+        fmt::format("every call carries one of {} adapters, all alike popular, of the projections q, k, v and o (lora)",
                     said.adapters.value_or(resident)));
   }
 

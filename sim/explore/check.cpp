@@ -113,7 +113,7 @@ std::optional<Check> check(const ResultsTable& table, const Baseline& baseline, 
                            Diagnostics& diagnostics) {
   if (std::set(table.axes.begin(), table.axes.end()) != std::set(baseline.axes.begin(), baseline.axes.end())) {
     diagnostics.error({}, fmt::format("the baseline has the axes {}, the results have {}", baseline.axes, table.axes),
-                      "--update makes it anew");
+                      "--update rewrites it");
     return std::nullopt;
   }
   auto missing = by_values(baseline, table.axes);

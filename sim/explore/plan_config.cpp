@@ -35,8 +35,8 @@ const Fields<ObjectivesConfig>& objectives_fields() {
   static const Fields<ObjectivesConfig> fields = [] {
     Fields<ObjectivesConfig> f("objectives",
                                "what 'pareto', 'report' and 'optimize' look at when nothing else is said");
-    f.add("maximize", &ObjectivesConfig::maximize, "metrics to have much of: [output_tokens_per_joule]");
-    f.add("minimize", &ObjectivesConfig::minimize, "metrics to have little of: [ttft.p99]");
+    f.add("maximize", &ObjectivesConfig::maximize, "metrics to maximise: [output_tokens_per_joule]");
+    f.add("minimize", &ObjectivesConfig::minimize, "metrics to minimise: [ttft.p99]");
     return f;
   }();
   return fields;

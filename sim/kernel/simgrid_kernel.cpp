@@ -93,7 +93,7 @@ class SimGridKernel : public Kernel {
     planned_.push({at, place});
   }
 
-  // When a process is next due; what has been put off meanwhile is noted anew.
+  // When a process is next due; what has been put off meanwhile is noted again.
   Seconds next_process() {
     while (!planned_.empty()) {
       const auto [at, place] = planned_.top();

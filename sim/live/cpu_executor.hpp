@@ -45,7 +45,7 @@ class CpuExecutor : public Executor {
   std::vector<Layer> layers_;
   Linear head_;
   hardware::harness::cpu_kernels::RopeTable rope_;
-  // Activations of a step; each has room for the largest.
+  // Activations of a step; each as long as the largest needs.
   std::vector<float> hidden_, normed_, qkv_, attended_, projected_, gate_up_, activated_, last_, logits_;
 };
 

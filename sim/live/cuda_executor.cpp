@@ -118,7 +118,7 @@ std::unique_ptr<CudaExecutor::Gemm> CudaExecutor::plan(std::int64_t rows, std::i
                                                        DeviceArray<Bf16>& out) {
   auto gemm = machine_.gemms->plan(rows, outputs, inputs, cuda::GemmFormat::kBf16, x.data(), weights.data(), out.data(),
                                    machine_.stream);
-  if (!gemm) throw cuda::CudaError("planning a product", "cuBLASLt knows no algorithm");
+  if (!gemm) throw cuda::CudaError("planning a GEMM", "cuBLASLt knows no algorithm");
   return gemm;
 }
 

@@ -26,7 +26,7 @@ class PinnedArray {
   std::unique_ptr<int, Release> data_;
 };
 
-// One GPU, bf16, with the kernels that the harness measures and cuBLASLt. Products are planned for the numbers of rows
+// One GPU, bf16, with the kernels that the harness measures and cuBLASLt. GEMMs are planned for the numbers of rows
 // of row_ladder(); a step runs them on the next one. Decode steps run as graphs, captured for the same numbers of
 // sequences, or kernel by kernel.
 class CudaExecutor : public Executor {
@@ -52,7 +52,7 @@ class CudaExecutor : public Executor {
     DeviceArray<Bf16> attention_norm, qkv, attention_output, feed_norm, gate_up, down;
     DeviceArray<Bf16> keys, values;
   };
-  // The products of a layer for one number of rows.
+  // The GEMMs of a layer for one number of rows.
   struct Products {
     std::unique_ptr<Gemm> qkv, attention_output, gate_up, down;
   };

@@ -107,7 +107,7 @@ void Engine::plan() {
   const std::int64_t preemptions = state_.counts.preemptions;
   plan_.clear();
   batcher_->plan(state_, now, plan_);
-  // As in a simulated replica: where everybody had to give way, the room is there for the next attempt.
+  // As in a simulated replica: where all were preempted, the blocks are free for the next attempt.
   if (plan_.empty() && state_.counts.preemptions > preemptions) batcher_->plan(state_, now, plan_);
   if (plan_.empty()) throw std::logic_error("the batcher plans nothing though requests wait");
 }

@@ -61,7 +61,7 @@ class Executor {
   [[nodiscard]] virtual std::map<std::string, std::string> context() const = 0;
   // Makes beforehand what a first step of its kind would make: kernels for numbers of rows, graphs.
   virtual void prepare() = 0;
-  // Runs the step and waits for it. `next` has room for input.answers() tokens: the likeliest next ones.
+  // Runs the step and waits for it. `next` holds input.answers() tokens: the likeliest next ones.
   virtual StepTimes run(const StepInput& input, std::span<std::int32_t> next) = 0;
 };
 

@@ -20,12 +20,12 @@ double seconds_per_token(Executor& executor, const StepInput& input) {
 
 double busy_seconds(Executor& executor, const ExecutorLimits& limits, std::int64_t prompt_tokens,
                     std::int64_t output_tokens) {
-  const std::int64_t room = std::min(limits.length, limits.kv_blocks * kBlockTokens);
+  const std::int64_t longest = std::min(limits.length, limits.kv_blocks * kBlockTokens);
   PagedMemory memory(limits.kv_blocks, kBlockTokens);
   std::vector<std::vector<std::int32_t>> tables(static_cast<std::size_t>(limits.sequences));
 
   StepInput prompt;
-  prompt.chunks = {{std::min(limits.tokens, room), 0, true}};
+  prompt.chunks = {{std::min(limits.tokens, longest), 0, true}};
   prompt.tokens.resize(static_cast<std::size_t>(prompt.chunks[0].tokens));
   prompt.positions.resize(prompt.tokens.size());
   std::iota(prompt.positions.begin(), prompt.positions.end(), 0);
@@ -35,7 +35,7 @@ double busy_seconds(Executor& executor, const ExecutorLimits& limits, std::int64
   memory.release(tables[0]);
 
   StepInput decodes;
-  const std::int64_t context = std::min(prompt_tokens + (output_tokens + 1) / 2, room);
+  const std::int64_t context = std::min(prompt_tokens + (output_tokens + 1) / 2, longest);
   for (std::vector<std::int32_t>& table : tables) {
     if (memory.free() * kBlockTokens < context) break;
     memory.hold(table, context);

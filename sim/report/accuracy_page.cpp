@@ -113,8 +113,8 @@ std::string held_out(const DeviceAccuracy& device, std::string_view family) {
   double sum = 0;
   int fits = 0;
   for (const FamilyReport& f : device.families) {
-    const bool counts = family == "collectives" ? f.family == family && f.data.starts_with("all_reduce, nccl")
-                                                : f.family == family || (family == "gemm" && f.family == "products");
+    const bool counts =
+        family == "collectives" ? f.family == family && f.data.starts_with("all_reduce, nccl") : f.family == family;
     if (!counts) continue;
     sum += f.held_out.mean;
     ++fits;
@@ -152,7 +152,7 @@ std::string accuracy_page(const AccuracyPage& page) {
 std::string accuracy_summary(const AccuracyPage& page) {
   constexpr std::array kShown = {"gemm", "decode_attention", "prefill_attention", "expert_gemm", "collectives"};
   Table kernels(
-      {"kernels, unseen shapes", "products", "decode attention", "prefill attention", "experts", "all-reduce"});
+      {"kernels, unseen shapes", "GEMM", "decode attention", "prefill attention", "expert GEMM", "all-reduce"});
   for (const DeviceAccuracy& device : page.devices) {
     std::vector<std::string> cells = {device.device};
     for (const char* name : kShown) cells.push_back(held_out(device, name));

@@ -75,7 +75,7 @@ std::set<std::size_t> drawn_in_detail(const ResultsTable& table, const std::vect
     for (const auto& point : explore::pareto(table, query).points)
       if (point.on_frontier && chosen.size() < kMostDetails / 2) chosen.insert(point.configuration);
   }
-  const std::size_t room = kMostDetails - chosen.size(), every = (count + room - 1) / room;
+  const std::size_t left = kMostDetails - chosen.size(), every = (count + left - 1) / left;
   for (std::size_t i = 0; i < count; i += every) chosen.insert(i);
   return chosen;
 }

@@ -150,7 +150,7 @@ std::vector<std::string> tick_texts(const std::vector<double>& ticks, const std:
   return texts;
 }
 
-// Ticks below the plane, those that find room.
+// Ticks below the plane, those that fit.
 std::string tick_line(const Scale& scale, const std::string& unit, std::size_t indent, std::size_t columns) {
   std::string line(indent + columns, ' ');
   std::size_t free = 0;

@@ -50,7 +50,7 @@ struct Scale {
   }
 };
 
-// "40 k": a tick has little room.
+// "40 k": a tick has few columns.
 std::string short_number(double value) {
   const double size = std::fabs(value);
   if (size >= 1e6 && size < 1e9) return fmt::format("{:.4g} M", value / 1e6);

@@ -234,9 +234,9 @@ std::string lives(const result::FleetResult& fleet) {
     out += line(out.empty() ? "fleet" : "", fmt::format("{}: {} replica-hours{}, available {}", pool.name,
                                                         amount(pool.replica_s / 3600), what, percent(pool.available)));
   }
-  if (fleet.begun_anew > 0)
-    out += line("", fmt::format("{} calls begun anew, {} answered tokens lost", grouped(fleet.begun_anew),
-                                grouped(fleet.lost_tokens)));
+  if (fleet.retried > 0)
+    out += line("",
+                fmt::format("{} retries, {} answered tokens lost", grouped(fleet.retried), grouped(fleet.lost_tokens)));
   return out;
 }
 

@@ -36,7 +36,7 @@ constexpr std::array kLatencies = {
            .section = "latency",
            .label = "of context",
            .unit = "s",
-           .text = "first output token - completion of the context; per request whose prompt comes bit by bit",
+           .text = "first output token - completion of the context; per request with a versioned prompt",
            .better = Better::lower,
            .interval = true,
            .distribution = true,
@@ -132,7 +132,7 @@ constexpr std::array kPhases = {
         .section = "breakdown/requests",
         .unit = "s",
         .text =
-            "of e2e, mean: between the pools, from the first token until the other replica has room and the KV entries",
+            "of e2e, mean: between the pools, from the first token until the decoder has blocks for it and the entries",
         .better = Better::lower,
         .value = [](const RunResult& r) { return phase(r, "transfer"); }},
     Metric{.key = "decode_s",

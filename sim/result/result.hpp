@@ -82,8 +82,8 @@ struct TierResult {
   std::int64_t fetched_tokens = 0;           // of them, fetched from it
   double hit_rate = 0;                       // fetched / asked
   double read_bytes = 0, written_bytes = 0;  // INV-16: written = held + evicted + lost with their replica
-  double evicted_bytes = 0;                  // made room; they went to the tier below, if there is one
-  double rejected_bytes = 0;                 // found no room: all was being written or read
+  double evicted_bytes = 0;                  // evicted; they went to the tier below, if there is one
+  double rejected_bytes = 0;                 // not kept: all blocks were being written or read
   double read_use = 0, write_use = 0;        // of the time, mean of the memories, 0 to 1
 };
 
@@ -244,7 +244,7 @@ struct PoolLife {
 // Where replicas come and go.
 struct FleetResult {
   std::vector<PoolLife> pools;
-  std::int64_t begun_anew = 0;   // times that calls began anew because their replica was lost
+  std::int64_t retried = 0;      // times that calls were tried again because their replica was lost
   std::int64_t lost_tokens = 0;  // tokens that were answered by then, and are answered again
 };
 

@@ -133,7 +133,7 @@ Json fleet(const FleetResult& fleet) {
                      {"drains", pool.drains},
                      {"conversions", pool.conversions},
                      {"losses", pool.losses}});
-  return {{"pools", pools}, {"begun_anew", fleet.begun_anew}, {"lost_tokens", fleet.lost_tokens}};
+  return {{"pools", pools}, {"retried", fleet.retried}, {"lost_tokens", fleet.lost_tokens}};
 }
 
 Json links(const std::vector<LinkResult>& all) {

@@ -8,7 +8,7 @@ const Fields<FaultConfig>& fault_fields() {
   static const Fields<FaultConfig> fields = [] {
     Fields<FaultConfig> f("fault", "something breaks at a known time");
     f.add("at", &FaultConfig::at, "when").required().at_least(0);
-    f.add("lasts", &FaultConfig::lasts, "until it is whole again; absent: for good").above(0);
+    f.add("lasts", &FaultConfig::lasts, "until it is repaired; absent: for good").above(0);
     f.add("group", &FaultConfig::group, "name of the group of devices that it is in");
     f.add("device", &FaultConfig::device, "which device of the group, from 0: replicas on it are lost").at_least(0);
     f.add("node", &FaultConfig::node, "which node of the group, from 0: replicas with a device in it are lost")
@@ -49,7 +49,7 @@ const Fields<MtbfConfig>& mtbf_fields() {
 
 const Fields<FaultsConfig>& faults_fields() {
   static const Fields<FaultsConfig> fields = [] {
-    Fields<FaultsConfig> f("faults", "what breaks, and when it is whole again");
+    Fields<FaultsConfig> f("faults", "what breaks, and when it is repaired");
     f.add_group("schedule", &FaultsConfig::schedule, fault_fields(), "at known times");
     f.add_group("mtbf", &FaultsConfig::mtbf, mtbf_fields(), "at random times, by group of devices");
     return f;

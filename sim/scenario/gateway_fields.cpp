@@ -23,7 +23,7 @@ const Fields<AdmissionConfig>& admission_fields() {
 const Fields<FrontEndConfig>& front_end_fields() {
   static const Fields<FrontEndConfig> fields = [] {
     Fields<FrontEndConfig> f("front_end", "the process in front of the engines, which takes one call after the other");
-    f.add("per_call", &FrontEndConfig::per_call, "time of a call: HTTP, validation, handing over").at_least(0);
+    f.add("per_call", &FrontEndConfig::per_call, "time of a call: HTTP, validation, dispatch").at_least(0);
     f.add("per_token", &FrontEndConfig::per_token, "time of each prompt token: tokenisation").at_least(0);
     return f;
   }();

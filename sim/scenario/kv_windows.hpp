@@ -31,7 +31,7 @@ struct WindowBlocks {
 struct WindowedKv {
   std::int64_t tokens = 0;            // of layers without a window; all layers where windows are ignored
   std::vector<WindowBlocks> windows;  // beside them, from the same blocks
-  std::int64_t most_sequences = 0;    // for which the pools of layers with a window have room; 0: no such limit
+  std::int64_t most_sequences = 0;    // for which the pools of layers with a window suffice; 0: no such limit
 };
 // Of a model with layers of both kinds, out of the memory that `tokens` tokens of all layers would take; else, and
 // where windows are ignored, `tokens`. `in_flight`: tokens that a decoding sequence has under way.

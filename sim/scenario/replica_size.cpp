@@ -23,7 +23,7 @@ hardware::Device::Settings settings_of(const EngineConfig& engine) {
 namespace {
 
 // Whole entries where others read or keep them: vLLM's hybrid manager is off beside a KV connector, and tiers, hosts
-// and hand-overs count the bytes of all layers. Devices that state their own capacity are believed.
+// and KV transfers count the bytes of all layers. Devices that state their own capacity are believed.
 KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
   const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.kv_tiers.empty() &&
                      !engine.kv_host && !engine.kv_swap &&

@@ -17,7 +17,7 @@ struct ReplicaSize {
   std::int64_t host_blocks = 0;  // of them
   std::int64_t max_model_len = 0;
   std::vector<serving::WindowLayers> windows;  // beside them, of layers with a window
-  std::int64_t window_sequences = 0;           // for which those have room; 0: no such limit
+  std::int64_t window_sequences = 0;           // for which those suffice; 0: no such limit
   std::string warning;                         // the pool is smaller than the longest sequence allowed; else empty
 };
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);

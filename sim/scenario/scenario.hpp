@@ -96,8 +96,8 @@ struct EngineConfig {
   serving::KvWrite kv_write = serving::KvWrite::on_eviction;
   serving::KvFetch kv_fetch = serving::KvFetch::by_cost;
   bool kv_prefetch = true;
-  std::optional<KvHostMemory> kv_host;          // where KV entries are that HBM has no room for
-  std::optional<hardware::MemoryTier> kv_swap;  // where requests that give way may wait
+  std::optional<KvHostMemory> kv_host;          // where KV entries are that do not fit into HBM
+  std::optional<hardware::MemoryTier> kv_swap;  // where preempted requests may wait
   std::optional<SpeculationConfig> speculation;
   std::optional<LoraConfig> lora;
   std::optional<ColdStartConfig> cold_start;
@@ -141,11 +141,11 @@ struct ServingConfig : EngineConfig {
   serving::Placement placement = serving::Placement::in_order;
   std::int64_t retries = 3;
   std::vector<std::shared_ptr<const serving::ControllerPolicy>> controllers;  // of the fleet, as they act in turn
-  bool kv_by_layer = true;  // hand-overs move KV entries as their layers are computed
+  bool kv_by_layer = true;  // KV transfers move entries as their layers are computed
   FrontEndConfig front_end;
   AdmissionConfig admission;
   std::int64_t retrieval_servers = 0;
-  bool streaming_input = false;  // prompts that come bit by bit are computed as they come
+  bool streaming_input = false;  // prompts that come in versions are computed as they come
 };
 
 // Limits that a request must meet, all of them, to count as good.

@@ -76,7 +76,7 @@ const Fields<KvHostMemory>& kv_host_fields() {
     Fields<KvHostMemory> f("kv_host", "host memory for KV entries of running requests, and the link to it");
     hardware::add_memory_tier_fields(f);
     f.add_enum("keeps", &KvHostMemory::keeps, {{"overflow", Keeps::overflow}, {"all", Keeps::all}},
-               "what the devices have no room for, or all entries");
+               "entries that do not fit into the devices' memory, or all entries");
     f.add_enum("copies", &KvHostMemory::copies,
                {{"overlapped", serving::KvCopies::overlapped}, {"in_turn", serving::KvCopies::in_turn}},
                "copies of a layer run beside those of others and beside what computes, or one after the other with it");
@@ -146,19 +146,19 @@ void add_engine_fields(Fields<T>& f) {
        {"ratio", KvWindows::ratio}},
       "KV memory of layers with a sliding window beside layers without: kept whole, blocks of one pool, a pool of "
       "each by what it can use, or 0.8 tokens for each of the others'");
-  f.add_enum(
-      "first_token", &T::first_token,
-      {{"recomputed", FirstToken::recomputed},
-       {"transferred", FirstToken::transferred},
-       {"prefill", FirstToken::prefill}},
-      "where prompts are handed over: a decoder computes the last prompt token again, the first token comes with "
-      "the KV entries, or the prefill replica answers it");
+  f.add_enum("first_token", &T::first_token,
+             {{"recomputed", FirstToken::recomputed},
+              {"transferred", FirstToken::transferred},
+              {"prefill", FirstToken::prefill}},
+             "after a KV transfer: a decoder computes the last prompt token again, the first token comes with "
+             "the KV entries, or the prefill replica answers it");
   f.add_group("kv_tiers", &T::kv_tiers, hardware::memory_tier_fields(),
               "memories below HBM that keep KV blocks, from the nearest on; absent: what leaves HBM is gone")
       .preset_from("tiers");
-  f.add_enum("kv_write", &T::kv_write,
-             {{"on_eviction", serving::KvWrite::on_eviction}, {"write_through", serving::KvWrite::write_through}},
-             "when blocks are written to the first of kv_tiers: when they make room in HBM, or when they are computed");
+  f.add_enum(
+      "kv_write", &T::kv_write,
+      {{"on_eviction", serving::KvWrite::on_eviction}, {"write_through", serving::KvWrite::write_through}},
+      "when blocks are written to the first of kv_tiers: when they are evicted from HBM, or when they are computed");
   f.add_enum(
       "kv_fetch", &T::kv_fetch,
       {{"by_cost", serving::KvFetch::by_cost},
@@ -166,7 +166,7 @@ void add_engine_fields(Fields<T>& f) {
        {"never", serving::KvFetch::never}},
       "whether a prefix that a tier holds is fetched: if that is over before it were computed, always, or never");
   f.add("kv_prefetch", &T::kv_prefetch,
-        "a fetch begins when the call and all before it have room, though slots are lacking; false: when slots are "
+        "a fetch begins when blocks are free for the call and all before it, slots or not; false: when slots are "
         "free too");
   f.add_group("kv_host", &T::kv_host, kv_host_fields(),
               "host memory of a replica for KV entries of running requests, behind that of the devices; absent: none")
@@ -227,10 +227,11 @@ const Fields<ServingConfig>& serving_fields() {
     f.add_family("controllers", &ServingConfig::controllers, serving::controllers(),
                  "what starts, drains and converts replicas while the scenario runs")
         .otherwise("[]");
-    f.add("retries", &ServingConfig::retries, "times that a call begins anew after its replica was lost, then it fails")
+    f.add("retries", &ServingConfig::retries,
+          "times that a call is tried again after its replica was lost, then it fails")
         .between(0, 1000);
     f.add("kv_by_layer", &ServingConfig::kv_by_layer,
-          "a hand-over from a prefill to a decode pool moves KV entries as their layers are computed, not when the "
+          "a KV transfer from a prefill to a decode pool moves entries as their layers are computed, not when the "
           "prompt is done");
     f.add_group("front_end", &ServingConfig::front_end, front_end_fields(),
                 "what a call passes before an engine sees it");
@@ -282,7 +283,7 @@ const Fields<PoolConfig>& pool_fields() {
     f.add("model", &PoolConfig::model, "which of the scenario's 'models' it serves; absent: 'model'");
     f.add("models", &PoolConfig::models,
           "several of the scenario's models (main: its 'model') that use the same devices in turns");
-    f.add_group("take_turns", &PoolConfig::take_turns, take_turns_fields(), "how they do");
+    f.add_group("take_turns", &PoolConfig::take_turns, take_turns_fields(), "how they take turns");
     f.add_group("accepts", &PoolConfig::accepts, acceptance_fields(), "which calls it takes; absent: all");
     f.add_enum("role", &PoolConfig::role, {{"any", Role::any}, {"prefill", Role::prefill}, {"decode", Role::decode}},
                "prefill: prompts and first tokens, which a decode pool goes on with");
@@ -312,7 +313,7 @@ const Fields<ScenarioConfig>& scenario_fields() {
     f.add_group("cost", &ScenarioConfig::cost, result::cost_fields(),
                 "what it costs: your own prices, here or in a file of prices (schema prices/1): cost: prices.yaml")
         .preset_from("prices");
-    f.add_group("faults", &ScenarioConfig::faults, faults_fields(), "what breaks, and when it is whole again");
+    f.add_group("faults", &ScenarioConfig::faults, faults_fields(), "what breaks, and when it is repaired");
     f.add_group("window", &ScenarioConfig::window, window_fields(),
                 "the part of the run that rates, costs, joules, power and busy shares are taken from");
     f.check(&check_window);

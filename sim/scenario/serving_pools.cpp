@@ -27,18 +27,19 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
     diagnostics.error(
         where,
         fmt::format(
-            "{} does not fit '{}': weights {}, activations {} and runtime {} leave no room for KV in {} ({:.0f} % of "
+            "{} does not fit '{}': weights {}, activations {} and runtime {} leave no memory for KV in {} ({:.0f} % of "
             "{}); {} are missing on each device",
             model, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations), gigabytes(pool.runtime),
             gigabytes(pool.offered), 100 * serving.gpu_memory_utilization, gigabytes(device.memory()),
             gigabytes(pool.missing)),
         "more devices in serving.tensor_parallel, or a narrower model.weights");
   } else if (beside_draft(pool.tokens, scenario, serving) < serving.block_size) {
-    diagnostics.error(where, fmt::format("the model that makes drafts leaves no room for KV entries beside {} on '{}'",
-                                         model, device.name));
+    diagnostics.error(
+        where, fmt::format("the model that makes drafts leaves no memory for KV entries beside {} on '{}'", model,
+                           device.name));
   } else if (kv_tokens(scenario, serving, device) < serving.block_size) {
     diagnostics.error(where,
-                      fmt::format("{} models that take turns on '{}', {} of them resident, leave no room for the KV "
+                      fmt::format("{} models that take turns on '{}', {} of them resident, leave no memory for the KV "
                                   "entries of {}",
                                   serving.models.size(), device.name, serving.take_turns.resident, model),
                       "fewer resident models, or more devices");
@@ -115,7 +116,7 @@ void check_host(const Scenario& scenario, const PoolConfig& engine, const Source
     diagnostics.error(where, "'kv_host' has one link, and the stages of a pipeline have one each",
                       "tensor_parallel in place of pipeline_parallel");
   if (engine.speculation && engine.speculation->draft.model)
-    diagnostics.error(where, "'kv_host' has no room for the KV entries of a model that makes drafts");
+    diagnostics.error(where, "'kv_host' does not hold the KV entries of a model that makes drafts");
   if (scenario.model_of(engine).groups.front().attention.kept_prompt > 0)
     diagnostics.error(where, "token plan 'snapkv' drops entries that 'kv_host' would be taken to write");
 }
@@ -278,18 +279,17 @@ void check_streaming(const Scenario& scenario, const YamlNode& root, Diagnostics
   const SourceRange where = where_of(root, {"serving", "streaming_input"});
   for (const PoolConfig& pool : scenario.pools) {
     if (pool.batcher->prefix_caching())
-      diagnostics.error(where, "prompts that come bit by bit cannot be shared while they change",
+      diagnostics.error(where, "streaming prompts cannot be shared while they change",
                         "batcher: {policy: vllm_v1, enable_prefix_caching: false}");
     else if (!pool.batcher->streams_prompts())
       diagnostics.error(where, "this batcher takes prompts that are complete only", "batcher: streaming");
     if (pool.role != serving::Role::any)
-      diagnostics.error(where, "a prompt that comes bit by bit is not handed over between pools",
-                        "pools of role 'any'");
+      diagnostics.error(where, "a streaming prompt is not transferred between pools", "pools of role 'any'");
     if (!pool.models.empty()) diagnostics.error(where, "models that take turns take prompts that are complete only");
   }
 }
 
-// A hand-over moves what the profile says, of whichever replica of the pool it comes.
+// A KV transfer moves what the profile says, of whichever replica of the pool it comes.
 void check_profiles(const Scenario& scenario, const PoolConfig& pool, const YamlNode& root, Diagnostics& diagnostics) {
   if (pool.role != serving::Role::prefill || pool.devices.size() < 2) return;
   for (const auto& device : scenario.config.hardware.devices)

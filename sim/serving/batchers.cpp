@@ -29,7 +29,7 @@ const Family<BatcherPolicy>& batchers() {
                                          sarathi_fields()),
           member<Layered, BatcherPolicy>("layered", "prompts one group of layers a step (layered prefill)",
                                          layered_fields()),
-          member<Streaming, BatcherPolicy>("streaming", "prompts that come bit by bit, in two phases (Stream2LLM)",
+          member<Streaming, BatcherPolicy>("streaming", "streaming prompts in two phases (Stream2LLM)",
                                            streaming_fields()),
           member<StaticBatch, BatcherPolicy>("static", "request-level padded batches", static_batch_fields()),
       });

@@ -11,7 +11,7 @@ const Fields<AssumedConfig>& assumed_fields() {
     Fields<AssumedConfig> f("assumed", "what the publication does not state, set once for all claims of the study");
     f.add("parameter", &AssumedConfig::parameter, "what is set: a path in the scenarios").required();
     f.add("value", &AssumedConfig::value, "to what").required();
-    f.add("reason", &AssumedConfig::reason, "why to that").required();
+    f.add("reason", &AssumedConfig::reason, "why to that value").required();
     return f;
   }();
   return fields;

@@ -224,7 +224,7 @@ std::optional<result::FleetResult> fleet(const Ended& parts, const serving::Gate
     result.pools.push_back({scenario::name_of(parts.scenario.pools[i]), history.provisioned().si(), history.available(),
                             history.starts, history.drains, history.conversions, history.losses});
   }
-  result.begun_anew = gateway.retried();
+  result.retried = gateway.retried();
   result.lost_tokens = gateway.lost_tokens();
   return result;
 }

@@ -18,7 +18,7 @@ class Tiers {
  public:
   explicit Tiers(const scenario::Scenario& scenario) : scenario_(scenario) {}
 
-  // What lies below the replica, from the nearest on; tiers without room for a block are left out.
+  // What lies below the replica, from the nearest on; tiers smaller than a block are left out.
   std::vector<serving::KvTier*> below(const scenario::PoolConfig& pool, const Seat& seat, int replica);
 
   // What they did, by name, in the order of the scenario. Throws std::logic_error naming the invariant that does not

@@ -50,7 +50,7 @@ TEST_CASE("a pipeline over two devices serves a scenario, a crossing a token slo
   CHECK(two["energy"]["mean_w"].get<double>() == doctest::Approx(100));
 }
 
-TEST_CASE("attention on one preset and products on another serve a scenario") {
+TEST_CASE("attention on one preset and GEMMs on another serve a scenario") {
   const Json result =
       run("{kind: attention_offload, name: pair, link: {bandwidth: 50 GB/s, latency: 5 us, energy: 10 "
           "pJ/bit}, attention: {preset: a100-80, count: 2}, weights: h100-sxm}");

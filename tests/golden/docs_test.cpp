@@ -47,9 +47,9 @@ std::string sections(const std::vector<std::string>& verb) {
   for (const std::string& word : verb) title += ' ' + word;
   const std::string text = help(verb);
   std::string all = (verb.empty() ? "" : "\n## " + title + "\n\n") + "```\n" + text + "```\n";
-  for (const std::string& deed : verbs_of(text)) {
+  for (const std::string& verb_below : verbs_of(text)) {
     std::vector<std::string> below = verb;
-    below.push_back(deed);
+    below.push_back(verb_below);
     all += sections(below);
   }
   return all;

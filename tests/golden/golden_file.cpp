@@ -41,7 +41,7 @@ void check_golden(const std::string& path, const std::string& text) {
   }
   const std::string expected = content(path);
   CHECK_MESSAGE(expected == text, path,
-                " is not what is printed now (target update_golden writes it anew): ", difference(expected, text));
+                " is not what is printed now (target update_golden rewrites it): ", difference(expected, text));
 }
 
 void check_golden_part(const std::string& path, std::string_view name, const std::string& text) {

@@ -186,7 +186,7 @@ class Soak {
 struct Seen {
   std::array<std::int64_t, 5> outcomes{};
   std::array<std::int64_t, kReasons> reasons{};
-  std::int64_t begun_anew = 0, starts = 0, drains = 0, conversions = 0, losses = 0;
+  std::int64_t retried = 0, starts = 0, drains = 0, conversions = 0, losses = 0;
 };
 
 void check_books(const System& system, std::size_t replicas) {
@@ -247,7 +247,7 @@ void soak(std::uint64_t seed, Seen& seen) {
     ++seen.outcomes[static_cast<std::size_t>(answer.outcome)];
     ++seen.reasons[static_cast<std::size_t>(answer.request.reason)];
   }
-  seen.begun_anew += system->gateway().retried();
+  seen.retried += system->gateway().retried();
   for (std::size_t pool = 0; pool < soak.pools(); ++pool) {
     const PoolHistory history = system->gateway().fleet().history(pool, system->end);
     seen.starts += history.starts;
@@ -264,7 +264,7 @@ TEST_CASE("200 random fleets under faults: every call is answered or fails with 
   for (std::uint64_t seed = 1; seed <= 200; ++seed) soak(seed, seen);
   for (const std::int64_t count : seen.outcomes) CHECK(count > 100);
   for (const std::int64_t count : seen.reasons) CHECK(count > 20);
-  CHECK(seen.begun_anew > 500);
+  CHECK(seen.retried > 500);
   CHECK(seen.starts > 200);
   CHECK(seen.drains > 100);
   CHECK(seen.conversions > 50);

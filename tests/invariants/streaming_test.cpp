@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prompts that come bit by bit while everything else happens too: preemptions and copies to the host, abandoned calls,
+// Streaming prompts while everything else happens too: preemptions and copies to the host, abandoned calls,
 // time-outs, admission limits, replicas that are lost. Whatever happens, the books must balance.
 #include <doctest/doctest.h>
 

@@ -75,7 +75,7 @@ TEST_CASE("a step carries the distinct adapters of its calls") {
   CHECK(system.time_of(39) == doctest::Approx(4 * kLoad + 11 * (kStep + 4 * kPerAdapter)));
 }
 
-TEST_CASE("a call whose adapter finds no room waits until another one is free") {
+TEST_CASE("a call whose adapter does not fit waits until another one is free") {
   const Served system(with(4, 2), 40, 0);
   CHECK(system.gateway().calls().counters().completed == 40);
   // Each step carries two at most.
@@ -90,7 +90,7 @@ TEST_CASE("a call whose adapter finds no room waits until another one is free") 
   CHECK(system.end > Served(with(4, 4), 40, 0).end);
 }
 
-TEST_CASE("adapters follow a call over a hand-over, and both replicas load them") {
+TEST_CASE("adapters follow a call over a KV transfer, and both replicas load them") {
   SystemConfig config = with(4, 4);
   config.replicas = 2;
   config.roles = {serving::Role::prefill, serving::Role::decode};

@@ -192,8 +192,8 @@ TEST_CASE("is a transfer lost that meets a link in the instant in which it fails
         script.move(2, a, b, 20e9);  // begins at 3 s: lost
         set(3, 0);
         set(5, 10);
-        script.move(4, a, b, 20e9);  // begins at 5 s, before the link is mended: lost
-        script.move(5, a, b, 20e9);  // crosses it at 7 s, when it fails and is mended: lost
+        script.move(4, a, b, 20e9);  // begins at 5 s, before the link is repaired: lost
+        script.move(5, a, b, 20e9);  // crosses it at 7 s, when it fails and is repaired: lost
         set(7, 0);
         set(7, 10);
         script.move(7, a, b, 20e9);

@@ -16,7 +16,7 @@ std::string chat(int count, const std::string& serving) {
          std::to_string(count) + "}]}\n" + serving + "workload: {preset: chat-1k, requests: 200}\n";
 }
 
-// One call that is handed over from a node to another one of the same site.
+// One call that is transferred from a node to another one of the same site.
 result::RunResult handed_over(const std::string& faults) {
   return run_on_event_queue(*scenario_of(R"(schema: scenario/1
 model: llama-3.1-8b
@@ -80,7 +80,7 @@ TEST_CASE("entries that a node's link loses are computed again; a slow link take
   CHECK(slow.latency["e2e_s"]->mean - whole.latency["e2e_s"]->mean ==
         doctest::Approx(bits / 1e9 - bits / 3.2e12).epsilon(1e-6));
 
-  const result::RunResult mended =
+  const result::RunResult repaired =
       handed_over("faults: {schedule: [{at: 0 s, lasts: 1 ms, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
-  CHECK(mended.latency["e2e_s"]->mean == whole.latency["e2e_s"]->mean);
+  CHECK(repaired.latency["e2e_s"]->mean == whole.latency["e2e_s"]->mean);
 }

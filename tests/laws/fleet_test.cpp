@@ -32,7 +32,7 @@ std::function<std::unique_ptr<serving::Controller>()> script(std::vector<Script:
 
 }  // namespace
 
-TEST_CASE("a call whose replica is lost begins anew on another one, from its prompt") {
+TEST_CASE("a call whose replica is lost is tried again on another one, from its prompt") {
   SystemConfig config;
   config.replicas = 2;
   config.controller = script({{kPrefill + 2.5 * kStep, [](Fleet& fleet, Seconds now) { fleet.lose(0, true, now); }}});
@@ -154,7 +154,7 @@ TEST_CASE("a decode replica that is lost while entries come to it is replaced by
     const bool moving = at < kPrefill + 0.5;
     CHECK(answer.request.attempt == (moving ? 0 : 1));
     // The entries move again from where the prompt was computed, beside the 0.4 s that are left of those for the lost
-    // replica, which take their half of the link to their end; or all begins anew.
+    // replica, which take their half of the link to their end; or all begins again.
     CHECK(answer.request.last_token.si() ==
           doctest::Approx(at + (moving ? 0.4 : kPrefill) + 0.5 + 4 * kStep).epsilon(1e-6));
   }

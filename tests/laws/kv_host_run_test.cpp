@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kTokenBytes = 131'072;  // of Llama 3.1 8B, in 32 layers
 
-// HBM has room for 2,000 blocks of 16 tokens.
+// HBM holds 2,000 blocks of 16 tokens.
 std::string calls(int requests, int prompt, int output, const std::string& host,
                   const std::string& batcher = "vllm_v0") {
   return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: a100-80}]}\n"

@@ -26,7 +26,7 @@ std::string chats(const std::string& serving) {
 
 }  // namespace
 
-TEST_CASE("tiers without room change no byte") {
+TEST_CASE("tiers smaller than a block change no byte") {
   const std::string without = result::to_json(run_on_event_queue(*scenario_of(chats(""))));
   CHECK(without == result::to_json(run_on_event_queue(*scenario_of(
                        chats(", kv_tiers: [{preset: host-ddr5, capacity: 0 GB}, {preset: remote-store, capacity: 1 "

@@ -93,12 +93,12 @@ TEST_CASE("what is fetched counts as reused, and the latency and the queue of th
   CHECK(system.replica().state().counts.fetched_tokens == 400);
   CHECK(system.replica().state().counts.reused_tokens == 62 * 16);
   // 37 blocks of HBM were there still; all 62 of both prompts went down as wholes, and the first was there already when
-  // the second made room for it.
+  // the second was evicted for it.
   CHECK(host.totals().blocks_written == 2 * 62);
   CHECK(host.totals().asked_tokens == 62 * 16 * 2 + 25 * 16);
 }
 
-TEST_CASE("on_eviction writes what makes room and when it does, write_through what is computed and at once") {
+TEST_CASE("on_eviction writes what is evicted, when it is, write_through what is computed and at once") {
   const double bandwidth = 62 * kBlockBytes / 5;  // a prompt is written in 5 s
   for (const KvWrite write : {KvWrite::on_eviction, KvWrite::write_through}) {
     for (const double at : {14.9, 15.1}) {  // the second prompt has come at 10

@@ -136,7 +136,7 @@ TEST_CASE("a limit that no context reaches is none, to the last bit") {
 }
 
 TEST_CASE("requests whose drafts become late on the way: looking ahead changes no bit, and every token is answered") {
-  for (const std::int64_t blocks : {100'000, 6'000}) {  // of 16 tokens: room for all, and for some ten
+  for (const std::int64_t blocks : {100'000, 6'000}) {  // of 16 tokens: enough for all, and for some ten
     CAPTURE(blocks);
     SystemConfig far = with(waiting(0.050), 64), near = with(waiting(0.050), 0);
     far.kv_blocks = near.kv_blocks = blocks;

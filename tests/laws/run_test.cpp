@@ -104,7 +104,7 @@ TEST_CASE("a token passes all stages of a pipeline: alone, two stages take as lo
   const std::string one = alone(1024, 2, "{preset: h100-sxm}");
   const std::string two = alone(1024, 2, "{preset: h100-sxm, count: 2}") + "serving: {pipeline_parallel: 2}\n";
   const result::RunResult result = run_on_event_queue(*scenario_of(two));
-  // More by the hand-over between the stages, and by the parts that each stage has (embedding and head are counted in
+  // More by the transfer between the stages, and by the parts that each stage has (embedding and head are counted in
   // both).
   const double ratio = result.latency["tpot_s"]->mean / run_on_event_queue(*scenario_of(one)).latency["tpot_s"]->mean;
   CHECK(ratio > 1.0);

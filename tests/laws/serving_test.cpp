@@ -146,7 +146,7 @@ TEST_CASE("SARATHI takes one chunk of one prompt beside the decodes, and keeps b
                                                     call(0, {{3, 100}}, 20), call(0, {{4, 100}}, 20)};
   System system({}, policy, RoundRobin(), one_second);
   system.run(programs);
-  // Chunks of the first: 256, 256, 88; of the second beside it: 256, 44; the third alone, though there is room for 156.
+  // Chunks of the first: 256, 256, 88; of the second beside it: 256, 44; the third alone, though 156 tokens are left.
   const std::vector<std::int64_t> chunks = {256, 256, 88, 256, 44, 100};
   for (std::size_t i = 0; i < chunks.size(); ++i) CHECK(system.steps[i].prefill_tokens == chunks[i]);
   CHECK(system.steps[4].decodes == 1);
@@ -262,7 +262,7 @@ TEST_CASE("a request that waits too long times out, in the engine's queue or in 
   }
 }
 
-TEST_CASE("the gateway admits by priority and drops what it has no room for") {
+TEST_CASE("the gateway admits by priority and drops what its queue cannot hold") {
   SystemConfig config;
   config.gateway.admission.max_outstanding = 1;
   config.gateway.admission.max_waiting = 2;

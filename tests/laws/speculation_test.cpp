@@ -106,7 +106,7 @@ TEST_CASE("passes are of the request: who else is served does not change them") 
   CHECK(steps_of_first(0) == steps_of_first(20));
 }
 
-TEST_CASE("a request goes on speculating after a hand-over and after preemptions") {
+TEST_CASE("a request goes on speculating after a KV transfer and after preemptions") {
   SystemConfig config = with(kFour);
   config.replicas = 2;
   config.roles = {Role::prefill, Role::decode};
@@ -125,7 +125,7 @@ TEST_CASE("a request goes on speculating after a hand-over and after preemptions
   for (const auto& answer : preempted.answers) CHECK(answer.request.emitted == 200);
 }
 
-TEST_CASE("a request that fills the pool alone is served: its drafts have room") {
+TEST_CASE("a request that fills the pool alone is served: its drafts have blocks") {
   SystemConfig config = with(kFour);
   config.kv_blocks = 20;
   System system(config, serving::VllmV1(), serving::LeastTokens(), seconds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole scenarios whose prompts come bit by bit.
+// Whole scenarios with streaming prompts.
 #include <doctest/doctest.h>
 
 #include "tests/support/scenario_run.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prompts that come bit by bit: what is there is computed while the rest is still being retrieved.
+// Streaming prompts: what is there is computed while the rest is still being retrieved.
 #include <doctest/doctest.h>
 
 #include "sim/serving/batchers/streaming.hpp"
@@ -248,7 +248,7 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   CHECK(fast.replica().state().counts.swaps == 1);
 }
 
-TEST_CASE("a replica that is lost: the prompt begins anew with what had come of it") {
+TEST_CASE("a replica that is lost: the retry begins with what had come of the prompt") {
   SystemConfig config = streaming_system();
   config.controller = [] {
     return std::make_unique<Script>(

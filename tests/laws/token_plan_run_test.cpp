@@ -55,14 +55,14 @@ TEST_CASE("under streaming a decode attends to sinks and window, whatever its co
 }
 
 TEST_CASE(
-    "under snapkv a decode attends to the cap and what was generated, and the rest of the prompt frees its room") {
+    "under snapkv a decode attends to the cap and what was generated, and the rest of the prompt frees its blocks") {
   const std::string plan = planned("{policy: snapkv, cap: 1000}");
   const auto result = run_on_event_queue(*scenario_of(calls(plan, 1, 16'000, 50, kNoPrefixes)));
   CHECK(result.work.entries_per_decode == 1000 + 50.0 / 2);
   // Twenty prompts of 1,000 blocks, in a pool of 2,000: without the plan two run at once.
-  const std::string room = "serving: {kv_blocks: 2000, batcher: {policy: vllm_v1, enable_prefix_caching: false}}\n";
-  const auto many = run_on_event_queue(*scenario_of(calls(plan, 20, 16'000, 1000, room)));
-  const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 20, 16'000, 1000, room)));
+  const std::string blocks = "serving: {kv_blocks: 2000, batcher: {policy: vllm_v1, enable_prefix_caching: false}}\n";
+  const auto many = run_on_event_queue(*scenario_of(calls(plan, 20, 16'000, 1000, blocks)));
+  const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 20, 16'000, 1000, blocks)));
   CHECK(many.requests.completed == 20);
   CHECK(many.mean_batch > 3 * full.mean_batch);
 }
@@ -77,10 +77,10 @@ TEST_CASE("prompts within the cap are served as without it, but for choosing wha
 }
 
 TEST_CASE("token plans keep the books where requests are preempted, on SimGrid and without (INV-14)") {
-  const std::string room = "serving: {kv_blocks: 400, batcher: {policy: vllm_v1, enable_prefix_caching: false}}\n";
+  const std::string blocks = "serving: {kv_blocks: 400, batcher: {policy: vllm_v1, enable_prefix_caching: false}}\n";
   for (const char* plan : {"{policy: snapkv, cap: 500}", "swiftkv", "minference", "{policy: streaming, window: 300}"}) {
     CAPTURE(plan);
-    const auto scenario = scenario_of(calls(planned(plan), 60, 900, 400, room));
+    const auto scenario = scenario_of(calls(planned(plan), 60, 900, 400, blocks));
     const auto result = run_on_event_queue(*scenario);
     CHECK(result.requests.completed == 60);
     CHECK(result.kv.preemptions > 0);

@@ -121,8 +121,8 @@ void check_prefill(const std::string& name, const std::string& device, double bo
                         correction_rows(gpu, p, halves.unseen)) <= bound);
 }
 
-TEST_CASE("products of an H100 are met within 4.5 % on unseen shapes") { check_gemm("h100-sxm", "h100_sxm", 0.045); }
-TEST_CASE("products of an A100 are met within 5 % on unseen shapes") { check_gemm("a100-80", "a100_sxm", 0.05); }
+TEST_CASE("GEMMs of an H100 are met within 4.5 % on unseen shapes") { check_gemm("h100-sxm", "h100_sxm", 0.045); }
+TEST_CASE("GEMMs of an A100 are met within 5 % on unseen shapes") { check_gemm("a100-80", "a100_sxm", 0.05); }
 TEST_CASE("decodes of an H100 are met within 5 % on unseen heads") { check_decode("h100-sxm", "h100_sxm", 0.05); }
 TEST_CASE("decodes of an A100 are met within 13 % on unseen heads") { check_decode("a100-80", "a100_sxm", 0.13); }
 TEST_CASE("prompts of an H100 are met within 5 % on unseen heads") { check_prefill("h100-sxm", "h100_sxm", 0.05); }

@@ -74,7 +74,7 @@ TEST_CASE("shapes that a fit has not seen are predicted within the bounds of the
     double median, mean;
   };
   // Element-wise kernels leave the first cache's level at sizes of their own; they are a few per cent of a step.
-  for (const Bound& bound : {Bound{"products", 0.05, 0.08}, Bound{"prefill_attention", 0.08, 0.12},
+  for (const Bound& bound : {Bound{"gemm", 0.05, 0.08}, Bound{"prefill_attention", 0.08, 0.12},
                              Bound{"decode_attention", 0.10, 0.13}, Bound{"elementwise", 0.12, 0.22}}) {
     CAPTURE(bound.family);
     const hardware::ErrorSummary errors = report_of(calibration, bound.family).held_out;

@@ -80,7 +80,7 @@ result::RunResult replay(std::int64_t kv_blocks, double speedup) {
 
 }  // namespace
 
-TEST_CASE("with room for everything, hits equal an independent count of whole blocks") {
+TEST_CASE("with memory for everything, hits equal an independent count of whole blocks") {
   if (trace_path().empty()) {
     MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
     return;

@@ -120,7 +120,7 @@ std::unique_ptr<ProgramMaker> StreamedRetrieval::maker(const RandomStreams& stre
 FamilyMember<Stream> streamed_retrieval_stream() {
   static const Fields<StreamedRetrieval> fields = [] {
     using T = StreamedRetrieval;
-    Fields<T> f("streams/streamed_retrieval", "questions whose context comes bit by bit while a search goes on");
+    Fields<T> f("streams/streamed_retrieval", "questions whose context comes in versions while a search goes on");
     // The question's length: RAGPulse, as of the stream 'rag'.
     f.add_family("question", &T::question, lengths(), "tokens of the question, at the head of the prompt")
         .otherwise("{kind: log_normal, mean: 7.5, cv: 0.87}");
@@ -140,7 +140,7 @@ FamilyMember<Stream> streamed_retrieval_stream() {
                "append: chunks are added to the prompt; update: each is a context of full length that replaces the one "
                "before it");
     f.add("chunk_cv", &T::chunk_cv,
-          "append: coefficient of variation of the weights (gamma) by which the context is dealt out to the chunks; 0: "
+          "append: coefficient of variation of the weights (gamma) by which the context is split into the chunks; 0: "
           "all alike")
         .between(0, 100);
     f.add("kept_min", &T::kept_min, "update: least share of the context that the next version begins with")

@@ -23,7 +23,7 @@ Layout rows_layout(std::int64_t rows, std::int64_t width, std::int64_t stride) {
   return {{rows, width}, kFloat, dnnl::memory::dims{stride, 1}};
 }
 
-// The description of a product, in the one step of oneDNN 3 or the two of oneDNN 2.
+// The description of a GEMM, in the one step of oneDNN 3 or the two of oneDNN 2.
 template <class Matmul>
 auto describe(const dnnl::engine& engine, const Layout& x, const Layout& weights, const Layout& y) {
   using Description = typename Matmul::primitive_desc;
@@ -34,7 +34,7 @@ auto describe(const dnnl::engine& engine, const Layout& x, const Layout& weights
   }
 }
 
-// oneDNN's state and the kernels made so far: making one costs as much as many a product.
+// oneDNN's state and the kernels made so far: making one costs as much as many a GEMM.
 class Library {
  public:
   Library() { omp_set_num_threads(1); }

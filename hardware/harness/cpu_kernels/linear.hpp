@@ -21,7 +21,7 @@ class Linear {
   [[nodiscard]] std::int64_t outputs() const { return outputs_; }
   [[nodiscard]] std::int64_t inputs() const { return inputs_; }
   // x: any number of rows of `inputs`; y: as many of `outputs`. The first call with a number of rows makes the kernel
-  // for it (some 0.2 ms), which all products of the same shape share; oneDNN's errors are std::runtime_error.
+  // for it (some 0.2 ms), which all GEMMs of the same shape share; oneDNN's errors are std::runtime_error.
   void run(Rows<const float> x, Rows<float> y) const;
 
  private:

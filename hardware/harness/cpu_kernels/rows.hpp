@@ -7,7 +7,7 @@
 namespace llmscape::hardware::harness::cpu_kernels {
 
 // Rows of a matrix in memory, `stride` elements from one to the next: queries and keys lie side by side in the output
-// of one product.
+// of one GEMM.
 template <class T>
 struct Rows {
   T* data = nullptr;

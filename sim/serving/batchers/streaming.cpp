@@ -141,7 +141,7 @@ std::unique_ptr<Batcher> Streaming::make() const { return std::make_unique<Strea
 const Fields<Streaming>& streaming_fields() {
   static const Fields<Streaming> fields = [] {
     using Victims = Streaming::Victims;
-    Fields<Streaming> f("streaming", "prompts that come bit by bit, in two phases (Stream2LLM)");
+    Fields<Streaming> f("streaming", "streaming prompts in two phases (Stream2LLM)");
     std::vector<std::string> orders;
     for (const StreamingOrder& order : streaming_orders()) orders.emplace_back(order.name);
     f.add("order", &Streaming::order,
@@ -150,7 +150,7 @@ const Fields<Streaming>& streaming_fields() {
         .one_of(orders);
     f.add_enum("victims", &Streaming::victims,
                {{"recompute", Victims::recompute}, {"swap", Victims::swap}, {"by_cost", Victims::by_cost}},
-               "what becomes of the KV entries of one that gives way: lost, kept in the memory of serving.kv_swap, or "
+               "what becomes of the KV entries of a preempted one: lost, kept in the memory of serving.kv_swap, or "
                "what takes less time");
     add_token_budget(f);
     f.add("async_scheduling", &Streaming::async_scheduling, "plans the next step while the present one runs");

@@ -32,7 +32,7 @@ std::vector<Problem> not_convertible(const FleetPlan& plan, const std::string& f
   if (from == to) return {{"a replica of '" + from + "' is converted to where it is"}};
   const FleetPlan::Pool &a = plan.pools[*plan.pool_named(from)], &b = plan.pools[*plan.pool_named(to)];
   if ((a.role == Role::any) != (b.role == Role::any))
-    problems.push_back({"one of '" + from + "' and '" + to + "' does everything, the other hands over"});
+    problems.push_back({"one of '" + from + "' and '" + to + "' does everything, the other transfers KV entries"});
   if (a.engine != b.engine)
     problems.push_back({"the engines of '" + from + "' and '" + to + "' are not alike: no replica can change over",
                         "same model, devices, parallel plan, batcher and KV cache"});

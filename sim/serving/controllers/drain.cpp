@@ -62,7 +62,7 @@ std::unique_ptr<Controller> Drain::make(const FleetPlan& plan) const {
 const Fields<Drain>& drain_fields() {
   static const Fields<Drain> fields = [] {
     Fields<Drain> f("drain", "replicas are taken out for maintenance");
-    f.add("at", &Drain::at, "when they stop to take calls").required().at_least(0);
+    f.add("at", &Drain::at, "when they stop taking calls").required().at_least(0);
     f.add("lasts", &Drain::lasts, "after which they start again; absent: they never do").above(0);
     f.add("group", &Drain::group, "name of the group of devices").required();
     f.add("count", &Drain::count, "how many replicas, those with the fewest calls first").at_least(1);

@@ -65,7 +65,7 @@ std::vector<traces::TimedGemm> synthetic(int count, std::uint64_t seed) {
 
 double off(double fitted, double true_value) { return std::abs(fitted / true_value - 1); }
 
-TEST_CASE("320 products with 3 % noise give efficiencies and launch back within 3 %, and intervals that hold") {
+TEST_CASE("320 GEMMs with 3 % noise give efficiencies and launch back within 3 %, and intervals that hold") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
     const GemmCalibration fit = fit_gemm(h100(), synthetic(320, seed), kHopper);
@@ -132,14 +132,14 @@ std::optional<ErrorSummary> unseen_shapes(const std::string& device, const Chip&
   return summarise(predict(c, fit.parameters, unseen), measured);
 }
 
-TEST_CASE("products of an H100 are predicted on unseen weight shapes") {
+TEST_CASE("GEMMs of an H100 are predicted on unseen weight shapes") {
   const auto errors = unseen_shapes("h100_sxm", h100(), kHopper);
   if (!errors) return;
   CHECK(errors->mean <= 0.07);
   CHECK(errors->p95 <= 0.20);
 }
 
-TEST_CASE("products of an A100 are predicted on unseen weight shapes") {
+TEST_CASE("GEMMs of an A100 are predicted on unseen weight shapes") {
   const auto errors = unseen_shapes("a100_sxm", a100(), kAmpere);
   if (!errors) return;
   CHECK(errors->mean <= 0.07);

@@ -28,7 +28,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("what was written as results.csv is read back, bit by bit") {
+TEST_CASE("what was written as results.csv is read back to the last bit") {
   ResultsTable table;
   table.axes = {"workload.rate", "model.kv, \"odd\""};
   table.rows = {row(0, {"8 /s", "[1, 2]"}, {{"ttft.p99", 0.1 + 0.2}, {"steps", 7}}),

@@ -24,7 +24,7 @@ StepCost adapted_step(const Device& device, models::Batch batch, std::int64_t ad
   return device.bind(llama_8b(), {}, settings)->step(batch);
 }
 
-TEST_CASE("a step with one adapter costs the base and two thin products a layer") {
+TEST_CASE("a step with one adapter costs the base and two thin GEMMs a layer") {
   const auto device = catalogued<Roofline>("gaudi3");
   const Decodes decodes(32, 1024);
   const StepCost base = adapted_step(device, decodes.batch, 0);
@@ -50,7 +50,7 @@ TEST_CASE("n distinct adapters read n times the bytes of one, whatever the devic
   }
 }
 
-TEST_CASE("a prompt passes through its adapter too, and its family is that of grouped products") {
+TEST_CASE("a prompt passes through its adapter too, and its family is that of grouped GEMMs") {
   const Prompt prompt(512);
   const auto device = catalog_device("h100-sxm");
   const StepCost base = adapted_step(*device, prompt.batch, 0), adapted = adapted_step(*device, prompt.batch, 1);

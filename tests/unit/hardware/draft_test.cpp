@@ -128,7 +128,7 @@ TEST_CASE("a pass waits for the slowest draft that is in time, and late devices 
   CHECK(in_vain->range_warnings()[0].find("no draft") == 0);
 }
 
-TEST_CASE("products and logits are priced for the tokens that are computed: late decodes have one") {
+TEST_CASE("GEMMs and logits are priced for the tokens that are computed: late decodes have one") {
   const auto h100 = catalog_device("h100-sxm");
   const auto model = h100->bind(llama_8b(), {}, {});
   const auto gemm = [&](const models::Batch& batch) {

@@ -14,7 +14,7 @@ double micros(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k) {
 // The figure as printed in the design's table, to its last digit.
 doctest::Approx printed(double value) { return doctest::Approx(value).epsilon(5e-5); }
 
-TEST_CASE("matrix products on an H100 cost what the published form gives") {
+TEST_CASE("GEMMs on an H100 cost what the published form gives") {
   const Gpu gpu = worked_gpu("h100-sxm");
   CHECK(micros(gpu, 1, 4096, 4096) == printed(14.500));
   CHECK(micros(gpu, 32, 28672, 4096) == printed(85.030));
@@ -24,14 +24,14 @@ TEST_CASE("matrix products on an H100 cost what the published form gives") {
   CHECK(micros(gpu, 8192, 8192, 8192) == printed(1344.06));
 }
 
-TEST_CASE("matrix products on an A100 come in whole waves") {
+TEST_CASE("GEMMs on an A100 come in whole waves") {
   const Gpu gpu = worked_gpu("a100-80");
   CHECK(micros(gpu, 1, 4096, 4096) == printed(27.740));
   CHECK(micros(gpu, 161, 6144, 4096) == printed(64.736));
   CHECK(micros(gpu, 4096, 4096, 4096) == printed(561.044));
 }
 
-TEST_CASE("a large product runs at the fitted share of the peak, a small one at that of the bandwidth") {
+TEST_CASE("a large GEMM runs at the fitted share of the peak, a small one at that of the bandwidth") {
   const Gpu gpu = worked_gpu("h100-sxm");
   const double big = 16384;
   const double compute_bound = 2 * big * big * big / (0.86 * 989.5e12) * 1e6;
@@ -42,7 +42,7 @@ TEST_CASE("a large product runs at the fitted share of the peak, a small one at 
   CHECK(micros(gpu, 1, 28672, 8192) < 1.1 * memory_bound);
 }
 
-TEST_CASE("no product beats the roofline") {
+TEST_CASE("no GEMM beats the roofline") {
   const Gpu gpu = worked_gpu("h100-sxm");
   for (const std::int64_t m : {1, 7, 64, 300, 2048, 16384}) {
     for (const std::int64_t n : {512, 4096, 28672}) {
@@ -58,7 +58,7 @@ TEST_CASE("no product beats the roofline") {
   }
 }
 
-TEST_CASE("products of wide layers never get faster as they grow; narrow ones only where a tile edge is crossed") {
+TEST_CASE("GEMMs of wide layers never get faster as they grow; narrow ones only where a tile edge is crossed") {
   const Gpu gpu = worked_gpu("h100-sxm");
   for (const std::int64_t n : {512, 2048, 8192}) {
     CAPTURE(n);
@@ -91,7 +91,7 @@ TEST_CASE("4-bit weights with 16-bit activations read a quarter of the weights a
   CHECK(cost.bytes.si() == doctest::Approx(4096.0 * 4096 * (0.5 + 2.0 / 128) + 2 * 4096 * 2));
 }
 
-TEST_CASE("a grouped product reads the weights of the touched experts and pads each expert's rows to a tile") {
+TEST_CASE("a grouped GEMM reads the weights of the touched experts and pads each expert's rows to a tile") {
   const Gpu gpu = worked_gpu("h100-sxm");
   models::GroupedGemm grouped{256, 64, 128, 1536, 2048, {}, {}};
   const KernelCost some = grouped_gemm_cost(gpu, gpu.grouped_gemm(), grouped);

@@ -122,7 +122,7 @@ TEST_CASE(
         Approx(kLinears / 2 / 989.5e12).epsilon(1e-3));
 }
 
-TEST_CASE("a processor's parts are measured against the rates of its products") {
+TEST_CASE("a processor's parts are measured against the rates of its GEMMs") {
   const auto cpu = catalogued<Cpu>("cpu-epyc-vm");
   const Decodes decodes(4, 256);
   const StepCost cost = step(cpu, llama_1b(), decodes.batch);

@@ -59,7 +59,7 @@ TEST_CASE("KV is read at the bandwidth of the one device, weights at that of the
   CHECK(cost.by_family[static_cast<std::size_t>(OperatorFamily::collective)].si() == Approx(crossed).epsilon(1e-3));
 }
 
-TEST_CASE("the KV cache is as large as the attention's memory, weights take room on the other device alone") {
+TEST_CASE("the KV cache is as large as the attention's memory, weights take memory on the other device alone") {
   const DataflowDevice socket = bare_socket();
   DataflowDevice four = socket;
   four.count = 4;

@@ -111,7 +111,7 @@ TEST_CASE("the tightest stage says how many tokens of KV fit; memory and idle po
         Approx((0.9 * tpu.memory().si() - weights) / kv).epsilon(1e-3));
 }
 
-TEST_CASE("stages must have all layers, hold their own, and leave room for KV; the engine adds no parallelism") {
+TEST_CASE("stages must have all layers, hold their own, and leave memory for KV; the engine adds no parallelism") {
   const DataflowDevice socket = bare_socket();
   const auto problems = [](const PipelineSplit& device, const models::ModelSpec& model,
                            models::ParallelPlan plan = {}) { return device.problems(model, plan); };
@@ -130,7 +130,7 @@ TEST_CASE("stages must have all layers, hold their own, and leave room for KV; t
   tpu.memory_capacity.value = Bytes(1.6e9);  // 1.5 GB of weights fit, but not 0.9 of it
   const auto full = problems(split(tpu, 8, tpu, 8), llama_1b());
   REQUIRE(full.size() == 2);
-  CHECK(full[0].ends_with("its weights leave no room for KV"));
+  CHECK(full[0].ends_with("its weights leave no memory for KV"));
 }
 
 TEST_CASE("every device of the catalogue can be a stage") {

@@ -97,7 +97,7 @@ TEST_CASE("beyond the largest captured size a step runs eager: not padded, launc
   CHECK(captured.launch.si() == doctest::Approx(10e-6));
 }
 
-TEST_CASE("narrow activations pay a kernel that quantises the input of each product, and gain the narrow peak") {
+TEST_CASE("narrow activations pay a kernel that quantises the input of each GEMM, and gain the narrow peak") {
   const Gpu gpu = worked_gpu("h100-sxm");
   models::ModelSpec narrow = llama_8b(), stored = llama_8b();
   narrow.precision.weights = stored.precision.weights = {"fp8", 1};

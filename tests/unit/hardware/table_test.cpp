@@ -122,7 +122,7 @@ TEST_CASE("a decode step is its layers, each entry as often as it is called, wit
   CHECK(model->range_warnings().empty());
 }
 
-TEST_CASE("decode batches are padded to what is captured, in their products and not in their attention") {
+TEST_CASE("decode batches are padded to what is captured, in their GEMMs and not in their attention") {
   const traces::TraceFolder folder;
   write_tables(folder, kAttention);
   const auto model = steps_of(folder);

@@ -61,8 +61,7 @@ TEST_CASE("no case stands twice in a list, and the quick list is part of the ful
   }
 }
 
-TEST_CASE(
-    "widths of products are multiples of 64 but no powers of two; half have at most 256 rows, many an odd number") {
+TEST_CASE("widths of GEMMs are multiples of 64 but no powers of two; half have at most 256 rows, many an odd number") {
   for (const char* backend : {"cpu", "cuda"}) {
     CAPTURE(backend);
     const auto products = only<traces::GemmCase>(kernel_cases(backend, false));

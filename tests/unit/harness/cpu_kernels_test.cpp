@@ -34,7 +34,7 @@ void check_against_reference(const traces::KernelCase& what) {
   CHECK(ready->tolerance() < 1e-3);
 }
 
-TEST_CASE("products of any number of rows are those of double precision") {
+TEST_CASE("GEMMs of any number of rows are those of double precision") {
   for (const std::int64_t m : {1, 2, 3, 4, 5, 17, 64, 65})
     check_against_reference(traces::GemmCase{m, 320, 192, "fp32"});
   check_against_reference(traces::GemmCase{3, 300, 250, "fp32"});

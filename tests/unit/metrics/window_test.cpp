@@ -14,7 +14,7 @@ using Edge = WindowTracker::Edge;
 
 struct Heard {
   std::vector<std::pair<Edge, double>> edges;
-  WindowTracker::OnEdge ear() {
+  WindowTracker::OnEdge listener() {
     return [this](Edge edge, Seconds at) { edges.emplace_back(edge, at.si()); };
   }
 };
@@ -37,7 +37,7 @@ TEST_CASE("which share of a request lies inside a window? That of its decoding; 
 
 TEST_CASE("a window opens when twice as many tasks have ended as are open, and closes with the last start") {
   Heard heard;
-  WindowTracker tracker({}, Seconds(), 60, heard.ear());
+  WindowTracker tracker({}, Seconds(), 60, heard.listener());
   // A task starts each second and takes 2.5 s: between an end and the next start 2 are open, so that the 4th end,
   // at 5.5 s, opens it.
   for (int i = 0; i < 60; ++i) {
@@ -52,7 +52,7 @@ TEST_CASE("a window opens when twice as many tasks have ended as are open, and c
 
 TEST_CASE("a run that ends before it has filled has no window, and neither has a burst") {
   Heard heard;
-  WindowTracker burst({}, Seconds(), 100, heard.ear());
+  WindowTracker burst({}, Seconds(), 100, heard.listener());
   for (int i = 0; i < 100; ++i) burst.on_task_start(Seconds(), i == 99);
   for (int i = 0; i < 100; ++i) burst.on_task_end(Seconds(i + 1), true);
   CHECK_FALSE(burst.found(Seconds(101)));
@@ -61,7 +61,7 @@ TEST_CASE("a run that ends before it has filled has no window, and neither has a
 
 TEST_CASE("a stated warm-up is where the window begins, whatever has ended by then") {
   Heard heard;
-  WindowTracker tracker({}, Seconds(7), 100, heard.ear());
+  WindowTracker tracker({}, Seconds(7), 100, heard.listener());
   CHECK(tracker.next_edge() == Seconds(7));
   for (int i = 0; i < 100; ++i) {
     if (i == 7) tracker.pass(Seconds(7));
@@ -78,7 +78,7 @@ TEST_CASE(
   WindowConfig config;
   config.rule = WindowRule::full_batch;
   config.sequences = 3;
-  WindowTracker tracker(config, Seconds(), 8, heard.ear());
+  WindowTracker tracker(config, Seconds(), 8, heard.listener());
   for (int i = 0; i < 8; ++i) tracker.on_task_start(Seconds(), i == 7);
   tracker.on_first_token(Seconds(4));
   tracker.on_first_token(Seconds(1));

@@ -32,7 +32,7 @@ TEST_CASE("tensor ranks cut one half of each pair and hold the other whole, stag
   CHECK(adapter_bytes(kAll, model, {.pipeline = 4}).si() == 2 * 41943040 / 4);
 }
 
-TEST_CASE("adapters add two thin products for each input of their targets") {
+TEST_CASE("adapters add two thin GEMMs for each input of their targets") {
   const auto work = all_of<GroupedGemm>(adapter_work(kAll, catalogued("llama-3.1-8b"), {}, 32, 4));
   // Inputs of q, k, v; of o; of gate and up; of down, whose product up is as that of o.
   constexpr std::array<std::array<std::int64_t, 3>, 7> kExpected = {{{4096, 3 * 16, 32},

@@ -42,7 +42,7 @@ TEST_CASE("the fullest pipeline stage holds its share of the layers and one tabl
   CHECK(memory_need(model, {.pipeline = 3}, 1, 1).kv_per_token.si() == 131'072.0 * 11 / 32);
 }
 
-TEST_CASE("experts dealt out over ranks take as much room as experts cut over them") {
+TEST_CASE("experts dealt out over ranks take as much memory as experts cut over them") {
   const ModelSpec model = catalogued("qwen3-30b-a3b");
   const double cut = memory_need(model, {.tensor = 4}, 1, 1).weights.si();
   CHECK(memory_need(model, {.tensor = 4, .expert = 4}, 1, 1).weights.si() == cut);

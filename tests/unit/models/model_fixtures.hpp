@@ -65,7 +65,7 @@ inline std::vector<Counted<Collective>> collectives(const std::vector<Operator>&
   return all;
 }
 
-// FLOPs of the matrix products with weights.
+// FLOPs of the GEMMs with weights.
 inline double linear_flops(const std::vector<Operator>& work) {
   double sum = 0;
   for (const auto& [gemm, count] : all_of<Gemm>(work)) sum += 2.0 * count * gemm.m * gemm.n * gemm.k;

@@ -142,7 +142,7 @@ TEST_CASE("decodes without entries for every KV law are refused") {
   CHECK_THROWS_AS(attention_work(catalogued("gemma-2-9b"), {}, Batch{{}, 1, 1, one}), std::invalid_argument);
 }
 
-TEST_CASE("narrow activations are quantised before each product, and the head takes 16 bits") {
+TEST_CASE("narrow activations are quantised before each GEMM, and the head takes 16 bits") {
   ModelSpec model = catalogued("llama-3.1-8b");
   const auto quantised = [&model](const char* format) {
     model.precision.activations = model.precision.weights = *format_named(format);

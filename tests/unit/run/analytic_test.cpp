@@ -86,7 +86,7 @@ TEST_CASE("the best split of many instances at home loses no decode that a promp
   CHECK(analysis.best->capacity.total > 8 / 1.5);
 }
 
-TEST_CASE("as events, a hand-over moves the bytes of the profile: 180 MB of a prompt of 3,000 tokens") {
+TEST_CASE("as events, a KV transfer moves the bytes of the profile: 180 MB of a prompt of 3,000 tokens") {
   const auto scenario = scenario_of(offloading("1 TB/s"), {"workload.requests=40"});
   const result::RunResult result = llmscape::testing::run_on_event_queue(*scenario);
   REQUIRE(result.pools.size() == 3);

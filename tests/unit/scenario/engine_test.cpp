@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `serving.engine` chooses: scheduling, graphs, KV memory of windows, first tokens after a hand-over.
+// What `serving.engine` chooses: scheduling, graphs, KV memory of windows, first tokens after a KV transfer.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -136,7 +136,7 @@ TEST_CASE(
 
 // One call: its prompt on one server, its tokens on another. The first token is that of the prompt, of the prompt and
 // the transfer (262 MB at 1.25 GB/s and 40 ms), or of both and a step of the decoder.
-TEST_CASE("whose is the first token of a hand-over? the decoder's in vLLM, the transfer's in SGLang") {
+TEST_CASE("whose is the first token of a KV transfer? the decoder's in vLLM, the transfer's in SGLang") {
   const auto result = [](const std::string& serving) {
     return run_on_event_queue(*scenario_of(
         "schema: scenario/1\nmodel: llama-3.1-8b\nhardware:\n"

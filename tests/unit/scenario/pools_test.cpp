@@ -51,7 +51,7 @@ TEST_CASE("every prompt's KV entries cross both sites' uplinks once, and no link
   CHECK(sites == 2);  // out of one, into the other
 }
 
-TEST_CASE("a hand-over over a slow link delays the second token, not the first") {
+TEST_CASE("a KV transfer over a slow link delays the second token, not the first") {
   const auto near = run_on_event_queue(*scenario_of(
       apart(), {"hardware.fabric.sites.cloud.uplink=1000 Gbit/s", "hardware.fabric.sites.shop.uplink=1000 Gbit/s"}));
   const auto far = run_on_event_queue(*scenario_of(apart()));
@@ -195,7 +195,7 @@ TEST_CASE("a call for another model waits for its weights: 16.06 GB on 8 sockets
   CHECK(loaded.pools[1].loading_s == doctest::Approx(0.01004).epsilon(0.001));
   CHECK(loaded.pools[0].loads == 0);
   CHECK(resident.pools[1].loads == 0);
-  CHECK(loaded.kv.blocks > resident.kv.blocks);  // two models' weights take room
+  CHECK(loaded.kv.blocks > resident.kv.blocks);  // two models' weights take memory
 }
 
 TEST_CASE("what goes from rack to rack crosses both racks' uplinks; within a rack it does not") {

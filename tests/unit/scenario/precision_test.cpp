@@ -104,7 +104,7 @@ TEST_CASE(
               "nothing multiplies fp8 weights with int8 inputs"));
 }
 
-TEST_CASE("how much faster is a large product in fp8 than in bf16 on an H100?") {
+TEST_CASE("how much faster is a large GEMM in fp8 than in bf16 on an H100?") {
   const hardware::Gpu gpu = hardware::catalog_gpu("h100-sxm");
   const auto seconds = [&](const models::Format& format) {
     return hardware::gemm_cost(gpu, gpu.gemm_of(format, format), {8192, 8192, 8192, format, format}).time.si();

@@ -10,7 +10,7 @@
 using namespace llmscape;
 using namespace llmscape::serving;
 
-TEST_CASE("an adapter that runs stays; of the others the one that was not used for longest makes room") {
+TEST_CASE("an adapter that runs stays; of the others the one that was not used for longest is unloaded") {
   AdapterSlots slots(2);
   slots.use(0);
   slots.use(1);

@@ -31,7 +31,7 @@ TEST_CASE("computing again is priced at 256, 512, 1024 ... tokens and linear in 
   CHECK(asked == 3);  // of 256, 512 and 1024
 }
 
-TEST_CASE("copies queue behind each other, each way for itself, and take room until they are back") {
+TEST_CASE("copies queue behind each other, each way for itself, and take memory until they are back") {
   KvSwap swap(kHost, quadratic);
   CHECK(swap.write(40, Seconds(1)).si() == doctest::Approx(1 + 0.020 + 0.001));
   CHECK(swap.write(40, Seconds(1)).si() == doctest::Approx(1 + 0.040 + 0.001));

@@ -46,7 +46,7 @@ TEST_CASE("blocks can be found when they have been written, and only new ones ar
   CHECK(tier.totals().blocks_written == 6);
 }
 
-TEST_CASE("what was used longest ago makes room, the tail before the head, and goes to the tier below") {
+TEST_CASE("what was used longest ago is evicted, the tail before the head, and goes to the tier below") {
   KvTier below(config(100), nullptr);
   KvTier tier(config(10, 100), &below);
   tier.store(prompt(1, 4), 4, Seconds(0));
@@ -64,7 +64,7 @@ TEST_CASE("what was used longest ago makes room, the tail before the head, and g
   tier.check_invariants();
 }
 
-TEST_CASE("what is being written or read stays; what finds no room is not kept") {
+TEST_CASE("what is being written or read stays; what does not fit is not kept") {
   KvTier tier(config(10, 1), nullptr);
   tier.store(prompt(1, 6), 6, Seconds(0));
   tier.store(prompt(2, 6), 6, Seconds(1));

@@ -57,7 +57,7 @@ TEST_CASE("drafts come until the context is too long for them to be in time, the
   CHECK_FALSE(Speculation{4, 0.8, RandomStreams(1)}.may_be_late());
 }
 
-TEST_CASE("a request needs room for the drafts that it gets, and for none that come late") {
+TEST_CASE("a request needs blocks for the drafts that it gets, and for none that come late") {
   CHECK(Speculation{4, 0.8, RandomStreams(1)}.tokens_to_allocate(100) == 104);
   CHECK(Speculation{4, 0.8, RandomStreams(1), 102}.tokens_to_allocate(100) == 102);
   CHECK(Speculation{4, 0.8, RandomStreams(1), 50}.tokens_to_allocate(100) == 100);

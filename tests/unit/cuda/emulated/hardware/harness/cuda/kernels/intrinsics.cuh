@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Stands in for the header of the same name when kernels are compiled for the host. The layouts of matrix fragments are
-// written down here anew, from "Parallel Thread Execution ISA", so that a wrong one in a kernel shows.
+// written down here again, from "Parallel Thread Execution ISA", so that a wrong one in a kernel shows.
 #include "emulation.hpp"
 #include "hardware/harness/cuda/numbers.hpp"
 

@@ -39,7 +39,7 @@ std::vector<Answer> answers(const SystemConfig& config, std::vector<workloads::P
 
 }  // namespace
 
-TEST_CASE("a hand-over takes the prompt, then the transfer, then the tokens") {
+TEST_CASE("a KV transfer takes the prompt, then the transfer, then the tokens") {
   SystemConfig config = two_replicas(false);
   config.link_bandwidth = 2e6;  // half a second
   const auto all = answers(config, {call(0, prompt(1, 1000), 5)});
@@ -50,7 +50,7 @@ TEST_CASE("a hand-over takes the prompt, then the transfer, then the tokens") {
   CHECK(all[0].request.replica == 1);
 }
 
-TEST_CASE("layer by layer a hand-over takes the longer of computing and moving") {
+TEST_CASE("layer by layer a KV transfer takes the longer of computing and moving") {
   for (const double transfer : {0.01, 0.05, 0.5, 2.0}) {
     CAPTURE(transfer);
     SystemConfig config = two_replicas(true);
@@ -61,7 +61,7 @@ TEST_CASE("layer by layer a hand-over takes the longer of computing and moving")
   }
 }
 
-TEST_CASE("an answer of one token is not handed over") {
+TEST_CASE("an answer of one token is not transferred") {
   const auto all = answers(two_replicas(true), {call(0, prompt(1, 1000), 1)});
   CHECK(all[0].request.replica == 0);
   CHECK(all[0].request.last_token.si() == doctest::Approx(kPrefill));
@@ -82,11 +82,11 @@ TEST_CASE("decodes are not held up by prompts that another replica computes") {
     return longest;
   };
   CHECK(longest_gap(one) > 0.8);
-  // The first gap of a handed-over request holds the rest of its transfer; no gap holds a prompt.
+  // The first gap of a transferred request holds the rest of its transfer; no gap holds a prompt.
   CHECK(longest_gap(two) < 0.05);
 }
 
-TEST_CASE("room is taken before entries are sent: a full decoder makes them wait, and nothing is lost") {
+TEST_CASE("blocks are taken before entries are sent: a full decoder makes them wait, and nothing is lost") {
   SystemConfig config = two_replicas(true);
   config.kv_blocks = 40;  // 640 tokens: two requests of 300 and their answers at a time
   std::vector<workloads::Program> programs;
