@@ -61,7 +61,15 @@ const Fields<Placement>& placement_fields() {
 
 }  // namespace
 
-const Fields<Rack>& link_fields() { return rack_fields(); }
+const Fields<Link>& link_fields() {
+  static const Fields<Link> fields = [] {
+    Fields<Link> f("link", "a link that leaves a rack, a site or the device of a user");
+    f.add("uplink", &Link::uplink, "bandwidth, one way").required().above(0);
+    f.add("latency", &Link::latency, "of the uplink").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
 
 const Fields<Node>& node_fields() {
   static const Fields<Node> fields = [] {

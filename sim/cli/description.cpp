@@ -19,11 +19,13 @@
 namespace llmscape::cli {
 namespace {
 
-constexpr std::array<std::string_view, 12> kNames = {"scenario", "device", "workload", "model", "trace", "sweep",
-                                                     "study",    "dram",   "host",     "link",  "node",  "tier"};
+constexpr std::array<std::string_view, 13> kNames = {"scenario", "device", "workload", "model", "trace",
+                                                     "sweep",    "study",  "dram",     "host",  "link",
+                                                     "node",     "tier",   "prices"};
 // Those that say in `schema` what they are; other YAML counts as a scenario.
-constexpr std::array kTold = {FileKind::device, FileKind::workload, FileKind::model, FileKind::sweep, FileKind::study,
-                              FileKind::dram,   FileKind::host,     FileKind::link,  FileKind::node,  FileKind::tier};
+constexpr std::array kTold = {FileKind::device, FileKind::workload, FileKind::model, FileKind::sweep,
+                              FileKind::study,  FileKind::dram,     FileKind::host,  FileKind::link,
+                              FileKind::node,   FileKind::tier,     FileKind::prices};
 
 template <class T>
 std::optional<YamlNode> completed(const Fields<T>& fields, YamlNode tree, Diagnostics& diagnostics) {
@@ -90,6 +92,7 @@ std::optional<YamlNode> complete_part(YamlNode tree, FileKind kind, Diagnostics&
     case FileKind::link: return completed(hardware::link_fields(), std::move(tree), diagnostics);
     case FileKind::node: return completed(hardware::node_fields(), std::move(tree), diagnostics);
     case FileKind::tier: return completed(hardware::memory_tier_fields(), std::move(tree), diagnostics);
+    case FileKind::prices: return completed(result::cost_fields(), std::move(tree), diagnostics);
     default: throw std::logic_error(fmt::format("a {} is no part", name_of(kind)));
   }
 }

@@ -84,6 +84,7 @@ void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {
     case FileKind::link:
     case FileKind::node:
     case FileKind::tier:
+    case FileKind::prices:
       if (auto tree = read_description(file, kind, diagnostics)) complete_part(std::move(*tree), kind, diagnostics);
       return;
   }
@@ -105,7 +106,8 @@ int lint(const std::vector<std::string>& files, const Messages& messages) {
     Diagnostics diagnostics;  // its own: a scenario is not read further once there are errors
     lint_file(file, kind, diagnostics);
     append(all, diagnostics);
-    if (!diagnostics.has_errors()) fmt::print("{}: a {} without mistakes\n", file, name_of(kind));
+    if (!diagnostics.has_errors())
+      fmt::print("{}: {}{} without mistakes\n", file, kind == FileKind::prices ? "" : "a ", name_of(kind));
   }
   messages.show(all, "See 'llmscape show fields'.");
   return all.has_errors() ? kUsage : kDone;

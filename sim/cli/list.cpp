@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/catalog.hpp"
@@ -31,30 +32,56 @@ constexpr const char* kFooter = R"(Examples:
   llmscape list models
   llmscape list metrics)";
 
-// The entries of a catalogue with the text under `key` of each.
-Table described(const std::filesystem::path& folder, std::string_view kind, std::string_view key,
+// The entries of a catalogue with what stands under some keys of each: texts and values, without tag and source.
+Table described(const std::filesystem::path& folder, std::string_view kind, const std::vector<std::string>& keys,
                 Diagnostics& diagnostics) {
-  Table table({std::string(kind), std::string(key)});
+  std::vector<std::string> head{std::string(kind)};
+  for (std::string key : keys) {
+    std::ranges::replace(key, '_', ' ');
+    head.push_back(std::move(key));
+  }
+  Table table(std::move(head));
   for (const std::string& name : catalog_names(folder)) {
     const auto tree = catalog_entry(folder, kind, name, {}, diagnostics);
-    const YamlNode* text = tree ? tree->find(key) : nullptr;
-    table.row({name, text ? text->text : ""});
+    std::vector<std::string> cells{name};
+    for (const std::string& key : keys) {
+      const YamlNode* value = tree ? tree->find(key) : nullptr;
+      if (value && value->is_mapping()) value = value->find("value");
+      cells.push_back(value ? value->text : "");
+    }
+    table.row(std::move(cells));
   }
   return table;
 }
 
-Table devices(Diagnostics& diagnostics) { return described(catalogs().hardware, "device", "description", diagnostics); }
+Table devices(Diagnostics& diagnostics) {
+  return described(catalogs().hardware, "device", {"description"}, diagnostics);
+}
 
 Table hosts(Diagnostics& diagnostics) {
-  return described(catalogs().hardware / "hosts", "host", "description", diagnostics);
+  return described(catalogs().hardware / "hosts", "host", {"description"}, diagnostics);
 }
 
 Table drams(Diagnostics& diagnostics) {
-  return described(catalogs().hardware / "dram", "dram", "description", diagnostics);
+  return described(catalogs().hardware / "dram", "dram", {"description"}, diagnostics);
+}
+
+Table nodes(Diagnostics& diagnostics) {
+  return described(catalogs().hardware / "nodes", "node",
+                   {"devices", "port", "port_latency", "uplink", "uplink_latency"}, diagnostics);
+}
+
+Table links(Diagnostics& diagnostics) {
+  return described(catalogs().hardware / "links", "link", {"uplink", "latency"}, diagnostics);
+}
+
+Table tiers(Diagnostics& diagnostics) {
+  return described(catalogs().hardware / "tiers", "tier", {"capacity", "read", "write", "latency", "shared_by"},
+                   diagnostics);
 }
 
 Table workload_entries(Diagnostics& diagnostics) {
-  return described(catalogs().workloads, "workload", "source", diagnostics);
+  return described(catalogs().workloads, "workload", {"source"}, diagnostics);
 }
 
 Table study_entries(Diagnostics& diagnostics) {
@@ -113,6 +140,9 @@ constexpr std::array kListings = {
     Listing{"devices", devices},
     Listing{"drams", drams},
     Listing{"hosts", hosts},
+    Listing{"nodes", nodes},
+    Listing{"links", links},
+    Listing{"tiers", tiers},
     Listing{"models", model_entries},
     Listing{"workloads", workload_entries},
     Listing{"studies", study_entries},

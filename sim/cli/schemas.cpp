@@ -12,6 +12,7 @@
 #include "base/json_schemas.hpp"
 #include "base/json_text.hpp"
 #include "base/schema.hpp"
+#include "hardware/link.hpp"
 #include "models/native.hpp"
 #include "sim/cli/description.hpp"
 #include "sim/explore/baseline.hpp"
@@ -62,8 +63,8 @@ struct PresetKind {
   std::string_view name, catalog;
 };
 constexpr std::array kPresetKinds = {PresetKind{"dram", "dram"}, PresetKind{"host", "hosts"},
-                                     PresetKind{"link", "links"}, PresetKind{"node", "nodes"},
-                                     PresetKind{"tier", "tiers"}};
+                                     PresetKind{"node", "nodes"}, PresetKind{"tier", "tiers"},
+                                     PresetKind{"prices", "prices"}};
 
 const StructInfo* preset_group(const StructInfo& info, std::string_view catalog, std::set<const void*>& seen) {
   if (!seen.insert(&info).second) return nullptr;
@@ -112,6 +113,7 @@ const StructInfo& fields_of_schema(std::string_view name) {
   if (name == "workload") return workloads::workload_fields().info();
   if (name == "baseline") return explore::baseline_info();
   if (name == "study") return studies::study_fields().info();
+  if (name == "link") return hardware::link_fields().info();
   std::set<const void*> seen;  // only asked, never walked
   if (const std::string_view catalog = catalog_of(name); !catalog.empty())
     return *preset_group(scenario::scenario_fields().info(), catalog, seen);
@@ -120,8 +122,8 @@ const StructInfo& fields_of_schema(std::string_view name) {
 
 std::vector<std::pair<std::string_view, std::string>> schema_files() {
   // Those that others are made of come first.
-  constexpr std::array kOrder = {"dram",  "host",     "link",     "node",  "tier",  "device",
-                                 "model", "workload", "scenario", "sweep", "study", "baseline"};
+  constexpr std::array kOrder = {"dram",     "host",   "link",     "node",  "tier",  "device",  "model",
+                                 "workload", "prices", "scenario", "sweep", "study", "baseline"};
   static_assert(kOrder.size() == kSchemas.size());
   JsonSchemas set;
   std::vector<std::pair<std::string_view, std::string>> files;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -25,8 +26,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
     R"(WHAT is an entry of a catalogue (h100-sxm, or hardware/h100-sxm, model/llama-3.1-8b,
-workload/chat-1k), a file, or 'fields NAME': what can be written there ('fields' alone lists the
-names). Behind each value stands where it comes from.
+workload/chat-1k, nodes/dgx-h100, links/5g, tiers/nvme, hosts/xeon-8480-2s, dram/lpddr5), a file, or
+'fields NAME': what can be written there ('fields' alone lists the names). Behind each value stands
+where it comes from.
 
 Examples:
   llmscape show hardware/h100-sxm
@@ -42,14 +44,35 @@ Text shown(const std::optional<models::ModelSpec>& model) { return model ? Text(
 
 SourceRange typed(const std::string& text) { return {std::make_shared<const SourceText>(SourceText{text, ""})}; }
 
-Text show_entry(FileKind kind, std::string_view name, const SourceRange& where, Diagnostics& diagnostics) {
+// The catalogues by the name that may stand before that of an entry: `nodes/dgx-h100`.
+struct NamedCatalog {
+  const char* name;
+  FileKind kind;
+};
+constexpr std::array kNamedCatalogs = {
+    NamedCatalog{"hardware", FileKind::device},   NamedCatalog{"model", FileKind::model},
+    NamedCatalog{"workload", FileKind::workload}, NamedCatalog{"nodes", FileKind::node},
+    NamedCatalog{"links", FileKind::link},        NamedCatalog{"tiers", FileKind::tier},
+    NamedCatalog{"hosts", FileKind::host},        NamedCatalog{"dram", FileKind::dram}};
+
+fs::path folder_of_catalog(const NamedCatalog& catalog, const scenario::Catalogs& all) {
+  switch (catalog.kind) {
+    case FileKind::device: return all.hardware;
+    case FileKind::model: return all.models;
+    case FileKind::workload: return all.workloads;
+    default: return all.hardware / catalog.name;
+  }
+}
+
+Text show_entry(const NamedCatalog& catalog, std::string_view name, const SourceRange& where,
+                Diagnostics& diagnostics) {
   const scenario::Catalogs all = catalogs();
-  if (kind == FileKind::model) return shown(models::load_model(all.models, name, where, diagnostics));
-  const bool device = kind == FileKind::device;
-  auto tree = catalog_entry(device ? all.hardware : all.workloads, name_of(kind), name, where, diagnostics);
+  if (catalog.kind == FileKind::model) return shown(models::load_model(all.models, name, where, diagnostics));
+  auto tree = catalog_entry(folder_of_catalog(catalog, all), name_of(catalog.kind), name, where, diagnostics);
   if (!tree) return std::nullopt;
-  return shown(device ? complete_device(std::move(*tree), all, diagnostics)
-                      : complete_workload(std::move(*tree), diagnostics));
+  if (catalog.kind == FileKind::device) return shown(complete_device(std::move(*tree), all, diagnostics));
+  if (catalog.kind == FileKind::workload) return shown(complete_workload(std::move(*tree), diagnostics));
+  return shown(complete_part(std::move(*tree), catalog.kind, diagnostics));
 }
 
 Text show_file(const fs::path& file, Diagnostics& diagnostics) {
@@ -82,10 +105,11 @@ Text show_file(const fs::path& file, Diagnostics& diagnostics) {
 Text show_name(const std::string& name, Diagnostics& diagnostics) {
   const scenario::Catalogs all = catalogs();
   std::vector<std::string> names;
-  for (const auto& [kind, found] : {std::pair(FileKind::device, catalog_names(all.hardware)),
-                                    std::pair(FileKind::model, models::model_names(all.models)),
-                                    std::pair(FileKind::workload, catalog_names(all.workloads))}) {
-    if (std::ranges::find(found, name) != found.end()) return show_entry(kind, name, typed(name), diagnostics);
+  for (const NamedCatalog& catalog : kNamedCatalogs) {
+    const std::filesystem::path folder = folder_of_catalog(catalog, all);
+    const std::vector<std::string> found =
+        catalog.kind == FileKind::model ? models::model_names(folder) : catalog_names(folder);
+    if (std::ranges::find(found, name) != found.end()) return show_entry(catalog, name, typed(name), diagnostics);
     names.insert(names.end(), found.begin(), found.end());
   }
   diagnostics.error(typed(name), "there is no file and no entry of a catalogue of that name",
@@ -96,11 +120,10 @@ Text show_name(const std::string& name, Diagnostics& diagnostics) {
 Text show(const std::string& what, Diagnostics& diagnostics) {
   if (fs::exists(what)) return show_file(what, diagnostics);
   const std::size_t slash = what.find('/');
-  const std::string catalog = what.substr(0, slash);
-  for (const auto& [name, kind] : {std::pair("hardware", FileKind::device), std::pair("model", FileKind::model),
-                                   std::pair("workload", FileKind::workload)})
-    if (slash != std::string::npos && catalog == name)
-      return show_entry(kind, what.substr(slash + 1), typed(what), diagnostics);
+  const std::string before = what.substr(0, slash);
+  for (const NamedCatalog& catalog : kNamedCatalogs)
+    if (slash != std::string::npos && before == catalog.name)
+      return show_entry(catalog, what.substr(slash + 1), typed(what), diagnostics);
   return show_name(what, diagnostics);
 }
 
@@ -120,10 +143,11 @@ void add_show(CLI::App& app, Session& session) {
   auto what = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
   CLI::App* verb =
-      app.add_subcommand("show", "Show a device, model, workload or scenario with the origin of each value");
+      app.add_subcommand("show", "Show an entry of a catalogue or a scenario with the origin of each value");
   verb->footer(kFooter);
   CLI::Option* option = verb->add_option("what", *what, "What to show")->type_name("WHAT")->required()->expected(1, 2);
-  suggest(*option, {"fields", "hardware/", "model/", "workload/"}, true);
+  suggest(*option, {"fields", "hardware/", "model/", "workload/", "nodes/", "links/", "tiers/", "hosts/", "dram/"},
+          true);
   messages->add_options(*verb);
   verb->callback([what, messages, &session] {
     const bool fields = what->front() == "fields";

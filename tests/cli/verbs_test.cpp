@@ -100,6 +100,7 @@ TEST_CASE("lint knows the parts that other descriptions name: every one of the c
       CHECK_MESSAGE(ran.code == 0, ran.err);
       CHECK(holds(ran.out, file.path().filename().string() + ": a " + kind + " without mistakes"));
     }
+  CHECK(holds(run_program({"lint", "examples/questions/prices.yaml"}).out, "prices.yaml: prices without mistakes"));
   const Scratch scratch;
   const std::string node = scratch.file(
       "n.yaml", "schema: node/1\nport: 450 GB/s\nport_latency: 2 us\nuplnk: 1 GB/s\nuplink_latency: -5 us\n");
@@ -137,6 +138,12 @@ TEST_CASE("show prints values with their origin") {
   CHECK(holds(model.out, "32 heads of 128, 8 with keys and values"));
   CHECK(holds(model.out, "131,072 B"));  // 2 x 32 layers x 8 heads x 128 x 2 bytes
   CHECK(holds(run_program({"show", "workload/chat-1k"}).out, "kind: poisson"));
+  const Ran node = run_program({"show", "nodes/dgx-a100"});
+  CHECK(holds(node.out, "port: 300 GB/s"));
+  CHECK(run_program({"show", "dgx-a100"}).out == node.out);
+  CHECK(holds(run_program({"show", "5g"}).out, "uplink: 12.5 MB/s"));
+  CHECK(holds(run_program({"show", "tiers/cxl"}).out, "capacity: 1 TB"));
+  CHECK(holds(run_program({"show", "hosts/xeon-8480-2s"}).out, "cores: "));
   const Ran scenario = run_program({"show", "examples/chat-h100/scenario.yaml"});
   CHECK(holds(scenario.out, "# preset hardware/h100-sxm"));
   CHECK(holds(scenario.out, "# examples/chat-h100/scenario.yaml:"));
@@ -159,9 +166,10 @@ TEST_CASE("show fields prints every table that it names") {
 
 TEST_CASE("list knows each of its listings") {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"devices", "h100-sxm"}, {"drams", "lpddr5x"},        {"models", "llama-3.1-8b"}, {"workloads", "chat-1k"},
-      {"batchers", "vllm_v1"}, {"routers", "least_tokens"}, {"token_plans", "swiftkv"}, {"controllers", "autoscale"},
-      {"arrivals", "poisson"}, {"streams", "infilling"},    {"metrics", "ttft_s"},      {"formats", "azure-csv"},
+      {"devices", "h100-sxm"},   {"drams", "lpddr5x"},        {"models", "llama-3.1-8b"},  {"workloads", "chat-1k"},
+      {"batchers", "vllm_v1"},   {"routers", "least_tokens"}, {"token_plans", "swiftkv"},  {"controllers", "autoscale"},
+      {"arrivals", "poisson"},   {"streams", "infilling"},    {"metrics", "ttft_s"},       {"formats", "azure-csv"},
+      {"hosts", "xeon-8480-2s"}, {"nodes", "dgx-h100"},       {"links", "infiniband-ndr"}, {"tiers", "nvme"},
   };
   for (const auto& [what, entry] : cases) {
     CAPTURE(what);
@@ -171,6 +179,11 @@ TEST_CASE("list knows each of its listings") {
   }
   CHECK(holds(run_program({"list", "device"}).err, "did you mean 'devices'?"));
   CHECK(holds(run_program({"list", "metrics", "--format", "markdown"}).out, "| inter_token_latency |"));
+  // Of parts the figures, without tag and source.
+  const auto markdown = [](const char* what) { return run_program({"list", what, "--format", "markdown"}).out; };
+  CHECK(holds(markdown("nodes"), "| dgx-a100 | 8 | 300 GB/s | 2.5 us | 200 GB/s | 5 us |"));
+  CHECK(holds(markdown("links"), "| infiniband-hdr | 25 GB/s | 2 us |"));
+  CHECK(holds(markdown("tiers"), "| nvme | 15 TB | 48 GB/s | 24 GB/s | 100 us | node |"));
 }
 
 TEST_CASE("a trace is described, converted and cut") {
