@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/golden/golden_file.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace {
@@ -75,6 +76,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 TEST_CASE("every broken file is refused where it is broken, and nowhere else") {
   const std::vector<fs::path> files = broken_files();
   CHECK(files.size() >= 100);
+  std::string messages;
   for (const fs::path& file : files) {
     CAPTURE(file.string());
     const Promise promise = promise_of(file);
@@ -82,6 +84,7 @@ TEST_CASE("every broken file is refused where it is broken, and nowhere else") {
     const Ran ran = run_program({"lint", file.string()});
     CAPTURE(ran.err);
     CHECK(ran.code == 2);
+    messages += "$ llmscape lint " + file.string() + '\n' + ran.err + '\n';
     const std::vector<std::string> errors = errors_in(ran.err);
     CHECK(errors.size() == promise.errors.size());
     for (const auto& [place, fragment] : promise.errors) {
@@ -92,4 +95,9 @@ TEST_CASE("every broken file is refused where it is broken, and nowhere else") {
     }
     for (const std::string& text : promise.shown) CHECK_MESSAGE(holds(ran.err, text), "does not show: ", text);
   }
+  // Whole, as a reader sees them: place, words, the line itself, hint. Files of the catalogue have their whole path.
+  const std::string root = fs::current_path().string() + '/';
+  for (std::size_t at = messages.find(root); at != std::string::npos; at = messages.find(root, at))
+    messages.erase(at, root.size());
+  llmscape::test::check_golden("tests/bad_input/messages.txt", messages);
 }
