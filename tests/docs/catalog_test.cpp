@@ -17,13 +17,16 @@ namespace fs = std::filesystem;
 
 // Catalogue files, and where somebody who looks for one would find its name. Goldens repeat what was read, and the
 // accuracy page is written by a command: neither is a place to look.
+bool is_golden(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name == "accuracy.md" || name == "messages.txt" || name == "run.json" || name.starts_with("expected.");
+}
+
 std::vector<fs::path> files_of(const std::vector<fs::path>& folders) {
   std::vector<fs::path> found;
   for (const fs::path& folder : folders)
     for (const auto& entry : fs::recursive_directory_iterator(folder))
-      if (entry.is_regular_file() && entry.path().filename() != "accuracy.md" &&
-          !entry.path().string().starts_with("tests/golden"))
-        found.push_back(entry.path());
+      if (entry.is_regular_file() && !is_golden(entry.path())) found.push_back(entry.path());
   std::ranges::sort(found);
   return found;
 }
@@ -70,5 +73,17 @@ TEST_CASE("every file of a catalogue is named where a user would look: example, 
         std::ranges::any_of(texts, [&](const auto& text) { return text.first != file && names(text.second, name); });
     CHECK_MESSAGE(named, file.string(),
                   " is named nowhere: use it in an example, list it in docs/catalog.md, or delete it");
+  }
+}
+
+// Models and workloads are all loaded and stepped through by a test of their catalogue; of a node, a link or a device
+// that nothing runs nobody would know whether it works.
+TEST_CASE("every file of the hardware catalogue is used by an example, a study or a test") {
+  std::vector<std::string> texts;
+  for (const fs::path& path : files_of({"examples", "studies", "tests"})) texts.push_back(text_of(path));
+  for (const fs::path& file : files_of({"hardware/catalog"})) {
+    const std::string name = file.stem().string();
+    CHECK_MESSAGE(std::ranges::any_of(texts, [&](const std::string& text) { return names(text, name); }), file.string(),
+                  " is run by nothing: use it in an example, or delete it");
   }
 }
