@@ -50,7 +50,7 @@ class CpuStepModel final : public StepModel {
   CpuStepModel(const CpuStepModel&) = delete;  // the tables price through it
   CpuStepModel& operator=(const CpuStepModel&) = delete;
 
-  StepCost step(const models::Batch& batch) override {
+  StepPhases phases(const models::Batch& batch) override {
     PartCost part;
     const std::int64_t chunk_tokens = batch.prefill_tokens(), decode_tokens = batch.decode_tokens();
     if (chunk_tokens + decode_tokens > 0) {
@@ -59,10 +59,9 @@ class CpuStepModel final : public StepModel {
       part += tables_.logit_part(batch.logit_rows());
       part += priced(models::attention_work(model_, plan_, batch));
     }
-    const auto requests = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
     const PowerModel power{*cpu_.compute_energy, *cpu_.memory_energy, JoulesPerByte()};
     const Rates rates{static_cast<double>(cpu_.threads) * cpu_.products.rate, cpu_.products.bandwidth};
-    return step_cost(part, *cpu_.per_step + requests * *cpu_.per_request, rates, power, plan_.devices());
+    return phases_of(part, rates, power, plan_.devices());
   }
 
  private:
@@ -115,6 +114,13 @@ std::unique_ptr<StepModel> Cpu::bind(const models::ModelSpec& model, const model
     return std::make_unique<CpuStepModel>(clocked, model, plan, settings);
   };
   return under_power_limit(at_clock, limit() - *idle, plan.devices());
+}
+
+std::vector<HostDriven> Cpu::hosts(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  HostParameters host;
+  host.per_step = *per_step;
+  host.per_request = *per_request;
+  return {{host, false, model, plan}};
 }
 
 const Fields<Cpu>& cpu_fields() {

@@ -10,100 +10,25 @@
 
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
+#include "hardware/host.hpp"
 #include "hardware/precision.hpp"
 #include "hardware/residuals.hpp"
+#include "hardware/step_cost.hpp"
 #include "models/adapter.hpp"
 #include "models/memory.hpp"
 #include "models/step_work.hpp"
 
 namespace llmscape::hardware {
 
-// The parts that a step's time is divided into, for provenance and `explain`.
-enum class OperatorFamily {
-  gemm,
-  grouped_gemm,
-  prefill_attention,
-  decode_attention,
-  elementwise,
-  collective,
-  sampling,
-  host
-};
-inline constexpr int kOperatorFamilies = 8;
-inline constexpr std::array<std::string_view, kOperatorFamilies> kOperatorFamilyNames = {
-    "gemm", "grouped_gemm", "prefill_attention", "decode_attention", "elementwise", "collective", "sampling", "host"};
-
-// Where the joules go. Static power is charged by the run over elapsed time, not by the step.
-enum class EnergyComponent {
-  compute,
-  memory,        // main memory: HBM, LPDDR
-  interconnect,  // between the devices of a replica
-  on_chip,       // SRAM buffers
-  conversion,    // analogue-to-digital converters
-  write          // weights into compute-in-memory cells
-};
-inline constexpr int kEnergyComponents = 6;
-inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponentNames = {
-    "compute", "memory", "interconnect", "on_chip", "conversion", "write"};
-
-// The parts of a device that can be what a step waits for: how busy each is says what to widen.
-enum class Resource {
-  arithmetic,  // tensor cores, macros, compute units
-  vector,      // a vector unit beside them
-  memory,      // the channels of main memory
-  write,       // weights into compute-in-memory cells
-  links        // to the other devices of a replica
-};
-inline constexpr int kResources = 5;
-inline constexpr std::array<std::string_view, kResources> kResourceNames = {"arithmetic", "vector", "memory", "write",
-                                                                            "links"};
-
-// What an operator family's time waits for in a step: the part of the device that it keeps busy, or none: launches,
-// latencies, work too small to fill anything, the host.
-enum class Bound : std::uint8_t { overhead, arithmetic, vector, memory, write, links };
-inline constexpr int kBounds = kResources + 1;
-inline constexpr std::array<std::string_view, kBounds> kBoundNames = {"overhead", "arithmetic", "vector",
-                                                                      "memory",   "write",      "links"};
-
-// The part that works longest at its peak during `time`; overhead, where even that one works for less than a quarter of
-// it.
-inline constexpr double kFilled = 0.25;
-Bound bound_of(Seconds time, const std::array<Seconds, kResources>& busy);
-
-// What of a step runs as captured graphs: nothing (each operator is launched from Python); the pieces of each layer
-// between its attentions, whatever the step holds; steps of decodes alone as one graph, others not at all (vLLM's
-// FULL_DECODE_ONLY); decodes as one graph and other steps in pieces.
-enum class CudaGraphs : std::uint8_t { none, piecewise, full, full_and_piecewise };
-
-// What one step costs one replica (energy: all its devices together).
-struct StepCost {
-  Seconds device;  // the device timeline (of one stage under pipeline parallelism)
-  Seconds host;    // the host's work before the step can begin: scheduling, inputs
-  // The host launches kernels, or graphs of them, beside the device: a step (a stage) lasts for the longer of both.
-  Seconds launch;
-  Seconds sync;  // the device waits for the host this long, even where their timelines overlap
-  std::array<Seconds, kOperatorFamilies>
-      by_family{};  // sums to `device` + the host entry: host, and launches beyond the device
-  std::array<Bound, kOperatorFamilies> bound{};              // of each family's time
-  std::array<Joules, kEnergyComponents> energy{};            // dynamic energy only
-  std::array<Joules, kOperatorFamilies> energy_by_family{};  // sums to the same
-  std::array<Seconds, kResources> busy{};  // of one device: how long each part works at its peak; at most the step
-  Seconds extrapolated;                    // of the device's time, outside the range of its parameters
-  Flops flops;                             // of one device
-  Bytes expert_bytes;                      // of `bytes`: weights of routed experts
-  Bytes bytes;                             // memory traffic of one device
-  // Of a stage: whichever of its two timelines takes longer.
-  [[nodiscard]] Seconds stage() const { return device > launch ? device : launch; }
-};
-
 // Prices the steps of one replica: a device kind, a model and a parallel plan, bound together. Calls are not
 // thread-safe: results that depend on the token count alone are kept in tables.
 class StepModel {
  public:
   virtual ~StepModel() = default;
-  // Contract: deterministic; a batch with no work costs the host time of an empty step; O(chunks + KV laws) per call
-  // once the tables are warm; never less than the roofline where efficiencies are at most 1.
-  virtual StepCost step(const models::Batch&) = 0;
+  // Contract: deterministic; a batch with no work costs nothing; O(chunks + KV laws) per call once the tables are warm;
+  // never less than the roofline where efficiencies are at most 1.
+  virtual StepPhases phases(const models::Batch&) = 0;
+  StepCost step(const models::Batch& batch) { return cost_of(phases(batch)); }
   // One line for what the device is said to be accurate to, where that was not measured, and one per operator family
   // that has left its measured range so far.
   [[nodiscard]] virtual std::vector<std::string> range_warnings() const { return {}; }
@@ -121,6 +46,17 @@ constexpr std::string_view name_of(EnergyBoundary boundary) {
 // What the figures are worth that joules follow from: those of work and traffic, and the power at rest.
 struct EnergyTags {
   Tag dynamic = Tag::assumed, idle = Tag::assumed;
+};
+
+struct Device;
+
+// One of the devices that a device is composed of, `count` of which share a part of the model by tensor parallelism.
+struct KvPart {
+  std::string role;  // for messages: "stage 2 (h100-sxm)"
+  const Device* device;
+  models::ModelSpec model;
+  double utilization;  // of its memory, for weights and KV
+  Bytes besides;       // taken already
 };
 
 // One kind of accelerator as described in a catalogue file, immutable.
@@ -146,6 +82,8 @@ struct Device {
   [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const {
     return 0;
   }
+  // A device of others: those whose memory holds KV, each with its part of the model. None: it is one device.
+  [[nodiscard]] virtual std::vector<KvPart> kv_parts(const models::ModelSpec&) const { return {}; }
   // What its kernels multiply; nothing: it takes every format as it is asked for ...
   [[nodiscard]] virtual std::optional<Arithmetic> arithmetic() const { return std::nullopt; }
   // ... but states no rate for GEMMs of such narrow inputs, and computes them as those of 16 bits.
@@ -161,16 +99,15 @@ struct Device {
   [[nodiscard]] virtual std::array<Tag, kOperatorFamilies> provenance() const = 0;
   // How far each family's true times may lie from the predicted ones; by its provenance unless residuals are known.
   [[nodiscard]] virtual std::array<Spread, kOperatorFamilies> spreads() const;
-  // How the host drives the device: overlapped with the device's work (asynchronous scheduling) or added to it is
-  // decided by the replica; `settings` are the serving choices that change the cost.
+  // What of a workload changes the price of a step.
   struct Settings {
-    CudaGraphs cuda_graphs = CudaGraphs::full_and_piecewise;  // decode batches are then padded to captured sizes
-    std::int64_t max_captured = 512;                          // tokens of the largest captured step
-    std::int64_t max_batched_tokens = 8192;
-    std::int64_t max_sequences = 256;
     models::ExpertCoverage coverage;
     models::Adapter adapter{};  // the shape of all adapters that requests may carry (Batch::adapters of them in a step)
   };
+  // What hosts do for a step of this model, one entry for each host that works at the same time; none: nothing.
+  [[nodiscard]] virtual std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const {
+    return {};
+  }
   // Whether its steps can carry adapters; where they cannot, Batch::adapters has to be 0.
   [[nodiscard]] virtual bool takes_adapters() const { return false; }
   [[nodiscard]] virtual std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,

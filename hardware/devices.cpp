@@ -18,12 +18,6 @@
 
 namespace llmscape::hardware {
 
-Bound bound_of(Seconds time, const std::array<Seconds, kResources>& busy) {
-  const auto longest = std::ranges::max_element(busy);
-  if (*longest < kFilled * time || *longest == Seconds()) return Bound::overhead;
-  return static_cast<Bound>(longest - busy.begin() + 1);
-}
-
 std::array<Spread, kOperatorFamilies> Device::spreads() const {
   std::array<Spread, kOperatorFamilies> spreads;
   const auto tags = provenance();

@@ -36,40 +36,29 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   return *this;
 }
 
-StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const PowerModel& power, int devices) {
-  StepCost cost;
-  cost.device = part.time();
-  cost.by_family = part.by_family;
-  cost.host = host;
-  cost.extrapolated = part.extrapolated;
-  cost.flops = part.flops;
-  cost.expert_bytes = part.expert_bytes;
-
-  constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
-  Flops bf16_flops;
+StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel& power, int devices) {
+  StepPhases phases;
+  phases.extrapolated = part.extrapolated;
+  phases.flops = part.flops;
+  phases.expert_bytes = part.expert_bytes;
   for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
     if (part.by_family[f] == Seconds()) continue;
-    bf16_flops += part.bf16_flops[f];
-    cost.bytes += part.bytes[f];
-    cost.energy_by_family[f] = devices * (part.bf16_flops[f] * power.compute + part.bytes[f] * power.memory);
-    cost.bound[f] = bound_of(part.by_family[f], part.bf16_flops[f], part.bytes[f], rates);
+    Phase& phase = phases.of(f);
+    phase.time = part.by_family[f];
+    phase.bytes = part.bytes[f];
+    phase.busy_of(Resource::arithmetic) = part.bf16_flops[f] / rates.bf16;
+    phase.busy_of(Resource::memory) = part.bytes[f] / rates.memory;
+    phase.energy_of(EnergyComponent::compute) = devices * (part.bf16_flops[f] * power.compute);
+    phase.energy_of(EnergyComponent::memory) = devices * (part.bytes[f] * power.memory);
+    phase.bound = bound_of(part.by_family[f], part.bf16_flops[f], part.bytes[f], rates);
   }
-  const Joules compute = bf16_flops * power.compute;
-  const Joules memory = cost.bytes * power.memory;
-  const Joules link = part.link_bytes * power.link;
-  cost.energy_by_family[kCollective] += devices * link;
-  cost.bound[kCollective] = Bound::links;
-  cost.by_family[static_cast<std::size_t>(OperatorFamily::host)] = host;
-  cost.energy = {devices * compute, devices * memory, devices * link};
-
-  // Reads from a cache can beat the memory's bandwidth.
-  const auto keep_busy = [&cost](Resource resource, Seconds time) {
-    cost.busy[static_cast<std::size_t>(resource)] = std::min(time, cost.device);
-  };
-  keep_busy(Resource::arithmetic, bf16_flops / rates.bf16);
-  keep_busy(Resource::memory, cost.bytes / rates.memory);
-  keep_busy(Resource::links, part.of(OperatorFamily::collective));
-  return cost;
+  constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
+  if (!phases.has(kCollective)) return phases;
+  Phase& collective = phases.of(kCollective);
+  collective.busy_of(Resource::links) = collective.time;
+  collective.energy_of(EnergyComponent::interconnect) = devices * (part.link_bytes * power.link);
+  collective.bound = Bound::links;
+  return phases;
 }
 
 }  // namespace llmscape::hardware

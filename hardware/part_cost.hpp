@@ -58,6 +58,6 @@ struct Rates {
 
 // The step of a replica of `devices` alike, whatever power it draws (hardware/power_cap.hpp keeps it below a limit).
 // Collectives hold the links as long as they last.
-StepCost step_cost(const PartCost& part, Seconds host, const Rates& rates, const PowerModel& power, int devices);
+StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel& power, int devices);
 
 }  // namespace llmscape::hardware

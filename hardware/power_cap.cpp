@@ -2,7 +2,6 @@
 #include "hardware/power_cap.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -12,24 +11,25 @@ namespace {
 constexpr double kRung = 0.05;      // between neighbouring clocks, as a share of the highest
 constexpr std::size_t kRungs = 18;  // down to 0.15 of it: GPUs do not clock lower under load (210 of 1,980 MHz idle)
 
-Joules dynamic(const StepCost& cost) { return std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()); }
-
-template <class Values>
-void share_out(Values& hot, const Values& cool, double share) {
-  for (std::size_t i = 0; i < hot.size(); ++i) hot[i] = share * hot[i] + (1 - share) * cool[i];
+// `share` of the work at the one clock, the rest at the other. Time that the limit adds counts as bound by what it was
+// without.
+StepPhases shared(StepPhases hot, const StepPhases& cool, double share) {
+  const auto mix = [share](auto& value, auto other) { value = share * value + (1 - share) * other; };
+  mix(hot.extrapolated, cool.extrapolated);
+  for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
+    if (!hot.has(f)) continue;
+    Phase& phase = hot.of(f);
+    const Phase& slow = cool.at(f);
+    mix(phase.time, slow.time);
+    for (std::size_t i = 0; i < kEnergyComponents; ++i) mix(phase.energy[i], slow.energy[i]);
+    for (std::size_t i = 0; i < kResources; ++i) mix(phase.busy[i], slow.busy[i]);
+  }
+  return hot;
 }
 
-// `share` of the work at the one clock, the rest at the other. What waits for the host does not depend on the clock.
-StepCost shared(StepCost hot, const StepCost& cool, double share) {
-  hot.device = share * hot.device + (1 - share) * cool.device;
-  hot.extrapolated = share * hot.extrapolated + (1 - share) * cool.extrapolated;
-  share_out(hot.by_family, cool.by_family, share);
-  constexpr auto kHost = static_cast<std::size_t>(OperatorFamily::host);
-  hot.by_family[kHost] = cool.by_family[kHost];  // to the last bit
-  share_out(hot.energy, cool.energy, share);
-  share_out(hot.energy_by_family, cool.energy_by_family, share);
-  share_out(hot.busy, cool.busy, share);
-  return hot;
+void keep_bounds(StepPhases& phases, const StepPhases& of) {
+  for (std::size_t f = 0; f < kOperatorFamilies; ++f)
+    if (of.has(f)) phases.of(f).bound = of.at(f).bound;
 }
 
 class CappedStepModel final : public StepModel {
@@ -39,10 +39,10 @@ class CappedStepModel final : public StepModel {
     rungs_[0] = at_clock_(1);
   }
 
-  StepCost step(const models::Batch& batch) override {
-    StepCost cost = rungs_[0]->step(batch);
-    if (dynamic(cost) <= headroom_ * cost.device) return cost;
-    return at_limit(std::move(cost), batch);
+  StepPhases phases(const models::Batch& batch) override {
+    StepPhases step = rungs_[0]->phases(batch);
+    if (!fits(step)) step = at_limit(step, batch);
+    return step;
   }
 
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return rungs_[0]->range_warnings(); }
@@ -53,40 +53,42 @@ class CappedStepModel final : public StepModel {
     return *rungs_[i];
   }
 
+  [[nodiscard]] bool fits(const StepPhases& step) const { return step.energy() <= headroom_ * step.time(); }
+
   // Power falls with the clock (no family gets faster, no joule is added), so that the rung found does not depend on
   // where the search begins: where the last one ended, because steps resemble one another.
-  StepCost at_limit(StepCost fastest, const models::Batch& batch) {
-    const auto fits = [this](const StepCost& cost) { return dynamic(cost) <= headroom_ * cost.device; };
-    const auto priced = [&](std::size_t i) { return i == 0 ? fastest : rung(i).step(batch); };
+  StepPhases at_limit(const StepPhases& fastest, const models::Batch& batch) {
+    const auto priced = [&](std::size_t i) { return i == 0 ? fastest : rung(i).phases(batch); };
     std::size_t cool = std::clamp<std::size_t>(last_, 1, kRungs - 1);
-    StepCost below = priced(cool);
-    StepCost above = priced(cool - 1);
+    StepPhases below = priced(cool);
+    StepPhases above = priced(cool - 1);
     while (fits(above)) {  // ends: the fastest does not fit
-      below = std::move(above);
+      below = above;
       above = priced(--cool - 1);
     }
     while (!fits(below) && cool + 1 < kRungs) {
-      above = std::move(below);
+      above = below;
       below = priced(++cool);
     }
     last_ = cool;
-    if (!fits(below)) return stretched(std::move(below), fastest);
-    // The mix whose joules are headroom x time.
-    const Joules too_much = dynamic(above) - headroom_ * above.device,
-                 spare = headroom_ * below.device - dynamic(below);
-    above.bound = fastest.bound;
-    return shared(std::move(above), below, spare / (too_much + spare));
+    StepPhases limited = below;
+    if (fits(below)) {
+      // The mix whose joules are headroom x time.
+      const Joules too_much = above.energy() - headroom_ * above.time(),
+                   spare = headroom_ * below.time() - below.energy();
+      limited = shared(above, below, spare / (too_much + spare));
+    } else {
+      stretch(limited);
+    }
+    keep_bounds(limited, fastest);
+    return limited;
   }
 
-  StepCost stretched(StepCost cost, const StepCost& fastest) const {
-    const double factor = dynamic(cost) / headroom_ / cost.device;
-    constexpr auto kHost = static_cast<std::size_t>(OperatorFamily::host);
-    for (std::size_t f = 0; f < cost.by_family.size(); ++f)
-      if (f != kHost) cost.by_family[f] *= factor;
-    cost.extrapolated *= factor;
-    cost.device *= factor;
-    cost.bound = fastest.bound;
-    return cost;
+  void stretch(StepPhases& step) const {
+    const double factor = step.energy() / headroom_ / step.time();
+    for (std::size_t f = 0; f < kOperatorFamilies; ++f)
+      if (step.has(f)) step.of(f).time *= factor;
+    step.extrapolated *= factor;
   }
 
   AtClock at_clock_;

@@ -45,7 +45,7 @@ class RooflineStepModel final : public StepModel {
     return accuracy_warning(device_.name, device_.accuracy);
   }
 
-  StepCost step(const models::Batch& batch) override {
+  StepPhases phases(const models::Batch& batch) override {
     PartCost part;
     const std::int64_t tile = device_.prompt_tile;
     const std::int64_t chunk_tokens = (batch.prefill_tokens() + tile - 1) / tile * tile;
@@ -56,10 +56,9 @@ class RooflineStepModel final : public StepModel {
       part += tables_.logit_part(batch.logit_rows());
       part += priced(models::attention_work(model_, plan_, batch));
     }
-    const auto requests = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
     const PowerModel power{*device_.compute_energy, *device_.memory_energy, *device_.link_energy};
     const Rates rates{*device_.peak_bf16, *device_.memory_bandwidth};
-    return step_cost(part, *device_.per_step + requests * *device_.per_request, rates, power, plan_.devices());
+    return phases_of(part, rates, power, plan_.devices());
   }
 
  private:
@@ -107,6 +106,13 @@ std::unique_ptr<StepModel> Roofline::bind(const models::ModelSpec& model, const 
     return std::make_unique<RooflineStepModel>(std::move(clocked), model, plan, settings);
   };
   return under_power_limit(at_clock, limit() - *idle, plan.devices());
+}
+
+std::vector<HostDriven> Roofline::hosts(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  HostParameters host;
+  host.per_step = *per_step;
+  host.per_request = *per_request;
+  return {{host, false, model, plan}};
 }
 
 const Fields<Roofline>& roofline_fields() {

@@ -41,6 +41,7 @@ struct Roofline final : Device, Peaks, PowerRange {
     return peak_bf16.value.si() / memory_bandwidth.value.si();
   }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
+  [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;
 };

@@ -39,13 +39,16 @@ struct Batch {
   std::span<const Attended> attended;
   // Share of the model's layers that the chunks pass in this step, above 0 to 1; decodes pass all (layered prefill).
   double prefill_layers = 1;
+  // Tokens without a sequence that a captured graph computes beside the decodes: all but attention and logits work on
+  // them. Devices whose kernels are not captured leave them out.
+  std::int64_t padding = 0;
   std::int64_t adapters = 0;  // distinct low-rank adapters that the step's tokens pass through; 0: none does
   RankTokens ranks{};         // with data-parallel attention
   // With speculation: of the decodes, those that go without drafts and compute one token each. Attention prices them
   // like the others, whose rows its tiles are made for.
   std::int64_t late = 0;
   // What the decodes with drafts attend to, as `attended`; empty where no decode is late, or all are. For what makes
-  // the drafts (hardware/draft.hpp), nothing else reads it.
+  // the drafts (sim/engine/draft.hpp), nothing else reads it.
   std::span<const Attended> drafted{};
 
   [[nodiscard]] std::int64_t prefill_tokens() const {

@@ -101,31 +101,32 @@ CimStepModel::Loads CimStepModel::loads(const models::Batch& batch) const {
   return loads;
 }
 
-StepCost CimStepModel::step(const models::Batch& batch) {
-  StepCost cost;
-  if (batch.tokens() == 0) return cost;
+StepPhases CimStepModel::phases(const models::Batch& batch) {
+  StepPhases phases;
+  if (batch.tokens() == 0) return phases;
   const Loads parts = loads(batch);
   CimLoad whole;
   for (const CimLoad& part : parts) whole += part;
   const CimTimes t = step_times(chip_, whole);
 
   std::array<double, kOperatorFamilies> shares{};
+  std::array<CimTimes, kOperatorFamilies> times;
   double sum = 0;
-  for (std::size_t f = 0; f < shares.size(); ++f)
-    sum += shares[f] = share(step_times(chip_, parts[f]), t, chip_.overlaps());
-  cost.device = t.step;
-  cost.energy = step_energy(chip_, whole);
-  cost.busy = busy(t);
   for (std::size_t f = 0; f < shares.size(); ++f) {
-    cost.by_family[f] = t.step * (shares[f] / sum);
-    for (const Joules joules : step_energy(chip_, parts[f])) cost.energy_by_family[f] += joules;
-    // Where the parts overlap, all families wait for what the step waits for.
-    cost.bound[f] =
-        chip_.overlaps() ? bound_of(t.step, cost.busy) : bound_of(cost.by_family[f], busy(step_times(chip_, parts[f])));
+    times[f] = step_times(chip_, parts[f]);
+    sum += shares[f] = share(times[f], t, chip_.overlaps());
   }
-  cost.flops = Flops(2 * whole.multiply_adds) + whole.vector;
-  cost.bytes = whole.traffic();
-  return cost;
+  for (std::size_t f = 0; f < shares.size(); ++f) {
+    Phase& phase = phases.of(f);
+    phase.time = t.step * (shares[f] / sum);
+    phase.energy = step_energy(chip_, parts[f]);
+    phase.busy = busy(times[f]);
+    phase.bytes = parts[f].traffic();
+    // Where the parts overlap, all families wait for what the step waits for.
+    phase.bound = chip_.overlaps() ? bound_of(t.step, busy(t)) : bound_of(phase.time, phase.busy);
+  }
+  phases.flops = Flops(2 * whole.multiply_adds) + whole.vector;
+  return phases;
 }
 
 }  // namespace llmscape::hardware

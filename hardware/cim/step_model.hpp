@@ -8,7 +8,7 @@ namespace llmscape::hardware {
 class CimStepModel final : public StepModel {
  public:
   CimStepModel(CimDevice, const models::ModelSpec&, const models::ExpertCoverage&);
-  StepCost step(const models::Batch&) override;
+  StepPhases phases(const models::Batch&) override;
 
  private:
   using Loads = std::array<CimLoad, kOperatorFamilies>;

@@ -11,8 +11,6 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr std::size_t index(OperatorFamily family) { return static_cast<std::size_t>(family); }
-constexpr std::size_t index(EnergyComponent component) { return static_cast<std::size_t>(component); }
-constexpr std::size_t index(Resource resource) { return static_cast<std::size_t>(resource); }
 
 // The part of a section's time that a family accounts for: its share of what the section waits for.
 double share(const SectionLoad& part, const SectionLoad& whole, const SectionTimes& times) {
@@ -107,7 +105,7 @@ bool DataflowStepModel::resident(const models::Batch& batch) const {
   return sram_resident(socket_.tiers, held, sockets);
 }
 
-void DataflowStepModel::add(StepCost& cost, const Loads& loads, double count, std::int64_t sections,
+void DataflowStepModel::add(StepPhases& phases, const Loads& loads, double count, std::int64_t sections,
                             const SectionRun& run) const {
   SectionLoad whole;
   for (const SectionLoad& load : loads) whole += load;
@@ -120,51 +118,46 @@ void DataflowStepModel::add(StepCost& cost, const Loads& loads, double count, st
                                                            : Bound::links;
   const DataflowEnergy& e = socket_.energy;
   const bool from_hbm = !run.resident && *socket_.tiers.hbm > Bytes();
-  for (std::size_t f = 0; f < loads.size(); ++f) {
-    const Seconds some = time * share(loads[f], whole, t);
-    if (some > cost.by_family[f]) cost.bound[f] = bound;
-    cost.by_family[f] += some;
-    const Bytes read = loads[f].weights + loads[f].kv;
-    cost.energy_by_family[f] +=
-        count * (loads[f].flops * *e.compute + read * *e.sram + sockets_ * loads[f].sent * *e.link);
-    if (from_hbm) cost.energy_by_family[f] += count * read * *e.hbm;
-  }
-  cost.device += time;
-
-  const Bytes read = whole.weights + whole.kv;
   const double layers = count / groups_;  // that one socket has a part of
-  cost.flops += layers * whole.flops / sockets_;
-  cost.busy[index(Resource::arithmetic)] += layers * whole.flops / sockets_ / *socket_.fabric.peak;
-  cost.busy[index(Resource::links)] += layers * whole.sent / *socket_.fabric.link_bandwidth;
-  cost.energy[index(EnergyComponent::compute)] += count * whole.flops * *e.compute;
-  cost.energy[index(EnergyComponent::on_chip)] += count * read * *e.sram;
-  cost.energy[index(EnergyComponent::interconnect)] += count * sockets_ * whole.sent * *e.link;
-  if (!from_hbm) return;
-  cost.bytes += layers * read / sockets_;
-  cost.busy[index(Resource::memory)] += layers * read / sockets_ / *socket_.tiers.hbm_bandwidth;
-  cost.energy[index(EnergyComponent::memory)] += count * read * *e.hbm;
+  for (std::size_t f = 0; f < loads.size(); ++f) {
+    const SectionLoad& load = loads[f];
+    Phase& phase = phases.of(f);
+    const Seconds some = time * share(load, whole, t);
+    if (some > phase.time) phase.bound = bound;
+    phase.time += some;
+    const Bytes read = load.weights + load.kv;
+    phase.energy_of(EnergyComponent::compute) += count * load.flops * *e.compute;
+    phase.energy_of(EnergyComponent::on_chip) += count * read * *e.sram;
+    phase.energy_of(EnergyComponent::interconnect) += count * sockets_ * load.sent * *e.link;
+    phase.busy_of(Resource::arithmetic) += layers * load.flops / sockets_ / *socket_.fabric.peak;
+    phase.busy_of(Resource::links) += layers * load.sent / *socket_.fabric.link_bandwidth;
+    if (!from_hbm) continue;
+    phase.energy_of(EnergyComponent::memory) += count * read * *e.hbm;
+    phase.bytes += layers * read / sockets_;
+    phase.busy_of(Resource::memory) += layers * read / sockets_ / *socket_.tiers.hbm_bandwidth;
+  }
+  phases.flops += layers * whole.flops / sockets_;
 }
 
-void DataflowStepModel::finish(StepCost& cost, double tokens) const {
-  const Seconds in_turn = cost.device + calls_ * *socket_.call;
+void DataflowStepModel::finish(StepPhases& phases, double tokens) const {
+  const Seconds sections = phases.time();
+  const Seconds in_turn = sections + calls_ * *socket_.call;
   // Through groups of in_turn / groups each: all of the tiles in the first, the last of them in the others.
   const Seconds device = in_turn / groups_ * ((1 + (groups_ - 1) / padded_.tiles()) / groups_);
-  for (Seconds& part : cost.by_family) part *= device / cost.device;  // calls are part of every family's time
-  cost.device = device;
+  for (std::size_t f = 0; f < kOperatorFamilies; ++f)  // calls are part of every family's time
+    if (phases.has(f)) phases.of(f).time *= device / sections;
   if (groups_ == 1) return;
   const Bytes crossing = tokens * hidden_state_;
-  const Seconds hop = *socket_.fabric.hop + crossing / padded_.tiles() / sockets_ / *socket_.fabric.link_bandwidth;
-  cost.by_family[index(OperatorFamily::collective)] += hop;
-  cost.device += hop;
-  cost.busy[index(Resource::links)] += crossing / sockets_ / *socket_.fabric.link_bandwidth;
-  cost.bound[index(OperatorFamily::collective)] = Bound::links;
-  cost.energy[index(EnergyComponent::interconnect)] += groups_ * crossing * *socket_.energy.link;
-  cost.energy_by_family[index(OperatorFamily::collective)] += groups_ * crossing * *socket_.energy.link;
+  Phase& hops = phases.of(OperatorFamily::collective);
+  hops.time += *socket_.fabric.hop + crossing / padded_.tiles() / sockets_ / *socket_.fabric.link_bandwidth;
+  hops.busy_of(Resource::links) += crossing / sockets_ / *socket_.fabric.link_bandwidth;
+  hops.bound = Bound::links;
+  hops.energy_of(EnergyComponent::interconnect) += groups_ * crossing * *socket_.energy.link;
 }
 
-StepCost DataflowStepModel::step(const models::Batch& batch) {
-  StepCost cost;
-  if (batch.tokens() == 0) return cost;
+StepPhases DataflowStepModel::phases(const models::Batch& batch) {
+  StepPhases phases;
+  if (batch.tokens() == 0) return phases;
   const models::Batch& padded = padded_.pad(batch);
   const auto tokens = static_cast<double>(padded.tokens());
   SectionRun run{sockets_, padded_.tiles(), resident(padded)};
@@ -172,17 +165,13 @@ StepCost DataflowStepModel::step(const models::Batch& batch) {
     const LayerShape& layer = shape_.layers[i];
     const LayerLoad work = shape_.load(layer, padded);
     run.balance = stage_balance(stage_work(layer, work, tokens), socket_.fabric, sections_[i]);
-    add(cost, layer_loads(layer, work, tokens), layer.count, sections_[i], run);
-    if (layer.experts > 0) {
-      const Seconds routing = layer.count * *socket_.fabric.routed_layer;
-      cost.by_family[index(OperatorFamily::grouped_gemm)] += routing;
-      cost.device += routing;
-    }
+    add(phases, layer_loads(layer, work, tokens), layer.count, sections_[i], run);
+    if (layer.experts > 0) phases.of(OperatorFamily::grouped_gemm).time += layer.count * *socket_.fabric.routed_layer;
   }
   run.balance = 1;
-  if (padded.logit_rows() > 0 && shape_.head.weights > 0) add(cost, head_loads(padded), 1, head_sections_, run);
-  finish(cost, tokens);
-  return cost;
+  if (padded.logit_rows() > 0 && shape_.head.weights > 0) add(phases, head_loads(padded), 1, head_sections_, run);
+  finish(phases, tokens);
+  return phases;
 }
 
 }  // namespace llmscape::hardware

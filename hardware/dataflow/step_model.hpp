@@ -8,12 +8,12 @@ namespace llmscape::hardware {
 // Prices the steps of one model: step = sum t_s + n_calls t_call (cost-model 6). A layer is one or more sections; how
 // many is worked out once. Under pipeline parallelism consecutive layers lie on groups of sockets of their own, and the
 // tiles of a step stream through the groups: the first passes in the sum of their times, each further one comes after
-// another stage. StepCost::device is then an even part of that, as the contract has it.
+// another stage. The time is then an even part of that, as the contract has it.
 class DataflowStepModel final : public StepModel {
  public:
   DataflowStepModel(DataflowDevice, const models::ModelSpec&, const models::ParallelPlan&,
                     const models::ExpertCoverage&);
-  StepCost step(const models::Batch&) override;
+  StepPhases phases(const models::Batch&) override;
 
  private:
   using Loads = std::array<SectionLoad, kOperatorFamilies>;
@@ -22,9 +22,9 @@ class DataflowStepModel final : public StepModel {
   [[nodiscard]] Loads head_loads(const models::Batch&) const;
   [[nodiscard]] bool resident(const models::Batch&) const;
   // Adds `count` parts of the network alike, each cut into `sections`.
-  void add(StepCost&, const Loads&, double count, std::int64_t sections, const SectionRun&) const;
+  void add(StepPhases&, const Loads&, double count, std::int64_t sections, const SectionRun&) const;
   // Calls, and the way through the groups of sockets.
-  void finish(StepCost&, double tokens) const;
+  void finish(StepPhases&, double tokens) const;
 
   DataflowDevice socket_;
   StepShape shape_;

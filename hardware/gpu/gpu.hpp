@@ -8,7 +8,6 @@
 #include "hardware/gpu/chip.hpp"
 #include "hardware/gpu/elementwise.hpp"
 #include "hardware/gpu/gemm.hpp"
-#include "hardware/gpu/timeline.hpp"
 #include "hardware/power.hpp"
 
 #include <map>
@@ -75,6 +74,10 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] bool takes_adapters() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
+  [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec& model,
+                                              const models::ParallelPlan& plan) const override {
+    return {{host, true, model, plan}};
+  }
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;
 };

@@ -15,9 +15,8 @@ bool latent(const models::LayerGroup& group) { return group.attention.kind == mo
 
 GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
                            const Device::Settings& settings)
-    : gpu_(gpu), model_(model), plan_(plan), settings_(settings), launches_(launches_of(model, plan)),
-      latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)), range_(gpu_),
-      tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
+    : gpu_(gpu), model_(model), plan_(plan), latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)),
+      range_(gpu_), tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
   for (const bool prompt_kv_only : {false, true}) {
     models::ModelSpec part = model;
     std::erase_if(part.groups, [&](const models::LayerGroup& group) { return group.prompt_kv_only != prompt_kv_only; });
@@ -47,24 +46,19 @@ void GpuStepModel::add_layers(const models::ModelSpec& part, bool prompt_kv_only
   }
 }
 
-StepCost GpuStepModel::step(const models::Batch& batch) {
+StepPhases GpuStepModel::phases(const models::Batch& batch) {
   PartCost part;
   const std::int64_t chunk_tokens = batch.prefill_tokens();
   const std::int64_t decode_tokens = batch.decode_tokens();
   if (chunk_tokens + decode_tokens > 0) {
-    const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : padded_tokens(decode_tokens, settings_);
+    const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : decode_tokens + batch.padding;
     part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends(), batch.ranks);
     if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
     part += tables_.logit_part(batch.logit_rows());
     add_attention(part, batch);
   }
   const PowerModel power{gpu_.energy.compute, gpu_.energy.memory, gpu_.energy.link};
-  StepCost cost =
-      step_cost(part, host_time(gpu_.host, batch), {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, power, plan_.devices());
-  cost.launch = launch_time(gpu_.host, settings_, batch, launches_);
-  cost.by_family[static_cast<std::size_t>(OperatorFamily::host)] += cost.stage() - cost.device;
-  cost.sync = sync_time(gpu_.host, batch);
-  return cost;
+  return phases_of(part, {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, power, plan_.devices());
 }
 
 void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {

@@ -15,7 +15,7 @@ class GpuStepModel final : public StepModel {
                const Device::Settings& settings);
   GpuStepModel(const GpuStepModel&) = delete;  // the tables price through it
   GpuStepModel& operator=(const GpuStepModel&) = delete;
-  StepCost step(const models::Batch& batch) override;
+  StepPhases phases(const models::Batch& batch) override;
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return range_.warnings(); }
 
  private:
@@ -40,8 +40,6 @@ class GpuStepModel final : public StepModel {
   Gpu gpu_;  // without the correction of decodes, which each kind of layer has for itself
   models::ModelSpec model_;
   models::ParallelPlan plan_;
-  Device::Settings settings_;
-  Launches launches_;
   bool latent_;  // the attention of prompts is then a choice of forms, with GEMMs of their own
   std::vector<AttentionLayers> attention_;
   FittedRange range_;

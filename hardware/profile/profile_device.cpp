@@ -8,22 +8,19 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr auto kWork = static_cast<std::size_t>(OperatorFamily::gemm);  // a profile tells no operators apart
-
 // A step is its chunks one after the other, and one token of all decodes.
 class ProfileStepModel final : public StepModel {
  public:
   explicit ProfileStepModel(const ProfileDevice& device)
       : name_(device.name), power_(*device.busy - *device.idle), seconds_(device.seconds()), decode_(device.decode) {}
 
-  StepCost step(const models::Batch& batch) override {
-    StepCost cost;
-    for (const models::PrefillChunk& chunk : batch.chunks) add(chunk, cost);
-    if (batch.decodes > 0) decode(batch, cost);
-    cost.by_family[kWork] = cost.device;
-    cost.energy[static_cast<std::size_t>(EnergyComponent::compute)] = power_ * cost.device;
-    cost.energy_by_family[kWork] = power_ * cost.device;
-    return cost;
+  StepPhases phases(const models::Batch& batch) override {
+    StepPhases phases;
+    Phase& work = phases.of(OperatorFamily::gemm);  // a profile tells no operators apart
+    for (const models::PrefillChunk& chunk : batch.chunks) work.time += time_of(chunk, phases.extrapolated);
+    if (batch.decodes > 0) work.time += time_of_decodes(batch, phases.extrapolated);
+    work.energy_of(EnergyComponent::compute) = power_ * work.time;
+    return phases;
   }
 
   [[nodiscard]] std::vector<std::string> range_warnings() const override {
@@ -42,24 +39,24 @@ class ProfileStepModel final : public StepModel {
 
  private:
   // Chunks of one prompt add up to its whole time.
-  void add(const models::PrefillChunk& chunk, StepCost& cost) {
+  Seconds time_of(const models::PrefillChunk& chunk, Seconds& extrapolated) {
     const std::int64_t length = chunk.cached + chunk.tokens;
     const double before = chunk.cached > 0 ? seconds_.at(static_cast<double>(chunk.cached)) : 0;
     const Seconds time(seconds_.at(static_cast<double>(length)) - before);
-    cost.device += time;
-    if (seconds_.covers(static_cast<double>(length))) return;
-    cost.extrapolated += time;
+    if (seconds_.covers(static_cast<double>(length))) return time;
+    extrapolated += time;
     if (outside_ == 0) outside_ = length;
+    return time;
   }
 
-  void decode(const models::Batch& batch, StepCost& cost) {
+  Seconds time_of_decodes(const models::Batch& batch, Seconds& extrapolated) {
     Seconds time = decode_.time_per_token * static_cast<double>(batch.tokens_per_decode);
     if (batch.decodes > decode_.sequences) {
       time *= static_cast<double>(batch.decodes) / static_cast<double>(decode_.sequences);
-      cost.extrapolated += time;
+      extrapolated += time;
       if (crowd_ == 0) crowd_ = batch.decodes;
     }
-    cost.device += time;
+    return time;
   }
 
   std::string name_;

@@ -44,13 +44,13 @@ class OffloadStepModel final : public StepModel {
         weights_(device_.weights->bind(models::without_context(model), plan_of(*device_.weights), settings)),
         crossings_(2 * model.layers()), per_token_(crossing_per_token(model)) {}
 
-  StepCost step(const models::Batch& batch) override {
+  StepPhases phases(const models::Batch& batch) override {
     models::Batch alone = batch;  // each decode attends to the tokens that it computes
     const models::Attended own{batch.decode_tokens(), batch.tokens_per_decode};
     if (batch.decodes > 0) alone.attended = {&own, 1};
-    StepCost sum;
-    add(sum, attention_->step(batch), *device_.attention, true);
-    add(sum, weights_->step(alone), *device_.weights, false);
+    StepPhases sum;
+    add(sum, attention_->phases(batch), *device_.attention, true);
+    add(sum, weights_->phases(alone), *device_.weights, false);
     if (batch.tokens() > 0)
       add_crossings(sum, device_.link, crossings_, static_cast<double>(batch.tokens()) * per_token_);
     return sum;
@@ -68,15 +68,16 @@ class OffloadStepModel final : public StepModel {
   }
 
  private:
-  static void add(StepCost& sum, const StepCost& part, const Device& device, bool attention) {
+  static void add(StepPhases& sum, const StepPhases& part, const Device& device, bool attention) {
     Seconds taken;
-    for (std::size_t f = 0; f < static_cast<std::size_t>(OperatorFamily::host); ++f) {
+    for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
       if (is_attention(f) != attention) continue;
       add_time(sum, part, f);
-      taken += part.by_family[f];
+      if (part.has(f)) taken += part.at(f).time;
     }
-    sum.device += taken;
-    add_work(sum, part, device, part.device > Seconds() ? taken / part.device : 0);
+    const Seconds whole = part.time();
+    if (whole > Seconds()) sum.extrapolated += taken / whole * part.extrapolated;
+    add_work(sum, part, device);
   }
 
   AttentionOffload device_;
@@ -87,8 +88,16 @@ class OffloadStepModel final : public StepModel {
 
 }  // namespace
 
-std::int64_t AttentionOffload::kv_tokens(const models::ModelSpec& model, const models::ParallelPlan&) const {
-  return kv_tokens_of(*attention, attention_of(model, *attention), memory_utilization);
+std::vector<KvPart> AttentionOffload::kv_parts(const models::ModelSpec& model) const {
+  return {{"attention (" + attention->name + ")", attention.get(), attention_of(model, *attention), memory_utilization,
+           Bytes()}};
+}
+
+std::vector<HostDriven> AttentionOffload::hosts(const models::ModelSpec& model, const models::ParallelPlan&) const {
+  std::vector<HostDriven> all = attention->hosts(attention_of(model, *attention), plan_of(*attention));
+  for (HostDriven& host : weights->hosts(models::without_context(model), plan_of(*weights)))
+    all.push_back(std::move(host));
+  return all;
 }
 
 std::vector<std::string> AttentionOffload::problems(const models::ModelSpec& model,
@@ -100,8 +109,6 @@ std::vector<std::string> AttentionOffload::problems(const models::ModelSpec& mod
       problems_of("attention (" + attention->name + ")", *attention, attention_of(model, *attention));
   for (std::string& problem : problems_of("weights (" + weights->name + ")", *weights, models::without_context(model)))
     found.push_back(std::move(problem));
-  if (found.empty() && kv_tokens(model, plan) == 0)
-    found.push_back(fmt::format("attention ({}): there is no memory left for KV", attention->name));
   return found;
 }
 

@@ -19,7 +19,8 @@ struct AttentionOffload final : Device {
 
   [[nodiscard]] Bytes memory() const override { return memory_of(*attention) + memory_of(*weights); }
   [[nodiscard]] Watts idle_power() const override { return idle_power_of(*attention) + idle_power_of(*weights); }
-  [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const override;
+  [[nodiscard]] std::vector<KvPart> kv_parts(const models::ModelSpec&) const override;
+  [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,

@@ -15,16 +15,13 @@ const Fields<SplitLink>& split_link_fields() {
   return fields;
 }
 
-void add_crossings(StepCost& cost, const SplitLink& link, int crossings, Bytes bytes) {
-  constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
+void add_crossings(StepPhases& phases, const SplitLink& link, int crossings, Bytes bytes) {
   const Seconds sending = bytes / *link.bandwidth;
-  const Seconds time = crossings * *link.latency + sending;
-  cost.device += time;
-  cost.by_family[kCollective] += time;
-  cost.bound[kCollective] = Bound::links;
-  cost.busy[static_cast<std::size_t>(Resource::links)] += sending;
-  cost.energy[static_cast<std::size_t>(EnergyComponent::interconnect)] += bytes * *link.energy;
-  cost.energy_by_family[kCollective] += bytes * *link.energy;
+  Phase& phase = phases.of(OperatorFamily::collective);
+  phase.time += crossings * *link.latency + sending;
+  phase.bound = Bound::links;
+  phase.busy_of(Resource::links) += sending;
+  phase.energy_of(EnergyComponent::interconnect) += bytes * *link.energy;
 }
 
 }  // namespace llmscape::hardware

@@ -14,6 +14,6 @@ struct SplitLink {
 const Fields<SplitLink>& split_link_fields();
 
 // Adds `crossings` one after the other, with so many bytes in all: latency each, and bytes / bandwidth.
-void add_crossings(StepCost&, const SplitLink&, int crossings, Bytes);
+void add_crossings(StepPhases&, const SplitLink&, int crossings, Bytes);
 
 }  // namespace llmscape::hardware

@@ -2,7 +2,6 @@
 #include "hardware/split/pipeline.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -28,14 +27,14 @@ class PipelineStepModel final : public StepModel {
     }
   }
 
-  StepCost step(const models::Batch& batch) override {
-    StepCost sum;
+  StepPhases phases(const models::Batch& batch) override {
+    StepPhases sum;
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const bool last = i + 1 == stages_.size();
-      const StepCost cost = stages_[i].steps->step(of_stage(batch, stages_[i]));
-      sum.device += cost.device;
-      for (std::size_t f = 0; f < cost.by_family.size(); ++f) add_time(sum, cost, f);
-      add_work(sum, cost, *device_.stages[i].device, 1);
+      const StepPhases part = stages_[i].steps->phases(of_stage(batch, stages_[i]));
+      for (std::size_t f = 0; f < kOperatorFamilies; ++f) add_time(sum, part, f);
+      sum.extrapolated += part.extrapolated;
+      add_work(sum, part, *device_.stages[i].device);
       if (!last && batch.tokens() > 0)
         add_crossings(sum, device_.link, 1, static_cast<double>(batch.tokens()) * hidden_state_);
     }
@@ -118,12 +117,22 @@ Watts PipelineSplit::idle_power() const {
   return sum;
 }
 
-std::int64_t PipelineSplit::kv_tokens(const models::ModelSpec& model, const models::ParallelPlan&) const {
+std::vector<KvPart> PipelineSplit::kv_parts(const models::ModelSpec& model) const {
+  std::vector<KvPart> all;
   const auto parts = parts_of(model);
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < parts.size(); ++i)
-    least = std::min(least, kv_tokens_of(*stages[i].device, parts[i], memory_utilization, embedding_of(model, i)));
-  return least;
+    all.push_back(
+        {role(i, *stages[i].device), stages[i].device.get(), parts[i], memory_utilization, embedding_of(model, i)});
+  return all;
+}
+
+std::vector<HostDriven> PipelineSplit::hosts(const models::ModelSpec& model, const models::ParallelPlan&) const {
+  std::vector<HostDriven> all;
+  const auto parts = parts_of(model);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (HostDriven& host : stages[i].device->hosts(parts[i], plan_of(*stages[i].device)))
+      all.push_back(std::move(host));
+  return all;
 }
 
 std::vector<std::string> PipelineSplit::problems(const models::ModelSpec& model,
@@ -141,10 +150,6 @@ std::vector<std::string> PipelineSplit::problems(const models::ModelSpec& model,
     const Device& device = *stages[i].device;
     for (std::string& problem : problems_of(role(i, device), device, parts[i])) found.push_back(std::move(problem));
   }
-  if (!found.empty()) return found;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    if (kv_tokens_of(*stages[i].device, parts[i], memory_utilization, embedding_of(model, i)) == 0)
-      found.push_back(role(i, *stages[i].device) + ": its weights leave no memory for KV");
   return found;
 }
 

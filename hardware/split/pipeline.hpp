@@ -24,7 +24,8 @@ struct PipelineSplit final : Device {
 
   [[nodiscard]] Bytes memory() const override;
   [[nodiscard]] Watts idle_power() const override;
-  [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const override;
+  [[nodiscard]] std::vector<KvPart> kv_parts(const models::ModelSpec&) const override;
+  [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,

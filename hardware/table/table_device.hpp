@@ -2,7 +2,6 @@
 #pragma once
 #include "hardware/collectives.hpp"
 #include "hardware/device.hpp"
-#include "hardware/gpu/timeline.hpp"
 
 #include <filesystem>
 
@@ -31,6 +30,10 @@ struct TableDevice final : Device {
   [[nodiscard]] EnergyTags energy_tags() const override { return {busy.tag, idle.tag}; }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
+  [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec& model,
+                                              const models::ParallelPlan& plan) const override {
+    return {{host, true, model, plan}};
+  }
   // Throws std::invalid_argument where problems() has something to say.
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;

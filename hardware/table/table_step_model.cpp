@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <set>
 
 namespace llmscape::hardware {
@@ -105,20 +104,19 @@ std::vector<std::string> TableStepModel::missing(const traces::LayerTables& tabl
 TableStepModel::TableStepModel(const TableDevice& device, const traces::LayerTables& tables,
                                const models::ModelSpec& model, const models::ParallelPlan& plan,
                                const Device::Settings& settings)
-    : device_(device), model_(model), plan_(plan), settings_(settings), shape_(model, settings.coverage),
+    : device_(device), model_(model), plan_(plan), shape_(model, settings.coverage),
       products_(sum_of(tables, model, OperatorFamily::gemm)),
       streams_(sum_of(tables, model, OperatorFamily::elementwise)), head_(grid_of(tables.per_sequence.at("lm_head"))),
       sampler_(grid_of(tables.per_sequence.at("sampler"))), experts_(grid_of(tables.experts)), attention_(tables),
       collectives_(model, plan, settings,
                    [this](const auto& operators) { return collectives_of(device_.links, operators); }) {}
 
-StepCost TableStepModel::step(const models::Batch& batch) {
-  StepCost cost;
-  const auto family = [&cost](OperatorFamily f) -> Seconds& { return cost.by_family[static_cast<std::size_t>(f)]; };
+StepPhases TableStepModel::phases(const models::Batch& batch) {
+  StepPhases phases;
+  const auto family = [&phases](OperatorFamily f) -> Seconds& { return phases.of(f).time; };
   const std::int64_t prompt_tokens = batch.prefill_tokens(), decode_tokens = batch.decode_tokens();
   if (prompt_tokens + decode_tokens > 0) {
-    const std::int64_t computed =
-        prompt_tokens > 0 ? prompt_tokens + decode_tokens : padded_tokens(decode_tokens, settings_);
+    const std::int64_t computed = prompt_tokens + decode_tokens + batch.padding;
     const auto tokens = static_cast<double>(computed);
     // The engine takes logits of every sequence, unfinished prompts included.
     const auto rows = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
@@ -142,16 +140,11 @@ StepCost TableStepModel::step(const models::Batch& batch) {
             .by_family[static_cast<std::size_t>(OperatorFamily::collective)] +
         collectives_.logit_part(batch.logit_rows()).by_family[static_cast<std::size_t>(OperatorFamily::collective)];
   }
-  cost.device = std::accumulate(cost.by_family.begin(), cost.by_family.end(), Seconds());
   const Watts dynamic = plan_.devices() * (*device_.busy - *device_.idle);
-  cost.energy[static_cast<std::size_t>(EnergyComponent::compute)] = dynamic * cost.device;
-  for (std::size_t f = 0; f < cost.by_family.size(); ++f) cost.energy_by_family[f] = dynamic * cost.by_family[f];
-  add_work(cost, batch);
-  cost.host = host_time(device_.host, batch);
-  cost.launch = launch_time(device_.host, settings_, batch, launches_);
-  cost.sync = sync_time(device_.host, batch);
-  family(OperatorFamily::host) = cost.host + (cost.stage() - cost.device);
-  return cost;
+  add_work(phases, batch);
+  for (std::size_t f = 0; f < kOperatorFamilies; ++f)
+    if (phases.has(f)) phases.of(f).energy_of(EnergyComponent::compute) = dynamic * phases.at(f).time;
+  return phases;
 }
 
 Seconds TableStepModel::look_up(const Grid& grid, std::initializer_list<double> point, OperatorFamily family) {
@@ -166,7 +159,7 @@ void TableStepModel::note(OperatorFamily family, std::string_view range) {
 }
 
 // What the step would have to move and compute; the times know nothing of it.
-void TableStepModel::add_work(StepCost& cost, const models::Batch& batch) const {
+void TableStepModel::add_work(StepPhases& phases, const models::Batch& batch) const {
   const double tokens = static_cast<double>(batch.tokens()), rows = static_cast<double>(batch.logit_rows());
   struct Work {
     double flops = 0, bytes = 0;
@@ -190,20 +183,17 @@ void TableStepModel::add_work(StepCost& cost, const models::Batch& batch) const 
         layer.count * load.decode.keys * layer.kv_bytes);
   }
   for (std::size_t f = 0; f < all.size(); ++f) {
+    Phase& phase = phases.of(f);
     const Flops flops(all[f].flops / plan_.tensor);
-    const Bytes bytes(all[f].bytes / plan_.tensor);
-    std::array<Seconds, kResources> busy{};
-    if (device_.peak_bf16) busy[static_cast<std::size_t>(Resource::arithmetic)] = flops / **device_.peak_bf16;
-    if (device_.memory_bandwidth) busy[static_cast<std::size_t>(Resource::memory)] = bytes / **device_.memory_bandwidth;
-    cost.bound[f] = bound_of(cost.by_family[f], busy);
-    for (std::size_t part = 0; part < busy.size(); ++part) cost.busy[part] += busy[part];
-    cost.flops += flops;
-    cost.bytes += bytes;
+    phase.bytes = Bytes(all[f].bytes / plan_.tensor);
+    if (device_.peak_bf16) phase.busy_of(Resource::arithmetic) = flops / **device_.peak_bf16;
+    if (device_.memory_bandwidth) phase.busy_of(Resource::memory) = phase.bytes / **device_.memory_bandwidth;
+    phase.bound = bound_of(phase.time, phase.busy);
+    phases.flops += flops;
   }
-  constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
-  cost.bound[kCollective] = Bound::links;
-  cost.busy[static_cast<std::size_t>(Resource::links)] = cost.by_family[kCollective];
-  for (Seconds& busy : cost.busy) busy = std::min(busy, cost.device);
+  Phase& collective = phases.of(OperatorFamily::collective);
+  collective.bound = Bound::links;
+  collective.busy_of(Resource::links) = collective.time;
 }
 
 std::vector<std::string> TableStepModel::range_warnings() const {

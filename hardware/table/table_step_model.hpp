@@ -20,20 +20,18 @@ class TableStepModel final : public StepModel {
                  const models::ParallelPlan& plan, const Device::Settings& settings);
   TableStepModel(const TableStepModel&) = delete;  // the collectives are priced through it
   TableStepModel& operator=(const TableStepModel&) = delete;
-  StepCost step(const models::Batch& batch) override;
+  StepPhases phases(const models::Batch& batch) override;
   [[nodiscard]] std::vector<std::string> range_warnings() const override;
 
  private:
   Seconds look_up(const Grid& grid, std::initializer_list<double> point, OperatorFamily family);
   // Remembers that a step of the family left its table, which covers `range`.
   void note(OperatorFamily family, std::string_view range);
-  void add_work(StepCost& cost, const models::Batch& batch) const;
+  void add_work(StepPhases& phases, const models::Batch& batch) const;
 
   TableDevice device_;
   models::ModelSpec model_;
   models::ParallelPlan plan_;
-  Device::Settings settings_;
-  Launches launches_{launches_of(model_, plan_)};
   StepShape shape_;
   Grid products_, streams_;  // by tokens: all GEMMs and all that only streams, of a whole step, in seconds
   Grid head_, sampler_;      // by sequences

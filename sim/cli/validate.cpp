@@ -71,8 +71,8 @@ Measured kind_of_measured(const fs::path& path) {
 
 void price_steps(const traces::EngineRecord& record, const scenario::Scenario& scenario, validation::Report& report) {
   const scenario::ServingConfig& serving = scenario.config.serving;
-  const auto model =
-      scenario.config.hardware.devices.front()->bind(scenario.model, serving.plan(), scenario::settings_of(serving));
+  const auto model = engine::bind(*scenario.config.hardware.devices.front(), scenario.model, serving.plan(),
+                                  scenario::settings_of(serving));
   append(report.comparisons, {validation::compare_steps(record, *model, models::kv_laws(scenario.model))});
   append(report.warnings, {model->range_warnings()});
 }

@@ -123,8 +123,8 @@ class Collector {
         "the "
         "device fitted to the kernels above. No constant comes from the runs.";
     const auto& config = replay.scenario()->config;
-    const auto steps = config.hardware.devices.front()->bind(replay.scenario()->model, config.serving.plan(),
-                                                             scenario::settings_of(config.serving));
+    const auto steps = engine::bind(*config.hardware.devices.front(), replay.scenario()->model, config.serving.plan(),
+                                    scenario::settings_of(config.serving));
     run.comparisons = validation::compare_steps(*record, *steps, models::kv_laws(replay.scenario()->model));
     if (auto simulated = validation::simulate(*replay.scenario(), diagnostics_)) {
       for (validation::RequestTimes& request : simulated->requests) request.queued = request.arrival;  // as the record

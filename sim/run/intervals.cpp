@@ -2,7 +2,7 @@
 #include "sim/run/intervals.hpp"
 
 #include "base/process_pool.hpp"
-#include "hardware/uncertain.hpp"
+#include "sim/engine/time_factors.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/run.hpp"
 
@@ -18,14 +18,14 @@ namespace llmscape::run {
 namespace {
 
 // Devices of one name err alike, wherever they stand.
-std::vector<hardware::TimeFactors> factors_of(const scenario::Scenario& scenario, std::size_t run) {
+std::vector<engine::TimeFactors> factors_of(const scenario::Scenario& scenario, std::size_t run) {
   const auto& devices = scenario.config.hardware.devices;
   const RandomStreams streams = RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)).child("intervals", run);
-  std::vector<hardware::TimeFactors> factors;
+  std::vector<engine::TimeFactors> factors;
   for (const auto& device : devices) {
     const auto first = std::ranges::find(devices, device->name, [](const auto& d) { return d->name; });
     factors.push_back(
-        draw_factors(*device, streams.stream("device", static_cast<std::uint64_t>(first - devices.begin()))));
+        engine::draw_factors(*device, streams.stream("device", static_cast<std::uint64_t>(first - devices.begin()))));
   }
   return factors;
 }

@@ -26,14 +26,13 @@ Bytes resident_weights(const Scenario& scenario, const PoolConfig& pool) {
 
 }  // namespace
 
-hardware::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
-  return hardware::kv_pool(device, scenario.model_on(pool, device), pool.plan(), pool.gpu_memory_utilization,
-                           pool.batcher->max_tokens(), pool.batcher->max_sequences(),
-                           resident_adapters(scenario, pool));
+engine::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
+  return engine::kv_pool(device, scenario.model_on(pool, device), pool.plan(), pool.gpu_memory_utilization,
+                         pool.batcher->max_tokens(), pool.batcher->max_sequences(), resident_adapters(scenario, pool));
 }
 
 std::int64_t kv_tokens(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
-  const hardware::KvPool alone = kv_pool(scenario, pool, device);
+  const engine::KvPool alone = kv_pool(scenario, pool, device);
   if (pool.models.empty()) return beside_draft(alone.tokens, scenario, pool);
   const Bytes left = static_cast<double>(alone.tokens) * alone.need.kv_per_token + alone.need.weights -
                      resident_weights(scenario, pool);

@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <optional>
 
-#include "hardware/kv_pool.hpp"
+#include "sim/engine/kv_pool.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace llmscape::scenario {
 
 // What the engine settings of the pool leave for KV entries on each of its devices.
-hardware::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+engine::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 
 // Tokens of KV entries of a replica. Models that take turns on the same devices keep their entries while others run:
 // what the weights of as many of them as are resident, the largest, leave is divided evenly. 0: they do not fit.

@@ -7,16 +7,15 @@
 
 namespace llmscape::scenario {
 
-hardware::Device::Settings settings_of(const EngineConfig& engine) {
-  hardware::Device::Settings settings;
-  settings.cuda_graphs = engine.cuda_graphs;
+engine::Settings settings_of(const EngineConfig& engine) {
+  engine::Settings settings;
+  settings.graphs.mode = engine.cuda_graphs;
   const std::int64_t decode_tokens =
       engine.batcher->max_sequences() * (1 + (engine.speculation ? engine.speculation->tokens : 0));
-  settings.max_captured = engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
-  settings.max_batched_tokens = engine.batcher->max_tokens();
-  settings.max_sequences = engine.batcher->max_sequences();
-  settings.coverage.law = engine.expert_coverage;
-  if (engine.lora) settings.adapter = {engine.lora->rank, engine.lora->targets};
+  settings.graphs.max_captured =
+      engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
+  settings.device.coverage.law = engine.expert_coverage;
+  if (engine.lora) settings.device.adapter = {engine.lora->rank, engine.lora->targets};
   return settings;
 }
 
@@ -27,7 +26,7 @@ namespace {
 KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
   const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.kv_tiers.empty() &&
                      !engine.kv_host && !engine.kv_swap &&
-                     device.kv_tokens(scenario.model_of(engine), engine.plan()) == 0;
+                     engine::stated_kv_tokens(device, scenario.model_of(engine), engine.plan()) == 0;
   return alone ? engine.kv_windows : KvWindows::ignored;
 }
 

@@ -9,7 +9,7 @@
 namespace llmscape::scenario {
 
 // The serving choices that change what a device's steps cost.
-hardware::Device::Settings settings_of(const EngineConfig& engine);
+engine::Settings settings_of(const EngineConfig& engine);
 
 // What a replica on the device has to work with.
 struct ReplicaSize {

@@ -87,7 +87,7 @@ struct EngineConfig {
   double gpu_memory_utilization = 0.9;
   double kv_memory_share = 1;
   std::optional<std::int64_t> max_model_len;
-  hardware::CudaGraphs cuda_graphs = hardware::CudaGraphs::full_and_piecewise;
+  engine::CudaGraphs cuda_graphs = engine::CudaGraphs::full_and_piecewise;
   KvWindows kv_windows = KvWindows::pooled;
   serving::FirstToken first_token = serving::FirstToken::recomputed;
   std::optional<std::int64_t> max_cudagraph_capture_size;

@@ -88,7 +88,7 @@ const Fields<KvHostMemory>& kv_host_fields() {
 // The fields that pools lay over those of `serving`.
 template <class T>
 void add_engine_fields(Fields<T>& f) {
-  using hardware::CudaGraphs;
+  using engine::CudaGraphs;
   using serving::FirstToken;
   f.add_group("engine", &T::engine, engine_fields(), "the serving engine and its version, which choose other defaults");
   f.add("tensor_parallel", &T::tensor_parallel, "devices that share every layer").between(1, 1024);

@@ -21,7 +21,7 @@ std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() 
 
 void check_memory(const Scenario& scenario, const PoolConfig& serving, const hardware::Device& device,
                   const SourceRange& where, Diagnostics& diagnostics) {
-  const hardware::KvPool pool = kv_pool(scenario, serving, device);
+  const engine::KvPool pool = kv_pool(scenario, serving, device);
   const std::string& model = scenario.model_of(serving).name;
   if (pool.tokens < serving.block_size) {
     diagnostics.error(
@@ -131,7 +131,9 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
                                  " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
                                  std::to_string(device.count));
   const models::ModelSpec& model = scenario.model_on(engine, device);
-  for (const std::string& problem : device.problems(model, plan)) diagnostics.error(where, problem);
+  std::vector<std::string> problems = device.problems(model, plan);
+  if (problems.empty()) problems = engine::kv_problems(device, model);
+  for (const std::string& problem : problems) diagnostics.error(where, problem);
   for (const std::string& problem : engine.batcher->problems(model))
     diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
   check_token_plan(scenario, engine, root, diagnostics);

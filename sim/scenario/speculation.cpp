@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "hardware/draft.hpp"
-#include "hardware/kv_pool.hpp"
 #include "models/speculation.hpp"
+#include "sim/engine/draft.hpp"
+#include "sim/engine/kv_pool.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -60,13 +60,12 @@ const models::ModelSpec* draft_of(const Scenario& scenario, const PoolConfig& po
   return &scenario.drafts.at(*pool.speculation->draft.model);
 }
 
-hardware::DraftLink link_of(const DraftConfig& config) { return {*config.link->latency, *config.link->uplink}; }
+engine::DraftLink link_of(const DraftConfig& config) { return {*config.link->latency, *config.link->uplink}; }
 
 // The device's own settings: it drafts for one sequence.
-hardware::Device::Settings settings_of_user(const PoolConfig& pool) {
-  hardware::Device::Settings settings = settings_of(pool);
-  settings.adapter = {};
-  settings.max_sequences = 1;
+engine::Settings settings_of_user(const PoolConfig& pool) {
+  engine::Settings settings = settings_of(pool);
+  settings.device.adapter = {};
   return settings;
 }
 
@@ -75,14 +74,13 @@ Seconds deadline_of(const Scenario& scenario, const PoolConfig& pool, const hard
   const SpeculationConfig& config = *pool.speculation;
   if (config.draft.deadline) return *config.draft.deadline;
   const models::ModelSpec& model = scenario.model_on(pool, device);
-  return hardware::draft_break_even(*device.bind(model, pool.plan(), settings_of(pool)), models::kv_laws(model).size(),
-                                    config.tokens,
-                                    models::tokens_per_pass(static_cast<int>(config.tokens), config.acceptance),
-                                    static_cast<int>(pool.pipeline_parallel));
+  return engine::draft_break_even(*engine::bind(device, model, pool.plan(), settings_of(pool)),
+                                  models::kv_laws(model).size(), config.tokens,
+                                  models::tokens_per_pass(static_cast<int>(config.tokens), config.acceptance),
+                                  static_cast<int>(pool.pipeline_parallel));
 }
 
-hardware::ContextsOfDraft contexts_of(const Scenario& scenario, const PoolConfig& pool,
-                                      const models::ModelSpec& draft) {
+engine::ContextsOfDraft contexts_of(const Scenario& scenario, const PoolConfig& pool, const models::ModelSpec& draft) {
   return {models::kv_laws(scenario.model_of(pool)), models::kv_laws(draft)};
 }
 
@@ -111,9 +109,9 @@ serving::Speculation speculation_of(const Scenario& scenario, const PoolConfig& 
   const models::ModelSpec& draft = *draft_of(scenario, pool);
   // Passes of the mean, and padded ones, may reach beyond the longest request.
   const std::int64_t furthest = longest + speculation.tokens_per_decode();
-  const std::int64_t in_time =
-      hardware::longest_in_time(*config.draft.device->bind(draft, {}, settings_of_user(pool)), models::kv_laws(draft),
-                                config.tokens, link_of(config.draft), deadline_of(scenario, pool, device), furthest);
+  const std::int64_t in_time = engine::longest_in_time(
+      *engine::bind(*config.draft.device, draft, {}, settings_of_user(pool)), models::kv_laws(draft), config.tokens,
+      link_of(config.draft), deadline_of(scenario, pool, device), furthest);
   if (in_time < furthest) speculation.longest_in_time = in_time;
   return speculation;
 }
@@ -143,22 +141,22 @@ std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConf
   return problems;
 }
 
-std::unique_ptr<hardware::StepModel> with_drafts(std::unique_ptr<hardware::StepModel> steps, const Scenario& scenario,
+std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineModel> steps, const Scenario& scenario,
                                                  const PoolConfig& pool, const hardware::Device& device) {
   if (!pool.speculation) return steps;
   const DraftConfig& config = pool.speculation->draft;
-  if (config.share) return hardware::with_draft_heads(std::move(steps), *config.share);
+  if (config.share) return engine::with_draft_heads(std::move(steps), *config.share);
   const models::ModelSpec* draft = draft_of(scenario, pool);
   if (!draft) return steps;
-  hardware::ContextsOfDraft contexts = contexts_of(scenario, pool, *draft);
+  engine::ContextsOfDraft contexts = contexts_of(scenario, pool, *draft);
   if (!config.device) {
-    hardware::Device::Settings settings = settings_of(pool);
-    settings.adapter = {};
-    return hardware::with_draft_model(std::move(steps), device.bind(*draft, pool.plan(), settings),
-                                      std::move(contexts));
+    engine::Settings settings = settings_of(pool);
+    settings.device.adapter = {};
+    return engine::with_draft_model(std::move(steps), engine::bind(device, *draft, pool.plan(), settings),
+                                    std::move(contexts));
   }
-  return hardware::with_draft_device(std::move(steps), config.device->bind(*draft, {}, settings_of_user(pool)),
-                                     std::move(contexts), link_of(config), deadline_of(scenario, pool, device));
+  return engine::with_draft_device(std::move(steps), engine::bind(*config.device, *draft, {}, settings_of_user(pool)),
+                                   std::move(contexts), link_of(config), deadline_of(scenario, pool, device));
 }
 
 std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool) {

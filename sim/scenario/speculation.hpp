@@ -7,7 +7,7 @@
 
 #include "base/fields.hpp"
 #include "base/sourced.hpp"
-#include "hardware/device.hpp"
+#include "sim/engine/engine_model.hpp"
 #include "sim/serving/replica/speculation.hpp"
 
 namespace llmscape::scenario {
@@ -44,7 +44,7 @@ serving::Speculation speculation_of(const Scenario& scenario, const PoolConfig& 
 std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConfig& pool,
                                         const hardware::Device& device);
 // The steps of a replica, with what its drafts add to them.
-std::unique_ptr<hardware::StepModel> with_drafts(std::unique_ptr<hardware::StepModel> steps, const Scenario& scenario,
+std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineModel> steps, const Scenario& scenario,
                                                  const PoolConfig& pool, const hardware::Device& device);
 // KV tokens that are left of `tokens` of the pool's model when a draft model is kept in the same memory.
 std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool);

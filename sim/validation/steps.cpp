@@ -31,7 +31,7 @@ std::string name_of(std::size_t index, const traces::EngineStep& step) {
 
 }  // namespace
 
-std::vector<Comparison> compare_steps(const traces::EngineRecord& record, hardware::StepModel& model,
+std::vector<Comparison> compare_steps(const traces::EngineRecord& record, engine::EngineModel& model,
                                       const std::vector<std::int64_t>& windows) {
   std::vector<Pair> all, decode, prefill, mixed;
   for (std::size_t i = 0; i < record.steps.size(); ++i) {

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "hardware/device.hpp"
+#include "sim/engine/engine_model.hpp"
 #include "sim/validation/comparison.hpp"
 #include "traces/engine_record.hpp"
 
@@ -10,7 +10,7 @@ namespace llmscape::validation {
 
 // Each step of the record priced from what it computed, its device time beside the one measured: all steps, then by
 // kind "decode step", "prefill step" and "mixed step", those that occurred. `windows` are the model's KV laws.
-std::vector<Comparison> compare_steps(const traces::EngineRecord& record, hardware::StepModel& model,
+std::vector<Comparison> compare_steps(const traces::EngineRecord& record, engine::EngineModel& model,
                                       const std::vector<std::int64_t>& windows);
 
 }  // namespace llmscape::validation

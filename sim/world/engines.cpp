@@ -159,9 +159,10 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
   replica.speculation = scenario::speculation_of(scenario_, config, device, size.max_model_len, streams);
   replica.adapters = scenario::adapters_of(scenario_, config, device, streams);
-  auto steps = overrides_.watched(device.bind(model, config.plan(), scenario::settings_of(config)), config, group);
+  auto steps =
+      overrides_.watched(engine::bind(device, model, config.plan(), scenario::settings_of(config)), config, group);
   steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
-  if (!options_.time_factors.empty()) steps = with_factors(std::move(steps), options_.time_factors.at(group));
+  if (!options_.time_factors.empty()) steps = engine::with_factors(std::move(steps), options_.time_factors.at(group));
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, recorder);
   add_process(config);
   if (replica.turns)

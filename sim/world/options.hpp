@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hardware/uncertain.hpp"
+#include "sim/engine/time_factors.hpp"
 #include "sim/metrics/power_series.hpp"
 #include "sim/serving/gateway/gateway.hpp"
 
@@ -32,7 +32,7 @@ struct Options {
   std::int64_t lookahead = 64;              // decode steps priced ahead of the clock; 0: an event for each
   Watcher* watcher = nullptr;
   std::function<void(double share)> progress;       // of the requests, where their number is known
-  std::vector<hardware::TimeFactors> time_factors;  // on kernel times, one for each group of devices; empty: none
+  std::vector<engine::TimeFactors> time_factors;  // on kernel times, one for each group of devices; empty: none
 };
 
 }  // namespace llmscape::world

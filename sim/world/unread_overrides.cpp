@@ -116,7 +116,8 @@ std::vector<double> standing(const hardware::Device& device, const scenario::Sce
   if (std::ranges::all_of(groups, [](const auto& group) { return group->die_area.has_value(); }))
     all.push_back(device.die_area ? device.die_area->value.si() : 0);
   for (const scenario::PoolConfig* pool : pools) {
-    all.push_back(static_cast<double>(device.kv_tokens(scenario.model_on(*pool, device), pool->plan())));
+    all.push_back(
+        static_cast<double>(engine::stated_kv_tokens(device, scenario.model_on(*pool, device), pool->plan())));
     all.push_back(scenario::cold_start(scenario, *pool, device).value_or(Seconds()).si());
     if (!pool->models.empty()) all.push_back(scenario::load_time(scenario, *pool, device).si());
     if (pool->lora && !pool->lora->load_bandwidth)
@@ -141,13 +142,13 @@ struct OverrideWitness::Timeline {
   double stages;
 
   // As long as a replica takes for a step (serving::Replica::duration).
-  [[nodiscard]] Seconds length(const hardware::StepCost& cost) const {
+  [[nodiscard]] Seconds length(const engine::EngineCost& cost) const {
     return hides_host ? std::max(cost.stage() * stages, cost.host + cost.launch * stages)
                       : cost.stage() * stages + cost.host;
   }
 
   // What of two prices of a step reaches a result. The host's work does not where the devices take longer.
-  [[nodiscard]] Difference difference(const hardware::StepCost& a, const hardware::StepCost& b) const {
+  [[nodiscard]] Difference difference(const engine::EngineCost& a, const engine::EngineCost& b) const {
     constexpr auto kHost = static_cast<std::ptrdiff_t>(hardware::OperatorFamily::host);
     const bool counts = a.device != b.device || a.stage() != b.stage() || a.sync != b.sync || length(a) != length(b) ||
                         a.extrapolated != b.extrapolated || a.bytes != b.bytes || a.energy != b.energy ||
@@ -159,17 +160,17 @@ struct OverrideWitness::Timeline {
 };
 
 // Prices each step as the device does, and with what is not yet known to be read.
-class OverrideWitness::Watched final : public hardware::StepModel {
+class OverrideWitness::Watched final : public engine::EngineModel {
  public:
-  Watched(std::unique_ptr<hardware::StepModel> model, const Timeline& timeline)
+  Watched(std::unique_ptr<engine::EngineModel> model, const Timeline& timeline)
       : model_(std::move(model)), timeline_(timeline) {}
 
-  void watch(Figure& figure, std::unique_ptr<hardware::StepModel> otherwise) {
+  void watch(Figure& figure, std::unique_ptr<engine::EngineModel> otherwise) {
     open_.push_back({&figure, std::move(otherwise)});
   }
 
-  hardware::StepCost step(const models::Batch& batch) override {
-    hardware::StepCost cost = model_->step(batch);
+  engine::EngineCost step(const models::Batch& batch) override {
+    engine::EngineCost cost = model_->step(batch);
     if (!open_.empty()) compare(batch, cost);
     return cost;
   }
@@ -178,10 +179,10 @@ class OverrideWitness::Watched final : public hardware::StepModel {
  private:
   struct Open {
     Figure* figure;
-    std::unique_ptr<hardware::StepModel> otherwise;
+    std::unique_ptr<engine::EngineModel> otherwise;
   };
 
-  void compare(const models::Batch& batch, const hardware::StepCost& cost) {
+  void compare(const models::Batch& batch, const engine::EngineCost& cost) {
     constexpr int kMost = 20000;  // steps of a replica: a run is not to become slower by a figure that nothing reads
     std::erase_if(open_, [&](Open& open) {
       if (open.figure->read) return true;
@@ -193,7 +194,7 @@ class OverrideWitness::Watched final : public hardware::StepModel {
     if (++steps_ == kMost) open_.clear();
   }
 
-  std::unique_ptr<hardware::StepModel> model_;
+  std::unique_ptr<engine::EngineModel> model_;
   Timeline timeline_;
   std::vector<Open> open_;
   int steps_ = 0;
@@ -223,7 +224,7 @@ OverrideWitness::OverrideWitness(const scenario::Scenario& scenario) : scenario_
 
 OverrideWitness::~OverrideWitness() = default;
 
-std::unique_ptr<hardware::StepModel> OverrideWitness::watched(std::unique_ptr<hardware::StepModel> steps,
+std::unique_ptr<engine::EngineModel> OverrideWitness::watched(std::unique_ptr<engine::EngineModel> steps,
                                                               const scenario::PoolConfig& pool, std::size_t group) {
   std::unique_ptr<Watched> watching;
   for (Figure& figure : figures_) {
@@ -234,7 +235,7 @@ std::unique_ptr<hardware::StepModel> OverrideWitness::watched(std::unique_ptr<ha
     const models::ModelSpec& model = scenario_.model_on(pool, *scenario_.config.hardware.devices[group]);
     for (const auto& device : figure.otherwise)
       if (device->problems(model, pool.plan()).empty())
-        watching->watch(figure, device->bind(model, pool.plan(), scenario::settings_of(pool)));
+        watching->watch(figure, engine::bind(*device, model, pool.plan(), scenario::settings_of(pool)));
       else figure.read = true;  // it decides whether the model runs at all
   }
   if (!watching) return steps;

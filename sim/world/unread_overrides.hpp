@@ -23,7 +23,7 @@ class OverrideWitness {
   OverrideWitness& operator=(const OverrideWitness&) = delete;
 
   // The steps of a replica of a group of devices, watched where there is something to watch. The witness outlives them.
-  std::unique_ptr<hardware::StepModel> watched(std::unique_ptr<hardware::StepModel> steps,
+  std::unique_ptr<engine::EngineModel> watched(std::unique_ptr<engine::EngineModel> steps,
                                                const scenario::PoolConfig& pool, std::size_t group);
   // Of the figures that were not read so far a sentence each that begins with the figure's path.
   [[nodiscard]] std::vector<std::string> warnings() const;

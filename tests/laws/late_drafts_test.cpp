@@ -2,8 +2,8 @@
 // Drafts of users' devices that come too late: who waits for whom, on a model and devices whose times are made up.
 #include <doctest/doctest.h>
 
-#include "hardware/draft.hpp"
 #include "models/speculation.hpp"
+#include "sim/engine/draft.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
 #include "tests/support/serving_bench.hpp"
@@ -19,23 +19,23 @@ namespace {
 constexpr std::int64_t kDrafts = 4;
 constexpr double kAcceptance = 0.8;
 constexpr double kStep = 0.010, kVerification = 0.0125;
-const hardware::DraftLink kLink{Seconds(0.005), BytesPerSecond(1e9)};
+const engine::DraftLink kLink{Seconds(0.005), BytesPerSecond(1e9)};
 constexpr double kRoundTrip = 0.010 + 24e-9;
 
-std::unique_ptr<hardware::StepModel> verifier() {
+std::unique_ptr<engine::EngineModel> verifier() {
   return std::make_unique<testing::MadeUpStepModel>([](const models::Batch& batch) {
     return batch.decodes > 0 && batch.tokens_per_decode > 1 ? kVerification : kStep;
   });
 }
 
 // A millisecond a step and a microsecond for each token of the context.
-std::unique_ptr<hardware::StepModel> drafter() {
+std::unique_ptr<engine::EngineModel> drafter() {
   return std::make_unique<testing::MadeUpStepModel>(
       [](const models::Batch& batch) { return 1e-3 + 1e-6 * static_cast<double>(batch.attended[0].sum); });
 }
 
 std::int64_t longest_in_time(double deadline) {
-  return hardware::longest_in_time(*drafter(), {0}, kDrafts, kLink, Seconds(deadline), 1 << 20);
+  return engine::longest_in_time(*drafter(), {0}, kDrafts, kLink, Seconds(deadline), 1 << 20);
 }
 
 SystemConfig with(const Speculation& speculation, std::int64_t lookahead = 64) {
@@ -53,9 +53,9 @@ constexpr double kForever = 1000;
 struct Served : System {
   Served(const SystemConfig& config, double deadline, std::vector<workloads::Program> programs)
       : System(config, serving::VllmV1(), serving::LeastTokens(),
-               [steps = std::shared_ptr<hardware::StepModel>(hardware::with_draft_device(
+               [steps = std::shared_ptr<engine::EngineModel>(engine::with_draft_device(
                     verifier(), drafter(), {{0}, {0}}, kLink, Seconds(deadline)))](const models::Batch& batch) {
-                 const hardware::StepCost cost = steps->step(batch);
+                 const engine::EngineCost cost = steps->step(batch);
                  return (cost.device + cost.sync).si();
                }) {
     run(std::move(programs));

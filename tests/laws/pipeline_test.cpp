@@ -17,7 +17,7 @@ using llmscape::testing::SystemConfig;
 
 namespace {
 
-VllmV1 engine(std::int64_t chunk = 8192) {
+VllmV1 batcher(std::int64_t chunk = 8192) {
   VllmV1 policy = llmscape::testing::plain_policy();
   policy.max_num_batched_tokens = chunk;
   return policy;
@@ -54,9 +54,9 @@ TEST_CASE("one stream of batches takes as long as a batch that passes the stages
                                                     call(4.5, {{3, 10}}, 2)};
   SystemConfig alone;
   alone.pipeline_stages = 3;
-  System before(alone, engine(), RoundRobin(), one_second);
+  System before(alone, batcher(), RoundRobin(), one_second);
   before.run(programs);
-  System streamed(shared(3, 1), engine(), RoundRobin(), one_second);
+  System streamed(shared(3, 1), batcher(), RoundRobin(), one_second);
   streamed.run(programs);
   auto expected = by_id(before), seen = by_id(streamed);
   for (const auto& [id, request] : expected) {
@@ -68,7 +68,7 @@ TEST_CASE("one stream of batches takes as long as a batch that passes the stages
 TEST_CASE("as many streams as stages keep every stage busy") {
   std::vector<workloads::Program> programs;
   for (ContentId i = 0; i < 4; ++i) programs.push_back(call(0, {{i + 1, 100}}, 10));
-  System system(shared(4, 4), engine(), RoundRobin(), one_second);
+  System system(shared(4, 4), batcher(), RoundRobin(), one_second);
   system.run(programs);
   // Each stream's step takes 4 s, a second behind the one before: 40 s and 3 s for all; one by one they took 160 s.
   CHECK(system.end == Seconds(43));
@@ -77,7 +77,7 @@ TEST_CASE("as many streams as stages keep every stage busy") {
 
 TEST_CASE("what stages idle before a request's steps is its bubble") {
   // Three seconds for a prompt, one for a decode; two stages.
-  System system(shared(2, 2), engine(), RoundRobin(), [](const models::Batch& b) { return b.chunks.empty() ? 1 : 3; });
+  System system(shared(2, 2), batcher(), RoundRobin(), [](const models::Batch& b) { return b.chunks.empty() ? 1 : 3; });
   system.run({call(0, {{1, 100}}, 2), call(0, {{2, 100}}, 2)});
   // Stage 1: prompts 0-3, 3-6, then decodes at 6-7 (its prompt ended at 6) and 9-10. Stage 2: 3-6, 6-9, 9-10, 10-11.
   auto requests = by_id(system);
@@ -89,12 +89,12 @@ TEST_CASE("what stages idle before a request's steps is its bubble") {
 
 TEST_CASE("chunks of one prompt follow each other through the stages, its first token waits for the last") {
   SystemConfig config = shared(4, 1);
-  System one_by_one(config, engine(100), RoundRobin(), one_second);
+  System one_by_one(config, batcher(100), RoundRobin(), one_second);
   one_by_one.run({call(0, {{1, 400}}, 3)});
   CHECK(by_id(one_by_one)[0].first_token == Seconds(16));
   config = shared(4, 1);
   config.chunks_follow = true;
-  System following(config, engine(100), RoundRobin(), one_second);
+  System following(config, batcher(100), RoundRobin(), one_second);
   following.run({call(0, {{1, 400}}, 3)});
   CHECK(by_id(following)[0].first_token == Seconds(7));  // 4 chunks and 3 stages more
   CHECK(by_id(following)[0].last_token == Seconds(15));  // 2 tokens of 4 s

@@ -21,8 +21,8 @@ double millisecond_per_token(const models::Batch& batch) { return 1e-3 * static_
 // The chunks pass the device in two halves, one after the other, the decodes with each of them.
 class DecodesTwice : public StepShape {
  public:
-  [[nodiscard]] hardware::StepCost price(hardware::StepModel& model, const models::Batch& batch) const override {
-    hardware::StepCost cost = model.step(batch);
+  [[nodiscard]] engine::EngineCost price(engine::EngineModel& model, const models::Batch& batch) const override {
+    engine::EngineCost cost = model.step(batch);
     models::Batch decodes = batch;
     decodes.chunks = {};
     cost.device += model.step(decodes).device;

@@ -14,11 +14,11 @@
 namespace llmscape::testing {
 
 // A step costs what the function says; no host time.
-class MadeUpStepModel : public hardware::StepModel {
+class MadeUpStepModel : public engine::EngineModel {
  public:
   explicit MadeUpStepModel(std::function<double(const models::Batch&)> seconds) : seconds_(std::move(seconds)) {}
-  hardware::StepCost step(const models::Batch& batch) override {
-    hardware::StepCost cost;
+  engine::EngineCost step(const models::Batch& batch) override {
+    engine::EngineCost cost;
     cost.device = Seconds(seconds_(batch));
     cost.by_family[0] = cost.device;
     return cost;

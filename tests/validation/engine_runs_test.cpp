@@ -43,8 +43,8 @@ Outcome outcome(const std::string& model) {
   REQUIRE_MESSAGE(replay.scenario(), diagnostics.text(false));
   const scenario::Scenario& scenario = *replay.scenario();
   const scenario::ServingConfig& serving = scenario.config.serving;
-  const auto steps =
-      scenario.config.hardware.devices.front()->bind(scenario.model, serving.plan(), scenario::settings_of(serving));
+  const auto steps = engine::bind(*scenario.config.hardware.devices.front(), scenario.model, serving.plan(),
+                                  scenario::settings_of(serving));
   Outcome out{validation::compare_steps(*record, *steps, models::kv_laws(scenario.model))};
   auto simulated = validation::simulate(scenario, diagnostics);
   REQUIRE_MESSAGE(simulated, diagnostics.text(false));

@@ -99,8 +99,8 @@ TEST_CASE("the catalogue's device takes as long as the layer tables for decodes 
       "chat-1k, requests: 1}\n");
   REQUIRE(scenario);
   const scenario::ServingConfig& serving = scenario->config.serving;
-  const auto model =
-      scenario->config.hardware.devices.front()->bind(scenario->model, serving.plan(), scenario::settings_of(serving));
+  const auto model = engine::bind(*scenario->config.hardware.devices.front(), scenario->model, serving.plan(),
+                                  scenario::settings_of(serving));
   for (const auto& [cached, milliseconds] : {std::pair(1024, 25.3), std::pair(2048, 36.7)}) {
     const std::array attended = {models::Attended{128 * (cached + 1), cached + 1}};
     models::Batch batch;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hardware/layer_share.hpp"
+#include "sim/engine/layer_share.hpp"
 
 namespace llmscape::serving {
 
@@ -16,8 +16,8 @@ class OneGroup : public StepShape {
  public:
   explicit OneGroup(std::int64_t groups) : share_(1 / static_cast<double>(groups)) {}
 
-  [[nodiscard]] hardware::StepCost price(hardware::StepModel& model, const models::Batch& batch) const override {
-    return hardware::step_by_layers(model, batch);
+  [[nodiscard]] engine::EngineCost price(engine::EngineModel& model, const models::Batch& batch) const override {
+    return engine::step_by_layers(model, batch);
   }
   [[nodiscard]] double chunk_layers() const override { return share_; }
 

@@ -21,7 +21,7 @@ std::unique_ptr<StepScheduler> scheduler_of(const ReplicaConfig& config, int dep
 
 }  // namespace
 
-Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
+Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<engine::EngineModel> step_model,
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
     : config_(std::move(config)), max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()),
       batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config_, policy.depth())),

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "hardware/device.hpp"
+#include "sim/engine/engine_model.hpp"
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
@@ -55,13 +55,13 @@ struct ReplicaConfig {
 // One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed
 // in.
 //
-// A step is planned when fewer than `depth` steps are in flight, and costs what the StepModel says. Where the batcher
+// A step is planned when fewer than `depth` steps are in flight, and costs what the EngineModel says. Where the batcher
 // says that the next steps would be planned alike, they are planned ahead of the clock; a message takes back those that
 // would have been planned after it came. Step ends are added one by one either way, so results are the same bytes
 // (INV-14).
 class Replica {
  public:
-  Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<hardware::StepModel> step_model,
+  Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<engine::EngineModel> step_model,
           const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps);
 
   // Whether the pool could hold the request and its answer if it were alone.
@@ -112,7 +112,7 @@ class Replica {
   // What its steps had come to by `at`, the present: a step under way counts by its share of time. The same bytes
   // however far steps are planned ahead (INV-14).
   [[nodiscard]] StepUse used_until(Seconds at);
-  [[nodiscard]] const hardware::StepModel& step_model() const { return *step_model_; }
+  [[nodiscard]] const engine::EngineModel& step_model() const { return *step_model_; }
   // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
   [[nodiscard]] std::int64_t work() const { return state_.counts.touched + state_.decoding.work(); }
   // Throws std::logic_error naming the invariant that does not hold.
@@ -164,12 +164,12 @@ class Replica {
   [[nodiscard]] bool answers(const PlannedChunk& chunk) const;
   void stamp_tokens(Seconds end);
   void stamp_accepted(Seconds at);
-  void commit(const hardware::StepCost& cost, Seconds start, Seconds end);
+  void commit(const engine::EngineCost& cost, Seconds start, Seconds end);
   void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
                    std::span<const models::Attended> drafted) const;
-  [[nodiscard]] hardware::StepCost price(const models::Batch& batch);
-  [[nodiscard]] hardware::StepCost cost_of_plan(const models::RankTokens& ranks = {});
-  [[nodiscard]] hardware::StepCost chunk_cost(std::int64_t cached, std::int64_t tokens);
+  [[nodiscard]] engine::EngineCost price(const models::Batch& batch);
+  [[nodiscard]] engine::EngineCost cost_of_plan(const models::RankTokens& ranks = {});
+  [[nodiscard]] engine::EngineCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] std::size_t depth() const { return scheduler_->timing().depth; }
   [[nodiscard]] Seconds depth_before() const;
@@ -179,7 +179,7 @@ class Replica {
   std::int64_t max_sequences_;
   std::int64_t max_tokens_;
   std::unique_ptr<Batcher> batcher_;
-  std::unique_ptr<hardware::StepModel> step_model_;
+  std::unique_ptr<engine::EngineModel> step_model_;
   std::unique_ptr<StepScheduler> scheduler_;
   OutcomeListener& outcomes_;
   StepListener& listener_;
@@ -193,7 +193,7 @@ class Replica {
   // Decode-only steps planned ahead of the clock, after steps_; taken back when a message comes first.
   struct Ahead {
     Seconds end;
-    hardware::StepCost cost;
+    engine::EngineCost cost;
     KvHostTraffic host;
   };
   // A queue that keeps its memory: it is filled when it is empty, step costs are large.
@@ -220,7 +220,7 @@ class Replica {
 
   StepPlan plan_;
   std::int64_t used_before_ = 0;  // KV blocks when plan_ was begun
-  hardware::StepCost draft_cost_;
+  engine::EngineCost draft_cost_;
   std::size_t kv_laws_;
   std::vector<models::Attended> dummy_attended_;
   std::vector<models::PrefillChunk> chunks_;

@@ -16,11 +16,11 @@ void Replica::tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64
   batch.tokens_per_decode = late > 0 && late == decodes ? 1 : config_.speculation.tokens_per_decode();
 }
 
-hardware::StepCost Replica::price(const models::Batch& batch) {
+engine::EngineCost Replica::price(const models::Batch& batch) {
   return plan_.shape ? plan_.shape->price(*step_model_, batch) : step_model_->step(batch);
 }
 
-hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
+engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   chunks_.clear();
   for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
   models::Batch batch;
@@ -32,7 +32,7 @@ hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   if (plan_.shape) batch.prefill_layers = plan_.shape->chunk_layers();
   batch.adapters =
       std::min(state_.running.adapters().in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
-  hardware::StepCost cost = price(batch);
+  engine::EngineCost cost = price(batch);
   const Seconds loading = static_cast<double>(state_.running.adapters().loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
   if (state_.kv.host) {
@@ -44,7 +44,7 @@ hardware::StepCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   return cost;
 }
 
-hardware::StepCost Replica::chunk_cost(std::int64_t cached, std::int64_t tokens) {
+engine::EngineCost Replica::chunk_cost(std::int64_t cached, std::int64_t tokens) {
   const models::PrefillChunk chunk{tokens, cached, false};
   models::Batch batch;
   batch.chunks = std::span(&chunk, 1);
@@ -117,7 +117,7 @@ void Replica::run_draft(Seconds now, Seconds end) {
 bool Replica::plan_step(Seconds now) {
   if (!draft(now)) return false;
   announce_prompts(scheduler_->earliest_start(now));
-  const hardware::StepCost cost = cost_of_plan();
+  const engine::EngineCost cost = cost_of_plan();
   const StepScheduler::Span span = scheduler_->place(plan_, cost, now);
   state_.running.count_bubble(span.idle);
   commit(cost, span.start, span.end);
@@ -125,7 +125,7 @@ bool Replica::plan_step(Seconds now) {
 }
 
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
-void Replica::commit(const hardware::StepCost& cost, Seconds start, Seconds end) {
+void Replica::commit(const engine::EngineCost& cost, Seconds start, Seconds end) {
   if (!(end >= start) || end == kNever)
     throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
@@ -204,7 +204,7 @@ void Replica::plan_ahead() {
     if (blocks > free || depth_before() >= arrival) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
-    hardware::StepCost cost = price(batch);
+    engine::EngineCost cost = price(batch);
     KvHostTraffic host;
     if (state_.kv.host) {
       host = state_.kv.host->traffic(batch, used_before, state_.kv.pool.used() + blocks, cost.device);

@@ -12,7 +12,7 @@ namespace llmscape::serving {
 // computes them and one more, keeps those before the first that it rejects, and adds one of its own. Each is accepted
 // with probability `acceptance` if all before it were. No drafts: a pass is a token.
 //
-// The drafts of a long context may come too late for the pass (hardware/draft.hpp): from then on the sequence decodes
+// The drafts of a long context may come too late for the pass (sim/engine/draft.hpp): from then on the sequence decodes
 // without them.
 struct Speculation {
   static constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();

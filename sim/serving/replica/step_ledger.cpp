@@ -5,13 +5,13 @@
 
 namespace llmscape::serving {
 
-Seconds StepTiming::duration(const hardware::StepCost& cost) const {
+Seconds StepTiming::duration(const engine::EngineCost& cost) const {
   const Seconds step = hides_host ? std::max(cost.stage() * stages, cost.host + cost.launch * stages)
                                   : cost.stage() * stages + cost.host;
   return step + cost.sync;
 }
 
-void StepLedger::commit(const hardware::StepCost& cost, Seconds start, Seconds end, const StepPlan& plan,
+void StepLedger::commit(const engine::EngineCost& cost, Seconds start, Seconds end, const StepPlan& plan,
                         const Occupancy& occupancy) {
   const std::int64_t prefill_tokens = plan.prefill_tokens();
   const std::int64_t sequences = plan.decodes + static_cast<std::int64_t>(plan.chunks.size());
@@ -42,7 +42,7 @@ void StepLedger::spend(const UnderWay& step, Seconds until) {
   const Seconds lasts = step.end - step.start;
   const double share = !cut ? 1 : step.start < until ? (until - step.start) / lasts : 0;
   if (share == 0) return;
-  const hardware::StepCost& cost = step.cost;
+  const engine::EngineCost& cost = step.cost;
   const double stages = timing_.shared_stages ? 1 : timing_.stages, time_share = stages * share;
   // Shared stages: what a step keeps each of them busy.
   totals_.busy += timing_.shared_stages ? cost.stage() * share : (cut ? until : step.end) - step.start;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hardware/device.hpp"
+#include "sim/engine/engine_model.hpp"
 #include "sim/serving/replica/step_plan.hpp"
 
 namespace llmscape::serving {
@@ -65,7 +65,7 @@ class StepListener {
 // before it does.
 struct UnderWay {
   Seconds start, end;
-  hardware::StepCost cost;
+  engine::EngineCost cost;
   std::int64_t sequences = 0;  // decodes and chunks
   std::int64_t decodes = 0;
   std::int64_t prefill_tokens = 0;
@@ -114,7 +114,7 @@ struct StepTiming {
 
   // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
   // short (docs/serving.md).
-  [[nodiscard]] Seconds duration(const hardware::StepCost& cost) const;
+  [[nodiscard]] Seconds duration(const engine::EngineCost& cost) const;
 };
 
 // What the steps of a replica have come to: counts when they are planned for good, time and joules when they end.
@@ -130,7 +130,7 @@ class StepLedger {
     std::int64_t kv_blocks = 0;  // used
   };
   // A step was planned for good.
-  void commit(const hardware::StepCost& cost, Seconds start, Seconds end, const StepPlan& plan,
+  void commit(const engine::EngineCost& cost, Seconds start, Seconds end, const StepPlan& plan,
               const Occupancy& occupancy);
   void count_dummy() { ++totals_.dummy_steps; }
   // A step waits for adapters.

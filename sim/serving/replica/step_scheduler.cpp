@@ -3,13 +3,13 @@
 
 namespace llmscape::serving {
 
-StepScheduler::Span StepScheduler::place(const StepPlan& /*plan*/, const hardware::StepCost& cost, Seconds now) {
+StepScheduler::Span StepScheduler::place(const StepPlan& /*plan*/, const engine::EngineCost& cost, Seconds now) {
   const Seconds start = earliest_start(now);
   return {start, start + timing_.duration(cost), {}};
 }
 
 // What the host takes for a step and does not hide comes before the first stage, which other streams use meanwhile.
-StepScheduler::Span PipelineStepScheduler::place(const StepPlan& plan, const hardware::StepCost& cost, Seconds now) {
+StepScheduler::Span PipelineStepScheduler::place(const StepPlan& plan, const engine::EngineCost& cost, Seconds now) {
   const Seconds ready = now + (timing().hides_host ? Seconds() : cost.host) + cost.sync;
   const Pipeline::Passage passage = pipeline_.pass(ready, cost.stage());
   plan_from_ = chunks_follow_ && plan.goes_on() ? passage.left_first : passage.end;

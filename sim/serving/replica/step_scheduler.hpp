@@ -39,7 +39,7 @@ class StepScheduler {
   // Whether steps that would be planned alike may be priced ahead of the clock: nobody else's come between.
   [[nodiscard]] virtual bool looks_ahead() const { return true; }
   // A step that is planned at `now` runs: when.
-  virtual Span place(const StepPlan& plan, const hardware::StepCost& cost, Seconds now);
+  virtual Span place(const StepPlan& plan, const engine::EngineCost& cost, Seconds now);
 
   // A step was planned for good until `end`; the engine is lost at `at`.
   void planned_until(Seconds end) { last_end_ = end; }
@@ -63,7 +63,7 @@ class PipelineStepScheduler : public StepScheduler {
     return plan_from_ > now ? plan_from_ : depth_before;
   }
   [[nodiscard]] bool looks_ahead() const override { return false; }
-  Span place(const StepPlan& plan, const hardware::StepCost& cost, Seconds now) override;
+  Span place(const StepPlan& plan, const engine::EngineCost& cost, Seconds now) override;
 
  private:
   Pipeline& pipeline_;

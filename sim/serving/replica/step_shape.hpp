@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "hardware/device.hpp"
+#include "sim/engine/engine_model.hpp"
 
 namespace llmscape::serving {
 
@@ -11,7 +11,7 @@ class StepShape {
  public:
   virtual ~StepShape() = default;
   // What the step costs, `batch` being all its work.
-  [[nodiscard]] virtual hardware::StepCost price(hardware::StepModel& model, const models::Batch& batch) const = 0;
+  [[nodiscard]] virtual engine::EngineCost price(engine::EngineModel& model, const models::Batch& batch) const = 0;
   // Share of the layers that the step's chunks pass, above 0 to 1: Batch::prefill_layers of that batch, which also says
   // how much of their KV entries is written.
   [[nodiscard]] virtual double chunk_layers() const { return 1; }

@@ -2,8 +2,8 @@
 // Steps whose tokens pass through low-rank adapters.
 #include "closed_form_cases.hpp"
 #include "hardware/cpu.hpp"
-#include "hardware/kv_pool.hpp"
 #include "hardware/roofline.hpp"
+#include "sim/engine/kv_pool.hpp"
 
 #include <algorithm>
 #include <array>
@@ -69,8 +69,8 @@ TEST_CASE("adapters without a shape are refused, and dataflow devices take none"
 TEST_CASE("resident adapters take their bytes from the KV pool") {
   const Gpu gpu = catalog_gpu("h100-sxm");
   const Bytes resident = 8 * models::adapter_bytes(kAdapter, llama_8b(), {});
-  const auto without = kv_pool(gpu, llama_8b(), {}, 0.9, 8192, 256).tokens;
-  const auto with = kv_pool(gpu, llama_8b(), {}, 0.9, 8192, 256, resident).tokens;
+  const auto without = engine::kv_pool(gpu, llama_8b(), {}, 0.9, 8192, 256).tokens;
+  const auto with = engine::kv_pool(gpu, llama_8b(), {}, 0.9, 8192, 256, resident).tokens;
   // 8 x 41,943,040 parameters of 2 bytes, 131,072 bytes of KV per token
   CHECK(without - with == 8 * 41943040 * 2 / 131072);
 }

@@ -43,11 +43,11 @@ TEST_CASE("the joules of operator families are those of the parts, on every kind
 TEST_CASE("a GPU decodes by its memory and computes long prompts by its arithmetic") {
   const auto gpu = catalog_device("h100-sxm");
   const auto bound = [](const StepCost& cost, OperatorFamily f) { return cost.bound[static_cast<std::size_t>(f)]; };
-  const StepCost decode = step(*gpu, llama_8b(), Decodes(32, 4000).batch);
+  const engine::EngineCost decode = step(*gpu, llama_8b(), Decodes(32, 4000).batch);
   CHECK(bound(decode, OperatorFamily::gemm) == Bound::memory);
   CHECK(bound(decode, OperatorFamily::decode_attention) == Bound::memory);
   CHECK(bound(decode, OperatorFamily::host) == Bound::overhead);
-  const StepCost prompt = step(*gpu, llama_8b(), Prompt(8000).batch);
+  const engine::EngineCost prompt = step(*gpu, llama_8b(), Prompt(8000).batch);
   CHECK(bound(prompt, OperatorFamily::gemm) == Bound::arithmetic);
   CHECK(bound(prompt, OperatorFamily::prefill_attention) == Bound::arithmetic);
   CHECK(bound(step(*gpu, llama_8b(), Decodes(32, 4000).batch, 2), OperatorFamily::collective) == Bound::links);

@@ -77,7 +77,7 @@ TEST_CASE("the step model agrees with the closed form: 161.3, 1,089 and 2,838 to
 TEST_CASE("the parts of a step sum to it: times by family, energy by component with static power") {
   const CimDevice chip = cim_edge();
   const Decodes decodes(1, 1024);
-  const StepCost cost = step(chip, int4_1b(), decodes.batch);
+  const engine::EngineCost cost = step(chip, int4_1b(), decodes.batch);
   CHECK(total_time(cost).si() == Approx(cost.device.si()));
   CHECK(cost.host.si() == 0);
   CHECK(cost.by_family[0] / cost.device == Approx(kWeights1B / (kWeights1B + kCache1B)).epsilon(1e-3));
@@ -128,7 +128,7 @@ TEST_CASE("memory at 1.05 instead of 4 pJ/bit is worth 152.2 instead of 46.4 tok
   const auto tokens_per_joule = [&](double picojoules_per_bit) {
     CimDevice chip = cim_edge();
     chip.dram.energy.value = JoulesPerByte(8 * picojoules_per_bit * 1e-12);
-    const StepCost cost = step(chip, int4_1b(), decodes.batch);
+    const engine::EngineCost cost = step(chip, int4_1b(), decodes.batch);
     return 1 / (total_energy(cost) + chip.idle_power() * cost.device).si();
   };
   CHECK(tokens_per_joule(4) == Approx(46.4).epsilon(1e-3));
@@ -155,7 +155,7 @@ TEST_CASE("weights that stay in the macros are not streamed") {
 
   chip.pinned_share.value = 1;
   const Decodes decodes(1, 16);
-  const StepCost resident = step(chip, tiny_model(), decodes.batch);
+  const engine::EngineCost resident = step(chip, tiny_model(), decodes.batch);
   CHECK(resident.bytes.si() == 4 * 2 * 2 * 64 * (16 + 1));  // the KV cache alone
   CHECK(energy(resident, EnergyComponent::write).si() == 0);
   CHECK(energy(step(cim_edge(), tiny_model(), decodes.batch), EnergyComponent::write).si() > 0);
@@ -180,7 +180,7 @@ TEST_CASE("a prompt of 2,048 tokens waits for the vector unit, or for the macros
   CimDevice chip = cim_edge();
   const Prompt prompt(2048);
   const double pairs = 16 * 2048.0 * 2049 / 2;  // of one head, all layers
-  const StepCost on_vector = step(chip, int4_1b(), prompt.batch);
+  const engine::EngineCost on_vector = step(chip, int4_1b(), prompt.batch);
   const double attention = pairs * 32 * (4 * 64 + 5) / 1.024e12;
   CHECK(on_vector.device.si() > attention);
   CHECK(on_vector.device.si() == Approx(attention).epsilon(0.03));  // and norms, rope, activations
@@ -188,7 +188,7 @@ TEST_CASE("a prompt of 2,048 tokens waits for the vector unit, or for the macros
   chip.attention = AttentionUnit::macros;
   chip.buffer.value *= 10;            // or activations would pass through the memory
   chip.vector_throughput.value *= 2;  // or softmax and norms would still be the bound
-  const StepCost in_macros = step(chip, int4_1b(), prompt.batch);
+  const engine::EngineCost in_macros = step(chip, int4_1b(), prompt.batch);
   // Layers: 58 rounds of 2,048 vectors and the head's 16 of one. Attention: 16 x 8 heads of 32.5 + 16.5 tiles in 7
   // rounds of 4 x 2,048 queries. 10 cycles each, 128 to write a round.
   const double cycles = 10 * (58 * 2048.0 + 16 + 7 * 4 * 2048.0) + 128 * (74 + 7);

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "hardware_fixtures.hpp"
+#include "sim/engine/engine_model.hpp"
+#include "sim/engine/kv_pool.hpp"
 
 // What the tests of the closed-form devices share: formats, batches, and catalogue entries that a test may change.
 namespace llmscape::hardware {
@@ -53,11 +55,12 @@ D catalogued(const std::string& name) {
 }
 
 // One step with `tensor` devices, which must be able to run the model.
-inline StepCost step(const Device& device, const models::ModelSpec& model, const models::Batch& batch, int tensor = 1) {
+inline engine::EngineCost step(const Device& device, const models::ModelSpec& model, const models::Batch& batch,
+                               int tensor = 1) {
   models::ParallelPlan plan;
   plan.tensor = tensor;
   REQUIRE(device.problems(model, plan).empty());
-  return device.bind(model, plan, {})->step(batch);
+  return engine::bind(device, model, plan, {})->step(batch);
 }
 
 inline Joules energy(const StepCost& cost, EnergyComponent component) {

@@ -64,8 +64,8 @@ TEST_CASE("a model that the SRAM holds reads no HBM") {
   const Decodes decodes(1, 512);
   models::ModelSpec model = llama_1b();
   model.precision.weights = kInt4;  // 618 MB: two sockets hold it, one does not
-  const StepCost one = step(socket, model, decodes.batch, 1);
-  const StepCost two = step(socket, model, decodes.batch, 2);
+  const engine::EngineCost one = step(socket, model, decodes.batch, 1);
+  const engine::EngineCost two = step(socket, model, decodes.batch, 2);
   CHECK(one.bytes.si() > 600e6);
   CHECK(two.bytes.si() == 0);
   CHECK(energy(two, EnergyComponent::memory).si() == 0);
@@ -199,7 +199,7 @@ TEST_CASE("a step is slower by what the least units of idle stages take from the
 TEST_CASE("the parts of a dataflow step sum to it, and its energy counts every socket") {
   const DataflowDevice socket = sn40l();
   const Decodes decodes(8, 1024);
-  const StepCost cost = step(socket, llama_8b(), decodes.batch, 16);
+  const engine::EngineCost cost = step(socket, llama_8b(), decodes.batch, 16);
   CHECK(total_time(cost).si() == Approx(cost.device.si()));
   CHECK(cost.host.si() == 0);
   const double hbm = 16 * cost.bytes.si() * 8 * 7e-12;
@@ -212,7 +212,7 @@ TEST_CASE("the parts of a dataflow step sum to it, and its energy counts every s
 TEST_CASE("a long prompt runs at the balanced peak of the fabric") {
   const DataflowDevice socket = sn40l();
   const Prompt prompt(16384);
-  const StepCost cost = step(socket, llama_8b(), prompt.batch, 1);
+  const engine::EngineCost cost = step(socket, llama_8b(), prompt.batch, 1);
   const Seconds busy = cost.flops / (*socket.fabric.peak * 0.7);
   CHECK(cost.device > busy);
   CHECK(cost.device / busy == Approx(1).epsilon(0.01));  // (16,384 + 6 - 1) / 16,384 tiles
@@ -252,7 +252,7 @@ TEST_CASE("weights come from DDR at its bandwidth, where there is DDR") {
 TEST_CASE("a decode step keeps HBM busy at the share of its bandwidth that streaming reaches") {
   const DataflowDevice socket = plain_machine();
   const Decodes decodes(1, 1);
-  const StepCost cost = step(socket, llama_70b(), decodes.batch, 16);
+  const engine::EngineCost cost = step(socket, llama_70b(), decodes.batch, 16);
   const auto busy = [&](Resource part) { return cost.busy[static_cast<std::size_t>(part)] / cost.device; };
   CHECK(busy(Resource::memory) == Approx(0.75));
   CHECK(busy(Resource::arithmetic) == Approx(cost.flops / *socket.fabric.peak / cost.device));

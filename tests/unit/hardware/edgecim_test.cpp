@@ -50,12 +50,12 @@ struct Answer {
 
 Answer answer(const Device& device, const models::ModelSpec& model) {
   REQUIRE(device.problems(model, {}).empty());
-  const auto steps = device.bind(model, {}, {});
+  const auto steps = engine::bind(device, model, {}, {});
   Answer sum;
   sum.prefill = steps->step(Prompt(kPrompt).batch).device;
   for (int generated = 1; generated < kGenerated; ++generated) {
     const Decodes decodes(1, kPrompt + generated);
-    const StepCost cost = steps->step(decodes.batch);
+    const engine::EngineCost cost = steps->step(decodes.batch);
     sum.decode += std::max(cost.device, cost.host);
     sum.energy += total_energy(cost) + device.idle_power() * cost.device;
   }

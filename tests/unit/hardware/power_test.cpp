@@ -23,12 +23,12 @@ void check_cap(D device, const models::Batch& batch, double clock) {
   CAPTURE(device.name);
   CAPTURE(clock);
   device.tdp.value = Watts(1e6);  // the steps below are the free ones
-  const StepCost free = step(device, llama_8b(), batch);
+  const engine::EngineCost free = step(device, llama_8b(), batch);
   D clocked = device;
   clocked.clock = clock;
-  const StepCost at_clock = step(clocked, llama_8b(), batch);
+  const engine::EngineCost at_clock = step(clocked, llama_8b(), batch);
   device.power_limit = total_energy(at_clock) / at_clock.device + *device.idle;
-  const StepCost capped = step(device, llama_8b(), batch);
+  const engine::EngineCost capped = step(device, llama_8b(), batch);
   CHECK(joules(device, capped) < joules(device, free));
   CHECK(joules(device, capped) == Approx(joules(device, at_clock)).epsilon(0.01));
   CHECK(capped.device.si() == Approx(at_clock.device.si()).epsilon(0.01));
@@ -48,10 +48,10 @@ TEST_CASE("where traffic alone exceeds the cap a step lasts joules / headroom") 
   auto device = catalogued<Roofline>("tpu-v6e");
   device.compute_energy.value = JoulesPerFlop();
   const Decodes decodes(1, 1024);
-  const StepCost free = step(device, llama_8b(), decodes.batch);
+  const engine::EngineCost free = step(device, llama_8b(), decodes.batch);
   const Watts headroom = total_energy(free) / free.device / 8;
   device.power_limit = *device.idle + headroom;
-  const StepCost capped = step(device, llama_8b(), decodes.batch);
+  const engine::EngineCost capped = step(device, llama_8b(), decodes.batch);
   CHECK(total_energy(capped) == total_energy(free));
   CHECK(capped.device.si() == Approx((total_energy(free) / headroom).si()));
 }
@@ -61,7 +61,7 @@ TEST_CASE("the mean power of a capped step, idle power included, is the cap, on 
   gpu.power_limit = Watts(200);
   const Decodes decodes(64, 2048);
   for (const int devices : {1, 2}) {
-    const StepCost capped = step(gpu, llama_8b(), decodes.batch, devices);
+    const engine::EngineCost capped = step(gpu, llama_8b(), decodes.batch, devices);
     CHECK((total_energy(capped) / capped.device + devices * *gpu.idle).si() == Approx(devices * 200.0));
   }
 }
@@ -69,7 +69,7 @@ TEST_CASE("the mean power of a capped step, idle power included, is the cap, on 
 TEST_CASE("a cap that a step does not reach costs nothing") {
   Gpu gpu = worked_gpu("h100-sxm");
   const Decodes decodes(1, 128);
-  const StepCost free = step(gpu, llama_8b(), decodes.batch);
+  const engine::EngineCost free = step(gpu, llama_8b(), decodes.batch);
   gpu.power_limit = 1.001 * (total_energy(free) / free.device) + *gpu.idle;
   CHECK(step(gpu, llama_8b(), decodes.batch).device == free.device);
 }
@@ -86,7 +86,8 @@ TEST_CASE("a lowered clock stretches arithmetic in proportion, leaves memory alo
   auto slow = device;
   slow.clock = 0.8;
   const Prompt prompt(8192);
-  const StepCost before = step(device, llama_8b(), prompt.batch), after = step(slow, llama_8b(), prompt.batch);
+  const engine::EngineCost before = step(device, llama_8b(), prompt.batch),
+                           after = step(slow, llama_8b(), prompt.batch);
   CHECK(family(after, OperatorFamily::prefill_attention).si() ==
         Approx(family(before, OperatorFamily::prefill_attention).si() / 0.8));
   CHECK(family(after, OperatorFamily::elementwise) == family(before, OperatorFamily::elementwise));
@@ -94,9 +95,9 @@ TEST_CASE("a lowered clock stretches arithmetic in proportion, leaves memory alo
   CHECK(energy(after, EnergyComponent::memory) == energy(before, EnergyComponent::memory));
 
   Gpu gpu = worked_gpu("h100-sxm");
-  const StepCost full = step(gpu, llama_8b(), prompt.batch);
+  const engine::EngineCost full = step(gpu, llama_8b(), prompt.batch);
   gpu.clock = 0.8;
-  const StepCost clocked = step(gpu, llama_8b(), prompt.batch);
+  const engine::EngineCost clocked = step(gpu, llama_8b(), prompt.batch);
   CHECK(clocked.device > 1.1 * full.device);
   CHECK(clocked.device < full.device / 0.8);
   CHECK(energy(clocked, EnergyComponent::compute).si() == Approx(0.64 * energy(full, EnergyComponent::compute).si()));
@@ -106,7 +107,8 @@ TEST_CASE(
     "arithmetic is busy for FLOPs over the formats' peak, memory for bytes over bandwidth, links for collectives") {
   const auto device = catalogued<Roofline>("gaudi3");
   const Decodes decodes(16, 1024);
-  const StepCost one = step(device, llama_8b(), decodes.batch), two = step(device, llama_8b(), decodes.batch, 2);
+  const engine::EngineCost one = step(device, llama_8b(), decodes.batch),
+                           two = step(device, llama_8b(), decodes.batch, 2);
   CHECK(busy(one, Resource::arithmetic).si() == Approx(one.flops / *device.peak_bf16 / Seconds(1)));
   CHECK(busy(one, Resource::memory).si() == Approx(one.bytes / *device.memory_bandwidth / Seconds(1)));
   CHECK(busy(one, Resource::links) == Seconds());
@@ -115,7 +117,7 @@ TEST_CASE(
   const Gpu gpu = worked_gpu("h100-sxm");
   const Prompt prompt(4096);
   const auto narrow = quantised(llama_8b(), kInt8);
-  const StepCost wide = step(gpu, llama_8b(), prompt.batch), quick = step(gpu, narrow, prompt.batch);
+  const engine::EngineCost wide = step(gpu, llama_8b(), prompt.batch), quick = step(gpu, narrow, prompt.batch);
   // All products of the layers at twice the peak, attention at that of bf16.
   constexpr double kLinears = 2 * 4096 * 6979321856.0;
   CHECK((busy(wide, Resource::arithmetic) - busy(quick, Resource::arithmetic)).si() ==
@@ -125,7 +127,7 @@ TEST_CASE(
 TEST_CASE("a processor's parts are measured against the rates of its GEMMs") {
   const auto cpu = catalogued<Cpu>("cpu-epyc-vm");
   const Decodes decodes(4, 256);
-  const StepCost cost = step(cpu, llama_1b(), decodes.batch);
+  const engine::EngineCost cost = step(cpu, llama_1b(), decodes.batch);
   CHECK(busy(cost, Resource::arithmetic).si() == Approx(cost.flops.si() / 116.7e9));
   CHECK(busy(cost, Resource::memory).si() == Approx(cost.bytes.si() / 23.94e9));
 }

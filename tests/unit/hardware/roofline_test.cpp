@@ -63,7 +63,7 @@ TEST_CASE("a model that a neural processor was not set from is met within its st
 TEST_CASE("two AMX processors decode an 8B model at the speed of their memory") {
   const auto device = catalogued<Roofline>("xeon-8480-2s");
   const Decodes decodes(1, 128);
-  const StepCost cost = step(device, llama_8b(), decodes.batch);
+  const engine::EngineCost cost = step(device, llama_8b(), decodes.batch);
   CHECK(cost.device > cost.bytes / *device.memory_bandwidth);
   CHECK(cost.busy[static_cast<std::size_t>(Resource::memory)] > 0.6 * cost.device);
   CHECK_FALSE(device.load_bandwidth());  // the weights are where they are used

@@ -34,7 +34,7 @@ TEST_CASE("on devices that run operators one after the other, the split costs th
   const Decodes decodes(4, 4096);
   const Prompt prompt(512, 256);
   for (const models::Batch* batch : {&decodes.batch, &prompt.batch}) {
-    const StepCost whole = step(tpu, llama_1b(), *batch), cost = step(both, llama_1b(), *batch);
+    const engine::EngineCost whole = step(tpu, llama_1b(), *batch), cost = step(both, llama_1b(), *batch);
     CHECK((cost.device - whole.device).si() == Approx(crossings_of_1b(batch->tokens()).si()).epsilon(1e-9));
     CHECK(total_time(cost).si() == Approx((cost.device + cost.host).si()));
     CHECK(cost.host == whole.host);
@@ -51,7 +51,7 @@ TEST_CASE("KV is read at the bandwidth of the one device, weights at that of the
   attention.count = 2;
   attention.tiers.hbm_bandwidth.value *= 0.25;  // 2 x 0.3 TB/s
   const Decodes decodes(4, 8192);
-  const StepCost cost = step(offload(shared(attention), shared(weights)), llama_8b(), decodes.batch);
+  const engine::EngineCost cost = step(offload(shared(attention), shared(weights)), llama_8b(), decodes.batch);
   const double kv = 4 * 8193.0 * 131072 / 0.6e12, read = (32 * 218103808.0 + 4096.0 * 128256) * 2 / 1.2e12;
   const double crossed = 64 * 10e-6 + 4 * 32 * (2 * 4096 * 2 + 4096) / 1e9;
   CHECK(cost.device.si() == Approx(kv + read + crossed).epsilon(1e-3));
@@ -65,13 +65,13 @@ TEST_CASE("the KV cache is as large as the attention's memory, weights take memo
   four.count = 4;
   const AttentionOffload device = offload(shared(socket), shared(four));
   CHECK(device.problems(llama_70b(), {}).empty());  // 141 GB on 4 x 64
-  CHECK(static_cast<double>(device.kv_tokens(llama_70b(), {})) == Approx(64e9 / 327680).epsilon(1e-3));
+  CHECK(static_cast<double>(engine::stated_kv_tokens(device, llama_70b(), {})) == Approx(64e9 / 327680).epsilon(1e-3));
   CHECK(device.memory().si() == Approx(5 * 64e9));
   CHECK(device.idle_power().si() == Approx(5 * 200));
 
   const auto tpu = catalogued<Roofline>("tpu-v5e");
   const AttentionOffload reserved = offload(shared(tpu), shared(four));
-  CHECK(static_cast<double>(reserved.kv_tokens(llama_70b(), {})) ==
+  CHECK(static_cast<double>(engine::stated_kv_tokens(reserved, llama_70b(), {})) ==
         Approx(0.9 * tpu.memory().si() / 327680).epsilon(1e-2));
 }
 
@@ -91,10 +91,10 @@ TEST_CASE("a chip of SRAM alone holds the weights, the KV cache lies elsewhere")
   lpu.count = 16;
   const AttentionOffload device = offload(shared(bare_socket()), shared(lpu));
   const Decodes decodes(64, 16384);
-  const StepCost cost = step(device, quantised(llama_1b(), kInt8), decodes.batch);
+  const engine::EngineCost cost = step(device, quantised(llama_1b(), kInt8), decodes.batch);
   CHECK(cost.device > cost.by_family[static_cast<std::size_t>(OperatorFamily::decode_attention)]);
   CHECK(lpu.kv_tokens(quantised(llama_1b(), kInt8), {.tensor = 16}) < 64 * 16384 / 4);
-  CHECK(device.kv_tokens(quantised(llama_1b(), kInt8), {}) > 64 * 16384);
+  CHECK(engine::stated_kv_tokens(device, quantised(llama_1b(), kInt8), {}) > 64 * 16384);
 }
 
 TEST_CASE("several tokens a decode are verified at once, and every device of the catalogue can be either part") {
@@ -112,7 +112,7 @@ TEST_CASE("several tokens a decode are verified at once, and every device of the
       as_weights.weights = shared(several);
     }
     for (const AttentionOffload* device : {&as_attention, &as_weights}) {
-      const StepCost cost = step(*device, model, decodes.batch);
+      const engine::EngineCost cost = step(*device, model, decodes.batch);
       CHECK(cost.device > Seconds());
       CHECK(cost.device < Seconds(10));
       CHECK(total_time(cost).si() == Approx((cost.device + cost.host).si()));

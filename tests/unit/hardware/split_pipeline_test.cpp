@@ -30,7 +30,7 @@ TEST_CASE("two equal halves take as long as the whole and one crossing, and draw
   const Decodes decodes(6, 1000);
   const Prompt prompt(512, 128);
   for (const models::Batch* batch : {&decodes.batch, &prompt.batch}) {
-    const StepCost whole = step(socket, llama_1b(), *batch), both = step(halves, llama_1b(), *batch);
+    const engine::EngineCost whole = step(socket, llama_1b(), *batch), both = step(halves, llama_1b(), *batch);
     const auto crossed = static_cast<double>(batch->tokens() * 2048 * 2);
     CHECK(both.device.si() == Approx((whole.device + crossing(batch->tokens(), 2048)).si()).epsilon(1e-12));
     CHECK(total_time(both).si() == Approx(both.device.si()));
@@ -47,7 +47,8 @@ TEST_CASE("a prompt that does not end computes no logits, whoever has the head")
   std::vector<models::PrefillChunk> chunks{{512, 0, false}};
   models::Batch batch;
   batch.chunks = chunks;
-  const StepCost whole = step(socket, llama_1b(), batch), both = step(split(socket, 8, socket, 8), llama_1b(), batch);
+  const engine::EngineCost whole = step(socket, llama_1b(), batch),
+                           both = step(split(socket, 8, socket, 8), llama_1b(), batch);
   CHECK((both.device - whole.device).si() == Approx(crossing(512, 2048).si()).epsilon(1e-9));
 }
 
@@ -66,8 +67,8 @@ TEST_CASE("20 layers at 1.2 TB/s, then 12 and the head at half of that: the sum 
 TEST_CASE("a later stage reads what arrives as the first reads rows of the embedding: one small operator more") {
   const auto tpu = catalogued<Roofline>("tpu-v5e");
   const Decodes decodes(4, 512);
-  const StepCost whole = step(tpu, llama_1b(), decodes.batch);
-  const StepCost both = step(split(tpu, 4, tpu, 12), llama_1b(), decodes.batch);
+  const engine::EngineCost whole = step(tpu, llama_1b(), decodes.batch);
+  const engine::EngineCost both = step(split(tpu, 4, tpu, 12), llama_1b(), decodes.batch);
   const Seconds input =
       *tpu.per_operator + Bytes(2.0 * 2 * 4 * 2048) / (*tpu.memory_efficiency * *tpu.memory_bandwidth);
   CHECK((both.device - whole.device).si() == Approx((crossing(4, 2048) + input).si()).epsilon(1e-6));
@@ -87,7 +88,7 @@ TEST_CASE("a stage without full attention gets the contexts of its own KV laws")
   batch.attended = attended;
   DataflowDevice socket = bare_socket();
   socket.tiers.sram.value = Bytes(1e6);  // a single layer would stay in it
-  const StepCost whole = step(socket, model, batch), both = step(split(socket, 1, socket, 1), model, batch);
+  const engine::EngineCost whole = step(socket, model, batch), both = step(split(socket, 1, socket, 1), model, batch);
   CHECK((both.device - whole.device).si() == Approx(crossing(4, 2048).si()).epsilon(1e-9));
 }
 
@@ -100,14 +101,14 @@ TEST_CASE("the tightest stage says how many tokens of KV fit; memory and idle po
   const double layer = 1711276032.0 + 4 * 8192, table = 2.0 * 8192 * 128256;
   const double first = (64e9 - 20 * layer - table) / (20 * 4096), second = (128e9 - 60 * layer - table) / (60 * 4096);
   CHECK(second < first);
-  CHECK(static_cast<double>(device.kv_tokens(llama_70b(), {})) == Approx(second).epsilon(1e-4));
+  CHECK(static_cast<double>(engine::stated_kv_tokens(device, llama_70b(), {})) == Approx(second).epsilon(1e-4));
   CHECK(device.memory().si() == Approx(3 * 64e9));
   CHECK(device.idle_power().si() == Approx(3 * 200));
   CHECK(device.provenance()[static_cast<std::size_t>(OperatorFamily::collective)] == Tag::assumed);
 
   const auto tpu = catalogued<Roofline>("tpu-v5e");  // 16 GB, of which 0.9 are for weights and KV
   const double kv = 8 * 2 * 8 * 64 * 2, weights = 8 * 2 * (60817408.0 + 2 * 2048) + 2 * 2048.0 * 128256;
-  CHECK(static_cast<double>(split(tpu, 8, tpu, 8).kv_tokens(llama_1b(), {})) ==
+  CHECK(static_cast<double>(engine::stated_kv_tokens(split(tpu, 8, tpu, 8), llama_1b(), {})) ==
         Approx((0.9 * tpu.memory().si() - weights) / kv).epsilon(1e-3));
 }
 
@@ -128,7 +129,8 @@ TEST_CASE("stages must have all layers, hold their own, and leave memory for KV;
 
   auto tpu = catalogued<Roofline>("tpu-v5e");
   tpu.memory_capacity.value = Bytes(1.6e9);  // 1.5 GB of weights fit, but not 0.9 of it
-  const auto full = problems(split(tpu, 8, tpu, 8), llama_1b());
+  CHECK(problems(split(tpu, 8, tpu, 8), llama_1b()).empty());
+  const auto full = engine::kv_problems(split(tpu, 8, tpu, 8), llama_1b());
   REQUIRE(full.size() == 2);
   CHECK(full[0].ends_with("its weights leave no memory for KV"));
 }
@@ -147,7 +149,7 @@ TEST_CASE("every device of the catalogue can be a stage") {
       CHECK(name == "groq-lpu");  // the table of 128,256 rows needs two
       continue;
     }
-    const StepCost cost = step(device, model, decodes.batch);
+    const engine::EngineCost cost = step(device, model, decodes.batch);
     CHECK(cost.device > Seconds());
     CHECK(cost.device < Seconds(10));
     CHECK(total_time(cost).si() == Approx((cost.device + cost.host).si()));

@@ -42,14 +42,6 @@ TEST_CASE("a decode step of Llama-3.1-8B on an H100 adds up to the published par
         doctest::Approx(7.893e-3).epsilon(1e-4));
 }
 
-TEST_CASE("the families of a step sum to the device's time and the host's") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  const StepCost cost = decode_step(gpu, llama_8b(), 17, 700, {2, 1, 1, 1});
-  const Seconds sum = std::accumulate(cost.by_family.begin(), cost.by_family.end(), Seconds());
-  CHECK(sum.si() == doctest::Approx((cost.device + cost.host).si()).epsilon(1e-12));
-  CHECK(family(cost, OperatorFamily::collective) > Seconds());
-}
-
 TEST_CASE("no step is faster than its bytes and its work at the data sheet's rates") {
   const Gpu gpu = worked_gpu("h100-sxm");
   for (const std::int64_t decodes : {1, 32, 200}) {
@@ -59,42 +51,6 @@ TEST_CASE("no step is faster than its bytes and its work at the data sheet's rat
   }
   // 7.5049e9 parameters and 32 x 1,024 tokens of 131,072 bytes at 3.35 TB/s
   CHECK(decode_step(gpu, llama_8b(), 32, 1024).device.si() > 5.763e-3);
-}
-
-TEST_CASE("captured graphs pad a decode batch to the next size, mixed batches are not padded") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  const StepCost nine = decode_step(gpu, llama_8b(), 9, 1000), sixteen = decode_step(gpu, llama_8b(), 16, 1000);
-  CHECK(family(nine, OperatorFamily::elementwise).si() ==
-        doctest::Approx(family(sixteen, OperatorFamily::elementwise).si()).epsilon(1e-3));
-  Device::Settings eager;
-  eager.cuda_graphs = CudaGraphs::none;
-  const StepCost unpadded = decode_step(gpu, llama_8b(), 9, 1000, {}, eager);
-  CHECK(family(unpadded, OperatorFamily::gemm) < family(nine, OperatorFamily::gemm));
-}
-
-TEST_CASE("65 decodes compute what a captured batch of 72 does, all but their attention and their logits") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  const StepCost some = decode_step(gpu, llama_8b(), 65, 1000), captured = decode_step(gpu, llama_8b(), 72, 1000);
-  const auto head = [&](std::int64_t rows) { return gemm_cost(gpu, gpu.gemm, {rows, 128256, 4096, {}, {}}).time.si(); };
-  CHECK(family(some, OperatorFamily::gemm).si() - head(65) ==
-        doctest::Approx(family(captured, OperatorFamily::gemm).si() - head(72)).epsilon(1e-12));
-  CHECK(family(some, OperatorFamily::decode_attention) < family(captured, OperatorFamily::decode_attention));
-}
-
-TEST_CASE("beyond the largest captured size a step runs eager: not padded, launched layer by layer") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  Device::Settings small;
-  small.max_captured = 64;
-  small.cuda_graphs = CudaGraphs::full;
-  Device::Settings eager;
-  eager.cuda_graphs = CudaGraphs::none;
-  const StepCost beyond = decode_step(gpu, llama_8b(), 65, 1000, {}, small);
-  CHECK(beyond.device == decode_step(gpu, llama_8b(), 65, 1000, {}, eager).device);
-  CHECK(beyond.host.si() == doctest::Approx((126 + 65 * 4) * 1e-6));
-  CHECK(beyond.launch.si() == doctest::Approx((32 * 10 + 4) * 22e-6));
-  const StepCost captured = decode_step(gpu, llama_8b(), 64, 1000, {}, small);
-  CHECK(captured.host.si() == doctest::Approx((126 + 64 * 4) * 1e-6));
-  CHECK(captured.launch.si() == doctest::Approx(10e-6));
 }
 
 TEST_CASE("narrow activations pay a kernel that quantises the input of each GEMM, and gain the narrow peak") {
@@ -117,17 +73,6 @@ TEST_CASE("narrow activations pay a kernel that quantises the input of each GEMM
   CHECK(family(quick, OperatorFamily::gemm) > 0.5 * family(slow, OperatorFamily::gemm));
 }
 
-TEST_CASE("the next captured size is 1, 2, 4, a multiple of 8 to 256 or of 16 to 512") {
-  const Device::Settings graphs;
-  const std::array<std::array<std::int64_t, 2>, 10> expected = {
-      {{1, 1}, {2, 2}, {3, 4}, {5, 8}, {9, 16}, {32, 32}, {255, 256}, {257, 272}, {512, 512}, {513, 513}}};
-  for (const auto& [tokens, padded] : expected) CHECK(padded_tokens(tokens, graphs) == padded);
-  Device::Settings odd;
-  odd.max_captured = 100;  // the largest size that is captured is 96
-  CHECK(padded_tokens(95, odd) == 96);
-  CHECK(padded_tokens(97, odd) == 97);
-}
-
 TEST_CASE("a tensor-parallel group of two domains pays the way between them, and nothing left a range") {
   Gpu gpu = worked_gpu("h100-sxm");
   gpu.links = catalog_gpu("h100-sxm").links;
@@ -140,67 +85,6 @@ TEST_CASE("a tensor-parallel group of two domains pays the way between them, and
   const auto model = gpu.bind(llama_8b(), {16, 1, 1, 1}, {});
   model->step(DecodeBatch(32, 1024).batch);
   for (const std::string& warning : model->range_warnings()) CHECK(warning.find("collective") == std::string::npos);
-}
-
-// Norm, qkv, rope, cache write, attention, o, norm, gate and up, activation, down: 10 a layer; embedding, last norm,
-// head and sampler outside.
-TEST_CASE("the host pays per step and per request; it launches one graph, or every operator") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  CHECK(decode_step(gpu, llama_8b(), 32, 1024).host.si() == doctest::Approx((126 + 32 * 4) * 1e-6));
-  CHECK(decode_step(gpu, llama_8b(), 32, 1024).launch.si() == doctest::Approx(10e-6));
-  Device::Settings eager;
-  eager.cuda_graphs = CudaGraphs::none;
-  CHECK(decode_step(gpu, llama_8b(), 32, 1024, {}, eager).launch.si() == doctest::Approx((32 * 10 + 4) * 22e-6));
-}
-
-TEST_CASE(
-    "mixed steps launch the pieces between attentions as graphs, or as compiled kernels beyond the captured sizes") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  const auto launch = [&](CudaGraphs mode, std::int64_t chunk) {
-    Device::Settings settings;
-    settings.cuda_graphs = mode;
-    DecodeBatch both(32, 1024);
-    const std::array chunks = {models::PrefillChunk{chunk, 0, true}};
-    both.batch.chunks = chunks;
-    return gpu.bind(llama_8b(), {}, settings)->step(both.batch).launch.si();
-  };
-  for (const CudaGraphs mode : {CudaGraphs::piecewise, CudaGraphs::full_and_piecewise}) {
-    CHECK(launch(mode, 64) == doctest::Approx(33 * 10e-6 + 64 * 22e-6));
-    CHECK(launch(mode, 1024) == doctest::Approx((324 - 64) * 5e-6 + 64 * 22e-6));
-  }
-  for (const CudaGraphs mode : {CudaGraphs::none, CudaGraphs::full})
-    CHECK(launch(mode, 64) == doctest::Approx(324 * 22e-6));
-}
-
-TEST_CASE("a mixture launches four operators more in a layer, tensor parallelism two") {
-  models::ModelSpec routed = llama_8b();
-  routed.groups[0].feed_forward = {.width = 0, .experts = 128, .experts_per_token = 8, .expert_width = 768};
-  CHECK(launches_of(llama_8b(), {}).kernels == 32 * 10 + 4);
-  CHECK(launches_of(routed, {}).kernels == 32 * 14 + 4);
-  CHECK(launches_of(llama_8b(), {2, 1, 1, 1}).kernels == 32 * 12 + 5);  // and the logits are gathered
-  CHECK(launches_of(llama_8b(), {1, 2, 1, 1}).kernels == 16 * 10 + 5);  // and the hidden state is sent
-}
-
-// Splitwise (arXiv 2311.18677; its simulator's performance model): Llama-2-70B on A100s, vLLM of 2023 without graphs,
-// prompts of 512: 44.99 ms a token on four and 44.85 ms on eight, the same where nothing but launches is the same.
-TEST_CASE("Llama-2-70B without graphs on four and on eight A100 takes what its launches take: 45 ms a token") {
-  const Gpu gpu = worked_gpu("a100-80");
-  const models::ModelSpec model = llama("llama-2-70b", 80, 8192, 64, 8, 128, 28672, false);
-  Device::Settings eager;
-  eager.cuda_graphs = CudaGraphs::none;
-  const DecodeBatch decode(1, 576);
-  const StepCost cost = gpu.bind(model, {8, 1, 1, 1}, eager)->step(decode.batch);
-  CHECK(cost.launch.si() == doctest::Approx((80 * 12 + 5) * 44.7e-6));
-  CHECK(cost.launch > cost.device);
-  CHECK((cost.host + cost.stage()).si() == doctest::Approx(44.85e-3).epsilon(0.05));
-}
-
-TEST_CASE("a step without work costs the host alone") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  const StepCost cost = gpu.bind(llama_8b(), {}, {})->step({});
-  CHECK(cost.device == Seconds());
-  CHECK(cost.host.si() == doctest::Approx(126e-6));
-  CHECK(cost.launch.si() == doctest::Approx(10e-6));
 }
 
 TEST_CASE("a prompt chunk beside decodes costs less than two steps and more than either") {

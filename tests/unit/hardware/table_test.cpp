@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/table/table_device.hpp"
 
+#include "sim/engine/engine_model.hpp"
+
 #include <doctest/doctest.h>
 
 #include <array>
@@ -66,12 +68,12 @@ std::shared_ptr<const Device> device_of(const traces::TraceFolder& folder, Diagn
                         diagnostics);
 }
 
-std::unique_ptr<StepModel> steps_of(const traces::TraceFolder& folder) {
+std::unique_ptr<engine::EngineModel> steps_of(const traces::TraceFolder& folder) {
   Diagnostics diagnostics;
   const auto device = device_of(folder, diagnostics);
   REQUIRE_MESSAGE(device, diagnostics.text(false));
   REQUIRE(device->problems(tiny(), {}).empty());
-  return device->bind(tiny(), {}, {});
+  return engine::bind(*device, tiny(), {}, {});
 }
 
 // Decodes whose caches hold `mean` tokens on average and `longest` at most, before the step.
@@ -111,7 +113,7 @@ TEST_CASE("a decode step is its layers, each entry as often as it is called, wit
   write_tables(folder, kAttention);
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
-  const StepCost cost = model->step(batch_of({}, 2, attended, 16, 16));
+  const engine::EngineCost cost = model->step(batch_of({}, 2, attended, 16, 16));
   CHECK(family(cost, OperatorFamily::gemm) == Approx(2 * 4 * 2 + 10));        // 2 layers, 4 products, 2 tokens
   CHECK(family(cost, OperatorFamily::elementwise) == Approx(2 * 4 * 2 + 4));  // activation, 2 norms, rope
   CHECK(family(cost, OperatorFamily::sampling) == Approx(2));
@@ -127,7 +129,7 @@ TEST_CASE("decode batches are padded to what is captured, in their GEMMs and not
   write_tables(folder, kAttention);
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
-  const StepCost cost = model->step(batch_of({}, 5, attended, 16, 16));
+  const engine::EngineCost cost = model->step(batch_of({}, 5, attended, 16, 16));
   CHECK(family(cost, OperatorFamily::gemm) == Approx(2 * 4 * 8 + 10));
   CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * 50));
 }
@@ -138,7 +140,7 @@ TEST_CASE("decodes beside a chunk cost what the two measured together cost more 
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
   const std::vector<models::PrefillChunk> chunks = {{24, 0, true}};
-  const StepCost cost = model->step(batch_of(chunks, 5, attended, 16, 16));
+  const engine::EngineCost cost = model->step(batch_of(chunks, 5, attended, 16, 16));
   CHECK(family(cost, OperatorFamily::prefill_attention) == Approx(2 * 40));           // between 30 and 50
   CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * (142.5 - 40)));  // 130 at 16, 155 at 32
   CHECK(family(cost, OperatorFamily::gemm) == Approx(2 * 4 * 29 + 10));               // no padding
@@ -151,7 +153,7 @@ TEST_CASE("of several chunks the longest meets the decodes, the others add what 
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
   const std::vector<models::PrefillChunk> chunks = {{24, 0, true}, {32, 0, false}, {3, 0, true}};
-  const StepCost cost = model->step(batch_of(chunks, 1, attended, 16, 16));
+  const engine::EngineCost cost = model->step(batch_of(chunks, 1, attended, 16, 16));
   // The short one counts as the shortest measured, which is all launch.
   CHECK(family(cost, OperatorFamily::prefill_attention) == Approx(2 * (50 + (40 - 30) + 0)));
   CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * (75 - 50)));
@@ -164,7 +166,7 @@ TEST_CASE("unequal contexts cost the median share of the way from all at the mea
                "pure,2,1,0.5,4,0,0,1,4,2,100,200,190,\npure,2,1,0.5,4,0,0,1,4,2,100,100,100,nan\n");
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
-  const StepCost cost = model->step(batch_of({}, 2, attended, 16, 32));
+  const engine::EngineCost cost = model->step(batch_of({}, 2, attended, 16, 32));
   CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * (20 + 0.3 * 20)));
 }
 
@@ -173,7 +175,7 @@ TEST_CASE("beyond its tables a family goes on in a straight line and says so onc
   write_tables(folder, kAttention);
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
-  const StepCost cost = model->step(batch_of({}, 9, attended, 48, 48));
+  const engine::EngineCost cost = model->step(batch_of({}, 9, attended, 48, 48));
   CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * 270));
   model->step(batch_of({}, 9, attended, 64, 64));
   REQUIRE(model->range_warnings().size() == 1);

@@ -2,7 +2,7 @@
 // Prediction intervals: what the residuals of the fits make of a run.
 #include "sim/run/intervals.hpp"
 
-#include "hardware/uncertain.hpp"
+#include "sim/engine/time_factors.hpp"
 #include "tests/support/scenario_run.hpp"
 
 #include <doctest/doctest.h>
@@ -26,9 +26,9 @@ const char* const kScenario =
     "value: 500}, output: {kind: fixed, value: 50}}}\n";
 
 // One family takes all the time, evenly.
-struct PlainStepModel final : hardware::StepModel {
-  hardware::StepCost step(const models::Batch&) override {
-    hardware::StepCost cost;
+struct PlainStepModel final : engine::EngineModel {
+  engine::EngineCost step(const models::Batch&) override {
+    engine::EngineCost cost;
     cost.device = Seconds(10);
     cost.by_family[0] = Seconds(8);
     cost.by_family[1] = Seconds(2);
@@ -63,7 +63,7 @@ TEST_CASE("a factor is read off the quantiles, with straight lines of the logari
 }
 
 TEST_CASE("families are multiplied by the factors of the step's regime, and extrapolated time once more") {
-  hardware::TimeFactors factors;
+  engine::TimeFactors factors;
   const auto medium = static_cast<std::size_t>(Regime::medium);
   factors.by_family[0][medium] = 1.5;
   factors.by_family[hardware::kOperatorFamilies - 1][medium] = 2;
@@ -99,7 +99,7 @@ TEST_CASE("the interval of a lightly loaded run holds the prediction, and is as 
   REQUIRE(scenario);
   const auto result = run_on_event_queue(*scenario);
   int runs = 0;
-  const auto intervals = predict_intervals(*scenario, 2, [&] { ++runs; });
+  const auto intervals = run::predict_intervals(*scenario, 2, [&] { ++runs; });
   CHECK(runs == 21);
   const auto tpot = std::ranges::find(intervals.metrics, "tpot_s.mean", &result::Interval::metric);
   REQUIRE(tpot != intervals.metrics.end());
@@ -109,7 +109,7 @@ TEST_CASE("the interval of a lightly loaded run holds the prediction, and is as 
   CHECK((tpot->high - tpot->low) / result.latency["tpot_s"]->mean > 0.05);
   CHECK((tpot->high - tpot->low) / result.latency["tpot_s"]->mean < 0.6);
   // One more child at once, the same numbers.
-  const auto again = predict_intervals(*scenario, 5, [] {});
+  const auto again = run::predict_intervals(*scenario, 5, [] {});
   REQUIRE(again.metrics.size() == intervals.metrics.size());
   for (std::size_t i = 0; i < again.metrics.size(); ++i) CHECK(again.metrics[i].high == intervals.metrics[i].high);
 }
@@ -118,5 +118,5 @@ TEST_CASE("an interruption between two runs of the intervals stops them all") {
   const auto scenario = scenario_of(kScenario);
   REQUIRE(scenario);
   struct Pressed {};
-  CHECK_THROWS_AS(predict_intervals(*scenario, 2, [] { throw Pressed(); }), Pressed);
+  CHECK_THROWS_AS(run::predict_intervals(*scenario, 2, [] { throw Pressed(); }), Pressed);
 }

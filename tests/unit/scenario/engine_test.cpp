@@ -27,7 +27,7 @@ std::string served(const std::string& serving, const std::string& model = "llama
 
 struct Chosen {
   bool asynchronous;
-  hardware::CudaGraphs graphs;
+  engine::CudaGraphs graphs;
   bool operator==(const Chosen&) const = default;
 };
 
@@ -43,7 +43,7 @@ TEST_CASE("which version of vLLM is it? 0.9 is older than 0.13, and each chooses
   CHECK(scenario::compare_versions("0.9", "0.13") < 0);
   CHECK(scenario::compare_versions("0.13", "0.13.0") == 0);
   CHECK(scenario::compare_versions("1", "0.19.2") > 0);
-  using enum hardware::CudaGraphs;
+  using enum engine::CudaGraphs;
   CHECK(chosen("{engine: {name: vllm, version: \"0.6\"}}") == Chosen{false, full});
   CHECK(chosen("{engine: {name: vllm, version: 0.10}}") == Chosen{false, piecewise});
   CHECK(chosen("{engine: {name: vllm, version: \"0.13\"}}") == Chosen{false, full_and_piecewise});
@@ -64,9 +64,9 @@ TEST_CASE("does vLLM schedule ahead through a pipeline, or beside drafts of anot
 TEST_CASE("who wins, the engine or what the file says? the file; true and false are still read") {
   const std::string old = "engine: {name: vllm, version: \"0.9\"}";
   CHECK(chosen("{" + old + ", batcher: {async_scheduling: true}, cuda_graphs: none}") ==
-        Chosen{true, hardware::CudaGraphs::none});
-  CHECK(chosen("{" + old + ", cuda_graphs: true}").graphs == hardware::CudaGraphs::piecewise);
-  CHECK(chosen("{" + old + ", cuda_graphs: false}").graphs == hardware::CudaGraphs::none);
+        Chosen{true, engine::CudaGraphs::none});
+  CHECK(chosen("{" + old + ", cuda_graphs: true}").graphs == engine::CudaGraphs::piecewise);
+  CHECK(chosen("{" + old + ", cuda_graphs: false}").graphs == engine::CudaGraphs::none);
 }
 
 TEST_CASE("what does an engine refuse? a version that is none, and another engine's batcher") {

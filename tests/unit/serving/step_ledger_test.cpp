@@ -18,8 +18,8 @@ struct Listener : StepListener {
   double joules = 0;
 };
 
-hardware::StepCost cost_of(double device, double joules) {
-  hardware::StepCost cost;
+engine::EngineCost cost_of(double device, double joules) {
+  engine::EngineCost cost;
   cost.device = Seconds(device);
   cost.by_family[0] = cost.device;
   cost.energy[0] = Joules(joules);
@@ -35,7 +35,7 @@ StepPlan decodes(std::int64_t count) {
 }  // namespace
 
 TEST_CASE("asynchronous scheduling takes the longer of device and host, else their sum; a transfer waits behind both") {
-  hardware::StepCost cost = cost_of(0.010, 0);
+  engine::EngineCost cost = cost_of(0.010, 0);
   cost.host = Seconds(0.003);
   cost.sync = Seconds(0.001);
   CHECK(StepTiming{.hides_host = false}.duration(cost).si() == doctest::Approx(0.014));

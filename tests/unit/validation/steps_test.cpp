@@ -14,10 +14,10 @@ using doctest::Approx;
 namespace {
 
 // A second for each prompt token, a tenth for each context token that a decode reads.
-class Counting : public hardware::StepModel {
+class Counting : public engine::EngineModel {
  public:
-  hardware::StepCost step(const models::Batch& batch) override {
-    hardware::StepCost cost;
+  engine::EngineCost step(const models::Batch& batch) override {
+    engine::EngineCost cost;
     cost.device = Seconds(static_cast<double>(batch.prefill_tokens()));
     for (const models::Attended& attended : batch.attended)
       cost.device += Seconds(0.1 * static_cast<double>(attended.sum));

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hardware/draft.hpp"
+#include "sim/engine/draft.hpp"
 
-#include "hardware_fixtures.hpp"
+#include "tests/unit/hardware/hardware_fixtures.hpp"
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 namespace {
+
+using namespace hardware;  // fixtures
 
 using doctest::Approx;
 
 // A step takes a millisecond for each token and a microsecond for each key, and a joule a token.
-class Made : public StepModel {
+class Made : public EngineModel {
  public:
-  StepCost step(const models::Batch& batch) override {
+  EngineCost step(const models::Batch& batch) override {
     ++steps;
-    StepCost cost;
+    EngineCost cost;
     cost.device = Seconds(1e-3 * static_cast<double>(batch.tokens()));
     for (const models::Attended& law : batch.attended) cost.device += Seconds(1e-6 * static_cast<double>(law.sum));
     cost.by_family[0] = cost.device;
@@ -41,7 +43,7 @@ const ContextsOfDraft kAlike({0}, {0});
 
 TEST_CASE("drafts of the model's own heads take their share of every step") {
   const auto steps = with_draft_heads(std::make_unique<Made>(), 0.05);
-  const StepCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
+  const EngineCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
   CHECK(cost.device.si() == Approx(1.05 * (0.010 + 0.001)));
   CHECK(cost.energy[0].si() == Approx(10.5));
   CHECK(cost.host.si() == Approx(1e-4));
@@ -49,7 +51,7 @@ TEST_CASE("drafts of the model's own heads take their share of every step") {
 
 TEST_CASE("a pass with a draft model takes k of its steps and one verification: k t_draft + t_model") {
   const auto steps = with_draft_model(std::make_unique<Made>(), std::make_unique<Made>(), kAlike);
-  const StepCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
+  const EngineCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
   CHECK(cost.device.si() == Approx(4 * (0.002 + 0.001) + 0.010 + 0.001));
   CHECK(cost.host.si() == Approx(5e-4));
   CHECK(cost.energy[0].si() == Approx(4 * 2 + 10));
@@ -68,7 +70,7 @@ TEST_CASE("a draft model computes the prompts too, with the first of its steps")
 TEST_CASE("a draft on each user's own device makes the pass wait for k steps of one sequence and a round trip") {
   const DraftLink link{Seconds(0.015), BytesPerSecond(1000)};
   const auto steps = with_draft_device(std::make_unique<Made>(), std::make_unique<Made>(), kAlike, link, Seconds(1));
-  const StepCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
+  const EngineCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
   CHECK(cost.device.si() == Approx(0.010 + 0.001));
   // 4 steps of 1 ms, 0.6 ms of keys and 0.1 ms of host; 24 bytes of token ids.
   CHECK(cost.sync.si() == Approx(4 * 1.7e-3 + 2 * 0.015 + 0.024));
@@ -88,17 +90,17 @@ TEST_CASE("contexts of a window that only the draft model has follow from the fu
 TEST_CASE("on real devices: an 8B verifies what a 1B drafts, on the same H100 and on a phone") {
   const auto h100 = catalog_device("h100-sxm"), phone = catalog_device("snapdragon-8-elite");
   const models::ModelSpec small = llama("llama-1b", 16, 2048, 32, 8, 64, 8192, true);
-  const auto model = [&] { return h100->bind(llama_8b(), {}, {}); };
+  const auto model = [&] { return bind(*h100, llama_8b(), {}, {}); };
   const Verification step(8, 4, {equal_contexts(8, 1000)});
   const Verification plain(8, 0, {equal_contexts(8, 1000)}), one(1, 0, {equal_contexts(1, 1000)});
   const double verification = model()->step(step.batch).device.si();
-  const double on_h100 = h100->bind(small, {}, {})->step(plain.batch).device.si();
-  const StepCost on_phone = phone->bind(small, {}, {})->step(one.batch);
-  CHECK(with_draft_model(model(), h100->bind(small, {}, {}), kAlike)->step(step.batch).device.si() ==
+  const double on_h100 = bind(*h100, small, {}, {})->step(plain.batch).device.si();
+  const EngineCost on_phone = bind(*phone, small, {}, {})->step(one.batch);
+  CHECK(with_draft_model(model(), bind(*h100, small, {}, {}), kAlike)->step(step.batch).device.si() ==
         Approx(verification + 4 * on_h100));
   const DraftLink link{Seconds(0.01), BytesPerSecond(1e6)};
-  const StepCost apart =
-      with_draft_device(model(), phone->bind(small, {}, {}), kAlike, link, Seconds(1))->step(step.batch);
+  const EngineCost apart =
+      with_draft_device(model(), bind(*phone, small, {}, {}), kAlike, link, Seconds(1))->step(step.batch);
   CHECK(apart.device.si() == Approx(verification));
   CHECK((apart.sync - model()->step(step.batch).sync).si() ==
         Approx(4 * (on_phone.device + on_phone.host).si() + 0.02 + 24e-6));
@@ -112,7 +114,7 @@ TEST_CASE("a pass waits for the slowest draft that is in time, and late devices 
   Verification step(3, 4, {{6001, 5001}});
   step.batch.late = 1;
   step.batch.drafted = drafted;
-  const StepCost cost = steps->step(step.batch);
+  const EngineCost cost = steps->step(step.batch);
   CHECK(cost.device.si() == Approx(0.011 + 0.006001));  // 2 * 5 + 1 tokens
   CHECK(cost.sync.si() == Approx(4 * 1.7e-3 + 2 * 0.015 + 0.024));
   CHECK(cost.energy[0].si() == Approx(11 + 2 * 4));
@@ -130,7 +132,7 @@ TEST_CASE("a pass waits for the slowest draft that is in time, and late devices 
 
 TEST_CASE("GEMMs and logits are priced for the tokens that are computed: late decodes have one") {
   const auto h100 = catalog_device("h100-sxm");
-  const auto model = h100->bind(llama_8b(), {}, {});
+  const auto model = bind(*h100, llama_8b(), {}, {});
   const auto gemm = [&](const models::Batch& batch) {
     return model->step(batch).by_family[static_cast<std::size_t>(OperatorFamily::gemm)].si();
   };
@@ -174,11 +176,11 @@ TEST_CASE("on an H100 drafts for an 8B gain what Leviathan et al. say: (tokens a
   // Bound by memory, verifying costs what a pass costs: W = (3.3616 - 1) t, and t is 15.0 GB (no embedding) at 3.35
   // TB/s at the least: 10.6 ms.
   const auto h100 = catalog_device("h100-sxm");
-  const auto model = h100->bind(llama_8b(), {}, {});
-  const StepCost pass = model->step(Verification(1, 0, {equal_contexts(1, 5)}).batch);
+  const auto model = bind(*h100, llama_8b(), {}, {});
+  const EngineCost pass = model->step(Verification(1, 0, {equal_contexts(1, 5)}).batch);
   const double whole = (pass.stage() + pass.host).si(), even = draft_break_even(*model, 1, 4, 3.3616, 1).si();
   CHECK(even > 0.0106);
   CHECK(even == Approx(2.3616 * whole).epsilon(0.05));
 }
 
-}  // namespace llmscape::hardware
+}  // namespace llmscape::engine

@@ -4,16 +4,16 @@
 #include <memory>
 #include <vector>
 
-#include "hardware/device.hpp"
+#include "sim/engine/engine_model.hpp"
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 
 // Where the drafts of speculative decoding come from, as what they add to the steps of the model that verifies them.
 // Its steps compute 1 + k tokens of every decode (Batch::tokens_per_decode); drafts that are looked up in the prompt
 // add nothing more.
 
 // Heads or a last layer of the model's own (Medusa, EAGLE): `share` of the device's time and work of each step.
-std::unique_ptr<StepModel> with_draft_heads(std::unique_ptr<StepModel> model, double share);
+std::unique_ptr<EngineModel> with_draft_heads(std::unique_ptr<EngineModel> model, double share);
 
 // Tokens that a sequence has in the KV cache of one model, told for another: laws as of models::kv_laws.
 class ContextsOfDraft {
@@ -32,8 +32,8 @@ class ContextsOfDraft {
 // A smaller model on the same devices: k steps of its own before each verification, t = k t_draft(D) + t_model(D (1 +
 // k)) (cost-model 2.7), the first of which computes the prompts of the step too. Its contexts are those of the
 // verification.
-std::unique_ptr<StepModel> with_draft_model(std::unique_ptr<StepModel> model, std::unique_ptr<StepModel> draft,
-                                            ContextsOfDraft contexts);
+std::unique_ptr<EngineModel> with_draft_model(std::unique_ptr<EngineModel> model, std::unique_ptr<EngineModel> draft,
+                                              ContextsOfDraft contexts);
 
 // A device of each user's own drafts for one sequence, k steps, and sends the tokens; the answer comes back. Devices
 // draft side by side and the pass waits for the longest context that is in time. They compute their prompts while the
@@ -45,15 +45,15 @@ struct DraftLink {
   [[nodiscard]] Seconds round_trip(std::int64_t drafts) const;
 };
 // A pass waits `deadline` at most.
-std::unique_ptr<StepModel> with_draft_device(std::unique_ptr<StepModel> model, std::unique_ptr<StepModel> draft,
-                                             ContextsOfDraft contexts, const DraftLink& link, Seconds deadline);
+std::unique_ptr<EngineModel> with_draft_device(std::unique_ptr<EngineModel> model, std::unique_ptr<EngineModel> draft,
+                                               ContextsOfDraft contexts, const DraftLink& link, Seconds deadline);
 
 // Until k drafts of one sequence are there, `draft` being the cost of one of the device's steps.
-Seconds draft_time(const StepCost& draft, std::int64_t drafts, const DraftLink& link);
+Seconds draft_time(const EngineCost& draft, std::int64_t drafts, const DraftLink& link);
 
 // The longest context, of at most `longest` tokens, whose k drafts are there within `deadline`: of the device's model
 // with the KV laws `laws`, for which a longer context takes no less time. 0: not even those of an empty one.
-std::int64_t longest_in_time(StepModel& draft, const std::vector<std::int64_t>& laws, std::int64_t drafts,
+std::int64_t longest_in_time(EngineModel& draft, const std::vector<std::int64_t>& laws, std::int64_t drafts,
                              const DraftLink& link, Seconds deadline, std::int64_t longest);
 
 // How long a sequence that is alone with its model can wait for k drafts before they cost it more than they bring it:
@@ -62,6 +62,6 @@ std::int64_t longest_in_time(StepModel& draft, const std::vector<std::int64_t>& 
 // of a context of 1 + k tokens. Where verifying costs what a pass costs, that is the break-even of Leviathan et al.
 // (arXiv 2211.17192, Theorem 3.8): k c = tokens_per_pass - 1, c being the time of a draft over that of a pass. `model`
 // has `laws` KV laws, and a batch passes `stages` stages of it. Never below 0.
-Seconds draft_break_even(StepModel& model, std::size_t laws, std::int64_t drafts, double tokens_per_pass, int stages);
+Seconds draft_break_even(EngineModel& model, std::size_t laws, std::int64_t drafts, double tokens_per_pass, int stages);
 
-}  // namespace llmscape::hardware
+}  // namespace llmscape::engine

@@ -1,56 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hardware/draft.hpp"
+#include "sim/engine/draft.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 namespace {
 
-constexpr auto kHost = static_cast<std::size_t>(OperatorFamily::host);
 constexpr Bytes kTokenId{4};
 
-void add_energy(StepCost& sum, const StepCost& more, double times) {
-  for (std::size_t i = 0; i < sum.energy.size(); ++i) sum.energy[i] += times * more.energy[i];
-  for (std::size_t i = 0; i < sum.energy_by_family.size(); ++i)
-    sum.energy_by_family[i] += times * more.energy_by_family[i];
-}
-
-void add_work(StepCost& sum, const StepCost& more, double times) {
-  sum.device += times * more.device;
-  for (std::size_t i = 0; i < kHost; ++i) sum.by_family[i] += times * more.by_family[i];
-  add_energy(sum, more, times);
-  for (std::size_t i = 0; i < sum.busy.size(); ++i) sum.busy[i] += times * more.busy[i];
-  sum.extrapolated += times * more.extrapolated;
-  sum.flops += times * more.flops;
-  sum.bytes += times * more.bytes;
-  sum.expert_bytes += times * more.expert_bytes;
-}
-
-class DraftHeads final : public StepModel {
+class DraftHeads final : public EngineModel {
  public:
-  DraftHeads(std::unique_ptr<StepModel> model, double share) : model_(std::move(model)), share_(share) {}
-  StepCost step(const models::Batch& batch) override {
-    StepCost cost = model_->step(batch);
-    const StepCost alone = cost;
-    add_work(cost, alone, share_);
+  DraftHeads(std::unique_ptr<EngineModel> model, double share) : model_(std::move(model)), share_(share) {}
+  EngineCost step(const models::Batch& batch) override {
+    EngineCost cost = model_->step(batch);
+    const EngineCost alone = cost;
+    cost.add(alone, share_);
+    cost.settle_host();
     return cost;
   }
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
 
  private:
-  std::unique_ptr<StepModel> model_;
+  std::unique_ptr<EngineModel> model_;
   double share_;
 };
 
-class DraftModel final : public StepModel {
+class DraftModel final : public EngineModel {
  public:
-  DraftModel(std::unique_ptr<StepModel> model, std::unique_ptr<StepModel> draft, ContextsOfDraft contexts)
+  DraftModel(std::unique_ptr<EngineModel> model, std::unique_ptr<EngineModel> draft, ContextsOfDraft contexts)
       : model_(std::move(model)), draft_(std::move(draft)), contexts_(std::move(contexts)) {}
-  StepCost step(const models::Batch& batch) override {
-    StepCost cost = model_->step(batch);
+  EngineCost step(const models::Batch& batch) override {
+    EngineCost cost = model_->step(batch);
     const std::vector<models::Attended> attended = contexts_.of(batch);
     models::Batch drafting;
     drafting.decodes = batch.decodes;
@@ -68,26 +51,26 @@ class DraftModel final : public StepModel {
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
 
  private:
-  static void add(StepCost& sum, const StepCost& more, double times) {
-    add_work(sum, more, times);
+  static void add(EngineCost& sum, const EngineCost& more, double times) {
+    sum.add(more, times);
     sum.host += times * more.host;
     sum.launch += times * more.launch;
-    sum.by_family[kHost] = sum.host + (sum.stage() - sum.device);
+    sum.settle_host();
     sum.sync += times * more.sync;
   }
 
-  std::unique_ptr<StepModel> model_, draft_;
+  std::unique_ptr<EngineModel> model_, draft_;
   ContextsOfDraft contexts_;
 };
 
-class DraftDevice final : public StepModel {
+class DraftDevice final : public EngineModel {
  public:
-  DraftDevice(std::unique_ptr<StepModel> model, std::unique_ptr<StepModel> draft, ContextsOfDraft contexts,
+  DraftDevice(std::unique_ptr<EngineModel> model, std::unique_ptr<EngineModel> draft, ContextsOfDraft contexts,
               const DraftLink& link, Seconds deadline)
       : model_(std::move(model)), draft_(std::move(draft)), contexts_(std::move(contexts)), link_(link),
         deadline_(deadline) {}
-  StepCost step(const models::Batch& batch) override {
-    StepCost cost = model_->step(batch);
+  EngineCost step(const models::Batch& batch) override {
+    EngineCost cost = model_->step(batch);
     const std::int64_t drafts = batch.tokens_per_decode - 1;
     late_ = late_ || batch.late > 0;
     if (batch.decodes == batch.late || drafts == 0) return cost;
@@ -100,10 +83,10 @@ class DraftDevice final : public StepModel {
     models::Batch one;
     one.decodes = 1;
     one.attended = longest;
-    const StepCost draft = draft_->step(one);
+    const EngineCost draft = draft_->step(one);
     // Contexts of a batch are those of the mean pass, or padded: the one that was drawn is in time.
     cost.sync += std::min(deadline_, draft_time(draft, drafts, link_));
-    add_energy(cost, draft, static_cast<double>(drafts) * static_cast<double>(drafted.decodes));
+    cost.add_energy(draft, static_cast<double>(drafts) * static_cast<double>(drafted.decodes));
     return cost;
   }
   [[nodiscard]] std::vector<std::string> range_warnings() const override {
@@ -117,7 +100,7 @@ class DraftDevice final : public StepModel {
   }
 
  private:
-  std::unique_ptr<StepModel> model_, draft_;
+  std::unique_ptr<EngineModel> model_, draft_;
   ContextsOfDraft contexts_;
   DraftLink link_;
   Seconds deadline_;
@@ -156,25 +139,25 @@ Seconds DraftLink::round_trip(std::int64_t drafts) const {
   return 2 * latency + tokens * kTokenId / bandwidth;
 }
 
-std::unique_ptr<StepModel> with_draft_heads(std::unique_ptr<StepModel> model, double share) {
+std::unique_ptr<EngineModel> with_draft_heads(std::unique_ptr<EngineModel> model, double share) {
   return std::make_unique<DraftHeads>(std::move(model), share);
 }
 
-std::unique_ptr<StepModel> with_draft_model(std::unique_ptr<StepModel> model, std::unique_ptr<StepModel> draft,
-                                            ContextsOfDraft contexts) {
+std::unique_ptr<EngineModel> with_draft_model(std::unique_ptr<EngineModel> model, std::unique_ptr<EngineModel> draft,
+                                              ContextsOfDraft contexts) {
   return std::make_unique<DraftModel>(std::move(model), std::move(draft), std::move(contexts));
 }
 
-std::unique_ptr<StepModel> with_draft_device(std::unique_ptr<StepModel> model, std::unique_ptr<StepModel> draft,
-                                             ContextsOfDraft contexts, const DraftLink& link, Seconds deadline) {
+std::unique_ptr<EngineModel> with_draft_device(std::unique_ptr<EngineModel> model, std::unique_ptr<EngineModel> draft,
+                                               ContextsOfDraft contexts, const DraftLink& link, Seconds deadline) {
   return std::make_unique<DraftDevice>(std::move(model), std::move(draft), std::move(contexts), link, deadline);
 }
 
-Seconds draft_time(const StepCost& draft, std::int64_t drafts, const DraftLink& link) {
+Seconds draft_time(const EngineCost& draft, std::int64_t drafts, const DraftLink& link) {
   return static_cast<double>(drafts) * (draft.stage() + draft.host + draft.sync) + link.round_trip(drafts);
 }
 
-std::int64_t longest_in_time(StepModel& draft, const std::vector<std::int64_t>& laws, std::int64_t drafts,
+std::int64_t longest_in_time(EngineModel& draft, const std::vector<std::int64_t>& laws, std::int64_t drafts,
                              const DraftLink& link, Seconds deadline, std::int64_t longest) {
   std::vector<models::Attended> attended(laws.size());
   models::Batch one;
@@ -196,17 +179,18 @@ std::int64_t longest_in_time(StepModel& draft, const std::vector<std::int64_t>& 
   return good;
 }
 
-Seconds draft_break_even(StepModel& model, std::size_t laws, std::int64_t drafts, double tokens_per_pass, int stages) {
+Seconds draft_break_even(EngineModel& model, std::size_t laws, std::int64_t drafts, double tokens_per_pass,
+                         int stages) {
   const std::vector<models::Attended> attended(laws, {1 + drafts, 1 + drafts});
   const auto pass = [&](std::int64_t tokens) {
     models::Batch batch;
     batch.decodes = 1;
     batch.tokens_per_decode = tokens;
     batch.attended = attended;
-    const StepCost cost = model.step(batch);
+    const EngineCost cost = model.step(batch);
     return cost.stage() * static_cast<double>(stages) + cost.host + cost.sync;
   };
   return std::max(Seconds(), tokens_per_pass * pass(1) - pass(1 + drafts));
 }
 
-}  // namespace llmscape::hardware
+}  // namespace llmscape::engine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "hardware/device.hpp"
+#include "sim/engine/engine_model.hpp"
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 
 // The cost of a batch whose chunks pass Batch::prefill_layers (s) of the layers, and whose decodes pass all (layered
 // prefill, arXiv 2510.08055), on any kind of device.
@@ -12,8 +12,8 @@ namespace llmscape::hardware {
 //   s x step(chunks and decodes) + (1 - s) x step(decodes) + [step with first tokens - step without],
 // which has every layer and what is there once in it once, and first tokens wherever chunks end prompts. Exact where
 // layers are alike and nothing depends on the step as a whole; layers that differ (windows, dense ones first) count as
-// their mean. The host's time and the wait for it (StepCost::sync) are those of a step with chunks: no graph that was
+// their mean. The host's time and the wait for it (EngineCost::sync) are those of a step with chunks: no graph that was
 // captured for decodes spans a step whose layers see different tokens. With s = 1 it is model.step(batch).
-StepCost step_by_layers(StepModel& model, const models::Batch& batch);
+EngineCost step_by_layers(EngineModel& model, const models::Batch& batch);
 
-}  // namespace llmscape::hardware
+}  // namespace llmscape::engine

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hardware/kv_pool.hpp"
-#include "hardware_fixtures.hpp"
+#include "sim/engine/kv_pool.hpp"
+#include "tests/unit/hardware/hardware_fixtures.hpp"
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 namespace {
+
+using namespace hardware;  // fixtures
 
 constexpr std::int64_t kBlock = 16;
 
@@ -39,4 +41,4 @@ TEST_CASE("tensor parallelism divides weights and KV heads over the ranks") {
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::engine

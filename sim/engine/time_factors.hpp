@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/random.hpp"
-#include "hardware/device.hpp"
+#include "sim/engine/engine_model.hpp"
 
 #include <array>
 #include <memory>
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 
 // What the times of a device's kernels might have to be multiplied with to be true.
 struct TimeFactors {
   TimeFactors();  // all 1
-  std::array<std::array<double, kRegimes>, kOperatorFamilies> by_family;
+  std::array<std::array<double, hardware::kRegimes>, hardware::kOperatorFamilies> by_family;
   double extrapolated = 1;  // on top, for times outside the range of the parameters
 };
 
 // One factor for each family and regime, at random ranks of the device's spreads; for extrapolated times one of the
 // spread that is supposed of assumed figures.
-TimeFactors draw_factors(const Device& device, RandomStream stream);
+TimeFactors draw_factors(const hardware::Device& device, RandomStream stream);
 
 // The same device with each step's times multiplied: by the factors of the regime that its tokens put it in.
-std::unique_ptr<StepModel> with_factors(std::unique_ptr<StepModel> model, const TimeFactors& factors);
+std::unique_ptr<EngineModel> with_factors(std::unique_ptr<EngineModel> model, const TimeFactors& factors);
 
-}  // namespace llmscape::hardware
+}  // namespace llmscape::engine

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hardware/layer_share.hpp"
+#include "sim/engine/layer_share.hpp"
 
 #include <array>
 
-#include "hardware_fixtures.hpp"
 #include "models/catalog.hpp"
+#include "tests/unit/hardware/hardware_fixtures.hpp"
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 namespace {
+
+using namespace hardware;  // fixtures
 
 // 12 layers of 2 us for a chunk token, 3 us for a decode; 50 us for each row of logits; a host that needs 100 us with a
 // chunk and 40 us without.
-class TwelveLayers final : public StepModel {
+class TwelveLayers final : public EngineModel {
  public:
-  StepCost step(const models::Batch& batch) override {
+  EngineCost step(const models::Batch& batch) override {
     const auto chunk = static_cast<double>(batch.prefill_tokens()), decodes = static_cast<double>(batch.decodes);
-    StepCost cost;
+    EngineCost cost;
     cost.by_family[0] = Seconds(12e-6 * (2 * chunk + 3 * decodes));
     cost.by_family[static_cast<std::size_t>(OperatorFamily::sampling)] =
         Seconds(50e-6 * static_cast<double>(batch.logit_rows()));
@@ -37,7 +39,7 @@ TEST_CASE("chunks that pass 3 of 12 layers cost those, decodes all of them, and 
   batch.decodes = 8;
   batch.attended = attended;
   batch.prefill_layers = 0.25;
-  StepCost cost = step_by_layers(model, batch);
+  EngineCost cost = step_by_layers(model, batch);
   CHECK(cost.by_family[0].si() == doctest::Approx(3 * 200e-6 + 12 * 24e-6));
   CHECK(cost.device.si() == doctest::Approx(3 * 200e-6 + 12 * 24e-6 + 8 * 50e-6));
   CHECK(cost.host.si() == doctest::Approx(100e-6));
@@ -54,16 +56,16 @@ TEST_CASE("a prompt alone costs the same in groups of layers as in one step, its
   Diagnostics diagnostics;
   const auto qwen = models::load_model("models/catalog", "qwen3-30b-a3b", {}, diagnostics);
   REQUIRE(qwen);
-  const auto model = gpu.bind(*qwen, {2, 1, 1, 1}, {});
+  const auto model = bind(gpu, *qwen, {2, 1, 1, 1}, {});
   std::array<models::PrefillChunk, 1> chunk = {{{4096, 0, true}}};
   models::Batch batch;
   batch.chunks = chunk;
-  const StepCost whole = step_by_layers(*model, batch);
-  StepCost sum;
+  const EngineCost whole = step_by_layers(*model, batch);
+  EngineCost sum;
   batch.prefill_layers = 1.0 / 8;
   for (int group = 0; group < 8; ++group) {
     chunk[0].ends_prompt = group == 7;
-    const StepCost cost = step_by_layers(*model, batch);
+    const EngineCost cost = step_by_layers(*model, batch);
     sum.device += cost.device;
     sum.flops += cost.flops;
     sum.bytes += cost.bytes;
@@ -79,4 +81,4 @@ TEST_CASE("a prompt alone costs the same in groups of layers as in one step, its
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::engine

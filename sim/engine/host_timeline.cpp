@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hardware/gpu/timeline.hpp"
+#include "sim/engine/host_timeline.hpp"
 
 #include <algorithm>
 #include <vector>
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 namespace {
 
 // The next of the sizes that engines capture, were there no largest.
@@ -15,14 +15,14 @@ std::int64_t next_size(std::int64_t tokens) {
   return (tokens + step - 1) / step * step;
 }
 
-bool captured(std::int64_t tokens, const Device::Settings& settings) {
-  return settings.cuda_graphs != CudaGraphs::none && next_size(tokens) <= settings.max_captured;
+bool captured(std::int64_t tokens, const Graphs& graphs) {
+  return graphs.mode != CudaGraphs::none && next_size(tokens) <= graphs.max_captured;
 }
 
 }  // namespace
 
-std::int64_t padded_tokens(std::int64_t tokens, const Device::Settings& settings) {
-  return captured(tokens, settings) ? next_size(tokens) : tokens;
+std::int64_t padded_tokens(std::int64_t tokens, const Graphs& graphs) {
+  return captured(tokens, graphs) ? next_size(tokens) : tokens;
 }
 
 Launches launches_of(const models::ModelSpec& model, const models::ParallelPlan& plan) {
@@ -45,15 +45,15 @@ Launches launches_of(const models::ModelSpec& model, const models::ParallelPlan&
   return all;
 }
 
-Seconds host_time(const HostParameters& p, const models::Batch& batch) {
+Seconds host_time(const hardware::HostParameters& p, const models::Batch& batch) {
   const auto requests = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
   return p.per_step + requests * p.per_request;
 }
 
-Seconds launch_time(const HostParameters& p, const Device::Settings& settings, const models::Batch& batch,
+Seconds launch_time(const hardware::HostParameters& p, const Graphs& graphs, const models::Batch& batch,
                     const Launches& launches) {
-  const CudaGraphs mode = settings.cuda_graphs;
-  const bool fits = captured(batch.tokens(), settings);
+  const CudaGraphs mode = graphs.mode;
+  const bool fits = captured(batch.tokens(), graphs);
   const bool whole = mode == CudaGraphs::full || mode == CudaGraphs::full_and_piecewise;
   if (whole && fits && batch.chunks.empty()) return p.graph_launch;
   if (mode == CudaGraphs::none || mode == CudaGraphs::full) return static_cast<double>(launches.kernels) * p.per_kernel;
@@ -62,33 +62,8 @@ Seconds launch_time(const HostParameters& p, const Device::Settings& settings, c
   return pieces + static_cast<double>(launches.attention) * p.per_kernel;
 }
 
-Seconds sync_time(const HostParameters& p, const models::Batch& batch) {
+Seconds sync_time(const hardware::HostParameters& p, const models::Batch& batch) {
   return batch.chunks.empty() ? Seconds() : p.per_prefill_step;
 }
 
-const Fields<HostParameters>& host_fields() {
-  static const Fields<HostParameters> fields = [] {
-    using P = HostParameters;
-    Fields<P> f("host", "the host's time of a step");
-    f.add("per_step", &P::per_step, "scheduling and input preparation of a step").required().at_least(0);
-    f.add("per_request", &P::per_request, "for each request in the step").required().at_least(0);
-    f.add("graph_launch", &P::graph_launch, "launch of a captured graph: of a step, or of a piece of it")
-        .required()
-        .at_least(0);
-    f.add("per_kernel", &P::per_kernel, "an operator that Python launches by itself, outside any graph")
-        .required()
-        .at_least(0);
-    f.add("per_compiled_kernel", &P::per_compiled_kernel,
-          "a kernel of compiled code that no graph holds (torch.compile, beyond the captured sizes)")
-        .required()
-        .at_least(0);
-    f.add("per_prefill_step", &P::per_prefill_step,
-          "for a step with prompt chunks, on top of the device's time even where scheduling overlaps it")
-        .at_least(0);
-    add_fit_fields(f);
-    return f;
-  }();
-  return fields;
-}
-
-}  // namespace llmscape::hardware
+}  // namespace llmscape::engine

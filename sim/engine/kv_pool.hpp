@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/quantity.hpp"
 #include "hardware/device.hpp"
 
-namespace llmscape::hardware {
+namespace llmscape::engine {
 
 // What one rank of a replica does with its device's memory.
 struct KvPool {
@@ -19,9 +21,16 @@ struct KvPool {
 
 // vLLM's rule: what the engine may use, less weights, the activation peak at `max_batched_tokens` and runtime memory
 // (engines.md 1), and less what resident adapters take of a rank. Devices that state their own capacity
-// (Device::kv_tokens) are believed.
-KvPool kv_pool(const Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
+// (stated_kv_tokens) are believed.
+KvPool kv_pool(const hardware::Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
                double utilisation, std::int64_t max_batched_tokens, std::int64_t max_sequences,
                Bytes adapters = Bytes());
 
-}  // namespace llmscape::hardware
+// What the device says itself, or what the smallest of its parts holds; 0: neither, the rule above holds for it.
+std::int64_t stated_kv_tokens(const hardware::Device& device, const models::ModelSpec& model,
+                              const models::ParallelPlan& plan);
+
+// One sentence for each part of the device whose share of the weights leaves no memory for KV.
+std::vector<std::string> kv_problems(const hardware::Device& device, const models::ModelSpec& model);
+
+}  // namespace llmscape::engine

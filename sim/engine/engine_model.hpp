@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hardware/device.hpp"
+#include "sim/engine/host_timeline.hpp"
+
+namespace llmscape::engine {
+
+// What one step costs a replica: its devices, and the engine on the host that drives them.
+struct EngineCost : hardware::StepCost {
+  Seconds host;  // before the step can begin: scheduling, inputs
+  // The host launches kernels, or graphs of them, beside the device: a step (a stage) lasts for the longer of both.
+  Seconds launch;
+  Seconds sync;  // the device waits for the host this long, even where their timelines overlap
+  // Of a stage: whichever of its two timelines takes longer.
+  [[nodiscard]] Seconds stage() const { return device > launch ? device : launch; }
+  // What the family `host` takes: `host`, and launches beyond the device. The other families sum to `device`.
+  void settle_host() {
+    by_family[static_cast<std::size_t>(hardware::OperatorFamily::host)] = host + (stage() - device);
+  }
+};
+
+// The serving choices that change what a step costs.
+struct Settings {
+  Graphs graphs;
+  hardware::Device::Settings device;
+};
+
+// Prices the steps of one replica as an engine runs them: device kind, model, parallel plan and settings, bound
+// together. Calls are not thread-safe.
+class EngineModel {
+ public:
+  virtual ~EngineModel() = default;
+  // As hardware::StepModel::step; a batch with no work costs the host's time of an empty step.
+  virtual EngineCost step(const models::Batch&) = 0;
+  [[nodiscard]] virtual std::vector<std::string> range_warnings() const { return {}; }
+};
+
+// A device as its hosts drive it. Those of a device of several parts work at the same time: the slowest counts.
+std::unique_ptr<EngineModel> bind(const hardware::Device&, const models::ModelSpec&, const models::ParallelPlan&,
+                                  const Settings&);
+
+}  // namespace llmscape::engine
