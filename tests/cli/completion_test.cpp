@@ -62,7 +62,7 @@ TEST_CASE("bash completes verbs, options, their values and files") {
   CHECK(offered(scratch, "llmscape run --seed \"\"", 4).empty());
   CHECK(offered(scratch, "llmscape run -o c", 4) == Words{"complete results"});
   CHECK(offered(scratch, "llmscape list b", 3) == Words{"batchers"});
-  CHECK(offered(scratch, "llmscape show h", 3) == Words{"hardware/"});
+  CHECK(offered(scratch, "llmscape show h", 3) == Words{"hardware/", "hosts/"});
   CHECK(offered(scratch, "llmscape trace s", 3) == Words{"slice"});
   CHECK(offered(scratch, "llmscape trace slice --fr", 4) == Words{"--from"});
   CHECK(offered(scratch, "llmscape lint compa", 3) == Words{"comparison.yaml"});
