@@ -45,9 +45,10 @@ struct Source {
   std::string path, text;
 };
 
-std::vector<Source> sources() {
+std::vector<Source> sources(std::vector<const char*> roots = {"base", "models", "traces", "hardware", "workloads",
+                                                              "sim"}) {
   std::vector<Source> all;
-  for (const char* root : {"base", "models", "traces", "hardware", "workloads", "sim"})
+  for (const char* root : roots)
     for (const auto& entry : fs::recursive_directory_iterator(root))
       if (const std::string suffix = entry.path().extension(); suffix == ".cpp" || suffix == ".hpp")
         all.push_back({entry.path().generic_string(), contents_of(entry.path())});
@@ -127,5 +128,6 @@ TEST_CASE("the namespace is the folder") {
 }
 
 TEST_CASE("no source has more than 350 lines") {
-  for (const Source& source : sources()) CHECK_MESSAGE(std::ranges::count(source.text, '\n') <= 350, source.path);
+  for (const auto& all : {sources(), sources({"tests"})})
+    for (const Source& source : all) CHECK_MESSAGE(std::ranges::count(source.text, '\n') <= 350, source.path);
 }
