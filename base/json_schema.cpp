@@ -58,7 +58,9 @@ class SchemaWriter {
   explicit SchemaWriter(const JsonSchemas::Written& elsewhere) : elsewhere_(elsewhere) {}
 
   Json write(const SchemaFile& file) {
-    Json out = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"$id", file.id}, {"title", file.kind.empty() ? file.info->name : file.kind}};
+    Json out = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                {"$id", file.id},
+                {"title", file.kind.empty() ? file.info->name : file.kind}};
     if (file.family) {
       out["description"] = file.info->text;
       for (const auto& member : file.family->members)

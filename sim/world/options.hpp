@@ -31,7 +31,7 @@ struct Options {
   KernelKind kernel = KernelKind::simgrid;  // SimGrid: one run in the life of a process
   std::int64_t lookahead = 64;              // decode steps priced ahead of the clock; 0: an event for each
   Watcher* watcher = nullptr;
-  std::function<void(double share)> progress;       // of the requests, where their number is known
+  std::function<void(double share)> progress;     // of the requests, where their number is known
   std::vector<engine::TimeFactors> time_factors;  // on kernel times, one for each group of devices; empty: none
 };
 

@@ -152,7 +152,9 @@ TEST_CASE("scenarios, sweeps and studies are written as they are read") {
           CHECK(check_round_trip(studies::study_fields(), description(file, "study")) > 0);
           ++studies;
           break;
-        case cli::FileKind::prices: CHECK(check_round_trip(result::cost_fields(), description(file, "prices")) > 0); break;
+        case cli::FileKind::prices:
+          CHECK(check_round_trip(result::cost_fields(), description(file, "prices")) > 0);
+          break;
         default: break;
       }
     }
