@@ -8,6 +8,21 @@
 
 namespace llmscape::kernel {
 namespace sg = simgrid::s4u;
+namespace {
+
+// SimGrid goes from x to a moment d by adding the rounded d - x, and what waits for d is lost if the sum comes out
+// above it. From d / 2 on differences are exact (Sterbenz), so no sleep doubles the clock. The first microsecond
+// needs no care: there the error is below SimGrid's precision, within which moments are one.
+void sleep_until(Seconds moment) {
+  constexpr double kFirst = 1.0 / (1 << 20);
+  for (;;) {
+    const double clock = sg::Engine::get_clock(), left = moment.si() - clock;
+    if (left <= 0) return;
+    sg::this_actor::sleep_for(std::min(left, std::max(clock, kFirst)));
+  }
+}
+
+}  // namespace
 
 void SimGridFabric::build(sg::NetZone* zone) {
   for (const std::string& name : endpoint_names()) hosts_.push_back(zone->create_host("end " + name, 1.0)->seal());
@@ -27,7 +42,12 @@ void SimGridFabric::send(Flight& flight, double bytes) {
   ++pieces_;
 }
 
+void SimGridFabric::follow(Seconds now) {
+  if (!flights_.empty()) sleep_until(now);
+}
+
 void SimGridFabric::on_begin(const Flow& flow) {
+  sleep_until(flow.begins);
   if (overdue_ > 0) settle();
   Flight& flight = flights_[flow.id];
   flight = {flow.from, flow.to, flow.route};

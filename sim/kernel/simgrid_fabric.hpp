@@ -18,6 +18,8 @@ class SimGridFabric final : public FluidFabric {
  public:
   // Makes what was declared part of the platform; once, before the run.
   void build(simgrid::s4u::NetZone* zone);
+  // SimGrid's clock goes on to `now` if bytes are on the way; else it stays behind until some are. From an actor.
+  void follow(Seconds now);
   // The run is over: what should have ended has, and the rest is given up. From an actor.
   void stop();
 

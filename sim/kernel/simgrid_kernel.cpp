@@ -22,8 +22,8 @@ namespace sg = simgrid::s4u;
 
 constexpr Seconds kNobody{std::numeric_limits<double>::infinity()};
 
-// Who is due is read from planned times that are kept here; one actor, the conductor, sleeps from one to the next. A
-// sleeper of its own for every process would be lost where SimGrid's clock rounds past the moment that it waits for.
+// Who is due is read from planned times that are kept here, by one actor, the conductor. It sleeps on SimGrid from one
+// to the next while bytes are on the way there: nothing else needs that clock, and a sleep costs as much as a step.
 class SimGridKernel : public Kernel {
  public:
   SimGridKernel() {
@@ -119,7 +119,7 @@ class SimGridKernel : public Kernel {
   bool next_round() {
     const Seconds now = std::min({leader_->next_event(), fabric_.next_event(), next_process()});
     if (now == kNobody) throw Deadlock("all processes wait for ever");
-    sleep_until(now);
+    fabric_.follow(now);
     fabric_.advance(now);
     if (leader_->next_event() <= now) {
       check_order(last_, now);
@@ -146,18 +146,6 @@ class SimGridKernel : public Kernel {
   static void check_order(Seconds& last, Seconds now) {
     if (now < last) throw std::logic_error("INV-2: the clock went back");
     last = now;
-  }
-
-  // SimGrid goes from x to a moment d by adding the rounded d - x, and what waits for d is lost if the sum comes out
-  // above it. From d / 2 on differences are exact (Sterbenz), so no sleep doubles the clock. The first microsecond
-  // needs no care: there the error is below SimGrid's precision, within which moments are one.
-  static void sleep_until(Seconds moment) {
-    constexpr double kFirst = 1.0 / (1 << 20);
-    for (;;) {
-      const double clock = sg::Engine::get_clock(), left = moment.si() - clock;
-      if (left <= 0) return;
-      sg::this_actor::sleep_for(std::min(left, std::max(clock, kFirst)));
-    }
   }
 
   std::string name_ = "llmscape", log_ = "--log=root.thresh:critical";
