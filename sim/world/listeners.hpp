@@ -35,6 +35,7 @@ class OutcomePort : public serving::OutcomeListener {
     gateway_->on_reserved(request, tokens, at);
     ring();
   }
+  [[nodiscard]] Seconds next_message() override { return gateway_->next_event(); }
 
  private:
   kernel::Kernel& kernel_;

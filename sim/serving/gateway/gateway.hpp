@@ -72,6 +72,8 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
     reports_.add(Report::What::reserved, request, at, {}, tokens);
   }
 
+  [[nodiscard]] Seconds next_message() override { return next_event(); }
+
   [[nodiscard]] const FleetManager& fleet() const { return fleet_; }
   [[nodiscard]] const CallTable& calls() const { return calls_; }
   [[nodiscard]] const ProgramRunner& programs() const { return programs_; }

@@ -28,6 +28,8 @@ class OutcomeListener {
   virtual void on_prompt_start(Request& request, Seconds at) = 0;
   // A slot and blocks are kept for an import; `tokens` of its KV entries have to come.
   virtual void on_reserved(Request& request, std::int64_t tokens, Seconds at) = 0;
+  // As far as is known, no replica gets a message before this time.
+  [[nodiscard]] virtual Seconds next_message() { return kNever; }
 };
 
 struct ReplicaConfig {

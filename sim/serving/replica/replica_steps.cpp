@@ -7,6 +7,12 @@
 #include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
+namespace {
+
+// Most steps that are priced ahead of what may be taken back: the next message may be for another replica.
+constexpr std::int64_t kBeyondMessage = 2;
+
+}  // namespace
 
 // How many tokens the decodes of a batch compute: one each where all would have to wait too long for their drafts.
 void Replica::tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
@@ -193,7 +199,7 @@ void Replica::plan_ahead() {
   batch.decodes = state_.decoding.size();
   // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
   const std::int64_t free = offload_.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
-  const Seconds arrival = offload_.next_arrival();
+  const Seconds arrival = offload_.next_arrival(), message = outcomes_.next_message();
   batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
   const std::int64_t late = state_.decoding.late();
   std::int64_t blocks = 0;
@@ -201,7 +207,8 @@ void Replica::plan_ahead() {
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
     const std::int64_t used_before = state_.kv.pool.used() + blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
-    if (blocks > free || depth_before() >= arrival) return;
+    const Seconds planned = depth_before();
+    if (blocks > free || planned >= arrival || (ahead >= kBeyondMessage && planned >= message)) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
     engine::EngineCost cost = price(batch);
