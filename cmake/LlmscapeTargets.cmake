@@ -9,15 +9,19 @@ function(llmscape_flags target)
     $<$<BOOL:${LLMSCAPE_WERROR}>:-Werror>)
 endfunction()
 
+# ONCE: what it does is done once in a run of the program, so that -O1 is fast enough: it compiles in three quarters of the time.
 # ALONE: those of its sources that are compiled one by one, because names of their anonymous namespaces meet others there.
 # All others are compiled in batches: a file of this project is mostly the headers that it includes, and a cold build takes
 # a third of the time.
 function(llmscape_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "ONCE" "" "SOURCES;ALONE;PUBLIC;PRIVATE" ${ARGN})
   add_library(llmscape_${name} STATIC ${ARG_SOURCES})
   llmscape_batches(llmscape_${name} ${ARG_ALONE})
   add_library(llmscape::${name} ALIAS llmscape_${name})
   llmscape_flags(llmscape_${name})
+  if(ARG_ONCE)
+    llmscape_compile_fast(llmscape_${name})
+  endif()
   target_link_libraries(llmscape_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
 
@@ -26,13 +30,18 @@ function(llmscape_batches target)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+function(llmscape_compile_fast target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # llmscape_test(NAME SOURCES... LIBS... LABELS...): one doctest program, registered with ctest under NAME. Its suite, the
 # folder of tests/ that it stands in, is a label too.
 function(llmscape_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;ALONE;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
   add_executable(test_${name} ${ARG_SOURCES})
-  llmscape_batches(test_${name} ${ARG_ALONE})
+  llmscape_batches(test_${name})
   llmscape_flags(test_${name})
+  llmscape_compile_fast(test_${name})
   target_link_libraries(test_${name} PRIVATE llmscape_test_main ${ARG_LIBS})
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests OUTPUT_VARIABLE suite)

@@ -17,9 +17,9 @@
 namespace llmscape::traces {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::string_view kSchema = "llmscape.microbench/1";
+constexpr std::string_view kMicrobenchSchema = "llmscape.microbench/1";
 
 // What google-benchmark's tools look for in an entry, before what is ours. The times are the median; a reader takes
 // them from the summary.
@@ -115,7 +115,7 @@ const Fields<PowerRow>& power_fields() {
 const Fields<File>& file_fields() {
   static const Fields<File> fields = [] {
     Fields<File> f("microbench", "A run of the harness.");
-    f.add("schema", &File::schema, "always llmscape.microbench/1").one_of({std::string(kSchema)}).required();
+    f.add("schema", &File::schema, "always llmscape.microbench/1").one_of({std::string(kMicrobenchSchema)}).required();
     f.add("backend", &File::backend, "where the kernels ran").one_of({"cpu", "cuda"}).required();
     f.add("statistic", &File::statistic, "what stands for a case").one_of({"median", "p10", "min"}).required();
     f.add_group("benchmarks", &File::rows, entry_fields(), "the cases").required();
@@ -165,19 +165,19 @@ std::vector<KernelCase> take_cases(YamlNode& root, std::string_view key, Diagnos
   return cases;
 }
 
-Json axes_of(const KernelCase& what) {
+OrderedJson axes_of(const KernelCase& what) {
   return std::visit(
       []<class Case>(const Case& c) {
-        Json axes = Json::object();
+        OrderedJson axes = OrderedJson::object();
         for_each_field<Case>([&](const auto& field) { axes[std::string(field.key)] = c.*field.member; });
         return axes;
       },
       what);
 }
 
-Json json_of(const MicrobenchRow& row) {
+OrderedJson json_of(const MicrobenchRow& row) {
   const SampleSummary& t = row.time;
-  Json json = {
+  OrderedJson object = {
       {"name", name_of(row.what)},
       {"run_type", "iteration"},
       {"iterations", t.samples},
@@ -191,17 +191,17 @@ Json json_of(const MicrobenchRow& row) {
       {"flops", row.flops},
       {"bytes", row.bytes},
       {"error", row.error}};
-  if (row.clock_mhz) json["clock_mhz"] = *row.clock_mhz;
-  if (row.power_w) json["power_w"] = *row.power_w;
-  json["flags"] = row.flags;
-  return json;
+  if (row.clock_mhz) object["clock_mhz"] = *row.clock_mhz;
+  if (row.power_w) object["power_w"] = *row.power_w;
+  object["flags"] = row.flags;
+  return object;
 }
 
-Json json_of(const Sentinel& sentinel) {
+OrderedJson json_of(const Sentinel& sentinel) {
   return {{"op", operator_of(sentinel.what)}, {"axes", axes_of(sentinel.what)}, {"medians_s", sentinel.medians_s}};
 }
 
-Json json_of(const PowerRow& power) {
+OrderedJson json_of(const PowerRow& power) {
   return {{"load", power.load},
           {"power_w", power.power_w},
           {"compute_share", power.compute_share},
@@ -250,8 +250,8 @@ void write_microbench_record(const MicrobenchRecord& record, const std::string& 
   const std::string text = fmt::format(
       "{{\n  \"schema\": {},\n  \"context\": {},\n  \"backend\": {},\n  \"statistic\": {},\n  \"benchmarks\": {},\n"
       "  \"sentinels\": {},\n  \"power\": {}\n}}\n",
-      Json(kSchema).dump(), Json(record.context).dump(), Json(record.backend).dump(), Json(record.statistic).dump(),
-      lines_of(record.rows), lines_of(record.sentinels), lines_of(record.power));
+      OrderedJson(kMicrobenchSchema).dump(), OrderedJson(record.context).dump(), OrderedJson(record.backend).dump(),
+      OrderedJson(record.statistic).dump(), lines_of(record.rows), lines_of(record.sentinels), lines_of(record.power));
   write_file_atomically(path, compressed_for(path, text));
 }
 

@@ -22,7 +22,7 @@ constexpr int kReweightings = 4;
 constexpr double kBendWeight = 0.2;
 constexpr double kPullWeight = 0.1;
 
-constexpr std::size_t kFewestRows = 300;
+constexpr std::size_t kFewestCorrectedRows = 300;
 constexpr int kFolds = 5;
 constexpr std::uint64_t kFoldKey = 0x636f7272;  // any fixed number
 constexpr double kInterval = 0.9, kLeastCoverage = 0.85;
@@ -181,7 +181,7 @@ Correction learn_correction(const CorrectionPlan& plan, std::span<const Correcti
 
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
                                                 std::span<const double> form_held_out) {
-  if (rows.size() < kFewestRows) return std::nullopt;
+  if (rows.size() < kFewestCorrectedRows) return std::nullopt;
   HeldOut held_out = hold_out(plan, rows);
   std::vector<double> measured;
   for (const CorrectionRow& row : rows) measured.push_back(row.measured);

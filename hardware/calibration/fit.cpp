@@ -14,13 +14,13 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kOutlier = 0.1;      // log residual from where the loss turns linear
-constexpr double kPriorScale = 0.07;  // log residual that weighs as much as one standard deviation of a prior
-constexpr double kStep = 1e-3;        // of the numeric derivatives
-constexpr double kBoundShare = 0.01;  // of the range of the log, at either end
+constexpr double kOutlierScale = 0.1;  // log residual from where the loss turns linear
+constexpr double kPriorScale = 0.07;   // log residual that weighs as much as one standard deviation of a prior
+constexpr double kStep = 1e-3;         // of the numeric derivatives
+constexpr double kBoundShare = 0.01;   // of the range of the log, at either end
 constexpr int kMostEvaluations = 400;
 
-Eigen::Index index(std::size_t i) { return static_cast<Eigen::Index>(i); }
+Eigen::Index eigen_index(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 // A parameter's logarithm as a function of a coordinate that is free to take any value.
 double log_value(const FreeParameter& p, double coordinate) {
@@ -34,9 +34,9 @@ double coordinate_of(const FreeParameter& p, double value) {
 }
 
 // Residuals whose squares sum up to the loss; prior rows follow those of the data.
-class Residuals : public Eigen::DenseFunctor<double> {
+class ResidualFunction : public Eigen::DenseFunctor<double> {
  public:
-  explicit Residuals(const FitProblem& problem)
+  explicit ResidualFunction(const FitProblem& problem)
       : DenseFunctor(static_cast<int>(problem.parameters.size()),
                      static_cast<int>(problem.measured.size() + problem.parameters.size())),
         problem_(problem), predicted_(problem.measured.size()) {}
@@ -44,16 +44,16 @@ class Residuals : public Eigen::DenseFunctor<double> {
   [[nodiscard]] std::vector<double> parameters_at(const InputType& coordinates) const {
     std::vector<double> all;
     for (std::size_t i = 0; i < problem_.parameters.size(); ++i)
-      all.push_back(std::exp(log_value(problem_.parameters[i], coordinates[index(i)])));
+      all.push_back(std::exp(log_value(problem_.parameters[i], coordinates[eigen_index(i)])));
     return all;
   }
 
   // log(predicted / measured).
   [[nodiscard]] Eigen::VectorXd log_errors(const std::vector<double>& parameters) const {
     problem_.predict(parameters, predicted_);
-    Eigen::VectorXd errors(index(predicted_.size()));
+    Eigen::VectorXd errors(eigen_index(predicted_.size()));
     for (std::size_t i = 0; i < predicted_.size(); ++i)
-      errors[index(i)] = std::log(predicted_[i] / problem_.measured[i]);
+      errors[eigen_index(i)] = std::log(predicted_[i] / problem_.measured[i]);
     return errors;
   }
 
@@ -61,12 +61,12 @@ class Residuals : public Eigen::DenseFunctor<double> {
     const std::vector<double> parameters = parameters_at(coordinates);
     const Eigen::VectorXd errors = log_errors(parameters);
     for (Eigen::Index i = 0; i < errors.size(); ++i) {
-      const double z = errors[i] / kOutlier;
-      residuals[i] = std::copysign(kOutlier * std::sqrt(2 * (std::sqrt(1 + z * z) - 1)), z);
+      const double z = errors[i] / kOutlierScale;
+      residuals[i] = std::copysign(kOutlierScale * std::sqrt(2 * (std::sqrt(1 + z * z) - 1)), z);
     }
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const FreeParameter& p = problem_.parameters[i];
-      residuals[errors.size() + index(i)] = kPriorScale * std::log(parameters[i] / p.median) / p.log_sd;
+      residuals[errors.size() + eigen_index(i)] = kPriorScale * std::log(parameters[i] / p.median) / p.log_sd;
     }
     return 0;
   }
@@ -92,19 +92,19 @@ class Residuals : public Eigen::DenseFunctor<double> {
 
 // Standard errors of the logarithms, from the rows re-weighted by 1 / sqrt(1 + (r / 0.1)^2). Directions that no row
 // sees get a very large one.
-Eigen::VectorXd standard_errors(const Residuals& residuals, std::vector<double> parameters) {
+Eigen::VectorXd standard_errors(const ResidualFunction& residuals, std::vector<double> parameters) {
   const Eigen::VectorXd errors = residuals.log_errors(parameters);
-  const Eigen::VectorXd weights = (1 + (errors / kOutlier).array().square()).rsqrt();
-  Eigen::MatrixXd jacobian(errors.size(), index(parameters.size()));
+  const Eigen::VectorXd weights = (1 + (errors / kOutlierScale).array().square()).rsqrt();
+  Eigen::MatrixXd jacobian(errors.size(), eigen_index(parameters.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const double value = parameters[i];
     parameters[i] = value * std::exp(kStep);
     const Eigen::VectorXd above = residuals.log_errors(parameters);
     parameters[i] = value * std::exp(-kStep);
-    jacobian.col(index(i)) = (above - residuals.log_errors(parameters)) / (2 * kStep);
+    jacobian.col(eigen_index(i)) = (above - residuals.log_errors(parameters)) / (2 * kStep);
     parameters[i] = value;
   }
-  const double freedom = static_cast<double>(std::max<Eigen::Index>(1, errors.size() - index(parameters.size())));
+  const double freedom = static_cast<double>(std::max<Eigen::Index>(1, errors.size() - eigen_index(parameters.size())));
   const double variance = (weights.array() * errors.array().square()).sum() / freedom;
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> information(jacobian.transpose() * weights.asDiagonal() *
                                                                    jacobian);
@@ -116,18 +116,18 @@ Eigen::VectorXd standard_errors(const Residuals& residuals, std::vector<double> 
 }  // namespace
 
 FitOutcome fit_in_log(const FitProblem& problem, int starts) {
-  Residuals residuals(problem);
+  ResidualFunction residuals(problem);
   Eigen::VectorXd best;
   double least_norm = std::numeric_limits<double>::infinity();
   for (int start = 0; start < starts; ++start) {
     RandomStream draws(static_cast<std::uint64_t>(start));
-    Eigen::VectorXd coordinates(index(problem.parameters.size()));
+    Eigen::VectorXd coordinates(eigen_index(problem.parameters.size()));
     for (std::size_t i = 0; i < problem.parameters.size(); ++i) {
       const FreeParameter& p = problem.parameters[i];
       const double drawn = start == 0 ? p.median : p.median * std::exp(p.log_sd * draws.normal());
-      coordinates[index(i)] = coordinate_of(p, drawn);
+      coordinates[eigen_index(i)] = coordinate_of(p, drawn);
     }
-    Eigen::LevenbergMarquardt<Residuals> search(residuals);
+    Eigen::LevenbergMarquardt<ResidualFunction> search(residuals);
     search.setMaxfev(kMostEvaluations);
     search.setFtol(1e-7);
     search.setXtol(1e-5);
@@ -138,13 +138,14 @@ FitOutcome fit_in_log(const FitProblem& problem, int starts) {
   }
 
   FitOutcome outcome;
-  outcome.loss = least_norm * least_norm / (kOutlier * kOutlier);
+  outcome.loss = least_norm * least_norm / (kOutlierScale * kOutlierScale);
   const std::vector<double> values = residuals.parameters_at(best);
   const Eigen::VectorXd errors = standard_errors(residuals, values);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const FreeParameter& p = problem.parameters[i];
     const double place = std::log(values[i] / p.low) / std::log(p.high / p.low);
-    outcome.parameters.push_back({p.name, values[i], errors[index(i)], place < kBoundShare || place > 1 - kBoundShare});
+    outcome.parameters.push_back(
+        {p.name, values[i], errors[eigen_index(i)], place < kBoundShare || place > 1 - kBoundShare});
   }
   return outcome;
 }

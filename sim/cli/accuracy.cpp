@@ -13,7 +13,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/report/accuracy_data.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::accuracy_verb {
 namespace {
 
 constexpr const char* kFooter =
@@ -48,7 +48,7 @@ int accuracy(const Arguments& arguments) {
 
 }  // namespace
 
-void add_accuracy(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("accuracy", "Compute how far predictions are from everything that was measured");
   verb->footer(kFooter);
@@ -63,4 +63,4 @@ void add_accuracy(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = accuracy(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::accuracy_verb

@@ -25,7 +25,7 @@
 #include "sim/report/units.hpp"
 #include "traces/kernel_case.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::bench_verb {
 namespace {
 
 namespace harness = hardware::harness;
@@ -149,7 +149,7 @@ int bench_it(const Arguments& arguments, const std::optional<Seconds>& budget, c
 
 }  // namespace
 
-void add_bench(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("bench", "Time real kernels of this machine, for 'calibrate'");
   verb->footer(kFooter);
@@ -189,4 +189,4 @@ void add_bench(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::bench_verb

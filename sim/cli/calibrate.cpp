@@ -21,7 +21,7 @@
 #include "sim/report/calibration.hpp"
 #include "traces/kernel_tables.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::calibrate_verb {
 namespace {
 
 namespace fs = std::filesystem;
@@ -92,7 +92,7 @@ int calibrate(const Arguments& arguments) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("calibrate", "Fit a device's kernel parameters to timed kernels");
   verb->footer(kFooter);
@@ -115,4 +115,4 @@ void add_calibrate(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = calibrate(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::calibrate_verb

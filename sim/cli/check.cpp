@@ -19,7 +19,7 @@
 #include "sim/report/check_report.hpp"
 #include "sim/report/junit.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::check_verb {
 namespace {
 
 constexpr const char* kFooter =
@@ -94,7 +94,7 @@ int run_verb(const Arguments& arguments) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("check", "Hold results against a baseline, and fail when one is worse");
   verb->footer(kFooter);
@@ -125,4 +125,4 @@ void add_check(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = run_verb(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::check_verb

@@ -10,7 +10,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::compare_verb {
 namespace {
 
 constexpr const char* kFooter =
@@ -23,7 +23,7 @@ Examples:
 
 }  // namespace
 
-void add_compare(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   struct Arguments {
     std::string a, b;
     Messages messages;
@@ -45,4 +45,4 @@ void add_compare(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::compare_verb

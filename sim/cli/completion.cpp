@@ -8,7 +8,7 @@
 #include "sim/cli/completion_script.hpp"
 #include "sim/cli/verbs.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::completion_verb {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
@@ -18,7 +18,7 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-void add_completion(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto shell = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("completion", "Print the completion script of a shell");
   verb->footer(kFooter);
@@ -33,4 +33,4 @@ void add_completion(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::completion_verb

@@ -28,7 +28,7 @@
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "traces/request_trace.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::engine_verb {
 namespace {
 
 constexpr double kForever = std::numeric_limits<double>::infinity();
@@ -267,7 +267,7 @@ int serve(const Arguments& arguments, const std::vector<std::string>& command) {
 
 }  // namespace
 
-void add_engine(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto a = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("engine", "Serve requests with a real model and record every step");
   verb->footer(kFooter);
@@ -315,4 +315,4 @@ void add_engine(CLI::App& app, Session& session) {
   verb->callback([a, &session] { session.exit_code = serve(*a, session.arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::engine_verb

@@ -12,7 +12,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/report/result_file.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::explain_verb {
 namespace {
 
 constexpr const char* kFooter =
@@ -25,7 +25,7 @@ Examples:
 
 }  // namespace
 
-void add_explain(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   struct Arguments {
     std::string result, format = "table";
     Messages messages;
@@ -53,4 +53,4 @@ void add_explain(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::explain_verb

@@ -17,7 +17,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/vllm_command.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::import_verb {
 namespace {
 
 constexpr const char* kFooter =
@@ -139,7 +139,7 @@ int import_vllm(const Arguments& arguments) {
 
 }  // namespace
 
-void add_import(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("import", "Make a scenario from what other tools are told");
   verb->footer(kFooter);
@@ -161,4 +161,4 @@ void add_import(CLI::App& app, Session& session) {
   vllm->callback([arguments, &session] { session.exit_code = import_vllm(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::import_verb

@@ -18,7 +18,7 @@
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::lint_verb {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,7 +115,7 @@ int lint(const std::vector<std::string>& files, const Messages& messages) {
 
 }  // namespace
 
-void add_lint(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto files = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
   CLI::App* verb = app.add_subcommand(
@@ -126,4 +126,4 @@ void add_lint(CLI::App& app, Session& session) {
   verb->callback([files, messages, &session] { session.exit_code = lint(*files, *messages); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::lint_verb

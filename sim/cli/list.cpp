@@ -24,7 +24,7 @@
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::list_verb {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
@@ -158,7 +158,7 @@ constexpr std::array kListings = {
 
 }  // namespace
 
-void add_list(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   struct Arguments {
     std::string what, format = "table";
     Messages messages;
@@ -195,4 +195,4 @@ void add_list(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::list_verb

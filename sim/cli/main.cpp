@@ -21,9 +21,11 @@ namespace llmscape::cli {
 namespace {
 
 constexpr std::array kVerbs = {
-    add_run,       add_sweep,    add_pareto, add_search,    add_optimize, add_report, add_explain,    add_sensitivity,
-    add_reproduce, add_compare,  add_check,  add_lint,      add_show,     add_list,   add_schema,     add_trace,
-    add_import,    add_validate, add_bench,  add_calibrate, add_accuracy, add_engine, add_completion, add_man,
+    run_verb::add,      sweep_verb::add,   pareto_verb::add,      search_verb::add,    optimize_verb::add,
+    report_verb::add,   explain_verb::add, sensitivity_verb::add, reproduce_verb::add, compare_verb::add,
+    check_verb::add,    lint_verb::add,    show_verb::add,        list_verb::add,      schema_verb::add,
+    trace_verb::add,    import_verb::add,  validate_verb::add,    bench_verb::add,     calibrate_verb::add,
+    accuracy_verb::add, engine_verb::add,  completion_verb::add,  man_verb::add,
 };
 
 constexpr const char* kFooter = R"(Exit codes:

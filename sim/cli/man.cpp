@@ -8,7 +8,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::man_verb {
 namespace {
 
 constexpr const char* kFooter = R"(Examples:
@@ -17,7 +17,7 @@ constexpr const char* kFooter = R"(Examples:
 
 }  // namespace
 
-void add_man(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("man", "Print the manual page, in roff");
   verb->footer(kFooter);
   verb->callback([&app, &session] {
@@ -26,4 +26,4 @@ void add_man(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::man_verb

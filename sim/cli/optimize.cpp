@@ -21,7 +21,7 @@
 #include "sim/explore/pareto.hpp"
 #include "sim/report/frontier.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::optimize_verb {
 namespace {
 
 using explore::Direction;
@@ -139,7 +139,7 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
 
 }  // namespace
 
-void add_optimize(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("optimize", "Find the frontier of a large space with few runs");
   verb->footer(kFooter);
@@ -179,4 +179,4 @@ void add_optimize(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = optimize(*arguments, session.arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::optimize_verb

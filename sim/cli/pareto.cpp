@@ -17,7 +17,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/report/frontier.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::pareto_verb {
 namespace {
 
 using explore::Direction;
@@ -230,7 +230,7 @@ int answer(const Arguments& arguments) {
 
 }  // namespace
 
-void add_pareto(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("pareto", "Find the configurations of a sweep that no other is better than");
   std::vector<std::string> presets;
@@ -288,4 +288,4 @@ void add_pareto(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = answer(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::pareto_verb

@@ -22,7 +22,7 @@
 #include "sim/report/page.hpp"
 #include "sim/result/metric_table.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::report_verb {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,7 +164,7 @@ int report(const Arguments& arguments) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("report", "Write the results of a sweep or a run as one page for a browser");
   verb->footer(kFooter);
@@ -185,4 +185,4 @@ void add_report(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = report(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::report_verb

@@ -20,7 +20,7 @@
 #include "sim/report/studies_table.hpp"
 #include "sim/report/study_figure.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::reproduce_verb {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,7 +112,7 @@ int run_verb(const Arguments& arguments) {
 
 }  // namespace
 
-void add_reproduce(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("reproduce", "Simulate published systems, and check their claims");
   verb->footer(kFooter);
@@ -134,4 +134,4 @@ void add_reproduce(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = run_verb(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::reproduce_verb

@@ -25,7 +25,7 @@
 #include "sim/run/intervals.hpp"
 #include "sim/run/run.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::run_verb {
 namespace {
 
 namespace fs = std::filesystem;
@@ -154,7 +154,7 @@ int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("run", "Run a scenario and print what its users would see");
   verb->footer(kFooter);
@@ -213,4 +213,4 @@ void add_run(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::run_verb

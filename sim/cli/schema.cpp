@@ -12,7 +12,7 @@
 #include "sim/cli/schemas.hpp"
 #include "sim/cli/verbs.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::schema_verb {
 namespace {
 
 constexpr const char* kFooter =
@@ -42,7 +42,7 @@ int write_schemas(const Arguments& arguments) {
 
 }  // namespace
 
-void add_schema(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("schema", "Print the JSON Schema (draft-07) of a kind of file");
   verb->footer(kFooter);
@@ -56,4 +56,4 @@ void add_schema(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = write_schemas(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::schema_verb

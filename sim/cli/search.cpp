@@ -19,7 +19,7 @@
 #include "sim/explore/search.hpp"
 #include "sim/report/search_answer.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::search_verb {
 namespace {
 
 constexpr const char* kFooter =
@@ -127,7 +127,7 @@ int search(const Arguments& arguments) {
 
 }  // namespace
 
-void add_search(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("search", "Find the largest load, or the fewest devices, that meet an SLO");
   verb->footer(kFooter);
@@ -171,4 +171,4 @@ void add_search(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::search_verb

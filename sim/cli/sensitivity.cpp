@@ -20,7 +20,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/result/metric_table.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::sensitivity_verb {
 namespace {
 
 constexpr const char* kFooter =
@@ -103,7 +103,7 @@ int run_verb(const Arguments& arguments) {
 
 }  // namespace
 
-void add_sensitivity(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb =
       app.add_subcommand("sensitivity", "Change each figure of the hardware a little, and say what it does to metrics");
@@ -140,4 +140,4 @@ void add_sensitivity(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = run_verb(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::sensitivity_verb

@@ -19,7 +19,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/scenario/written.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::show_verb {
 namespace {
 
 namespace fs = std::filesystem;
@@ -139,7 +139,7 @@ Text show_fields(const std::string& name, Diagnostics& diagnostics) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto what = std::make_shared<std::vector<std::string>>();
   auto messages = std::make_shared<Messages>();
   CLI::App* verb =
@@ -161,4 +161,4 @@ void add_show(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::show_verb

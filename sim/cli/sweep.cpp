@@ -22,7 +22,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/sweep.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::sweep_verb {
 namespace {
 
 namespace fs = std::filesystem;
@@ -161,7 +161,7 @@ int run_verb(const Arguments& arguments, const std::vector<std::string>& typed) 
 
 }  // namespace
 
-void add_sweep(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("sweep", "Run many variants of a scenario");
   verb->footer(kFooter);
@@ -206,4 +206,4 @@ void add_sweep(CLI::App& app, Session& session) {
   });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::sweep_verb

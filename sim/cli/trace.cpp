@@ -14,7 +14,7 @@
 #include "traces/convert.hpp"
 #include "traces/describe.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::trace_verb {
 namespace {
 
 constexpr const char* kFooter = R"(Reads plain, gzip and zstd files; 'llmscape list formats' names the formats.
@@ -106,7 +106,7 @@ void add_output(CLI::App& action, Arguments& arguments) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("trace", "Describe, convert and cut recorded request traces");
   verb->footer(kFooter);
@@ -135,4 +135,4 @@ void add_trace(CLI::App& app, Session& session) {
   sliced->callback([arguments, &session] { session.exit_code = convert(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::trace_verb

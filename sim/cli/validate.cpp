@@ -19,7 +19,7 @@
 #include "sim/validation/rows.hpp"
 #include "sim/validation/steps.hpp"
 
-namespace llmscape::cli {
+namespace llmscape::cli::validate_verb {
 namespace {
 
 namespace fs = std::filesystem;
@@ -186,7 +186,7 @@ int validate(const Arguments& arguments) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, Session& session) {
+void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("validate", "Compare predictions with measurements and hold them to limits");
   verb->footer(kFooter);
@@ -207,4 +207,4 @@ void add_validate(CLI::App& app, Session& session) {
   verb->callback([arguments, &session] { session.exit_code = validate(*arguments); });
 }
 
-}  // namespace llmscape::cli
+}  // namespace llmscape::cli::validate_verb

@@ -25,30 +25,79 @@ struct Session {
   int exit_code = kDone;
 };
 
-// Each adds one verb, in the file of its name; what it does when chosen sets `exit_code`. main.cpp has their table.
-void add_run(CLI::App& app, Session& session);
-void add_sweep(CLI::App& app, Session& session);
-void add_pareto(CLI::App& app, Session& session);
-void add_check(CLI::App& app, Session& session);
-void add_search(CLI::App& app, Session& session);
-void add_optimize(CLI::App& app, Session& session);
-void add_lint(CLI::App& app, Session& session);
-void add_show(CLI::App& app, Session& session);
-void add_list(CLI::App& app, Session& session);
-void add_schema(CLI::App& app, Session& session);
-void add_trace(CLI::App& app, Session& session);
-void add_import(CLI::App& app, Session& session);
-void add_compare(CLI::App& app, Session& session);
-void add_explain(CLI::App& app, Session& session);
-void add_sensitivity(CLI::App& app, Session& session);
-void add_engine(CLI::App& app, Session& session);
-void add_validate(CLI::App& app, Session& session);
-void add_bench(CLI::App& app, Session& session);
-void add_calibrate(CLI::App& app, Session& session);
-void add_accuracy(CLI::App& app, Session& session);
-void add_reproduce(CLI::App& app, Session& session);
-void add_report(CLI::App& app, Session& session);
-void add_completion(CLI::App& app, Session& session);
-void add_man(CLI::App& app, Session& session);
+// Each adds one verb, in the file of its name; what it does when chosen sets `exit_code`. main.cpp has their table. The
+// files are compiled together, so that each has a namespace for its own names.
+namespace run_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace sweep_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace pareto_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace check_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace search_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace optimize_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace lint_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace show_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace list_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace schema_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace trace_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace import_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace compare_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace explain_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace sensitivity_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace engine_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace validate_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace bench_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace calibrate_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace accuracy_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace reproduce_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace report_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace completion_verb {
+void add(CLI::App& app, Session& session);
+}
+namespace man_verb {
+void add(CLI::App& app, Session& session);
+}
 
 }  // namespace llmscape::cli

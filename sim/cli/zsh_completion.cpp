@@ -9,7 +9,7 @@ namespace llmscape::cli {
 namespace {
 
 // Text inside single quotes and _arguments' brackets, or between its colons.
-std::string quoted(std::string_view text) {
+std::string zsh_quoted(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
@@ -33,7 +33,7 @@ std::string value_of(const Parameter& parameter) {
     action = "_files";
   if (parameter.others && !parameter.choices.empty())
     action = fmt::format(R"({{_alternative "words:word:{}" "files:file:_files"}})", action);
-  return fmt::format(":{}:{}", quoted(parameter.type), action);
+  return fmt::format(":{}:{}", zsh_quoted(parameter.type), action);
 }
 
 std::string option_of(const Parameter& option) {
@@ -42,9 +42,9 @@ std::string option_of(const Parameter& option) {
   for (const std::string& name : option.names)
     names.push_back(option.type.empty() ? name : name + (name.starts_with("--") ? "=" : "+"));
   const std::string_view repeat = option.repeatable ? "*" : "";
-  if (names.size() == 1) return fmt::format("'{}{}[{}]{}'", repeat, names.front(), quoted(option.text), value);
+  if (names.size() == 1) return fmt::format("'{}{}[{}]{}'", repeat, names.front(), zsh_quoted(option.text), value);
   return fmt::format("'{}'{{{}}}'[{}]{}'", option.repeatable ? "*" : fmt::format("({})", fmt::join(option.names, " ")),
-                     fmt::join(names, ","), quoted(option.text), value);
+                     fmt::join(names, ","), zsh_quoted(option.text), value);
 }
 
 std::string positional_of(const Parameter& positional) {
@@ -62,7 +62,8 @@ void add_function(const Command& command, std::string& script) {
     return;
   }
   std::string verbs;
-  for (const Command& verb : command.verbs) verbs += fmt::format("    '{}:{}'\n", verb.path.back(), quoted(verb.text));
+  for (const Command& verb : command.verbs)
+    verbs += fmt::format("    '{}:{}'\n", verb.path.back(), zsh_quoted(verb.text));
   script += fmt::format(R"({0}() {{
   local context state line
   typeset -A opt_args

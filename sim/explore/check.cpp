@@ -14,22 +14,22 @@ namespace {
 
 using Values = std::vector<std::string>;
 
-Standing standing_of(const Estimate& before, const Estimate& now, const Tolerance& tolerance,
-                     const metrics::Metric& metric) {
-  if (std::abs(now.value - before.value) <= tolerance.around(before.value)) return Standing::same;
-  if (now.low <= before.high && before.low <= now.high) return Standing::ambiguous;
+MetricStanding standing_of(const Estimate& before, const Estimate& now, const Tolerance& tolerance,
+                           const metrics::Metric& metric) {
+  if (std::abs(now.value - before.value) <= tolerance.around(before.value)) return MetricStanding::same;
+  if (now.low <= before.high && before.low <= now.high) return MetricStanding::ambiguous;
   const bool rose = now.value > before.value;
   const bool better = metric.better == (rose ? metrics::Better::higher : metrics::Better::lower);
-  return better ? Standing::better : Standing::worse;
+  return better ? MetricStanding::better : MetricStanding::worse;
 }
 
 MetricCheck check_metric(const metrics::Column& column, std::optional<Estimate> before, std::optional<Estimate> now,
                          const Tolerance& tolerance) {
-  MetricCheck check{&column, Standing::worse, before, now, tolerance, ""};
+  MetricCheck check{&column, MetricStanding::worse, before, now, tolerance, ""};
   if (!now) check.reason = "the results lack it";
   else if (!before) check.reason = "the baseline lacks it";
   else check.standing = standing_of(*before, *now, tolerance, *column.metric);
-  const bool moved = before && now && check.standing == Standing::worse;
+  const bool moved = before && now && check.standing == MetricStanding::worse;
   if (moved && column.metric->better == metrics::Better::neither) check.reason = "it must not move";
   return check;
 }
@@ -81,7 +81,7 @@ ConfigurationCheck compare(const Configuration& now, const Baseline::Configurati
 
 }  // namespace
 
-std::string_view name_of(Standing standing) {
+std::string_view name_of(MetricStanding standing) {
   static constexpr std::array<std::string_view, 4> kNames = {"SAME", "BETTER", "AMBIGUOUS", "WORSE"};
   return kNames[static_cast<std::size_t>(standing)];
 }
@@ -91,7 +91,7 @@ std::optional<double> MetricCheck::change() const {
   return (now->value - before->value) / std::abs(before->value);
 }
 
-std::size_t Check::count(Standing standing) const {
+std::size_t Check::count(MetricStanding standing) const {
   std::ptrdiff_t all = 0;
   for (const ConfigurationCheck& c : configurations)
     all += std::ranges::count(c.metrics, standing, &MetricCheck::standing);

@@ -11,17 +11,17 @@
 namespace llmscape::explore {
 
 // How a metric stands beside its baseline.
-enum class Standing {
+enum class MetricStanding {
   same,       // within the tolerance
   better,     // beyond it, and the intervals are apart
   ambiguous,  // beyond it, but the intervals overlap
   worse,      // beyond it, and the intervals are apart; or it cannot be compared
 };
-std::string_view name_of(Standing standing);  // "SAME", "BETTER", ...
+std::string_view name_of(MetricStanding standing);  // "SAME", "BETTER", ...
 
 struct MetricCheck {
   const metrics::Column* metric = nullptr;
-  Standing standing = Standing::same;
+  MetricStanding standing = MetricStanding::same;
   std::optional<Estimate> before, now;
   Tolerance tolerance;
   std::string reason;  // that the numbers do not tell: "the results lack it"
@@ -40,10 +40,10 @@ struct Check {
   // In the order of the results; then those that only the baseline has.
   std::vector<ConfigurationCheck> configurations;
 
-  [[nodiscard]] std::size_t count(Standing standing) const;
+  [[nodiscard]] std::size_t count(MetricStanding standing) const;
   [[nodiscard]] std::size_t metrics() const;
   [[nodiscard]] std::size_t problems() const;  // configurations that fail as a whole
-  [[nodiscard]] bool passed() const { return count(Standing::worse) == 0 && problems() == 0; }
+  [[nodiscard]] bool passed() const { return count(MetricStanding::worse) == 0 && problems() == 0; }
 };
 
 // Holds results against the baseline: those of its metrics, or those of `only` if there are any. A metric of which

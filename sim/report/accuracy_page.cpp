@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/accuracy_page.hpp"
+#include "sim/report/units.hpp"
 
 #include <fmt/format.h>
 
@@ -30,8 +31,6 @@ seen (five folds that share no shape). *Within* is the half-width of the 90 % in
 
 )";
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-std::string percent(std::optional<double> share) { return share ? percent(*share) : "-"; }
 std::string signed_percent(std::optional<double> share) { return share ? fmt::format("{:+.1f} %", 100 * *share) : "-"; }
 
 std::string value(double number, const std::string& unit) {

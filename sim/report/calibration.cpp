@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/calibration.hpp"
+#include "sim/report/units.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +14,6 @@ namespace {
 using hardware::ErrorSummary;
 using hardware::FamilyReport;
 using Json = nlohmann::ordered_json;
-
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-std::string percent(const std::optional<double>& share) { return share ? percent(*share) : "-"; }
 
 Json json_of(const ErrorSummary& errors) {
   return {{"rows", errors.rows},

@@ -17,10 +17,10 @@ namespace {
 using explore::Check;
 using explore::ConfigurationCheck;
 using explore::MetricCheck;
-using explore::Standing;
+using explore::MetricStanding;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRows = 25, kWidth = 100;
+constexpr std::size_t kMostRows = 25;
 
 struct Moved {
   const ConfigurationCheck* configuration;
@@ -37,7 +37,7 @@ std::vector<Moved> moved(const Check& check) {
   std::vector<Moved> all;
   for (const ConfigurationCheck& configuration : check.configurations)
     for (const MetricCheck& metric : configuration.metrics)
-      if (metric.standing != Standing::same) all.push_back({&configuration, &metric});
+      if (metric.standing != MetricStanding::same) all.push_back({&configuration, &metric});
   std::ranges::stable_sort(all, [](const Moved& a, const Moved& b) {
     if (a.metric->standing != b.metric->standing) return a.metric->standing > b.metric->standing;
     return distance(*a.metric) > distance(*b.metric);
@@ -60,7 +60,8 @@ std::string plural(std::size_t count, const char* one, const char* many) {
 
 std::string counts(const Check& check) {
   std::string text;
-  for (const Standing standing : {Standing::worse, Standing::ambiguous, Standing::better, Standing::same})
+  for (const MetricStanding standing :
+       {MetricStanding::worse, MetricStanding::ambiguous, MetricStanding::better, MetricStanding::same})
     if (const std::size_t count = check.count(standing); count > 0)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, explore::name_of(standing));
   return text;
@@ -101,12 +102,12 @@ std::string check_reason(const MetricCheck& metric) {
       fmt::format("{} -> {}", shown_metric(*metric.metric, metric.before), shown_metric(*metric.metric, metric.now));
   if (!metric.before || !metric.now) return fmt::format("{}: {}", values, metric.reason);
   return fmt::format("{}, {}, beyond {}{}{}", values, change_text(metric), metric.tolerance.text,
-                     metric.standing == Standing::ambiguous ? ", but the intervals overlap" : "",
+                     metric.standing == MetricStanding::ambiguous ? ", but the intervals overlap" : "",
                      metric.reason.empty() ? "" : "; " + metric.reason);
 }
 
 std::string check_headline(const Check& check) {
-  const std::size_t worse = check.count(Standing::worse), problems = check.problems();
+  const std::size_t worse = check.count(MetricStanding::worse), problems = check.problems();
   std::string text;
   if (check.metrics() > 0) {
     text = fmt::format("{} of {} metrics {} WORSE", worse, check.metrics(), worse == 1 ? "is" : "are");
@@ -125,17 +126,17 @@ std::string check_headline(const Check& check) {
 }
 
 std::string check_text(const Check& check) {
-  std::string text = wrapped(check_headline(check), kWidth) + '\n';
+  std::string text = wrapped(check_headline(check), kPageColumns) + '\n';
   if (check.metrics() > 0)
     text += fmt::format("{} in {}\n", counts(check),
                         plural(check.configurations.size(), "configuration", "configurations"));
   std::size_t problems = 0;
   for (const ConfigurationCheck& configuration : check.configurations)
     if (!configuration.problem.empty() && ++problems <= kMostRows)
-      text += wrapped(fmt::format("WORSE {}: {}", configuration.label, configuration.problem), kWidth, 6) + '\n';
+      text += wrapped(fmt::format("WORSE {}: {}", configuration.label, configuration.problem), kPageColumns, 6) + '\n';
   if (problems > kMostRows) text += fmt::format("and {} more: see --format json\n", problems - kMostRows);
   const std::vector<Moved> all = moved(check);
-  if (!all.empty()) text += '\n' + moved_table(all).text(kWidth) + more_than_shown(all);
+  if (!all.empty()) text += '\n' + moved_table(all).text(kPageColumns) + more_than_shown(all);
   return text;
 }
 
@@ -155,7 +156,8 @@ std::string check_markdown(const Check& check) {
 
 std::string check_json(const Check& check) {
   Json out = {{"schema", "check/1"}, {"passed", check.passed()}, {"headline", check_headline(check)}};
-  for (const Standing standing : {Standing::same, Standing::better, Standing::ambiguous, Standing::worse})
+  for (const MetricStanding standing :
+       {MetricStanding::same, MetricStanding::better, MetricStanding::ambiguous, MetricStanding::worse})
     out["counts"][std::string(explore::name_of(standing))] = check.count(standing);
   out["configurations"] = Json::array();
   for (const ConfigurationCheck& configuration : check.configurations) {

@@ -15,8 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Cell = Explanation::Cell;
 
-constexpr std::size_t kWidth = 100;
-
 std::string shown(const Cell& cell, const std::string& unit) {
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   const auto* number = std::get_if<double>(&cell);
@@ -53,17 +51,18 @@ std::string table_of(const Explanation::Section& section) {
     if (bars) cells.push_back(bar(std::get<double>(row[drawn])));
     table.row(std::move(cells));
   }
-  return table.text(kWidth);
+  return table.text(kPageColumns);
 }
 
 }  // namespace
 
 std::string to_text(const Explanation& explanation) {
   std::string out = explanation.about + "\n\n";
-  for (const std::string& sentence : explanation.answer) out += wrapped(sentence, kWidth) + '\n';
+  for (const std::string& sentence : explanation.answer) out += wrapped(sentence, kPageColumns) + '\n';
   for (const auto& section : explanation.sections) out += fmt::format("\n{}\n{}", section.title, table_of(section));
   if (!explanation.warnings.empty()) out += '\n';
-  for (const std::string& warning : explanation.warnings) out += wrapped("warning: " + warning, kWidth - 9, 9) + '\n';
+  for (const std::string& warning : explanation.warnings)
+    out += wrapped("warning: " + warning, kPageColumns - 9, 9) + '\n';
   return out;
 }
 

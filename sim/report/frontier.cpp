@@ -18,8 +18,6 @@ using explore::Frontier;
 using explore::Objective;
 using explore::ParetoPoint;
 
-constexpr int kWidth = 100;
-
 std::string axis_label(const Objective& objective) {
   const bool derived = objective.expression.text() != objective.name;
   return derived && objective.expression.names().size() <= 3
@@ -90,7 +88,7 @@ std::string points_table(const FrontierView& view) {
       left += fmt::format("{}{} more{}", left.empty() ? "... " : ", ", points.size() - most,
                           grouped ? " of " + shortened(frontier.name) : "");
   }
-  return table.text(kWidth) + (left.empty() ? "" : wrapped(left, kWidth) + ": --format csv has all\n");
+  return table.text(kPageColumns) + (left.empty() ? "" : wrapped(left, kPageColumns) + ": --format csv has all\n");
 }
 
 std::string legend(const FrontierView& view) {
@@ -117,9 +115,9 @@ std::string hypervolumes(const FrontierView& view) {
     reference += gap + in_unit(view.answer.reference[k], unit);
     best += gap + in_unit(view.answer.best[k], unit);
   }
-  return table.text(kWidth) +
+  return table.text(kPageColumns) +
          wrapped(fmt::format("Hypervolume: of the box from ({}) to the best values of all, ({}).", reference, best),
-                 kWidth) +
+                 kPageColumns) +
          '\n';
 }
 
@@ -137,7 +135,7 @@ std::string left_out(const FrontierView& view) {
   return wrapped(
              fmt::format("Left out of {} configurations: {}.",
                          grouped(static_cast<std::int64_t>(view.answer.configurations.size())), fmt::join(parts, ", ")),
-             kWidth) +
+             kPageColumns) +
          '\n';
 }
 
@@ -157,8 +155,10 @@ std::string label_of(const FrontierView& view, std::size_t configuration) {
 std::string frontier_text(const FrontierView& view, bool colour) {
   if (view.answer.points.empty()) return "No configuration qualifies.\n" + left_out(view);
   std::string sentences, line;
-  for (std::istringstream lines(winner(view)); std::getline(lines, line);) sentences += wrapped(line, kWidth) + ".\n";
-  if (const std::string notice = mixture_notice(view); !notice.empty()) sentences += wrapped(notice, kWidth) + '\n';
+  for (std::istringstream lines(winner(view)); std::getline(lines, line);)
+    sentences += wrapped(line, kPageColumns) + ".\n";
+  if (const std::string notice = mixture_notice(view); !notice.empty())
+    sentences += wrapped(notice, kPageColumns) + '\n';
   return sentences + '\n' + picture(view, colour) + '\n' + points_table(view) + legend(view) + '\n' +
          hypervolumes(view) + left_out(view);
 }
@@ -184,7 +184,8 @@ std::string dominators_text(const FrontierView& view, std::size_t configuration)
     }
     table.row(std::move(cells));
   }
-  return fmt::format("{} dominate{} {}:\n", found->size(), found->size() == 1 ? "s" : "", label) + table.text(kWidth);
+  return fmt::format("{} dominate{} {}:\n", found->size(), found->size() == 1 ? "s" : "", label) +
+         table.text(kPageColumns);
 }
 
 }  // namespace llmscape::report

@@ -14,7 +14,7 @@ namespace {
 using explore::Check;
 using explore::ConfigurationCheck;
 using explore::MetricCheck;
-using explore::Standing;
+using explore::MetricStanding;
 
 // Text of an element or an attribute. XML 1.0 has no spelling for most control characters.
 std::string escaped(std::string_view text) {
@@ -40,9 +40,9 @@ std::string failure(const std::string& message) {
 }
 
 std::string content_of(const MetricCheck& metric) {
-  if (metric.standing == Standing::same) return "";
+  if (metric.standing == MetricStanding::same) return "";
   const std::string reason = check_reason(metric);
-  if (metric.standing == Standing::worse) return failure(reason);
+  if (metric.standing == MetricStanding::worse) return failure(reason);
   return fmt::format("<system-out>{}: {}</system-out>", explore::name_of(metric.standing), escaped(reason));
 }
 
@@ -53,7 +53,7 @@ std::string suite(const ConfigurationCheck& configuration) {
   for (const MetricCheck& metric : configuration.metrics)
     cases += test_case(name, metric.metric->name, content_of(metric));
   const std::size_t problems = configuration.problem.empty() ? 0 : 1;
-  const auto worse = std::ranges::count(configuration.metrics, Standing::worse, &MetricCheck::standing);
+  const auto worse = std::ranges::count(configuration.metrics, MetricStanding::worse, &MetricCheck::standing);
   return fmt::format(
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\" time=\"0\">\n{}  "
       "</testsuite>\n",
@@ -68,7 +68,7 @@ std::string junit_xml(const Check& check) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites name=\"llmscape check\" tests=\"{}\" failures=\"{}\" errors=\"0\" time=\"0\">\n{}</testsuites>\n",
-      check.metrics() + check.problems(), check.count(Standing::worse) + check.problems(), suites);
+      check.metrics() + check.problems(), check.count(MetricStanding::worse) + check.problems(), suites);
 }
 
 }  // namespace llmscape::report

@@ -24,8 +24,7 @@ using explore::Sensitivity;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShown = 12;  // bars of a picture
-constexpr int kWidth = 100;
-constexpr int kSide = 22;  // columns of a picture on each side of its middle
+constexpr int kSide = 22;           // columns of a picture on each side of its middle
 constexpr std::size_t kName = 36, kMetric = 14;
 
 // "edge: memory_bandwidth" for "hardware.devices[edge].memory_bandwidth"; without the group where there is only one.
@@ -140,7 +139,7 @@ std::string refusals(const Sensitivity& s, const Names& names) {
     }
   std::string out;
   for (const auto& [reason, figures] : by_reason)
-    out += wrapped(fmt::format("{} ({})", reason, together(figures)), kWidth) + '\n';
+    out += wrapped(fmt::format("{} ({})", reason, together(figures)), kPageColumns) + '\n';
   return out;
 }
 
@@ -168,11 +167,13 @@ std::string to_text(const Sensitivity& s) {
     for (const Effect& effect : row.effects) cells.push_back(signed_percent(effect.more));
     table.row(cells);
   }
-  out += table.text(kWidth);
+  out += table.text(kPageColumns);
   for (std::size_t m = 0; m < s.metrics.size(); ++m) out += tornado(s, names, m);
-  if (!silent.empty()) out += '\n' + wrapped(fmt::format("no effect at all: {}", together(silent)), kWidth) + '\n';
+  if (!silent.empty())
+    out += '\n' + wrapped(fmt::format("no effect at all: {}", together(silent)), kPageColumns) + '\n';
   if (!unused.empty())
-    out += '\n' + wrapped(fmt::format("unused, no price of the run reads them: {}", together(unused)), kWidth) + '\n';
+    out += '\n' + wrapped(fmt::format("unused, no price of the run reads them: {}", together(unused)), kPageColumns) +
+           '\n';
   if (const std::string refused = refusals(s, names); !refused.empty()) out += '\n' + refused;
   return out;
 }

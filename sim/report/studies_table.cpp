@@ -30,7 +30,7 @@ std::string simulated(const ClaimOutcome& outcome) {
   return fmt::format("{} ({} to {})", value, number(*outcome.low), number(*outcome.high));
 }
 
-std::string error(const Claim& claim, const ClaimOutcome& outcome) {
+std::string error_text(const Claim& claim, const ClaimOutcome& outcome) {
   if (!outcome.simulated || (!claim.published && !claim.range)) return "";
   if (claim.range) {
     const auto [low, high] = *claim.range;
@@ -67,7 +67,7 @@ ClaimCells cells_of(const Claim& claim, const ClaimOutcome& outcome) {
     cells.catalogue = outcome.share ? share_of_seeds(*outcome.catalogue, outcome.seeds) : number(*outcome.catalogue);
     if (!claim.calibration) cells.catalogue += outcome.catalogue_holds ? ", holds" : ", misses";
   }
-  cells.error = error(claim, outcome);
+  cells.error = error_text(claim, outcome);
   cells.verdict = name_of(outcome.verdict);
   return cells;
 }

@@ -15,12 +15,11 @@ namespace {
 
 using State = metrics::Verdict::State;
 
-constexpr std::size_t kWidth = 100;
 constexpr std::size_t kLabel = 12;
 
 // "label       text", the text broken at spaces and hanging below its own start.
 std::string line(std::string_view label, std::string_view text) {
-  return fmt::format("{:<{}}{}\n", label, kLabel, wrapped(text, kWidth - kLabel, kLabel));
+  return fmt::format("{:<{}}{}\n", label, kLabel, wrapped(text, kPageColumns - kLabel, kLabel));
 }
 
 std::string painted(const std::string& text, std::string_view code, bool colour) {
@@ -33,7 +32,7 @@ std::string headline(const result::RunResult& r, bool colour) {
   const std::string verdict = valid ? "valid" : fmt::format("NOT VALID, {}", metrics::name_of(r.verdict.state));
   const std::string counts = fmt::format("{} of {} requests completed, {} simulated", grouped(r.requests.completed),
                                          grouped(r.requests.injected), duration(r.simulated_s));
-  const bool fits = what.size() + verdict.size() + 2 + counts.size() <= kWidth;
+  const bool fits = what.size() + verdict.size() + 2 + counts.size() <= kPageColumns;
   std::string out = what + painted(verdict, valid ? "1;32" : "1;31", colour) + (fits ? "; " : "\n") +
                     (fits ? counts + '\n' : line("", counts));
   for (const std::string& reason : r.verdict.reasons) out += line("because", reason);

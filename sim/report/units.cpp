@@ -43,6 +43,7 @@ std::string grouped(std::int64_t count) {
 }
 
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(const std::optional<double>& share) { return share ? percent(*share) : "-"; }
 
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string out;

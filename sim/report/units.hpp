@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,11 @@ std::string amount(double value);
 std::string grouped(std::int64_t count);
 // "97.8 %"
 std::string percent(double share);
+// "-" for none.
+std::string percent(const std::optional<double>& share);
+
+// Columns of text that a terminal is sure to have.
+inline constexpr std::size_t kPageColumns = 100;
 
 // The text in lines of at most `width` columns, broken at spaces; each but the first begins with `indent` spaces more.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);

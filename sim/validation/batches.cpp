@@ -16,22 +16,22 @@ namespace llmscape::validation {
 
 namespace {
 
-struct Name {
+struct ModelName {
   std::string_view theirs, ours;
 };
 // Models of other names have the same shape as far as costs go.
-constexpr std::array kModels = {Name{"meta-llama/Llama-2-7b-hf", "llama-2-7b"},
-                                Name{"meta-llama/Llama-2-70b-hf", "llama-2-70b"},
-                                Name{"mistralai/Mistral-7B-v0.1", "mistral-7b"},
-                                Name{"meta-llama/Meta-Llama-3-8B", "llama-3-8b"},
-                                Name{"meta-llama/Meta-Llama-3-70B", "llama-3.1-70b"},
-                                Name{"mistralai/Mixtral-8x7B-v0.1", "mixtral-8x7b"},
-                                Name{"Qwen/Qwen2-7B", "qwen2-7b"},
-                                Name{"llama2-70b", "llama-2-70b"}};
+constexpr std::array kBatchModels = {ModelName{"meta-llama/Llama-2-7b-hf", "llama-2-7b"},
+                                     ModelName{"meta-llama/Llama-2-70b-hf", "llama-2-70b"},
+                                     ModelName{"mistralai/Mistral-7B-v0.1", "mistral-7b"},
+                                     ModelName{"meta-llama/Meta-Llama-3-8B", "llama-3-8b"},
+                                     ModelName{"meta-llama/Meta-Llama-3-70B", "llama-3.1-70b"},
+                                     ModelName{"mistralai/Mixtral-8x7B-v0.1", "mixtral-8x7b"},
+                                     ModelName{"Qwen/Qwen2-7B", "qwen2-7b"},
+                                     ModelName{"llama2-70b", "llama-2-70b"}};
 
 std::optional<std::string> catalogued(std::string_view model) {
-  const auto found = std::ranges::find(kModels, model, &Name::theirs);
-  return found == kModels.end() ? std::nullopt : std::optional<std::string>(found->ours);
+  const auto found = std::ranges::find(kBatchModels, model, &ModelName::theirs);
+  return found == kBatchModels.end() ? std::nullopt : std::optional<std::string>(found->ours);
 }
 
 double median(std::vector<double> values) {

@@ -15,9 +15,9 @@
 namespace llmscape::validation {
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
-RequestTimes of_vllm(const Json& row) {
+RequestTimes of_vllm(const PlainJson& row) {
   RequestTimes r;
   r.id = row.at("request_id");
   r.prompt_tokens = row.at("input_toks");
@@ -30,9 +30,9 @@ RequestTimes of_vllm(const Json& row) {
 }
 
 // A line of run --requests: times after its arrival, in ms. Nothing when it was not completed.
-std::optional<RequestTimes> of_run(const Json& row) {
+std::optional<RequestTimes> of_run(const PlainJson& row) {
   if (!row.at("error").is_null()) return std::nullopt;
-  const Json &metadata = row.at("metadata"), &metrics = row.at("metrics");
+  const PlainJson &metadata = row.at("metadata"), &metrics = row.at("metrics");
   const double arrival = metadata.at("request_start_ns").get<double>() * 1e-9;
   const auto after = [&](const char* name) { return arrival + metrics.at(name).at("value").get<double>() * 1e-3; };
   RequestTimes r;
@@ -66,7 +66,7 @@ std::optional<std::vector<RequestTimes>> read_request_times(const std::string& p
   LineReader lines(path);
   while (const auto line = lines.next()) {
     try {
-      const Json row = Json::parse(*line);
+      const PlainJson row = PlainJson::parse(*line);
       const auto times = row.contains("metadata") ? of_run(row) : of_vllm(row);
       if (!times) continue;
       check(*times);

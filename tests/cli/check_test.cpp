@@ -10,7 +10,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::check_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -110,4 +110,4 @@ TEST_CASE("the snippets for CI servers are YAML") {
   CHECK(snippets == 3);
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::check_test

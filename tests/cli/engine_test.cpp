@@ -10,7 +10,7 @@
 #include "tests/support/run_program.hpp"
 #include "traces/engine_record.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::engine_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -87,4 +87,4 @@ TEST_CASE("engine says what it cannot serve before it begins") {
   }
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::engine_test

@@ -12,7 +12,7 @@
 #include "tests/cli/shell.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::exit_codes_test {
 namespace {
 
 const std::string kProgram = LLMSCAPE_PROGRAM;
@@ -117,4 +117,4 @@ TEST_CASE("Ctrl-C ends a run with 130 and a message, and leaves nothing behind")
   CHECK_FALSE(std::filesystem::exists(out));
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::exit_codes_test

@@ -8,7 +8,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::explain_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -80,4 +80,4 @@ TEST_CASE("all mistakes in a call of sensitivity are reported at once, before an
   CHECK(holds(ran.err, "sede"));
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::explain_test

@@ -8,7 +8,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::optimize_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -65,4 +65,4 @@ TEST_CASE("mistakes in an optimisation are reported together, and nothing runs")
   CHECK_FALSE(std::filesystem::exists(scratch.path("m")));
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::optimize_test

@@ -6,7 +6,7 @@
 #include "tests/support/run_program.hpp"
 #include "tests/unit/explore/rows.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::pareto_test {
 namespace {
 
 using explore::test::row;
@@ -105,4 +105,4 @@ TEST_CASE("every mistake on the line of pareto is reported at once") {
   CHECK(run_program({"pareto", scratch.path("none"), "--min", "ttft.p99"}).code == 2);
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::pareto_test

@@ -6,7 +6,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::report_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -81,4 +81,4 @@ TEST_CASE("all that report is asked for in vain is said at once, and nothing is 
   CHECK(scratch.content("out/report.html").empty());
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::report_test

@@ -7,7 +7,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::reproduce_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -70,4 +70,4 @@ TEST_CASE("what cannot be reproduced is refused before anything runs") {
   CHECK(holds(refused.err, "note: run 'a', " + folder + "/study.yaml:6"));
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::reproduce_test

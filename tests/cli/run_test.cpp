@@ -11,7 +11,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::run_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -337,4 +337,4 @@ TEST_CASE("--intervals adds 90 % intervals that no number of jobs changes, and c
   CHECK(holds(run_program({"run", file, "--intervals", "-q"}).out, "90 % from"));
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::run_test

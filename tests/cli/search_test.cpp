@@ -7,7 +7,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::search_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -59,4 +59,4 @@ TEST_CASE("every mistake in a search is reported at once, with a suggestion, and
   CHECK(run_program({"search", scenario, "--slo", "ttft.p99<=1s"}).code == 2);
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::search_test

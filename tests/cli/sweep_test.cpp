@@ -11,7 +11,7 @@
 #include "tests/cli/shell.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::sweep_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -285,4 +285,4 @@ TEST_CASE("Ctrl-C lets the running points finish, keeps what is done, and --resu
   CHECK(sweep.results("out") == sweep.results("whole"));
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::sweep_test

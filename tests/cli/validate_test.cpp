@@ -9,7 +9,7 @@
 #include "tests/support/run_program.hpp"
 #include "traces/engine_record.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::validate_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -131,4 +131,4 @@ TEST_CASE("what cannot be compared is wrong usage, said on stderr") {
   }
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::validate_test

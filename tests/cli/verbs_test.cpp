@@ -10,7 +10,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/support/run_program.hpp"
 
-namespace llmscape::test {
+namespace llmscape::test::verbs_test {
 namespace {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
@@ -322,4 +322,4 @@ TEST_CASE("compare puts two results side by side and names the better one") {
   CHECK(holds(run_program({"compare", a, a}).out, "same"));
 }
 
-}  // namespace llmscape::test
+}  // namespace llmscape::test::verbs_test

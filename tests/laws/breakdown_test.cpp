@@ -7,6 +7,8 @@
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/plain_engine.hpp"
 
+namespace breakdown_test {
+
 using namespace llmscape;
 using serving::RequestPhase;
 using serving::TaskPhase;
@@ -136,3 +138,5 @@ TEST_CASE("the time of a task is that of its calls, retrieval, tools and pauses;
   CHECK(spent(TaskPhase::model_calls) == doctest::Approx(2 * kPrefill));
   CHECK(spent(TaskPhase::tools) == doctest::Approx(2 - kPrefill));
 }
+
+}  // namespace breakdown_test

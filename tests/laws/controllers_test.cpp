@@ -15,6 +15,8 @@
 #include "sim/serving/routers/least_tokens.hpp"
 #include "tests/support/plain_engine.hpp"
 
+namespace controllers_test {
+
 using namespace llmscape;
 using serving::Autoscale;
 using serving::Availability;
@@ -332,3 +334,5 @@ TEST_CASE(
   CHECK(some < 225);
   CHECK(both < 0.75 * alone);  // the last call comes after 20 s
 }
+
+}  // namespace controllers_test

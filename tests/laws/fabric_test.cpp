@@ -15,6 +15,8 @@
 #include "sim/kernel/kernel.hpp"
 #include "sim/kernel/max_min.hpp"
 
+namespace fabric_test {
+
 using namespace llmscape;
 using kernel::Fabric;
 using kernel::Kernel;
@@ -249,3 +251,5 @@ TEST_CASE("moving bytes where no route is declared is a mistake of ours, and say
   CHECK_THROWS_WITH_AS(kernel->fabric().move(a, b, Bytes(1), Seconds(0), [](bool, Seconds) {}),
                        "no route from 'a' to 'b'", std::logic_error);
 }
+
+}  // namespace fabric_test

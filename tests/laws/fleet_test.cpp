@@ -7,6 +7,8 @@
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/plain_engine.hpp"
 
+namespace fleet_test {
+
 using namespace llmscape;
 using serving::Availability;
 using serving::Fleet;
@@ -179,3 +181,5 @@ TEST_CASE("a replica changes its role when it has answered what it has") {
   CHECK(system.gateway().fleet().load(0).serving == 1);
   CHECK(system.gateway().fleet().load(1).serving == 2);
 }
+
+}  // namespace fleet_test

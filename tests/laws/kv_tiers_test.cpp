@@ -5,6 +5,8 @@
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/plain_engine.hpp"
 
+namespace kv_tiers_test {
+
 using namespace llmscape;
 using serving::KvFetch;
 using serving::KvOffloadConfig;
@@ -166,3 +168,5 @@ TEST_CASE("a call that is given up while its prefix is on its way leaves at once
   CHECK(system.answers[2].at == Seconds(23));
   CHECK(system.replica().state().kv.pool.used() == 0);
 }
+
+}  // namespace kv_tiers_test

@@ -8,6 +8,8 @@
 #include "sim/serving/routers/least_tokens.hpp"
 #include "tests/support/plain_engine.hpp"
 
+namespace kv_transfer_test {
+
 using namespace llmscape;
 using serving::Outcome;
 using serving::Role;
@@ -167,3 +169,5 @@ TEST_CASE("1,000 random requests over three prefill and two decode replicas: eve
     for (std::size_t i = 0; i < 5; ++i) CHECK(system.replica(i).state().kv.pool.used() == 0);
   }
 }
+
+}  // namespace kv_transfer_test

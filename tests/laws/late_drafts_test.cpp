@@ -8,6 +8,8 @@
 #include "sim/serving/routers/least_tokens.hpp"
 #include "tests/support/serving_bench.hpp"
 
+namespace late_drafts_test {
+
 using namespace llmscape;
 using serving::Speculation;
 using testing::call;
@@ -177,3 +179,5 @@ TEST_CASE("where a request's drafts become late is of the request: who else is s
   CHECK(late <= 457 - 54);
   CHECK(late >= 457 - 54 - 4);
 }
+
+}  // namespace late_drafts_test

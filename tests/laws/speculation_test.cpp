@@ -7,6 +7,8 @@
 #include "sim/serving/routers/least_tokens.hpp"
 #include "tests/support/serving_bench.hpp"
 
+namespace speculation_test {
+
 using namespace llmscape;
 using serving::Role;
 using serving::Speculation;
@@ -133,3 +135,5 @@ TEST_CASE("a request that fills the pool alone is served: its drafts have blocks
   CHECK(system.gateway().calls().counters().completed == 1);
   CHECK(system.gateway().calls().counters().dropped == 1);
 }
+
+}  // namespace speculation_test

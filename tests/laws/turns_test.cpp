@@ -7,6 +7,8 @@
 #include "sim/serving/routers/least_tokens.hpp"
 #include "tests/support/serving_bench.hpp"
 
+namespace turns_test {
+
 using namespace llmscape;
 using serving::Outcome;
 using serving::Pool;
@@ -143,3 +145,5 @@ TEST_CASE("whatever comes, turns lose no call, no two models run at once, and lo
     }
   }
 }
+
+}  // namespace turns_test

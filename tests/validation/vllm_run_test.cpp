@@ -13,6 +13,8 @@
 #include "sim/validation/requests.hpp"
 #include "tests/support/scenario_run.hpp"
 
+namespace vllm_run_test {
+
 using namespace llmscape;
 using llmscape::testing::scenario_of;
 
@@ -159,3 +161,5 @@ TEST_CASE("a measured vLLM run on the catalogue's device, whose parameters were 
   CHECK(with_constant.error("ttft", "p50") < 0.05);
   check_loads(with_constant, 3);
 }
+
+}  // namespace vllm_run_test

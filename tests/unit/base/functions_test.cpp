@@ -7,7 +7,7 @@
 
 #include "base/expression.hpp"
 
-namespace llmscape {
+namespace llmscape::functions_test {
 namespace {
 
 using Numbers = std::vector<double>;
@@ -92,4 +92,4 @@ TEST_CASE("a wrong call says how it is written") {
   CHECK(holds(mistake_in("abs()"), "')' is no value"));
 }
 
-}  // namespace llmscape
+}  // namespace llmscape::functions_test

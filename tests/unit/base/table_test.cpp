@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+namespace table_test {
+
 using namespace llmscape;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("progress without a terminal is one line per tenth, and nothing when q
   CHECK(written.starts_with("sweep: 0 %\n"));
   CHECK(written.find("\nsweep: 100 %") != std::string::npos);
 }
+
+}  // namespace table_test

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace llmscape::hardware {
+namespace llmscape::hardware::expert_fit_test {
 namespace {
 
 Chip h100() {
@@ -118,4 +118,4 @@ TEST_CASE("models that outrun the memory with three matrices, narrow shares and 
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::hardware::expert_fit_test

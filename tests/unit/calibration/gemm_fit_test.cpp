@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace llmscape::hardware {
+namespace llmscape::hardware::gemm_fit_test {
 namespace {
 
 // Constants of the data sheets that the fits are made with.
@@ -147,4 +147,4 @@ TEST_CASE("GEMMs of an A100 are predicted on unseen weight shapes") {
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::hardware::gemm_fit_test

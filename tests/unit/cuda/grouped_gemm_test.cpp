@@ -6,6 +6,8 @@
 
 #include <numeric>
 
+namespace grouped_gemm_test {
+
 namespace {
 using namespace llmscape::hardware::harness::cuda;
 
@@ -56,3 +58,5 @@ TEST_CASE("Row tiles cover every row once, and no tile meets two experts") {
   CHECK(tiles[1].first_row == 3);
   CHECK(tiles[3].first_row + tiles[3].rows == 133);
 }
+
+}  // namespace grouped_gemm_test

@@ -8,6 +8,8 @@
 
 #include <cmath>
 
+namespace prefill_attention_test {
+
 namespace {
 using namespace llmscape::hardware::harness::cuda;
 
@@ -81,3 +83,5 @@ TEST_CASE("Prefill attention sees the tokens cached before the chunk") {
   CHECK(error_of<128>({{5, 100}, {40, 63}}, 2, 2, emulated::Order::kForward) < kRounding);
   CHECK(error_of<64>({{1, 64}, {65, 1}}, 1, 3, emulated::Order::kBackward) < kRounding);
 }
+
+}  // namespace prefill_attention_test

@@ -5,6 +5,8 @@
 
 #include "tests/unit/explore/rows.hpp"
 
+namespace check_test {
+
 using namespace llmscape;
 using namespace llmscape::explore;
 using namespace llmscape::explore::test;
@@ -32,7 +34,7 @@ Check checked(const ResultsTable& table, const Baseline& baseline, const MetricC
 }
 
 // How a metric stands that was `before` and is `now`, with a tolerance of 10 %.
-Standing standing(const std::string& metric, Estimate before, Estimate now) {
+MetricStanding standing(const std::string& metric, Estimate before, Estimate now) {
   Baseline start;
   start.tolerance = {0.1, true, "10%"};
   start.metrics = {metric};
@@ -47,36 +49,36 @@ Estimate exactly(double value) { return {value, value, value}; }
 }  // namespace
 
 TEST_CASE("within the tolerance is SAME, beyond it the direction of the metric decides") {
-  CHECK(standing("ttft.p99", exactly(10), exactly(11)) == Standing::same);
-  CHECK(standing("ttft.p99", exactly(10), exactly(11.01)) == Standing::worse);
-  CHECK(standing("ttft.p99", exactly(10), exactly(8.9)) == Standing::better);
-  CHECK(standing("goodput_rps", exactly(10), exactly(11.01)) == Standing::better);
-  CHECK(standing("goodput_rps", exactly(10), exactly(8.9)) == Standing::worse);
+  CHECK(standing("ttft.p99", exactly(10), exactly(11)) == MetricStanding::same);
+  CHECK(standing("ttft.p99", exactly(10), exactly(11.01)) == MetricStanding::worse);
+  CHECK(standing("ttft.p99", exactly(10), exactly(8.9)) == MetricStanding::better);
+  CHECK(standing("goodput_rps", exactly(10), exactly(11.01)) == MetricStanding::better);
+  CHECK(standing("goodput_rps", exactly(10), exactly(8.9)) == MetricStanding::worse);
 }
 
 TEST_CASE("beyond the tolerance is AMBIGUOUS as long as the intervals touch") {
-  CHECK(standing("ttft.p99", {10, 9, 11}, {12, 11, 13}) == Standing::ambiguous);
-  CHECK(standing("ttft.p99", {10, 9, 11}, {12, 11.1, 13}) == Standing::worse);
-  CHECK(standing("ttft.p99", exactly(10), {12, 9, 15}) == Standing::ambiguous);
-  CHECK(standing("ttft.p99", {10, 9, 11}, {8, 7, 8.9}) == Standing::better);
+  CHECK(standing("ttft.p99", {10, 9, 11}, {12, 11, 13}) == MetricStanding::ambiguous);
+  CHECK(standing("ttft.p99", {10, 9, 11}, {12, 11.1, 13}) == MetricStanding::worse);
+  CHECK(standing("ttft.p99", exactly(10), {12, 9, 15}) == MetricStanding::ambiguous);
+  CHECK(standing("ttft.p99", {10, 9, 11}, {8, 7, 8.9}) == MetricStanding::better);
 }
 
 TEST_CASE("a share of nothing is nothing: a metric that was 0 must stay so") {
-  CHECK(standing("preemptions", exactly(0), exactly(0)) == Standing::same);
-  CHECK(standing("preemptions", exactly(0), exactly(1)) == Standing::worse);
+  CHECK(standing("preemptions", exactly(0), exactly(0)) == MetricStanding::same);
+  CHECK(standing("preemptions", exactly(0), exactly(1)) == MetricStanding::worse);
 }
 
 TEST_CASE("a metric without a better direction must not move") {
-  CHECK(standing("steps", exactly(100), exactly(109)) == Standing::same);
-  CHECK(standing("steps", exactly(100), exactly(80)) == Standing::worse);
-  CHECK(standing("steps", exactly(100), exactly(120)) == Standing::worse);
+  CHECK(standing("steps", exactly(100), exactly(109)) == MetricStanding::same);
+  CHECK(standing("steps", exactly(100), exactly(80)) == MetricStanding::worse);
+  CHECK(standing("steps", exactly(100), exactly(120)) == MetricStanding::worse);
 }
 
 TEST_CASE("a metric that one side lacks is WORSE, one that both lack is not compared") {
   const Baseline before = baseline_from(one_run("ttft.p99", exactly(1)));
   const Check found = checked(one_run("itl.p99", exactly(1)), before);
   REQUIRE(found.metrics() == 2);
-  CHECK(found.count(Standing::worse) == 2);
+  CHECK(found.count(MetricStanding::worse) == 2);
   CHECK(found.configurations[0].metrics[0].reason == "the results lack it");
   CHECK(found.configurations[0].metrics[1].reason == "the baseline lacks it");
   CHECK(checked(one_run("itl.p99", exactly(1)), before, metrics::find_columns("itl.p99")).metrics() == 1);
@@ -112,7 +114,7 @@ TEST_CASE("configurations are known by the values of their axes, whatever their 
   turned.rows = {row(5, {"2", "8 /s"}, {{"ttft.p99", 2}}), row(9, {"1", "8 /s"}, {{"ttft.p99", 1}})};
   const Check found = checked(turned, baseline);
   CHECK(found.passed());
-  CHECK(found.count(Standing::same) == 2);
+  CHECK(found.count(MetricStanding::same) == 2);
 }
 
 TEST_CASE("results with other axes, and a check of nothing, are refused") {
@@ -124,3 +126,5 @@ TEST_CASE("results with other axes, and a check of nothing, are refused") {
   CHECK_FALSE(check(other, baseline, {}, diagnostics));
   CHECK(diagnostics.errors() == 2);
 }
+
+}  // namespace check_test

@@ -2,7 +2,7 @@
 #include "closed_form_cases.hpp"
 #include "hardware/cim/step.hpp"
 
-namespace llmscape::hardware {
+namespace llmscape::hardware::cim_test {
 namespace {
 
 using doctest::Approx;
@@ -244,4 +244,4 @@ TEST_CASE("a row count that is no power of two is refused where it stands") {
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::hardware::cim_test

@@ -3,7 +3,7 @@
 #include "hardware/dataflow/placement.hpp"
 #include "large_models.hpp"
 
-namespace llmscape::hardware {
+namespace llmscape::hardware::dataflow_test {
 namespace {
 
 using doctest::Approx;
@@ -261,4 +261,4 @@ TEST_CASE("a decode step keeps HBM busy at the share of its bandwidth that strea
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::hardware::dataflow_test

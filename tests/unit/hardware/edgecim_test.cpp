@@ -7,7 +7,7 @@
 #include "models/format.hpp"
 
 // What EdgeCIM (arXiv 2604.11512) publishes, of the shipped models at INT4: 128 tokens generated after a prompt of 128.
-namespace llmscape::hardware {
+namespace llmscape::hardware::edgecim_test {
 namespace {
 
 using doctest::Approx;
@@ -182,4 +182,4 @@ TEST_CASE("with every tile active nothing overlaps: a step is compute, reload, t
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::hardware::edgecim_test

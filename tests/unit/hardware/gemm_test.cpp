@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace llmscape::hardware {
+namespace llmscape::hardware::gemm_test {
 namespace {
 
 double micros(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -129,4 +129,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::hardware::gemm_test

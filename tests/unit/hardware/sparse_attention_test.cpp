@@ -12,7 +12,7 @@
 #include <array>
 #include <vector>
 
-namespace llmscape::hardware {
+namespace llmscape::hardware::sparse_attention_test {
 namespace {
 
 using doctest::Approx;
@@ -159,4 +159,4 @@ TEST_CASE("rooflines and CPUs honour what a plan leaves out") {
   }
 }
 
-}  // namespace llmscape::hardware
+}  // namespace llmscape::hardware::sparse_attention_test

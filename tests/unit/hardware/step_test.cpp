@@ -4,7 +4,7 @@
 #include <array>
 #include <numeric>
 
-namespace llmscape::hardware {
+namespace llmscape::hardware::step_test {
 namespace {
 
 Seconds family(const StepCost& cost, OperatorFamily f) { return cost.by_family[static_cast<std::size_t>(f)]; }
@@ -237,4 +237,4 @@ TEST_CASE("latent attention steps through prompts, decodes and both") {
 }
 
 }  // namespace
-}  // namespace llmscape::hardware
+}  // namespace llmscape::hardware::step_test

@@ -11,6 +11,8 @@
 #include "models/step_work.hpp"
 #include "tests/unit/traces/trace_folder.hpp"
 
+namespace table_test {
+
 using namespace llmscape;
 using namespace llmscape::hardware;
 using doctest::Approx;
@@ -222,3 +224,5 @@ TEST_CASE("a folder that is not there is reported at its key") {
   CHECK_FALSE(device);
   CHECK(diagnostics.text(false).find("device.yaml:3:9: error: there is no folder '" + gone) == 0);
 }
+
+}  // namespace table_test

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <initializer_list>
 
+namespace attention_pairs_test {
+
 using namespace llmscape::models;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("a prefix hit saves the prefix's own pairs, and a hit of all but one t
   CHECK(causal_pairs(prompt, 0) - causal_pairs(prompt - hit, hit) == causal_pairs(hit, 0));
   CHECK(causal_pairs(1, prompt - 1) == decode_pairs(1, prompt));
 }
+
+}  // namespace attention_pairs_test

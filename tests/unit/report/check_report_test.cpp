@@ -11,11 +11,11 @@
 using namespace llmscape;
 using namespace llmscape::report;
 using explore::Check;
-using explore::Standing;
+using explore::MetricStanding;
 
 namespace {
 
-explore::MetricCheck metric(const char* name, Standing standing, double before, double now) {
+explore::MetricCheck metric(const char* name, MetricStanding standing, double before, double now) {
   return {metrics::find_column(name),       standing,           explore::Estimate{before, before, before},
           explore::Estimate{now, now, now}, {0.01, true, "1%"}, ""};
 }
@@ -23,8 +23,12 @@ explore::MetricCheck metric(const char* name, Standing standing, double before, 
 Check some_check() {
   Check check;
   check.configurations = {
-      {"rate=8 /s", "", {metric("ttft.p99", Standing::worse, 0.1, 0.15), metric("itl.p99", Standing::same, 1, 1)}},
-      {"a|b <&> \"c\"", "", {metric("goodput_rps", Standing::worse, 8, 2), metric("e2e.p50", Standing::better, 4, 3)}},
+      {"rate=8 /s",
+       "",
+       {metric("ttft.p99", MetricStanding::worse, 0.1, 0.15), metric("itl.p99", MetricStanding::same, 1, 1)}},
+      {"a|b <&> \"c\"",
+       "",
+       {metric("goodput_rps", MetricStanding::worse, 8, 2), metric("e2e.p50", MetricStanding::better, 4, 3)}},
       {"rate=9 /s", "the results lack it", {}},
   };
   return check;
@@ -38,7 +42,7 @@ TEST_CASE("the first sentence is the answer") {
   CHECK(check_headline(some_check()) ==
         "2 of 4 metrics are WORSE, most of all goodput_rps of a|b <&> \"c\" (-75 %); 1 of 3 configurations fails");
   Check good;
-  good.configurations = {{"", "", {metric("ttft.p99", Standing::same, 1, 1)}}};
+  good.configurations = {{"", "", {metric("ttft.p99", MetricStanding::same, 1, 1)}}};
   CHECK(check_headline(good) == "0 of 1 metrics are WORSE");
 }
 
@@ -63,7 +67,7 @@ TEST_CASE("Markdown escapes what would end a cell") {
 
 TEST_CASE("JUnit has a suite for each configuration and a case for each metric") {
   Check check = some_check();
-  check.configurations[1].metrics[1].standing = Standing::ambiguous;
+  check.configurations[1].metrics[1].standing = MetricStanding::ambiguous;
   CHECK(junit_xml(check) == R"(<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="llmscape check" tests="5" failures="3" errors="0" time="0">
   <testsuite name="rate=8 /s" tests="2" failures="1" errors="0" skipped="0" time="0">

@@ -9,6 +9,8 @@
 #include "sim/explore/axis_role.hpp"
 #include "tests/unit/explore/rows.hpp"
 
+namespace frontier_test {
+
 using namespace llmscape;
 using namespace llmscape::explore;
 using namespace llmscape::explore::test;
@@ -239,3 +241,5 @@ TEST_CASE("who dominates a configuration is told with ratios") {
   CHECK(has(text, "0.500x"));
   CHECK(dominators_text(asked.view(), 3) == "Nothing dominates hardware=cim x4 rate=4 /s.\n");
 }
+
+}  // namespace frontier_test

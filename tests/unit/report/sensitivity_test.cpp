@@ -9,6 +9,8 @@
 
 #include "sim/result/metric_table.hpp"
 
+namespace sensitivity_test {
+
 using namespace llmscape;
 using explore::Sensitivity;
 
@@ -63,3 +65,5 @@ TEST_CASE("JSON and CSV have every parameter with its path as --set takes it, an
   CHECK(has(csv, "hardware.devices[edge].tdp,700 W,tpot_s.mean,0.02,0,0\n"));
   CHECK(has(csv, "hardware.devices[edge].memory_efficiency,1,tpot_s.mean,0.02,0.05,\n"));
 }
+
+}  // namespace sensitivity_test

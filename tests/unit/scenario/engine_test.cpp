@@ -8,6 +8,8 @@
 #include "sim/scenario/replica_size.hpp"
 #include "tests/support/scenario_run.hpp"
 
+namespace engine_test {
+
 using namespace llmscape;
 using llmscape::testing::holds;
 using llmscape::testing::mistakes;
@@ -167,3 +169,5 @@ TEST_CASE("whose is the first token of a KV transfer? the decoder's in vLLM, the
   CHECK(result("batcher: sglang").latency["ttft_s"]->mean ==
         doctest::Approx(transferred.latency["ttft_s"]->mean).epsilon(0.02));
 }
+
+}  // namespace engine_test

@@ -11,6 +11,8 @@
 #include "tests/support/scenario_run.hpp"
 #include "tests/unit/hardware/hardware_fixtures.hpp"
 
+namespace precision_test {
+
 using namespace llmscape;
 using llmscape::testing::holds;
 using llmscape::testing::mistakes;
@@ -210,3 +212,5 @@ TEST_CASE("what does an all-reduce over eight L40S cost beside one over four?") 
   // The same links, 2 x 7/8 of the tensor through each rank in place of 2 x 3/4.
   CHECK(seconds(8) / seconds(4) == doctest::Approx((7.0 / 8) / (3.0 / 4)).epsilon(0.02));
 }
+
+}  // namespace precision_test

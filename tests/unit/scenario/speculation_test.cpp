@@ -8,6 +8,8 @@
 #include "models/speculation.hpp"
 #include "tests/support/scenario_run.hpp"
 
+namespace speculation_test {
+
 using namespace llmscape;
 using llmscape::testing::holds;
 using llmscape::testing::json_on_simgrid;
@@ -222,3 +224,5 @@ TEST_CASE("mistakes in speculation are told") {
               "more than its budget"));
   CHECK(holds(mistakes(yaml_of(speculate(", draft: {model: llama-3.1-405b}"))), "cannot make drafts: 81"));
 }
+
+}  // namespace speculation_test

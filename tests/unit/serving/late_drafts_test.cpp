@@ -7,6 +7,8 @@
 #include "base/random.hpp"
 #include "sim/serving/replica/decode_set.hpp"
 
+namespace late_drafts_test {
+
 using namespace llmscape;
 using namespace llmscape::serving;
 
@@ -135,3 +137,5 @@ TEST_CASE("a limit that no context reaches changes nothing") {
   CHECK(finished.size() == 16);
   CHECK(limited.late() == 0);
 }
+
+}  // namespace late_drafts_test

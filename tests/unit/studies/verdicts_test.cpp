@@ -3,7 +3,7 @@
 
 #include "tests/unit/studies/support.hpp"
 
-namespace llmscape::studies {
+namespace llmscape::studies::verdicts_test {
 namespace {
 
 using test::found;
@@ -233,4 +233,4 @@ TEST_CASE("with kernels of its own, a study is judged by them, and what the cata
   CHECK(outcome.counted(ClaimKind::close) == 2);
 }
 
-}  // namespace llmscape::studies
+}  // namespace llmscape::studies::verdicts_test

@@ -6,7 +6,7 @@
 #include "tests/unit/traces/trace_folder.hpp"
 #include "traces/microbench_record.hpp"
 
-namespace llmscape::traces {
+namespace llmscape::traces::kernel_tables_test {
 namespace {
 
 const std::string kGemmHeader = "framework,version,device,op_name,kernel_source,gemm_dtype,m,n,k,latency\n";
@@ -321,4 +321,4 @@ TEST_CASE("a folder stands for the tables inside it") {
 }
 
 }  // namespace
-}  // namespace llmscape::traces
+}  // namespace llmscape::traces::kernel_tables_test
