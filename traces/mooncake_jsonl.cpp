@@ -11,19 +11,19 @@
 namespace llmscape::traces {
 namespace {
 
-constexpr std::string_view kFormat = "mooncake-jsonl";
+constexpr std::string_view kMooncake = "mooncake-jsonl";
 constexpr std::int64_t kBlockTokens = 512;
 constexpr std::int64_t kNanosecondsPerMs = 1'000'000;
-const JsonKeys kKeys = {{"timestamp", "input_length", "output_length", "hash_ids"}, {}};
+const JsonKeys kMooncakeKeys = {{"timestamp", "input_length", "output_length", "hash_ids"}, {}};
 
 class MooncakeReader final : public RowReader {
  public:
-  explicit MooncakeReader(const std::string& path) : RowReader(kFormat, path) {}
+  explicit MooncakeReader(const std::string& path) : RowReader(kMooncake, path) {}
 
  private:
   std::optional<TimedRecord> read(const Row& row) override {
     const auto object = parse_object(row);
-    if (!object || !check_keys(*object, kKeys, row)) return std::nullopt;
+    if (!object || !check_keys(*object, kMooncakeKeys, row)) return std::nullopt;
     const JsonValue& stamp = *object->find("timestamp");
     const auto time = row.nanoseconds({"timestamp", stamp.span}, kNanosecondsPerMs);
     const auto tokens = row.tokens({"input_length", object->find("input_length")->span});
@@ -57,7 +57,7 @@ class MooncakeReader final : public RowReader {
 }  // namespace
 
 TraceFormat mooncake_jsonl() {
-  return {kFormat, "Mooncake traces: arrival, lengths, and one prefix id for each 512 prompt tokens",
+  return {kMooncake, "Mooncake traces: arrival, lengths, and one prefix id for each 512 prompt tokens",
           [](std::string_view, std::string_view first_line) {
             return first_line.find("\"hash_ids\"") != first_line.npos &&
                    first_line.find("\"session_id\"") == first_line.npos;

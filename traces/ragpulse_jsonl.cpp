@@ -17,9 +17,9 @@
 namespace llmscape::traces {
 namespace {
 
-constexpr std::string_view kFormat = "ragpulse-jsonl";
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
-const JsonKeys kKeys = {{"timestamp", "input_length", "output_length", "hash_ids", "session_id"}, {}};
+constexpr std::string_view kRagpulse = "ragpulse-jsonl";
+constexpr std::int64_t kRagpulseTicksPerSecond = 1'000'000'000;
+const JsonKeys kRagpulseKeys = {{"timestamp", "input_length", "output_length", "hash_ids", "session_id"}, {}};
 
 struct ComponentKind {
   std::string key;     // in hash_ids
@@ -90,12 +90,12 @@ class ComponentTables {
 class RagpulseReader final : public RowReader {
  public:
   RagpulseReader(const std::string& path, ComponentTables tables)
-      : RowReader(kFormat, path), tables_(std::move(tables)) {}
+      : RowReader(kRagpulse, path), tables_(std::move(tables)) {}
 
  private:
   std::optional<TimedRecord> read(const Row& row) override {
     const auto object = parse_object(row);
-    if (!object || !check_keys(*object, kKeys, row)) return std::nullopt;
+    if (!object || !check_keys(*object, kRagpulseKeys, row)) return std::nullopt;
     const JsonValue* stamp = find_text(*object, "timestamp", row);
     const JsonValue* session = find_text(*object, "session_id", row);
     const JsonValue& length = *object->find("input_length");
@@ -103,7 +103,7 @@ class RagpulseReader final : public RowReader {
     const auto output = row.tokens({"output_length", object->find("output_length")->span});
     if (!stamp || !session || !tokens || !output) return std::nullopt;
     const Span digits = {stamp->span.position + 1, stamp->span.length - 2};
-    const auto time = row.nanoseconds({"timestamp", digits}, kNanosecondsPerSecond);
+    const auto time = row.nanoseconds({"timestamp", digits}, kRagpulseTicksPerSecond);
     auto prompt = read_components(*object->find("hash_ids"), row);
     if (!time || !prompt) return std::nullopt;
 
@@ -153,7 +153,7 @@ class RagpulseReader final : public RowReader {
 }  // namespace
 
 TraceFormat ragpulse_jsonl() {
-  return {kFormat, "RAGPulse traces: arrival, lengths, component ids of retrieval-augmented prompts, conversation",
+  return {kRagpulse, "RAGPulse traces: arrival, lengths, component ids of retrieval-augmented prompts, conversation",
           [](std::string_view, std::string_view first_line) {
             return first_line.find("\"passages_ids\"") != first_line.npos;
           },

@@ -18,7 +18,7 @@
 namespace llmscape::traces {
 namespace {
 
-constexpr std::string_view kFormat = "vllm-jsonl";
+constexpr std::string_view kVllm = "vllm-jsonl";
 constexpr std::size_t kBlockTokens = 16;
 
 struct Alias {
@@ -84,7 +84,7 @@ Prompt blocks_of(std::span<const std::uint64_t> ids) {
 
 class VllmReader final : public RowReader {
  public:
-  explicit VllmReader(const std::string& path) : RowReader(kFormat, path) {}
+  explicit VllmReader(const std::string& path) : RowReader(kVllm, path) {}
 
  private:
   std::optional<TimedRecord> read(const Row& row) override {
@@ -124,7 +124,7 @@ class VllmReader final : public RowReader {
 }  // namespace
 
 TraceFormat vllm_jsonl() {
-  return {kFormat, "workloads of vLLM runs and ShareGPT with lengths: arrival, lengths, token ids if recorded",
+  return {kVllm, "workloads of vLLM runs and ShareGPT with lengths: arrival, lengths, token ids if recorded",
           [](std::string_view, std::string_view first_line) {
             return std::ranges::any_of(kInput, [&](const Alias& a) {
               return first_line.find(fmt::format("\"{}\"", a.key)) != first_line.npos;

@@ -11,8 +11,8 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr int kFolds = 5;
-constexpr std::uint64_t kFoldKey = 0x67656d6d;  // any fixed number
+constexpr int kShapeFolds = 5;
+constexpr std::uint64_t kShapeFoldKey = 0x67656d6d;  // any fixed number
 constexpr double kCoverage = 0.9;
 constexpr std::size_t kFewestForQuantiles = 20;
 
@@ -65,11 +65,11 @@ std::size_t distinct(std::vector<Group> groups) {
 // What fits to the other folds predict for each row, in seconds.
 std::vector<double> held_out_predictions(const FormProblem& problem) {
   std::vector<Group> groups = problem.groups;
-  if (distinct(groups) < kFolds)
+  if (distinct(groups) < kShapeFolds)
     for (std::size_t row = 0; row < groups.size(); ++row) groups[row] = {static_cast<std::int64_t>(row)};
-  const std::vector<int> fold_of = grouped_folds(groups, kFolds, kFoldKey);
+  const std::vector<int> fold_of = grouped_folds(groups, kShapeFolds, kShapeFoldKey);
   std::vector<double> predicted(problem.measured.size());
-  for (int fold = 0; fold < kFolds; ++fold) {
+  for (int fold = 0; fold < kShapeFolds; ++fold) {
     Rows seen, held_out;
     for (std::size_t row = 0; row < fold_of.size(); ++row) (fold_of[row] == fold ? held_out : seen).push_back(row);
     // One start: the basin was found with all rows, and the prior medians lie in it.

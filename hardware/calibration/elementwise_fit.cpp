@@ -15,7 +15,7 @@ namespace llmscape::hardware {
 namespace {
 
 using traces::TimedElementwise;
-using Kind = models::Elementwise::Kind;
+using ElementwiseKind = models::Elementwise::Kind;
 
 constexpr std::ptrdiff_t kFewestRecords = 10;
 constexpr std::size_t kFewestWidths = 3;
@@ -24,18 +24,20 @@ constexpr double kElementBytes = 2;  // tables of element-wise kernels are of 16
 // A kind of kernel with a row of its own.
 struct Row {
   std::string_view kind;
-  Kind what;           // of Elementwise; sampling is an operator apart
-  double per_element;  // read and written of one element of the width (cost model 3.3)
+  ElementwiseKind what;  // of Elementwise; sampling is an operator apart
+  double per_element;    // read and written of one element of the width (cost model 3.3)
   StreamParameters& (*parameters)(ElementwiseParameters&);
 };
 constexpr std::array kRows = {
-    Row{"norm", Kind::norm, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.norm; }},
-    Row{"activation", Kind::activation, 3, [](ElementwiseParameters& p) -> StreamParameters& { return p.activation; }},
-    Row{"rope", Kind::rope, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.rope; }},
-    Row{"add", Kind::add, 3,
+    Row{"norm", ElementwiseKind::norm, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.norm; }},
+    Row{"activation", ElementwiseKind::activation, 3,
+        [](ElementwiseParameters& p) -> StreamParameters& { return p.activation; }},
+    Row{"rope", ElementwiseKind::rope, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.rope; }},
+    Row{"add", ElementwiseKind::add, 3,
         [](ElementwiseParameters& p) -> StreamParameters& { return p.add ? *p.add : p.add.emplace(); }},
-    Row{"embedding", Kind::embedding, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.embedding; }},
-    Row{"sampling", Kind::norm, 0, [](ElementwiseParameters& p) -> StreamParameters& { return p.sampling; }},
+    Row{"embedding", ElementwiseKind::embedding, 2,
+        [](ElementwiseParameters& p) -> StreamParameters& { return p.embedding; }},
+    Row{"sampling", ElementwiseKind::norm, 0, [](ElementwiseParameters& p) -> StreamParameters& { return p.sampling; }},
 };
 constexpr std::string_view kSampling = "sampling";
 

@@ -15,7 +15,7 @@ using traces::TimedGemm;
 
 // Bounds and priors: fits of A100, H100, H200 and B200 agree on them (docs: kernel model). The order is that of
 // `parameters_of`.
-std::vector<FreeParameter> free_parameters(const GemmPrior& prior) {
+std::vector<FreeParameter> free_gemm_parameters(const GemmPrior& prior) {
   const double l2 = prior.l2_bandwidth.si();
   return {{"compute_efficiency", 0.3, 1.15, 0.85, 0.12},
           {"memory_efficiency", 0.4, 1.05, 0.82, 0.08},
@@ -70,7 +70,7 @@ std::vector<double> predict(const Chip& chip, const GemmParameters& parameters, 
 GemmCalibration fit_gemm(const Chip& chip, std::span<const TimedGemm> records, const GemmPrior& prior) {
   FormProblem problem;
   problem.family = "gemm";
-  problem.parameters = free_parameters(prior);
+  problem.parameters = free_gemm_parameters(prior);
   for (const TimedGemm& r : records) {
     problem.measured.push_back(r.time.si());
     problem.groups.push_back({r.n, r.k});

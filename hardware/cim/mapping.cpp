@@ -7,26 +7,26 @@
 namespace llmscape::hardware {
 namespace {
 
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t tiles_of(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
 std::int64_t tiles(const models::Linear& matrix, const models::Format& weights, const Macro& macro) {
-  return ceil_divide(matrix.k, *macro.rows) * ceil_divide(matrix.n, weight_columns(macro, weights));
+  return tiles_of(matrix.k, *macro.rows) * tiles_of(matrix.n, weight_columns(macro, weights));
 }
 
 TiledSet::TiledSet(const MatrixSet& set, const Macro& macro) {
   for (const auto& matrix : set.matrices) {
     tiles_of_.push_back(hardware::tiles(matrix, set.format, macro));
     tiles_ += tiles_of_.back();
-    partial_sums_ += static_cast<double>((ceil_divide(matrix.k, *macro.rows) - 1) * matrix.n);
+    partial_sums_ += static_cast<double>((tiles_of(matrix.k, *macro.rows) - 1) * matrix.n);
   }
 }
 
 double TiledSet::rounds(double sets, Packing packing, std::int64_t macros) const {
   if (packing == Packing::packed) return std::ceil(sets * static_cast<double>(tiles_) / static_cast<double>(macros));
   std::int64_t rounds = 0;
-  for (const auto q : tiles_of_) rounds += ceil_divide(q, macros);
+  for (const auto q : tiles_of_) rounds += tiles_of(q, macros);
   return sets * static_cast<double>(rounds);
 }
 

@@ -10,7 +10,7 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr std::size_t index(OperatorFamily family) { return static_cast<std::size_t>(family); }
+constexpr std::size_t family_index(OperatorFamily family) { return static_cast<std::size_t>(family); }
 
 // The part of a section's time that a family accounts for: its share of what the section waits for.
 double share(const SectionLoad& part, const SectionLoad& whole, const SectionTimes& times) {
@@ -78,17 +78,17 @@ DataflowStepModel::DataflowStepModel(DataflowDevice socket, const models::ModelS
 DataflowStepModel::Loads DataflowStepModel::layer_loads(const LayerShape& layer, const LayerLoad& work,
                                                         double tokens) const {
   Loads loads;
-  loads[index(OperatorFamily::gemm)] = products(layer.common, 1, tokens);
-  loads[index(OperatorFamily::grouped_gemm)] = products(layer.expert, work.experts_touched, work.expert_rows);
-  loads[index(OperatorFamily::prefill_attention)] = attention(layer, work.prefill);
-  loads[index(OperatorFamily::decode_attention)] = attention(layer, work.decode);
-  loads[index(OperatorFamily::collective)].sent = tokens * sent_per_layer_;
+  loads[family_index(OperatorFamily::gemm)] = products(layer.common, 1, tokens);
+  loads[family_index(OperatorFamily::grouped_gemm)] = products(layer.expert, work.experts_touched, work.expert_rows);
+  loads[family_index(OperatorFamily::prefill_attention)] = attention(layer, work.prefill);
+  loads[family_index(OperatorFamily::decode_attention)] = attention(layer, work.decode);
+  loads[family_index(OperatorFamily::collective)].sent = tokens * sent_per_layer_;
   return loads;
 }
 
 DataflowStepModel::Loads DataflowStepModel::head_loads(const models::Batch& batch) const {
   Loads loads;
-  SectionLoad& gemm = loads[index(OperatorFamily::gemm)];
+  SectionLoad& gemm = loads[family_index(OperatorFamily::gemm)];
   gemm = products(shape_.head, 1, static_cast<double>(batch.logit_rows()));
   if (socket_.streams_embedding) gemm.weights += shape_.embedding;
   return loads;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kPackingGain = 0.95;  // query heads of a group are packed into tiles only where that saves over 5 %
 constexpr double kDecodeRows = 64;     // rows of the tile that a decode's query head takes, of which it fills one
-constexpr double kActivationBytes = 2;
+constexpr double kPrefillElement = 2;
 constexpr double kAppendPasses = 2;  // new keys and values are read and written once to append them to the cache
 
 // What the tiles of a kernel add up to. A block is the pairs of one tile with `edge` keys.
@@ -102,7 +102,7 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
       static_cast<double>(decodes.attended.sum) * key_bytes * passes(chip, shape, decodes, work.sequences, key_bytes);
   const double body = std::hypot(compute, decode_bytes / bandwidth);
   const double streamed = (work.keys + kAppendPasses * work.new_keys) * key_bytes +
-                          work.queries * shape.heads * (score_width + value_width) * kActivationBytes;
+                          work.queries * shape.heads * (score_width + value_width) * kPrefillElement;
   const Flops flops(2 * shape.heads * (score_width + value_width) * work.pairs);
   // Decodes in the kernel are corrected as its chunks are.
   const double factor = p.correction && !shape.mla ? p.correction->factor(features_of(shape, chunks)) : 1;

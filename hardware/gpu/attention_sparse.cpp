@@ -9,8 +9,8 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kActivationBytes = 2;
-constexpr double kAppendPasses = 2;  // as in dense kernels
+constexpr double kSparseElement = 2;
+constexpr double kSparseAppendPasses = 2;  // as in dense kernels
 
 }  // namespace
 
@@ -42,7 +42,7 @@ KernelCost sparse_attention_cost(const Chip& chip, const SparseAttentionParamete
   const double width = shape.head_dim;
   const Flops flops(2 * shape.heads * width * (2 * pairs + scored));
   const double entry = shape.kv_heads * 2 * width * shape.kv.bytes_with_scales();
-  const Bytes bytes((keys + kAppendPasses * tokens) * entry + tokens * shape.heads * 2 * width * kActivationBytes);
+  const Bytes bytes((keys + kSparseAppendPasses * tokens) * entry + tokens * shape.heads * 2 * width * kSparseElement);
   const Seconds time =
       p.launch + flops / (p.compute_efficiency * *chip.peak_bf16) + bytes / (memory_efficiency * *chip.hbm_bandwidth);
   return {time, flops, flops, bytes};
