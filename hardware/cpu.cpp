@@ -29,6 +29,10 @@ struct CpuPricer {
   void operator()(const models::DecodeAttention& a) const {
     part.add(OperatorFamily::decode_attention, attention_cost(cpu.decode_attention, cpu.threads, a), count);
   }
+  void operator()(const models::StateUpdate& u) const {
+    part.add(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
+             state_cost(cpu.decode_attention, cpu.threads, u), count);
+  }
   void operator()(const models::Elementwise& e) const { stream(OperatorFamily::elementwise, e); }
   void operator()(const models::Copy& c) const { stream(OperatorFamily::elementwise, c); }
   void operator()(const models::Sample& s) const { stream(OperatorFamily::sampling, s); }
@@ -57,6 +61,7 @@ class CpuStepModel final : public StepModel {
       part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
       part += tables_.logit_part(batch.logit_rows());
+      tables_.add_states(part, batch);
       part += priced(models::attention_work(model_, plan_, batch));
     }
     const PowerModel power{*cpu_.compute_energy, *cpu_.memory_energy, JoulesPerByte()};

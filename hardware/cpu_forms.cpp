@@ -2,6 +2,7 @@
 #include "hardware/cpu_forms.hpp"
 
 #include "hardware/operator_load.hpp"
+#include "hardware/state_work.hpp"
 #include "models/attention_pairs.hpp"
 
 #include <algorithm>
@@ -117,6 +118,14 @@ KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const mod
   work.stored = a.mla ? score_width : work.widths;
   const double flops = 2 * a.heads * work.widths * entries * static_cast<double>(a.tokens_per_sequence);
   return attention_cost(p, threads, work, a.kv.bytes_with_scales(), flops);
+}
+
+KernelCost state_cost(const CpuAttention& p, std::int64_t threads, const models::StateUpdate& u) {
+  const StateLoad load = load_of(u);
+  const Flops flops(load.flops);
+  const Bytes bytes(load.bytes);
+  return {p.launch + std::max(flops / (static_cast<double>(threads) * p.rate), bytes / p.bandwidth), flops, flops,
+          bytes};
 }
 
 KernelCost stream_cost(const CpuStream& p, std::int64_t threads, double bytes) {

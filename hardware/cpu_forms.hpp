@@ -49,6 +49,8 @@ struct CpuElementwise : Fit {
 };
 const Fields<CpuElementwise>& cpu_elementwise_fields();
 
+// Of recurrent states: at the rate and bandwidth of attention, as no kernel of the harness updates any.
+KernelCost state_cost(const CpuAttention& p, std::int64_t threads, const models::StateUpdate& u);
 KernelCost elementwise_cost(const CpuElementwise&, std::int64_t threads, const models::Elementwise&);
 KernelCost elementwise_cost(const CpuElementwise&, std::int64_t threads, const models::Copy&);
 KernelCost elementwise_cost(const CpuElementwise&, std::int64_t threads, const models::Sample&);

@@ -118,8 +118,8 @@ struct Device {
 std::vector<std::string> weights_too_large(const Device&, const models::ModelSpec&, const models::ParallelPlan&);
 
 // Why a device that prices whole layers by forms of its own cannot take this model: a token plan has changed it
-// (models/token_plan.hpp); or nothing.
-std::vector<std::string> token_plan_refused(const Device&, const models::ModelSpec&);
+// (models/token_plan.hpp), or a layer has a recurrent state or one of its parts alone; or nothing.
+std::vector<std::string> layers_refused(const Device&, const models::ModelSpec&);
 
 // The line of range_warnings() for a stated accuracy; none where it is empty.
 std::vector<std::string> accuracy_warning(const std::string& device, const std::string& accuracy);

@@ -33,10 +33,21 @@ std::vector<std::string> weights_too_large(const Device& device, const models::M
                       device.memory().si() / 1e9)};
 }
 
-std::vector<std::string> token_plan_refused(const Device& device, const models::ModelSpec& model) {
-  if (!models::changed_by_plan(model)) return {};
-  return {
-      fmt::format("'{}' prices layers whole: a token plan needs a device of kind gpu, cpu or roofline", device.name)};
+std::vector<std::string> layers_refused(const Device& device, const models::ModelSpec& model) {
+  std::vector<std::string> found;
+  if (models::changed_by_plan(model))
+    found.push_back(
+        fmt::format("'{}' prices layers whole: a token plan needs a device of kind gpu, cpu or roofline", device.name));
+  const bool whole = std::ranges::all_of(model.groups, [](const models::LayerGroup& group) {
+    return models::state_of(group.mixer, {}).bytes_per_token > 0 && group.feed_forward.present();
+  });
+  if (!whole)
+    found.push_back(
+        fmt::format("'{}' prices layers of attention and feed-forward: layers with a recurrent state, or with one part "
+                    "alone, need a "
+                    "device of kind gpu, cpu or roofline",
+                    device.name));
+  return found;
 }
 
 const Family<Device>& single_devices() {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hardware/state_work.hpp"
 #include "models/attention_pairs.hpp"
 
 namespace llmscape::hardware {
@@ -45,6 +46,11 @@ struct Loader {
     const double entries = static_cast<double>(a.attended.sum), queries = static_cast<double>(a.tokens_per_sequence);
     return {OperatorFamily::decode_attention, 2 * a.heads * (score_width + value_width) * entries * queries,
             entries * a.kv_heads * stored * a.kv.bytes_with_scales(), kHalf, kHalf};
+  }
+  OperatorLoad operator()(const models::StateUpdate& u) const {
+    const StateLoad load = load_of(u);
+    return {u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention, load.flops, load.bytes,
+            kHalf, kHalf};
   }
   OperatorLoad operator()(const models::Elementwise& e) const {
     return {OperatorFamily::elementwise, 0, e.bytes, kHalf, kHalf};

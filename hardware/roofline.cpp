@@ -54,6 +54,7 @@ class RooflineStepModel final : public StepModel {
       part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
       part += tables_.logit_part(batch.logit_rows());
+      tables_.add_states(part, batch);
       part += priced(models::attention_work(model_, plan_, batch));
     }
     const PowerModel power{*device_.compute_energy, *device_.memory_energy, *device_.link_energy};

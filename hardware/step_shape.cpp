@@ -10,52 +10,60 @@
 namespace llmscape::hardware {
 namespace {
 
-using models::Attention;
-
 void append(std::vector<models::Linear>& to, const std::array<models::Linear, 2>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-void describe_attention(LayerShape& layer, const Attention& a, const models::ModelSpec& spec) {
-  const auto laws = models::kv_laws(spec);
-  layer.law = static_cast<std::size_t>(std::find(laws.begin(), laws.end(), a.window) - laws.begin());
-  layer.window = a.window;
+void describe_heads(LayerShape& layer, const models::SoftmaxAttention& a) {
   layer.heads = a.heads;
-  layer.kv_bytes = models::kv_bytes_per_token(a, spec.precision.kv);
-  if (a.kind == Attention::Kind::gqa) {
-    layer.kv_heads = a.kv_heads;
-    layer.key_width = layer.value_width = a.head_dim;
-    layer.prefill_pair_flops = layer.decode_pair_flops = 4.0 * layer.heads * a.head_dim;
-    return;
-  }
+  layer.kv_heads = a.kv_heads;
+  layer.key_width = layer.value_width = a.head_dim;
+  layer.prefill_pair_flops = layer.decode_pair_flops = 4.0 * layer.heads * a.head_dim;
+}
+
+void describe_heads(LayerShape& layer, const models::LatentAttention& a) {
+  layer.heads = a.heads;
   layer.kv_heads = 1;
   layer.key_width = a.kv_rank + a.rope_dim;
   layer.value_width = a.kv_rank;
   // Prompts expand the latents to heads, decodes work on the latents themselves (cost-model 2.4).
-  layer.prefill_pair_flops = 2.0 * layer.heads * (a.nope_dim + a.rope_dim + a.v_dim);
-  layer.decode_pair_flops = 2.0 * layer.heads * (2 * a.kv_rank + a.rope_dim);
-  layer.expansion_flops = 2.0 * static_cast<double>(models::latent_expansion(a, 1).parameters());
+  layer.prefill_pair_flops = a.expanded_pair_flops();
+  layer.decode_pair_flops = a.absorbed_pair_flops();
+  layer.expansion_flops = 2.0 * static_cast<double>(a.expansion(1).parameters());
+}
+
+// Devices with these closed forms refuse other mixers (state_layers_refused).
+template <class Other>
+void describe_heads(LayerShape&, const Other&) {}
+
+void describe_attention(LayerShape& layer, const models::LayerGroup& group, const models::ModelSpec& spec) {
+  const auto laws = models::kv_laws(spec);
+  const models::SequenceState state = models::state_of(group.mixer, spec.precision);
+  layer.law = static_cast<std::size_t>(std::find(laws.begin(), laws.end(), state.reach) - laws.begin());
+  layer.window = state.reach;
+  layer.kv_bytes = state.bytes_per_token;
+  std::visit([&layer](const auto& kind) { describe_heads(layer, kind); }, group.mixer);
 }
 
 LayerShape describe(const models::LayerGroup& group, const models::ModelSpec& spec) {
   LayerShape layer;
   layer.count = group.count;
-  std::vector<models::Linear> common = models::projections(spec.hidden, group.attention, 1);
-  if (group.attention.kind == Attention::Kind::mla) common.push_back(models::latent_expansion(group.attention, 1));
+  std::vector<models::Linear> common = models::projections(spec.hidden, group.mixer, 1);
+  if (const auto* latent = std::get_if<models::LatentAttention>(&group.mixer)) common.push_back(latent->expansion(1));
   const models::FeedForward& kind = group.feed_forward;
   if (kind.routed()) {
     common.push_back(models::router(spec.hidden, kind));
     if (kind.shared_width > 0) append(common, models::feed_forward(spec.hidden, kind.shared_width, kind, 1));
     std::vector<models::Linear> expert;
-    append(expert, models::feed_forward(spec.hidden, kind.expert_width, kind, 1));
+    append(expert, models::feed_forward(kind.expert_input(spec.hidden), kind.expert_width, kind, 1));
     layer.expert = {std::move(expert), spec.precision.expert_weights()};
     layer.experts = kind.experts;
     layer.experts_per_token = kind.experts_per_token;
-  } else {
+  } else if (kind.present()) {
     append(common, models::feed_forward(spec.hidden, kind.width, kind, 1));
   }
   layer.common = {std::move(common), spec.precision.weights};
-  describe_attention(layer, group.attention, spec);
+  describe_attention(layer, group, spec);
   return layer;
 }
 

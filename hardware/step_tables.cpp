@@ -33,11 +33,11 @@ StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPla
     : model_(model), plan_(plan), coverage_(settings.coverage), adapter_(settings.adapter), price_(std::move(price)),
       phase_matters_(std::any_of(model.groups.begin(), model.groups.end(),
                                  [](const models::LayerGroup& group) {
-                                   return group.feed_forward.routed() ||
-                                          group.attention.kind == models::Attention::Kind::mla;
+                                   return group.feed_forward.routed() || models::depends_on_phase(group.mixer);
                                  })),
       ends_matter_(std::any_of(model.groups.begin(), model.groups.end(),
-                               [](const models::LayerGroup& group) { return group.prompt_kv_only; })) {}
+                               [](const models::LayerGroup& group) { return group.prompt_kv_only; })),
+      has_states_(models::state_bytes_per_sequence(model) > 0) {}
 
 const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
                                        const models::RankTokens& ranks) {
@@ -72,6 +72,22 @@ const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t 
       .emplace(key,
                price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends, ranks)))
       .first->second;
+}
+
+void StepTables::add_states(PartCost& part, const models::Batch& batch) {
+  if (!has_states_) return;
+  const models::StateCounts counts = models::state_counts(batch);
+  const auto work = [this](const models::StateCounts& some) {
+    return [this, some] { return price_(models::state_work(model_, plan_, some)); };
+  };
+  if (counts.chunks > 0) {
+    const models::StateCounts chunks{counts.chunks, counts.chunk_tokens, 0, 0};
+    part += kept(scans_, counts.chunks, counts.chunk_tokens, work(chunks));
+  }
+  if (counts.decodes > 0) {
+    const models::StateCounts decodes{0, 0, counts.decodes, counts.decode_tokens};
+    part += kept(updates_, counts.decodes, counts.decode_tokens, work(decodes));
+  }
 }
 
 const PartCost& StepTables::logit_part(std::int64_t rows) {

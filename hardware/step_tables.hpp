@@ -21,6 +21,8 @@ class StepTables {
   // `prompt_ends` and `ranks` as in models::token_work.
   const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
                              const models::RankTokens& ranks = {});
+  // What layers with a recurrent state do to it; nothing for models without any.
+  void add_states(PartCost& part, const models::Batch& batch);
   const PartCost& logit_part(std::int64_t rows);
   // What `adapters` distinct adapters (more than 0) add to `tokens` tokens. Throws std::invalid_argument where the
   // settings know no adapter.
@@ -45,11 +47,13 @@ class StepTables {
   Price price_;
   bool phase_matters_;  // expert coverage and latent attention tell prompt tokens from decodes
   bool ends_matter_;    // some layers compute the last tokens of prompts only
+  bool has_states_;
   Table tokens_, logits_;
   PairTable phased_tokens_;                         // by chunk tokens and decode tokens
   std::map<std::int64_t, PairTable> ended_tokens_;  // by prompt ends, then those
   RankTable ranked_;                                // of data-parallel ranks that do not all compute alike
   PairTable adapted_;                               // by tokens and adapters
+  PairTable scans_, updates_;                       // of states: by chunks or decodes, then their tokens
 };
 
 }  // namespace llmscape::hardware

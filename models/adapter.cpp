@@ -29,17 +29,19 @@ bool adapts(const Adapter& adapter, std::string_view target) {
 
 std::vector<AdaptedInput> adapted_inputs(const Adapter& adapter, std::int64_t hidden, const LayerGroup& group,
                                          int tensor) {
-  const Attention& attention = group.attention;
-  const std::int64_t queries = std::int64_t{attention.heads / tensor} * attention.head_dim;
-  const std::int64_t keys = std::int64_t{kv_heads_per_rank(attention, tensor)} * attention.head_dim;
   AdaptedInput projections{hidden, {}};
-  for (const auto& [target, width] : {std::pair{"q", queries}, {"k", keys}, {"v", keys}})
-    if (adapts(adapter, target)) projections.outs.push_back(width);
+  if (const auto* attention = std::get_if<SoftmaxAttention>(&group.mixer)) {
+    const std::int64_t queries = std::int64_t{attention->heads / tensor} * attention->head_dim;
+    const std::int64_t keys = std::int64_t{attention->kv_heads_of_rank(tensor)} * attention->head_dim;
+    for (const auto& [target, width] : {std::pair{"q", queries}, {"k", keys}, {"v", keys}})
+      if (adapts(adapter, target)) projections.outs.push_back(width);
+  }
 
   std::vector<AdaptedInput> inputs;
   if (!projections.outs.empty()) inputs.push_back(projections);
-  if (adapts(adapter, "o")) inputs.push_back({models::projections(hidden, attention, tensor).back().k, {hidden}});
-  if (adapts(adapter, "mlp")) {
+  if (const auto around = models::projections(hidden, group.mixer, tensor); adapts(adapter, "o") && !around.empty())
+    inputs.push_back({around.back().k, {hidden}});
+  if (adapts(adapter, "mlp") && group.feed_forward.present()) {
     const FeedForward& kind = group.feed_forward;
     const std::int64_t width = kind.width / tensor;
     inputs.push_back({hidden, std::vector<std::int64_t>(kind.gated ? 2 : 1, width)});
@@ -54,7 +56,7 @@ std::vector<std::string> problems(const Adapter& adapter, const ModelSpec& model
   const auto any_layer = [&model](auto&& is) { return std::any_of(model.groups.begin(), model.groups.end(), is); };
   std::vector<std::string> all;
   const bool projected = adapts(adapter, "q") || adapts(adapter, "k") || adapts(adapter, "v");
-  if (projected && any_layer([](const auto& g) { return g.attention.kind == Attention::Kind::mla; }))
+  if (projected && any_layer([](const auto& g) { return std::holds_alternative<LatentAttention>(g.mixer); }))
     all.emplace_back("adapters of q, k and v need a model without latent attention");
   if (adapts(adapter, "mlp") && any_layer([](const auto& g) { return g.feed_forward.routed(); }))
     all.emplace_back("adapters of mlp need a model without routed experts");

@@ -27,6 +27,13 @@ std::span<const Architecture> architectures() {
       {"MixtralForCausalLM", "mixtral", read_mixtral},
       {"Qwen2MoeForCausalLM", "qwen2_moe", read_qwen2_moe},
       {"Qwen3MoeForCausalLM", "qwen3_moe", read_qwen3_moe},
+      {"Qwen3VLForConditionalGeneration", "qwen3_vl", read_qwen3, "text_config"},
+      {"Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", read_qwen3_moe, "text_config"},
+      {"Qwen3_5ForConditionalGeneration", "qwen3_5", read_qwen3_5, "text_config"},
+      {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", read_qwen3_5, "text_config"},
+      {"NemotronHForCausalLM", "nemotron_h", read_nemotron_h},
+      {"MiMoForCausalLM", "mimo", read_qwen2},
+      {"KimiK25ForConditionalGeneration", "kimi_k25", read_deepseek, "text_config"},
       {"DeepseekV2ForCausalLM", "deepseek_v2", read_deepseek},
       {"DeepseekV3ForCausalLM", "deepseek_v3", read_deepseek},
       {"GlmMoeDsaForCausalLM", "glm_moe_dsa", read_deepseek},
@@ -87,7 +94,11 @@ std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, 
   ModelSpec model = architecture->read(text);
   model.name = std::move(name);
   model.family = architecture->family;
-  model.precision = hf::precision_of(whole, architecture->unnamed_type);
+  const bool typed = whole.has("dtype") || whole.has("torch_dtype");
+  model.precision = hf::precision_of(typed ? whole : text, whole.has("quantization_config") ? whole : text,
+                                     architecture->unnamed_type);
+  if (const YamlNode* vision = root.find("vision_config"); nested && vision)
+    diagnostics.warning(vision->where, "only the language part is modelled: images cost nothing");
   if (diagnostics.errors() == before) check_size(model, root.where, diagnostics);
   if (diagnostics.errors() != before) return std::nullopt;
   return model;

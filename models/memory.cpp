@@ -35,14 +35,14 @@ double widest_inner(const ModelSpec& model, const ParallelPlan& plan) {
   double widest = 0;
   for (const LayerGroup& group : model.groups) {
     double attention = 0;
-    for (const Linear& shape : projections(model.hidden, group.attention, plan.tensor))
+    for (const Linear& shape : projections(model.hidden, group.mixer, plan.tensor))
       attention += static_cast<double>(shape.n);
     const FeedForward& kind = group.feed_forward;
     const int accesses = kind.gated ? 3 : 2;
     const double dense = static_cast<double>(accesses * (kind.width + kind.shared_width)) / plan.tensor;
     const double rows = static_cast<double>(kind.experts_per_token) * plan.data / plan.expert;
-    const double routed =
-        rows * static_cast<double>(accesses * kind.expert_width / expert_shards(plan) + 2 * model.hidden);
+    const double routed = rows * static_cast<double>(accesses * kind.expert_width / expert_shards(plan) +
+                                                     2 * kind.expert_input(model.hidden));
     widest = std::max({widest, attention, dense + routed});
   }
   return widest;
@@ -53,12 +53,14 @@ double widest_inner(const ModelSpec& model, const ParallelPlan& plan) {
 MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::int64_t max_batched_tokens,
                        std::int64_t max_sequences) {
   double weights = tables_of_stage(model, plan);
-  double kv_per_token = 0;
+  double kv_per_token = 0, state_per_sequence = 0;
   for (const LayerGroup& group : model.groups) {
     const int layers = layers_per_stage(group, plan);
     const LayerParameters layer = layer_parameters(model.hidden, group, plan.tensor, expert_shards(plan));
     weights += layers * weight_bytes(layer, group.feed_forward.experts / plan.expert, model.precision);
-    kv_per_token += group.caches(layers) * kv_bytes_per_token(group.attention, model.precision.kv, plan.tensor);
+    const SequenceState state = state_of(group.mixer, model.precision, plan.tensor);
+    kv_per_token += group.caches(layers) * state.bytes_per_token;
+    state_per_sequence += layers * state.bytes_per_sequence;
   }
   weights += frame_bytes(model) + static_cast<double>(model.position_table * model.hidden) *
                                       model.precision.embedding_weights().bytes_with_scales();
@@ -68,7 +70,7 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
   const double activations =
       static_cast<double>(max_batched_tokens) * per_token * hidden_format(model.precision).bytes +
       4.0 * static_cast<double>(max_sequences * model.vocabulary);
-  return {Bytes(weights), Bytes(activations), Bytes(kv_per_token)};
+  return {Bytes(weights), Bytes(activations), Bytes(kv_per_token), Bytes(state_per_sequence)};
 }
 
 Bytes streamed_weights(const ModelSpec& model) {

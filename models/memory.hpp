@@ -9,9 +9,10 @@ namespace llmscape::models {
 
 // Bytes that the fullest rank of a replica holds.
 struct MemoryNeed {
-  Bytes weights;       // with quantisation scales; the embedding and head shards included
-  Bytes activations;   // peak of a step: hidden states, the widest part of a layer, logits of max_sequences rows
-  Bytes kv_per_token;  // all layers of the stage, windows ignored
+  Bytes weights;             // with quantisation scales; the embedding and head shards included
+  Bytes activations;         // peak of a step: hidden states, the widest part of a layer, logits of max_sequences rows
+  Bytes kv_per_token;        // all layers of the stage, windows ignored
+  Bytes state_per_sequence;  // recurrent states of all layers of the stage
 };
 MemoryNeed memory_need(const ModelSpec&, const ParallelPlan&, std::int64_t max_batched_tokens,
                        std::int64_t max_sequences);

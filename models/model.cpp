@@ -2,7 +2,6 @@
 #include "models/model.hpp"
 
 #include "models/layer_shapes.hpp"
-#include "models/parallel_plan.hpp"
 
 namespace llmscape::models {
 namespace {
@@ -38,17 +37,23 @@ std::int64_t active_parameters(const ModelSpec& model) {
   return layer_sum(model, true) + frame_parameters(model) + table_parameters(model);
 }
 
-double kv_bytes_per_token(const Attention& attention, const Format& kv, int tensor_parallel) {
-  const double elements = attention.kind == Attention::Kind::mla
-                              ? attention.kv_rank + attention.rope_dim
-                              : 2.0 * kv_heads_per_rank(attention, tensor_parallel) * attention.head_dim;
-  return elements * kv.bytes_with_scales();
-}
-
 double kv_bytes_per_token(const ModelSpec& model, int tensor_parallel) {
   double sum = 0;
   for (const LayerGroup& group : model.groups)
-    sum += group.caches(group.count) * kv_bytes_per_token(group.attention, model.precision.kv, tensor_parallel);
+    sum += group.caches(group.count) * state_of(group.mixer, model.precision, tensor_parallel).bytes_per_token;
+  return sum;
+}
+
+std::int64_t kept_prompt(const ModelSpec& model) {
+  for (const LayerGroup& group : model.groups)
+    if (const SequenceState state = state_of(group.mixer, model.precision); state.cap > 0) return state.cap;
+  return 0;
+}
+
+double state_bytes_per_sequence(const ModelSpec& model, int tensor_parallel) {
+  double sum = 0;
+  for (const LayerGroup& group : model.groups)
+    sum += group.count * state_of(group.mixer, model.precision, tensor_parallel).bytes_per_sequence;
   return sum;
 }
 

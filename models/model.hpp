@@ -5,53 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "models/mixer/mixer.hpp"
+
 namespace llmscape::models {
-
-// Width of one element and of the scales that go with a group of them.
-struct Format {
-  std::string name = "bf16";  // bf16, fp16, fp32, fp8, int8, int4, fp4, mxfp4: as written in YAML
-  double bytes = 2;           // per element, without scales
-  int group = 0;              // elements that share one scale; 0: no scales
-  double scale_bytes = 0;     // per scale
-  // Bytes of one element with its share of the scales.
-  [[nodiscard]] double bytes_with_scales() const { return bytes + (group > 0 ? scale_bytes / group : 0); }
-  bool operator==(const Format&) const = default;
-};
-
-struct Precision {
-  Format weights, activations, kv;
-  // Where they are not stored as `weights`: routed experts (GPT-OSS: mxfp4), and embedding and head, which most
-  // quantised checkpoints leave at 16 bits.
-  std::optional<Format> experts, embeddings;
-  [[nodiscard]] const Format& expert_weights() const { return experts ? *experts : weights; }
-  [[nodiscard]] const Format& embedding_weights() const { return embeddings ? *embeddings : weights; }
-};
-
-// Softmax attention of one layer. All widths are of the whole model, before tensor parallelism.
-struct Attention {
-  enum class Kind { gqa, mla };  // gqa covers multi-head and multi-query
-  Kind kind = Kind::gqa;
-  int heads = 0;
-  int kv_heads = 0;
-  int head_dim = 0;
-  std::int64_t window = 0;  // sliding window in tokens, the token itself included; 0: full
-  bool qkv_bias = false, output_bias = false;
-  bool qk_norm = false;       // a norm of head_dim weights each for queries and keys
-  bool qk_norm_full = false;  // qk_norm over all heads at once (OLMo style)
-  bool sinks = false;         // one learned sink per head (GPT-OSS)
-  // Multi-head latent attention (DeepSeek): ranks and widths; q_rank 0: queries are projected directly.
-  int q_rank = 0, kv_rank = 0, rope_dim = 0, nope_dim = 0, v_dim = 0;
-  // What token plans change (models/token_plan.hpp); 0 everywhere: nothing.
-  std::int64_t sink_tokens = 0;       // kept and attended to beside the window (StreamingLLM)
-  std::int64_t sparse_entries = 0;    // that a prompt token attends to: vertical and slash lines of a head (MInference)
-  std::int64_t estimate_queries = 0;  // of a chunk, scored against all keys to find those lines, or what to keep
-  std::int64_t kept_prompt = 0;       // entries of a prompt that stay in the KV cache (SnapKV); 0: all
-  std::string sparse_kernel{};        // that skips what is not attended to, as devices name it; empty: a dense one
-  // Most entries that a decode attends to, the token itself included, and a prompt token; 0: all.
-  [[nodiscard]] std::int64_t reach() const { return window > 0 ? window + sink_tokens : 0; }
-  [[nodiscard]] std::int64_t prompt_reach() const { return sparse_entries > 0 ? sparse_entries : reach(); }
-  bool operator==(const Attention&) const = default;
-};
 
 struct FeedForward {
   std::int64_t width = 0;  // dense width; 0 in a routed layer
@@ -62,16 +18,20 @@ struct FeedForward {
   int experts_per_token = 0;
   std::int64_t expert_width = 0;
   std::int64_t shared_width = 0;  // all shared experts together
+  std::int64_t latent = 0;  // width of what goes into and comes out of the routed ones, by a projection each; 0: hidden
+  [[nodiscard]] std::int64_t expert_input(std::int64_t hidden) const { return latent > 0 ? latent : hidden; }
   bool router_bias = false;
   bool shared_gate = false;  // a gate of `hidden` weights on the shared expert (Qwen2-MoE)
   [[nodiscard]] bool routed() const { return experts > 0; }
+  [[nodiscard]] bool present() const { return width > 0 || routed(); }
   bool operator==(const FeedForward&) const = default;
 };
 
-// Layers that are alike. The order of groups does not matter to any cost.
+// Layers that are alike. The order of groups does not matter to any cost. A layer may lack one of its two parts
+// (Nemotron-H): what it has passes a norm, is added to the residual stream, and is summed over tensor ranks.
 struct LayerGroup {
   int count = 0;
-  Attention attention;
+  Mixer mixer;
   FeedForward feed_forward;
   int norms = 2;           // vectors of `hidden` weights per layer
   bool norm_bias = false;  // each has a bias too (LayerNorm)
@@ -80,6 +40,11 @@ struct LayerGroup {
   int kv_shared_by = 1;         // neighbouring layers that keep one KV cache between them
   // Caches that `layers` of them keep.
   [[nodiscard]] int caches(int layers) const { return (layers + kv_shared_by - 1) / kv_shared_by; }
+  // Its mixer, where it is one of softmax attention; else throws std::bad_variant_access.
+  [[nodiscard]] SoftmaxAttention& softmax() { return std::get<SoftmaxAttention>(mixer); }
+  [[nodiscard]] const SoftmaxAttention& softmax() const { return std::get<SoftmaxAttention>(mixer); }
+  // Of mixer and feed-forward, those that it has: partial sums and additions to the residual stream.
+  [[nodiscard]] int parts() const { return (has_mixer(mixer) ? 1 : 0) + (feed_forward.present() ? 1 : 0); }
 };
 
 struct ModelSpec {
@@ -110,7 +75,9 @@ std::int64_t active_parameters(const ModelSpec&);
 // Bytes of KV cache that one token adds over all layers, windows and what SnapKV drops ignored (cost-model 2.3), over
 // `kv_shards` tensor-parallel ranks: what one rank stores. MLA latents are not divided.
 double kv_bytes_per_token(const ModelSpec&, int tensor_parallel = 1);
-// The same for one layer.
-double kv_bytes_per_token(const Attention&, const Format& kv, int tensor_parallel = 1);
+// Entries of a prompt that stay in its layers once it is computed; 0: all.
+std::int64_t kept_prompt(const ModelSpec&);
+// Bytes of recurrent state that one sequence keeps over all layers, at any length; 0: no layer has one.
+double state_bytes_per_sequence(const ModelSpec&, int tensor_parallel = 1);
 
 }  // namespace llmscape::models

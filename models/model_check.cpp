@@ -13,12 +13,13 @@ double rough_parameters(const ModelSpec& model) {
   const auto hidden = static_cast<double>(model.hidden);
   double sum = 2 * hidden * static_cast<double>(model.vocabulary);
   for (const LayerGroup& group : model.groups) {
-    const Attention& a = group.attention;
     const FeedForward& f = group.feed_forward;
-    const double heads = static_cast<double>(a.heads) * (a.head_dim + a.nope_dim + a.v_dim);
+    double mixer = 0;
+    for (const Linear& linear : projections(model.hidden, group.mixer, 1))
+      mixer += static_cast<double>(linear.k) * static_cast<double>(linear.n);
     const double channels = static_cast<double>(f.width) + static_cast<double>(f.shared_width) +
                             static_cast<double>(f.experts) * static_cast<double>(f.expert_width);
-    sum += group.count * (4 * hidden * heads + (a.q_rank + a.kv_rank) * (heads + hidden) + 3 * hidden * channels);
+    sum += group.count * (mixer + 3 * hidden * channels);
   }
   return sum;
 }

@@ -44,7 +44,8 @@ ModelSpec attention_alone(const ModelSpec& model, int ranks) {
 }
 
 ModelSpec without_context(ModelSpec model) {
-  for (LayerGroup& group : model.groups) group.attention.window = 1;
+  for (LayerGroup& group : model.groups)
+    if (auto* attention = std::get_if<SoftmaxAttention>(&group.mixer)) attention->window = 1;
   return model;
 }
 

@@ -11,11 +11,11 @@ namespace {
 
 constexpr double kWidest = 1e7;  // no width, count or length of a model comes near it
 
-void check_attention(const Attention& attention, const YamlNode& node, Diagnostics& diagnostics) {
+void check_attention(const NativeAttention& attention, const YamlNode& node, Diagnostics& diagnostics) {
   const auto need = [&](bool present, std::string_view key) {
     if (!present) diagnostics.error(node.where, fmt::format("'{}' is required for this kind of attention", key));
   };
-  if (attention.kind == Attention::Kind::mla) {
+  if (attention.kind == NativeAttention::Kind::mla) {
     need(attention.kv_rank > 0, "kv_rank");
     need(attention.rope_dim > 0, "rope_dim");
     need(attention.nope_dim > 0, "nope_dim");
@@ -27,6 +27,11 @@ void check_attention(const Attention& attention, const YamlNode& node, Diagnosti
   if (attention.kv_heads > 0 && attention.heads % attention.kv_heads != 0)
     diagnostics.error(node.where,
                       fmt::format("{} KV heads do not divide {} heads", attention.kv_heads, attention.heads));
+}
+
+void check_state(const StateLayer& state, const YamlNode& node, Diagnostics& diagnostics) {
+  if (state.heads % state.key_heads != 0)
+    diagnostics.error(node.where, fmt::format("{} key heads do not divide {} heads", state.key_heads, state.heads));
 }
 
 void check_feed_forward(const FeedForward& kind, const YamlNode& node, Diagnostics& diagnostics) {
@@ -41,27 +46,54 @@ void check_feed_forward(const FeedForward& kind, const YamlNode& node, Diagnosti
     diagnostics.error(node.where, fmt::format("'experts_per_token' must be from 1 to the {} experts", kind.experts));
 }
 
-const Fields<Attention>& attention_fields() {
-  static const Fields<Attention> fields = [] {
-    Fields<Attention> f("attention", "Softmax attention of a layer; widths are those of the whole model.");
-    f.add_enum("kind", &Attention::kind, {{"gqa", Attention::Kind::gqa}, {"mla", Attention::Kind::mla}},
+const Fields<NativeAttention>& attention_fields() {
+  static const Fields<NativeAttention> fields = [] {
+    using Native = NativeAttention;
+    Fields<Native> f("attention", "Softmax attention of a layer; widths are those of the whole model.");
+    f.add_enum("kind", &Native::kind, {{"gqa", Native::Kind::gqa}, {"mla", Native::Kind::mla}},
                "gqa (also multi-head and multi-query) or mla (latent attention)");
-    f.add("heads", &Attention::heads, "query heads").between(1, kWidest).required();
-    f.add("kv_heads", &Attention::kv_heads, "key-value heads; gqa needs them").between(0, kWidest);
-    f.add("head_dim", &Attention::head_dim, "width of a head; gqa needs it").between(0, kWidest);
-    f.add("window", &Attention::window, "sliding window in tokens, the token itself included; 0: full")
+    f.add("heads", &Native::heads, "query heads").between(1, kWidest).required();
+    f.add("kv_heads", &Native::kv_heads, "key-value heads; gqa needs them").between(0, kWidest);
+    f.add("head_dim", &Native::head_dim, "width of a head; gqa needs it").between(0, kWidest);
+    f.add("window", &Native::window, "sliding window in tokens, the token itself included; 0: full")
         .between(0, kWidest);
-    f.add("qkv_bias", &Attention::qkv_bias, "the projections to queries, keys and values have biases");
-    f.add("output_bias", &Attention::output_bias, "the output projection has a bias");
-    f.add("qk_norm", &Attention::qk_norm, "a norm over each head of queries and keys");
-    f.add("qk_norm_full", &Attention::qk_norm_full, "a norm over all heads of queries and keys at once");
-    f.add("sinks", &Attention::sinks, "one learned sink per head");
-    f.add("q_rank", &Attention::q_rank, "mla: rank of the queries; 0: projected directly").between(0, kWidest);
-    f.add("kv_rank", &Attention::kv_rank, "mla: rank of the latent that is cached").between(0, kWidest);
-    f.add("rope_dim", &Attention::rope_dim, "mla: width of the rotated part of keys and queries").between(0, kWidest);
-    f.add("nope_dim", &Attention::nope_dim, "mla: width of the other part, per head").between(0, kWidest);
-    f.add("v_dim", &Attention::v_dim, "mla: width of the values, per head").between(0, kWidest);
+    f.add("qkv_bias", &Native::qkv_bias, "the projections to queries, keys and values have biases");
+    f.add("output_bias", &Native::output_bias, "the output projection has a bias");
+    f.add("qk_norm", &Native::qk_norm, "a norm over each head of queries and keys");
+    f.add("qk_norm_full", &Native::qk_norm_full, "a norm over all heads of queries and keys at once");
+    f.add("sinks", &Native::sinks, "one learned sink per head");
+    f.add("output_gate", &Native::output_gate, "a gate beside each query scales the output (Qwen3.5)");
+    f.add("q_rank", &Native::q_rank, "mla: rank of the queries; 0: projected directly").between(0, kWidest);
+    f.add("kv_rank", &Native::kv_rank, "mla: rank of the latent that is cached").between(0, kWidest);
+    f.add("rope_dim", &Native::rope_dim, "mla: width of the rotated part of keys and queries").between(0, kWidest);
+    f.add("nope_dim", &Native::nope_dim, "mla: width of the other part, per head").between(0, kWidest);
+    f.add("v_dim", &Native::v_dim, "mla: width of the values, per head").between(0, kWidest);
     f.check(check_attention);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<StateLayer>& state_fields() {
+  static const Fields<StateLayer> fields = [] {
+    Fields<StateLayer> f("state", "A recurrent state in place of attention; widths are those of the whole model.");
+    f.add_enum("form", &StateLayer::form,
+               {{"mamba2", StateForm::mamba2},
+                {"gated_delta", StateForm::gated_delta},
+                {"kimi_delta", StateForm::kimi_delta}},
+               "how a token changes the state: mamba2, gated_delta (Qwen3.5) or kimi_delta")
+        .required();
+    f.add("heads", &StateLayer::heads, "heads with a state each").between(1, kWidest).required();
+    f.add("key_heads", &StateLayer::key_heads, "heads of queries and keys: Mamba 2's groups")
+        .between(1, kWidest)
+        .required();
+    f.add("key_dim", &StateLayer::key_dim, "width of queries and keys: Mamba 2's state size")
+        .between(1, kWidest)
+        .required();
+    f.add("value_dim", &StateLayer::value_dim, "width of the values of a head").between(1, kWidest).required();
+    f.add("convolution", &StateLayer::convolution, "tokens that the causal convolution reads").between(1, 64);
+    f.add("state_bytes", &StateLayer::state_bytes, "bytes of an element of the state: 4 or 2").between(1, 8);
+    f.check(check_state);
     return f;
   }();
   return fields;
@@ -77,6 +109,8 @@ const Fields<FeedForward>& feed_forward_fields() {
     f.add("experts_per_token", &FeedForward::experts_per_token, "experts that each token takes").between(0, kWidest);
     f.add("expert_width", &FeedForward::expert_width, "width of one expert").between(0, kWidest);
     f.add("shared_width", &FeedForward::shared_width, "width of all shared experts together").between(0, kWidest);
+    f.add("latent", &FeedForward::latent, "width in which routed experts work, behind a projection; 0: hidden")
+        .between(0, kWidest);
     f.add("router_bias", &FeedForward::router_bias, "the router has a bias per expert");
     f.add("shared_gate", &FeedForward::shared_gate, "a gate of `hidden` weights on the shared expert");
     f.check(check_feed_forward);
@@ -85,21 +119,54 @@ const Fields<FeedForward>& feed_forward_fields() {
   return fields;
 }
 
-const Fields<LayerGroup>& group_fields() {
-  static const Fields<LayerGroup> fields = [] {
-    Fields<LayerGroup> f("layer_group", "Layers that are alike.");
-    f.add("count", &LayerGroup::count, "how many layers").between(1, 1e5).required();
-    f.add_group("attention", &LayerGroup::attention, attention_fields(), "the layers' attention").required();
-    f.add_group("feed_forward", &LayerGroup::feed_forward, feed_forward_fields(), "the layers' feed-forward")
-        .required();
-    f.add("norms", &LayerGroup::norms, "norms of `hidden` weights per layer").between(0, 16);
-    f.add("norm_bias", &LayerGroup::norm_bias, "the norms have biases (LayerNorm)");
+const Fields<NativeGroup>& group_fields() {
+  static const Fields<NativeGroup> fields = [] {
+    Fields<NativeGroup> f("layer_group", "Layers that are alike; attention or state, feed-forward, or both.");
+    f.add("count", &NativeGroup::count, "how many layers").between(1, 1e5).required();
+    f.add_group("attention", &NativeGroup::attention, attention_fields(), "the layers' attention");
+    f.add_group("state", &NativeGroup::state, state_fields(), "in place of attention: a state of fixed size");
+    f.add_group("feed_forward", &NativeGroup::feed_forward, feed_forward_fields(), "the layers' feed-forward");
+    f.add("norms", &NativeGroup::norms, "norms of `hidden` weights per layer").between(0, 16);
+    f.add("norm_bias", &NativeGroup::norm_bias, "the norms have biases (LayerNorm)");
+    f.check([](const NativeGroup& group, const YamlNode& node, Diagnostics& diagnostics) {
+      if (group.attention && group.state)
+        diagnostics.error(node.where, "a layer has 'attention' or 'state', not both: they are groups of their own");
+      if (!group.attention && !group.state && !group.feed_forward)
+        diagnostics.error(node.where, "a layer needs 'attention', 'state' or 'feed_forward'");
+    });
     return f;
   }();
   return fields;
 }
 
+LayerGroup group_of(const NativeGroup& native) {
+  LayerGroup group;
+  group.count = native.count;
+  group.mixer = native.attention ? native.attention->mixer() : native.state ? Mixer(*native.state) : Mixer(NoMixer());
+  if (native.feed_forward) group.feed_forward = *native.feed_forward;
+  group.norms = native.norms;
+  group.norm_bias = native.norm_bias;
+  return group;
+}
+
 }  // namespace
+
+Mixer NativeAttention::mixer() const {
+  if (kind == Kind::mla)
+    return LatentAttention{heads, q_rank, kv_rank, rope_dim, nope_dim, v_dim, qkv_bias, output_bias};
+  SoftmaxAttention attention;
+  attention.heads = heads;
+  attention.kv_heads = kv_heads;
+  attention.head_dim = head_dim;
+  attention.window = window;
+  attention.qkv_bias = qkv_bias;
+  attention.output_bias = output_bias;
+  attention.qk_norm = qk_norm;
+  attention.qk_norm_full = qk_norm_full;
+  attention.sinks = sinks;
+  attention.output_gate = output_gate;
+  return attention;
+}
 
 const Fields<NativeModel>& native_model_fields() {
   static const Fields<NativeModel> fields = [] {
@@ -141,7 +208,7 @@ std::optional<ModelSpec> read_native_model(const YamlNode& root, std::string nam
   model.position_table = native.position_table;
   model.embedding_width = native.embedding_width;
   model.final_norm = native.final_norm;
-  model.groups = std::move(native.groups);
+  for (const NativeGroup& group : native.groups) model.groups.push_back(group_of(group));
   model.precision = {
       *format_named(native.weights), *format_named(native.activations), *format_named(native.kv), {}, {}};
   model.source = std::move(native.source);

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "models/batch.hpp"
-#include "models/model.hpp"
+#include "models/precision.hpp"
+#include "models/state_form.hpp"
 
 namespace llmscape::models {
 
@@ -59,6 +60,20 @@ struct DecodeAttention {
   bool operator==(const DecodeAttention&) const = default;
 };
 
+// The recurrent states of one layer: of chunks, whose tokens are scanned, or of decodes, whose states are read and
+// written once for each sequence. The short convolution before it is part of it.
+struct StateUpdate {
+  StateForm form = StateForm::mamba2;
+  bool scan = false;  // of chunks
+  std::int64_t sequences = 0, tokens = 0;
+  int heads = 0, key_heads = 0;  // of this rank
+  int key_dim = 0, value_dim = 0;
+  int convolution = 0;
+  double state_bytes = 4;    // per element of a state
+  double element_bytes = 2;  // of queries, keys, values and outputs
+  bool operator==(const StateUpdate&) const = default;
+};
+
 // Reads and writes activations: bytes = what is moved, by the formulas of the kind.
 struct Elementwise {
   enum class Kind { norm, activation, rope, add, embedding, router, permute, quantise };
@@ -89,8 +104,8 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
-using AnyOperator =
-    std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, Elementwise, Collective, Copy, Sample>;
+using AnyOperator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, StateUpdate, Elementwise,
+                                 Collective, Copy, Sample>;
 
 struct Operator {
   AnyOperator what;

@@ -27,18 +27,16 @@ class Problems {
 };
 
 void check_group(const LayerGroup& group, const ParallelPlan& plan, Problems& problems) {
-  const Attention& attention = group.attention;
-  problems.unless_divides(plan.tensor, "tensor parallelism", attention.heads, "attention heads");
-  if (attention.kind == Attention::Kind::gqa) {
-    if (plan.tensor <= attention.kv_heads) {
-      problems.unless_divides(plan.tensor, "tensor parallelism", attention.kv_heads, "KV heads");
-    } else if (plan.tensor % attention.kv_heads != 0) {
-      problems.add(fmt::format("tensor parallelism {} is no multiple of the {} KV heads that it would replicate",
-                               plan.tensor, attention.kv_heads));
+  for (const HeadCount& heads : head_counts(group.mixer)) {
+    if (!heads.replicates || plan.tensor <= heads.count) {
+      problems.unless_divides(plan.tensor, "tensor parallelism", heads.count, heads.name);
+    } else if (plan.tensor % heads.count != 0) {
+      problems.add(fmt::format("tensor parallelism {} is no multiple of the {} {} that it would replicate", plan.tensor,
+                               heads.count, heads.name));
     }
   }
   const FeedForward& kind = group.feed_forward;
-  if (!kind.routed()) {
+  if (!kind.routed()) {  // a layer without any has no channels to divide
     problems.unless_divides(plan.tensor, "tensor parallelism", kind.width, "feed-forward channels");
     return;
   }
@@ -71,8 +69,6 @@ std::vector<std::string> problems(const ParallelPlan& plan, const ModelSpec& mod
   if (plan.data > 1 && !routed) found.add("data-parallel ranks of a dense model share nothing: they are replicas");
   return found.take();
 }
-
-int kv_heads_per_rank(const Attention& attention, int tensor) { return std::max(1, attention.kv_heads / tensor); }
 
 int expert_shards(const ParallelPlan& plan) { return plan.tensor * plan.data / plan.expert; }
 

@@ -34,8 +34,6 @@ struct ParallelPlan {
 // must divide by `tensor` (KV heads are replicated when tensor > kv_heads, which must then be a multiple), layers by at
 // least one per stage, experts by `expert`, and `expert` divides tensor x data.
 std::vector<std::string> problems(const ParallelPlan&, const ModelSpec&);
-// KV heads that one tensor rank holds: max(1, kv_heads / tensor).
-int kv_heads_per_rank(const Attention&, int tensor);
 // Ranks over which each routed expert is cut: tensor x data / expert.
 int expert_shards(const ParallelPlan&);
 // Layers of the group in one pipeline stage: stages are taken as equal, rounded up.

@@ -10,7 +10,10 @@ namespace llmscape::models {
 
 std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
   std::set<std::int64_t> windows;  // 0, full attention, sorts first
-  for (const LayerGroup& group : model.groups) windows.insert(group.attention.reach());
+  for (const LayerGroup& group : model.groups)
+    if (const SequenceState state = state_of(group.mixer, model.precision); state.bytes_per_token > 0)
+      windows.insert(state.reach);
+  if (windows.empty()) windows.insert(0);  // states alone: contexts are counted all the same
   return {windows.begin(), windows.end()};
 }
 
@@ -40,7 +43,8 @@ std::vector<Operator> step_work(const ModelSpec& model, const ParallelPlan& plan
   const std::int64_t chunk_tokens = batch.prefill_tokens();
   std::vector<Operator> all =
       token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage, batch.prompt_ends(), batch.ranks);
-  for (auto& part : {attention_work(model, plan, batch), logit_work(model, plan, batch.logit_rows())})
+  for (auto& part : {attention_work(model, plan, batch), state_work(model, plan, state_counts(batch)),
+                     logit_work(model, plan, batch.logit_rows())})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

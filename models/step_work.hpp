@@ -14,8 +14,8 @@ namespace llmscape::models {
 // included (Attention::reach), ascending. Batch::attended has one entry for each, in this order.
 std::vector<std::int64_t> kv_laws(const ModelSpec&);
 
-// The operators that one rank of one pipeline stage runs, in three parts by what they depend on, so that a device can
-// keep the first two in a table. Stages are taken as equal: layer counts are divided by plan.pipeline, rounded up.
+// The operators that one rank of one pipeline stage runs, in parts by what they depend on, so that a device can
+// keep all but attention in a table. Stages are taken as equal: layer counts are divided by plan.pipeline, rounded up.
 //
 // token_work: everything that depends on the number of tokens alone: norms, projections, rope, feed-forward, embedding,
 // collectives of the layers. `chunk_tokens` belong to prompts (expert coverage differs), `decode_tokens` to decodes.
@@ -35,10 +35,20 @@ std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int
 // batch with decodes whose `attended` does not match kv_laws throws std::invalid_argument.
 std::vector<Operator> attention_work(const ModelSpec&, const ParallelPlan&, const Batch&);
 
+// state_work: what layers with a recurrent state do to it, which depends on these counts alone.
+struct StateCounts {
+  std::int64_t chunks = 0, chunk_tokens = 0;
+  std::int64_t decodes = 0, decode_tokens = 0;
+};
+[[nodiscard]] inline StateCounts state_counts(const Batch& batch) {
+  return {static_cast<std::int64_t>(batch.chunks.size()), batch.prefill_tokens(), batch.decodes, batch.decode_tokens()};
+}
+std::vector<Operator> state_work(const ModelSpec&, const ParallelPlan&, const StateCounts&);
+
 // What the last tokens of the prompts that end with these chunks attend to; `reach` as in Attention.
 Attended last_tokens(std::span<const PrefillChunk> chunks, std::int64_t reach);
 
-// All three together: for devices that want the whole step, for tests and for `explain`.
+// All together: for devices that want the whole step, for tests and for `explain`.
 std::vector<Operator> step_work(const ModelSpec&, const ParallelPlan&, const Batch&, const ExpertCoverage&);
 
 }  // namespace llmscape::models

@@ -30,15 +30,16 @@ const Family<TokenPlan>& token_plans() {
 
 bool changed_by_plan(const ModelSpec& model) {
   return std::ranges::any_of(model.groups, [](const LayerGroup& group) {
-    const Attention& a = group.attention;
-    return group.prompt_kv_only || group.kv_shared_by > 1 || a.sink_tokens > 0 || a.sparse_entries > 0 ||
-           a.estimate_queries > 0 || a.kept_prompt > 0 || !a.sparse_kernel.empty();
+    if (group.prompt_kv_only || group.kv_shared_by > 1) return true;
+    const auto* a = std::get_if<SoftmaxAttention>(&group.mixer);
+    return a && (a->sink_tokens > 0 || a->sparse_entries > 0 || a->estimate_queries > 0 || a->kept_prompt > 0 ||
+                 !a->sparse_kernel.empty());
   });
 }
 
 std::vector<std::string> latent_attention_problem(const ModelSpec& model, const std::string& plan) {
   const bool latent = std::ranges::any_of(
-      model.groups, [](const LayerGroup& group) { return group.attention.kind == Attention::Kind::mla; });
+      model.groups, [](const LayerGroup& group) { return std::holds_alternative<LatentAttention>(group.mixer); });
   if (!latent) return {};
   return {"token plan '" + plan + "' needs keys and values: " + model.name + " has latent attention"};
 }

@@ -62,15 +62,16 @@ class TokenWork {
   void add_layers(const LayerGroup& group) {
     const int layers = layers_per_stage(group, plan_);
     elementwise(Elementwise::Kind::norm, 2, model_.hidden, group.norms * layers);
-    add_projections(group.attention, layers);
+    add_token_work(list_, group.mixer, share_of(model_, group, plan_, chunk_tokens_, decode_tokens_));
     if (group.feed_forward.routed()) {
       add_routed(group.feed_forward, layers);
-    } else {
+    } else if (group.feed_forward.present()) {
       add_dense(group.feed_forward, group.feed_forward.width, layers);
     }
-    elementwise(Elementwise::Kind::add, 3, model_.hidden, 2 * layers);
-    // Partial sums of the attention output and of the feed-forward.
-    if (plan_.tensor > 1) list_.add(Collective{Collective::Kind::all_reduce, hidden_state(), plan_.tensor}, 2 * layers);
+    const int parts = group.parts() * layers;
+    elementwise(Elementwise::Kind::add, 3, model_.hidden, parts);
+    // Partial sums of the mixer's output and of the feed-forward.
+    if (plan_.tensor > 1) list_.add(Collective{Collective::Kind::all_reduce, hidden_state(), plan_.tensor}, parts);
   }
 
   // Prompt tokens are projected to keys and values, which are written to the cache; the others pass the whole layers.
@@ -78,14 +79,14 @@ class TokenWork {
     const std::int64_t prompts = chunk_tokens_, all = tokens_;
     tokens_ = prompts - prompt_ends_;
     if (tokens_ > 0) {
-      const Attention& a = group.attention;
+      const auto& a = group.softmax();  // SwiftKv::problems
       const int layers = group.caches(layers_per_stage(group, plan_));
-      const std::int64_t keys = std::int64_t{kv_heads_per_rank(a, plan_.tensor)} * a.head_dim;
+      const std::int64_t keys = std::int64_t{a.kv_heads_of_rank(plan_.tensor)} * a.head_dim;
       elementwise(Elementwise::Kind::norm, 2, model_.hidden, 1);
       linear({model_.hidden, 2 * keys, a.qkv_bias}, tokens_, model_.precision.weights, layers);
       if (a.qk_norm || a.qk_norm_full) elementwise(Elementwise::Kind::norm, 2, keys, layers);
       if (model_.position_table == 0) elementwise(Elementwise::Kind::rope, 2, keys, layers);
-      const double written = kv_bytes_per_token(a, model_.precision.kv, plan_.tensor);
+      const double written = a.state(model_.precision, plan_.tensor).bytes_per_token;
       list_.add(Copy{2 * static_cast<double>(tokens_) * written}, layers);  // read and written
     }
     chunk_tokens_ = prompt_ends_;
@@ -93,22 +94,6 @@ class TokenWork {
     if (tokens_ > 0) add_layers(group);
     chunk_tokens_ = prompts;
     tokens_ = all;
-  }
-
-  void add_projections(const Attention& a, int layers) {
-    for (const Linear& shape : projections(model_.hidden, a, plan_.tensor))
-      linear(shape, tokens_, model_.precision.weights, layers);
-    const std::int64_t heads = a.heads / plan_.tensor;
-    if (a.kind == Attention::Kind::mla) {
-      // Decodes absorb the expansion; that of prompts depends on their cached tokens and is part of attention_work.
-      linear(latent_expansion(a, plan_.tensor), decode_tokens_, model_.precision.weights, layers);
-      elementwise(Elementwise::Kind::norm, 2, a.q_rank + a.kv_rank, layers);
-      elementwise(Elementwise::Kind::rope, 2, (heads + 1) * a.rope_dim, layers);
-      return;
-    }
-    const std::int64_t rotated = (heads + kv_heads_per_rank(a, plan_.tensor)) * a.head_dim;
-    if (a.qk_norm || a.qk_norm_full) elementwise(Elementwise::Kind::norm, 2, rotated, layers);
-    if (model_.position_table == 0) elementwise(Elementwise::Kind::rope, 2, rotated, layers);
   }
 
   void add_dense(const FeedForward& kind, std::int64_t width, int layers) {
@@ -131,7 +116,8 @@ class TokenWork {
     const std::int64_t routed_tokens = routed_chunks + routed_decodes;
     const double rows = fullest_rank(static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
     const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks, routed_decodes);
-    const auto [up, down] = feed_forward(model_.hidden, kind.expert_width, kind, expert_shards(plan_));
+    const std::int64_t input = kind.expert_input(model_.hidden);
+    const auto [up, down] = feed_forward(input, kind.expert_width, kind, expert_shards(plan_));
     GroupedGemm product;
     product.rows = static_cast<std::int64_t>(std::ceil(rows));
     product.experts_held = kind.experts / plan_.expert;
@@ -140,9 +126,10 @@ class TokenWork {
     product.activations = inputs_of(precision, product.weights);
     product.even = false;
 
+    if (kind.latent > 0) linear({model_.hidden, kind.latent}, tokens_, precision.weights, layers);
     exchange(kind, layers);
     // Copies of the tokens are sorted by expert, and their outputs gathered again.
-    const double permuted = (rows + static_cast<double>(tokens_)) * static_cast<double>(model_.hidden) * width_;
+    const double permuted = (rows + static_cast<double>(tokens_)) * static_cast<double>(input) * width_;
     list_.add_elementwise(Elementwise::Kind::permute, permuted, 2 * layers);
     for (const Linear& shape : {up, down}) {
       product.k = shape.k;
@@ -151,6 +138,7 @@ class TokenWork {
     }
     list_.add_elementwise(Elementwise::Kind::activation,
                           (kind.gated ? 3 : 2) * width_ * rows * static_cast<double>(down.k), layers);
+    if (kind.latent > 0) linear({kind.latent, model_.hidden}, tokens_, precision.weights, layers);
     if (kind.shared_width > 0) add_dense(kind, kind.shared_width, layers);
   }
 
@@ -158,7 +146,8 @@ class TokenWork {
   // and the all-reduce of the layer sums what their experts give.
   void exchange(const FeedForward& kind, int layers) {
     if (plan_.data == 1) return;
-    const double most = static_cast<double>((ranks_.alike() ? tokens_ : ranks_.most) * model_.hidden);
+    const double most =
+        static_cast<double>((ranks_.alike() ? tokens_ : ranks_.most) * kind.expert_input(model_.hidden));
     if (plan_.expert > 1 && plan_.exchange == ExpertExchange::all_to_all) {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);

@@ -52,7 +52,7 @@ Bytes CimDevice::weight_capacity(const models::Format& weights) const {
 }
 
 std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
-  std::vector<std::string> found = token_plan_refused(*this, model);
+  std::vector<std::string> found = layers_refused(*this, model);
   if (plan.all_devices() > 1 || plan.expert > 1)
     found.push_back(fmt::format("{} runs a model on one chip: every degree of parallelism must be 1", name));
   const auto holds = [&](const models::Format& format) {

@@ -73,6 +73,12 @@ bool FittedRange::check(const models::AnyOperator& op) {
                          gpu_.grouped_gemm(), *g, g->rows);
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a, gpu_.decode_attention_of(a->kv));
   if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(*a, a->chunks);
+  if (const auto* u = std::get_if<models::StateUpdate>(&op)) {
+    const std::string_view form = models::kStateFormNames[static_cast<std::size_t>(u->form)];
+    if (gpu_.state_kernels.contains(std::string(form))) return true;
+    unknown_state_ = form;
+    return false;
+  }
   const auto* c = std::get_if<models::Collective>(&op);
   if (!c || measured(gpu_.links, *c)) return true;
   if (std::string& text = first(OperatorFamily::collective); text.empty())
@@ -86,6 +92,10 @@ std::vector<std::string> FittedRange::warnings() const {
     if (!first_[family].empty())
       out.push_back(
           fmt::format("{} of {} left its fitted range: {}", kOperatorFamilyNames[family], gpu_.name, first_[family]));
+  if (!unknown_state_.empty())
+    out.push_back(
+        fmt::format("kernels of states '{}' were not timed on {}: assumed as on an H100, by clock and bandwidth",
+                    unknown_state_, gpu_.name));
   if (!unknown_kernel_.empty())
     out.push_back(fmt::format("sparse attention '{}' is not known of {}: assumed to reach {:.0f} % of its peak",
                               unknown_kernel_, gpu_.name, 100 * assumed_sparse_attention().compute_efficiency));

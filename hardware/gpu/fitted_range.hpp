@@ -32,7 +32,8 @@ class FittedRange {
 
   const Gpu& gpu_;
   std::array<std::string, kOperatorFamilies> first_;  // what left the range; empty: nothing has
-  std::string unknown_kernel_;                        // a sparse one that the device does not know
+  std::string unknown_kernel_;
+  std::string unknown_state_;  // a sparse one that the device does not know
 };
 
 }  // namespace llmscape::hardware

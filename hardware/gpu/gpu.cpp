@@ -48,6 +48,11 @@ const SparseAttentionParameters& Gpu::sparse_attention_of(const std::string& ker
   return own != sparse_attention.end() ? own->second : assumed_sparse_attention();
 }
 
+const StateKernels& Gpu::state_of(models::StateForm form) const {
+  const auto own = state_kernels.find(std::string(models::kStateFormNames[static_cast<std::size_t>(form)]));
+  return own != state_kernels.end() ? own->second : assumed_state_kernels(form);
+}
+
 const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights, const models::Format& inputs) const {
   const auto own =
       widened_bytes(weights, inputs) ? expert_gemm_by_format.end() : expert_gemm_by_format.find(weights.name);
@@ -150,6 +155,10 @@ const Fields<Gpu>& gpu_fields() {
     f.add_group("sparse_attention", &Gpu::sparse_attention, sparse_attention_fields(),
                 "attention of prompts by sparse kernels, by the name that token plans ask for (minference, sglang, "
                 "a_shape); others are assumed to reach 14 % of the peak, with a warning");
+    f.add_group(
+        "state_kernels", &Gpu::state_kernels, state_kernels_fields(),
+        "layers with a recurrent state, by its form (mamba2, gated_delta, kimi_delta); others are assumed, with "
+        "a warning");
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
     f.add_group("links", &Gpu::links, links_fields(), "how the devices of a replica are joined").required();
     f.add("load_bandwidth", &Gpu::load, "from the host's memory into the device's; absent: not known").above(0);

@@ -8,6 +8,7 @@
 #include "hardware/gpu/chip.hpp"
 #include "hardware/gpu/elementwise.hpp"
 #include "hardware/gpu/gemm.hpp"
+#include "hardware/gpu/state_kernels.hpp"
 #include "hardware/power.hpp"
 
 #include <map>
@@ -46,10 +47,14 @@ struct Gpu final : Device, Chip, PowerRange {
   // Sparse kernels for prompts, by the name that token plans ask for; others are assumed.
   std::map<std::string, SparseAttentionParameters> sparse_attention;
 
+  // Kernels of layers with a recurrent state, by its form (models::kStateFormNames); others are assumed.
+  std::map<std::string, StateKernels> state_kernels;
+
   // As it is at that share of the boost clock: peaks, the L2 and what tiles and thread blocks cost run with the clock,
   // memory and launches do not, and an operation takes less energy (energy_of_operation).
   [[nodiscard]] Gpu at_clock(double share) const;
   [[nodiscard]] const SparseAttentionParameters& sparse_attention_of(const std::string& kernel) const;
+  [[nodiscard]] const StateKernels& state_of(models::StateForm form) const;
   [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::Format& kv) const;
   [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
   // Eight-bit weights have kernels of their own only where their inputs are narrow too: tables are of W8A8 and W4A16.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array kProbeChunk = {models::PrefillChunk{1, 0, true}};
 
-bool latent(const models::LayerGroup& group) { return group.attention.kind == models::Attention::Kind::mla; }
+bool latent(const models::LayerGroup& group) { return std::holds_alternative<models::LatentAttention>(group.mixer); }
 
 }  // namespace
 
@@ -55,6 +55,7 @@ StepPhases GpuStepModel::phases(const models::Batch& batch) {
     part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends(), batch.ranks);
     if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
     part += tables_.logit_part(batch.logit_rows());
+    tables_.add_states(part, batch);
     add_attention(part, batch);
   }
   const PowerModel power{gpu_.energy.compute, gpu_.energy.memory, gpu_.energy.link};

@@ -36,6 +36,10 @@ struct Pricer {
   void operator()(const models::DecodeAttention& a) const {
     part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a.kv), a), count);
   }
+  void operator()(const models::StateUpdate& u) const {
+    part.add(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
+             state_cost(gpu, gpu.state_of(u.form), u), count);
+  }
   void operator()(const models::Elementwise& e) const {
     part.add(OperatorFamily::elementwise, elementwise_cost(gpu, gpu.elementwise, e), count);
   }

@@ -104,7 +104,7 @@ std::vector<std::string> AttentionOffload::problems(const models::ModelSpec& mod
                                                     const models::ParallelPlan& plan) const {
   if (plan.all_devices() > 1 || plan.expert > 1)
     return {fmt::format("{} is a replica of its own: the degrees of parallelism of the engine must be 1", name)};
-  if (auto refused = token_plan_refused(*this, model); !refused.empty()) return refused;
+  if (auto refused = layers_refused(*this, model); !refused.empty()) return refused;
   std::vector<std::string> found =
       problems_of("attention (" + attention->name + ")", *attention, attention_of(model, *attention));
   for (std::string& problem : problems_of("weights (" + weights->name + ")", *weights, models::without_context(model)))

@@ -139,7 +139,7 @@ std::vector<std::string> PipelineSplit::problems(const models::ModelSpec& model,
                                                  const models::ParallelPlan& plan) const {
   if (plan.all_devices() > 1 || plan.expert > 1)
     return {fmt::format("{} is a replica of its own: the degrees of parallelism of the engine must be 1", name)};
-  if (auto refused = token_plan_refused(*this, model); !refused.empty()) return refused;
+  if (auto refused = layers_refused(*this, model); !refused.empty()) return refused;
   std::int64_t layers = 0;
   for (const PipelineStage& stage : stages) layers += stage.layers;
   if (layers != model.layers())

@@ -21,8 +21,8 @@ std::vector<std::string> unmeasured(const models::ModelSpec& model, const models
     problems.emplace_back("layer tables are of tensor parallelism alone");
   if (model.precision.weights.bytes != kMeasuredBytes || model.precision.kv.bytes != kMeasuredBytes)
     problems.emplace_back("layer tables are of 16-bit weights and KV");
-  const models::Attention& attention = model.groups.front().attention;
-  if (model.groups.size() > 1 || attention.window > 0 || attention.kind != models::Attention::Kind::gqa)
+  const auto* attention = std::get_if<models::SoftmaxAttention>(&model.groups.front().mixer);
+  if (model.groups.size() > 1 || !attention || attention->window > 0)
     problems.emplace_back("layer tables are of models whose layers are alike and attend to everything");
   return problems;
 }
@@ -48,7 +48,7 @@ fs::path TableDevice::folder_of(const models::ModelSpec& model, const models::Pa
 }
 
 std::vector<std::string> TableDevice::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
-  std::vector<std::string> problems = token_plan_refused(*this, model);
+  std::vector<std::string> problems = layers_refused(*this, model);
   if (problems.empty()) problems = unmeasured(model, plan);
   if (!problems.empty()) return problems;
   const fs::path here = folder_of(model, plan);

@@ -35,7 +35,7 @@ constexpr std::array kDenseEntries = {
 bool routed(const models::ModelSpec& model) { return model.groups.front().feed_forward.routed(); }
 
 bool needs(const models::ModelSpec& model, const DenseEntry& entry) {
-  if (entry.where == Layers::some) return model.groups.front().attention.qk_norm;
+  if (entry.where == Layers::some) return model.groups.front().softmax().qk_norm;
   return entry.where == Layers::all || !routed(model);
 }
 

@@ -36,8 +36,8 @@ void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& l
 ModelSpec read_llama(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden);
-  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
   layer.feed_forward = dense(config, config.flag("mlp_bias", false));
   add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 0), kEveryLayer);
   return model;
@@ -52,8 +52,8 @@ ModelSpec read_smollm3(ConfigReader& config) {
 ModelSpec read_qwen2(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden);
-  layer.attention.qkv_bias = true;
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qkv_bias = true;
   layer.feed_forward = dense(config);
   add_qwen_layers(config, model, layer);
   return model;
@@ -62,9 +62,9 @@ ModelSpec read_qwen2(ConfigReader& config) {
 ModelSpec read_qwen3(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden, {.head_dim = 128});
-  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
-  layer.attention.qk_norm = true;
+  layer.mixer = heads_of(config, model.hidden, {.head_dim = 128});
+  layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
+  layer.softmax().qk_norm = true;
   layer.feed_forward = dense(config);
   add_qwen_layers(config, model, layer);
   return model;
@@ -73,7 +73,7 @@ ModelSpec read_qwen3(ConfigReader& config) {
 ModelSpec read_phi3(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden);
+  layer.mixer = heads_of(config, model.hidden);
   layer.feed_forward = dense(config);
   add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 0), kEveryLayer);
   return model;
@@ -83,8 +83,8 @@ ModelSpec read_gemma2(ConfigReader& config) {
   ModelSpec model = frame_of(config, true);
   LayerGroup layer;
   layer.norms = 4;  // before and after both attention and feed-forward
-  layer.attention = heads_of(config, model.hidden, {.head_dim = 256});
-  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.mixer = heads_of(config, model.hidden, {.head_dim = 256});
+  layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
   layer.feed_forward = dense(config);
   add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 4096),
              [](std::int64_t i) { return i % 2 == 0; });
@@ -100,9 +100,9 @@ ModelSpec read_gemma3(ConfigReader& config) {
   model.tied_embeddings = config.flag("tie_word_embeddings", true);
   LayerGroup layer;
   layer.norms = 4;
-  layer.attention = heads_of(config, model.hidden, {.heads = 8, .kv_heads = 4, .head_dim = 256});
-  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
-  layer.attention.qk_norm = true;
+  layer.mixer = heads_of(config, model.hidden, {.heads = 8, .kv_heads = 4, .head_dim = 256});
+  layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
+  layer.softmax().qk_norm = true;
   layer.feed_forward.width = config.integer("intermediate_size", 9216);
   const std::int64_t pattern = config.integer("sliding_window_pattern", 6);  // the last of each so many layers is full
   add_layers(config, model, layer, config.integer("num_hidden_layers", 26), config.count("sliding_window", 4096),
@@ -119,8 +119,8 @@ ModelSpec read_opt(ConfigReader& config) {
   const bool bias = config.flag("enable_bias", true);
   LayerGroup layer;
   layer.norm_bias = true;
-  layer.attention = heads_of(config, model.hidden);
-  layer.attention.qkv_bias = layer.attention.output_bias = bias;
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qkv_bias = layer.softmax().output_bias = bias;
   layer.feed_forward.width = config.integer("ffn_dim");
   layer.feed_forward.gated = false;
   layer.feed_forward.bias = bias;

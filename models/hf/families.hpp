@@ -38,4 +38,8 @@ ModelSpec read_gpt_oss(ConfigReader&);
 ModelSpec read_glm4_moe(ConfigReader&);  // GLM-4.5, GLM-4.6
 ModelSpec read_phimoe(ConfigReader&);    // Phi-3.5-MoE
 
+// Families with layers that keep a recurrent state.
+ModelSpec read_qwen3_5(ConfigReader&);     // Qwen3.5, Qwen3.6; dense and routed
+ModelSpec read_nemotron_h(ConfigReader&);  // Nemotron-H, Nemotron-3
+
 }  // namespace llmscape::models::hf

@@ -37,8 +37,8 @@ ModelSpec frame_of(ConfigReader& config, bool tied) {
   return model;
 }
 
-Attention heads_of(ConfigReader& config, std::int64_t hidden, const HeadDefaults& defaults) {
-  Attention attention;
+SoftmaxAttention heads_of(ConfigReader& config, std::int64_t hidden, const HeadDefaults& defaults) {
+  SoftmaxAttention attention;
   const std::int64_t heads = defaults.heads > 0 ? config.integer("num_attention_heads", defaults.heads)
                                                 : config.integer("num_attention_heads");
   const std::int64_t kv_heads =
@@ -80,10 +80,22 @@ std::vector<LayerGroup> groups_of(LayerGroup layer, const std::vector<std::int64
                                   const std::function<FeedForward(std::int64_t)>& feed_forward) {
   std::vector<LayerGroup> groups;
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    layer.attention.window = windows[i];
+    if (auto* attention = std::get_if<SoftmaxAttention>(&layer.mixer)) attention->window = windows[i];
     layer.feed_forward = feed_forward(static_cast<std::int64_t>(i));
     const auto same = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& group) {
-      return group.attention == layer.attention && group.feed_forward == layer.feed_forward;
+      return group.mixer == layer.mixer && group.feed_forward == layer.feed_forward;
+    });
+    LayerGroup& group = same != groups.end() ? *same : groups.emplace_back(layer);
+    ++group.count;
+  }
+  return groups;
+}
+
+std::vector<LayerGroup> alike(const std::vector<LayerGroup>& layers) {
+  std::vector<LayerGroup> groups;
+  for (const LayerGroup& layer : layers) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& group) {
+      return group.mixer == layer.mixer && group.feed_forward == layer.feed_forward && group.norms == layer.norms;
     });
     LayerGroup& group = same != groups.end() ? *same : groups.emplace_back(layer);
     ++group.count;

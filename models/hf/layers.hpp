@@ -20,7 +20,7 @@ ModelSpec frame_of(ConfigReader& config, bool tied);
 struct HeadDefaults {
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
 };
-Attention heads_of(ConfigReader& config, std::int64_t hidden, const HeadDefaults& defaults = {});
+SoftmaxAttention heads_of(ConfigReader& config, std::int64_t hidden, const HeadDefaults& defaults = {});
 
 // Window of each layer, 0: full. The file's `layer_types` decide; where it has none, the layers for which `slides`
 // holds have the window. A window as long as the longest context, `max_position`, is none.
@@ -34,5 +34,8 @@ void check_experts(ConfigReader& config, const FeedForward& kind, std::string_vi
 // group.
 std::vector<LayerGroup> groups_of(LayerGroup layer, const std::vector<std::int64_t>& windows,
                                   const std::function<FeedForward(std::int64_t layer)>& feed_forward);
+
+// Single layers as groups of those that are alike.
+std::vector<LayerGroup> alike(const std::vector<LayerGroup>& layers);
 
 }  // namespace llmscape::models::hf

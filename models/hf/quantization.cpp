@@ -117,12 +117,12 @@ constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
 
 }  // namespace
 
-Precision precision_of(ConfigReader& config, std::string_view unnamed_type) {
-  const Format stored = data_type_of(config, unnamed_type);
+Precision precision_of(ConfigReader& typed, ConfigReader& quantised, std::string_view unnamed_type) {
+  const Format stored = data_type_of(typed, unnamed_type);
   Precision precision{stored, stored, stored, {}, {}};
-  const YamlNode* quantization = config.find("quantization_config");
+  const YamlNode* quantization = quantised.find("quantization_config");
   if (!quantization) return precision;
-  ConfigReader reader(*quantization, config.diagnostics());
+  ConfigReader reader(*quantization, quantised.diagnostics());
   const std::string name = reader.text("quant_method").value_or("");
   const auto method =
       std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& m) { return m.name == name; });

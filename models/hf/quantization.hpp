@@ -7,9 +7,9 @@
 
 namespace llmscape::models::hf {
 
-// torch_dtype (or dtype) and quantization_config of the file: what its weights are stored in. Routers, norms, embedding
-// and head of quantised checkpoints stay in torch_dtype. The KV cache takes torch_dtype. `unnamed_type` is the type of
-// a file that names none; without it that is a mistake.
-Precision precision_of(ConfigReader& config, std::string_view unnamed_type);
+// torch_dtype (or dtype) of `typed` and quantization_config of `quantised`, the file or its text model: what its
+// weights are stored in. Routers, norms, embedding and head of quantised checkpoints stay in torch_dtype. The KV cache
+// takes torch_dtype. `unnamed_type` is the type of a file that names none; without it that is a mistake.
+Precision precision_of(ConfigReader& typed, ConfigReader& quantised, std::string_view unnamed_type);
 
 }  // namespace llmscape::models::hf

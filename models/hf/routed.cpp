@@ -48,17 +48,14 @@ void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& l
   model.groups = groups_of(layer, windows, [&](std::int64_t i) { return routed(i) ? layer.feed_forward : unrouted; });
 }
 
-Attention latent_attention_of(ConfigReader& config) {
-  Attention attention;
-  attention.kind = Attention::Kind::mla;
+LatentAttention latent_attention_of(ConfigReader& config) {
+  LatentAttention attention;
   attention.heads = static_cast<int>(config.integer("num_attention_heads"));
-  attention.kv_heads = attention.heads;
   attention.q_rank = static_cast<int>(config.integer("q_lora_rank", 0));  // null in V2-Lite: no query compression
   attention.kv_rank = static_cast<int>(config.integer("kv_lora_rank"));
   attention.rope_dim = static_cast<int>(config.integer("qk_rope_head_dim"));
   attention.nope_dim = static_cast<int>(config.integer("qk_nope_head_dim"));
   attention.v_dim = static_cast<int>(config.integer("v_head_dim"));
-  attention.head_dim = attention.nope_dim + attention.rope_dim;
   return attention;
 }
 
@@ -67,7 +64,7 @@ Attention latent_attention_of(ConfigReader& config) {
 ModelSpec read_mixtral(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden);
+  layer.mixer = heads_of(config, model.hidden);
   layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
   const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 0),
                                   model.max_position, kEveryLayer);
@@ -78,8 +75,8 @@ ModelSpec read_mixtral(ConfigReader& config) {
 ModelSpec read_qwen2_moe(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden);
-  layer.attention.qkv_bias = true;
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qkv_bias = true;
   layer.feed_forward = experts_of(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
   layer.feed_forward.shared_width = config.integer("shared_expert_intermediate_size");
   layer.feed_forward.shared_gate = true;
@@ -90,9 +87,9 @@ ModelSpec read_qwen2_moe(ConfigReader& config) {
 ModelSpec read_qwen3_moe(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden);
-  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
-  layer.attention.qk_norm = true;
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
+  layer.softmax().qk_norm = true;
   layer.feed_forward = experts_of(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
   add_qwen_layers(config, model, layer);
   return model;
@@ -101,7 +98,7 @@ ModelSpec read_qwen3_moe(ConfigReader& config) {
 ModelSpec read_deepseek(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = latent_attention_of(config);
+  layer.mixer = latent_attention_of(config);
   FeedForward routed = experts_of(config, "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size");
   routed.shared_width = config.count("n_shared_experts", 0) * routed.expert_width;
   routed.router_bias = config.text("topk_method") == "noaux_tc";  // e_score_correction_bias
@@ -117,8 +114,8 @@ ModelSpec read_deepseek(ConfigReader& config) {
 ModelSpec read_minimax_m2(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden);
-  layer.attention.qk_norm_full = config.flag("use_qk_norm", false);
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qk_norm_full = config.flag("use_qk_norm", false);
   layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
   layer.feed_forward.router_bias = config.flag("use_routing_bias", false);
   const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, kEveryLayer);
@@ -130,9 +127,9 @@ ModelSpec read_minimax_m2(ConfigReader& config) {
 ModelSpec read_glm4_moe(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden);
-  layer.attention.qkv_bias = config.flag("attention_bias", false);  // of the output there is none
-  layer.attention.qk_norm = config.flag("use_qk_norm", false);
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qkv_bias = config.flag("attention_bias", false);  // of the output there is none
+  layer.softmax().qk_norm = config.flag("use_qk_norm", false);
   FeedForward routed = experts_of(config, "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size");
   routed.shared_width = config.count("n_shared_experts", 0) * routed.expert_width;
   routed.router_bias = true;  // e_score_correction_bias
@@ -147,8 +144,8 @@ ModelSpec read_phimoe(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
   layer.norm_bias = true;
-  layer.attention = heads_of(config, model.hidden);
-  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", false);
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
   layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
   const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 0),
                                   model.max_position, kEveryLayer);
@@ -159,9 +156,9 @@ ModelSpec read_phimoe(ConfigReader& config) {
 ModelSpec read_gpt_oss(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
-  layer.attention = heads_of(config, model.hidden, {.head_dim = 64});
-  layer.attention.qkv_bias = layer.attention.output_bias = config.flag("attention_bias", true);
-  layer.attention.sinks = true;
+  layer.mixer = heads_of(config, model.hidden, {.head_dim = 64});
+  layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", true);
+  layer.softmax().sinks = true;
   layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
   layer.feed_forward.bias = true;
   layer.feed_forward.router_bias = true;

@@ -11,10 +11,12 @@ std::vector<std::string> MInference::problems(const ModelSpec& model) const {
 
 void MInference::apply(ModelSpec& model) const {
   for (LayerGroup& group : model.groups) {
-    if (group.attention.window > 0) continue;  // a sliding window is sparse already
-    group.attention.sparse_entries = vertical + slash;
-    group.attention.estimate_queries = estimate_queries;
-    group.attention.sparse_kernel = kernel;
+    auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
+    if (!attention) continue;
+    if (attention->window > 0) continue;  // a sliding window is sparse already
+    attention->sparse_entries = vertical + slash;
+    attention->estimate_queries = estimate_queries;
+    attention->sparse_kernel = kernel;
   }
 }
 

@@ -10,15 +10,20 @@ namespace llmscape::models {
 
 std::vector<std::string> SnapKv::problems(const ModelSpec& model) const {
   std::vector<std::string> all = latent_attention_problem(model, "snapkv");
-  if (std::ranges::any_of(model.groups, [](const LayerGroup& group) { return group.attention.window > 0; }))
+  if (std::ranges::any_of(model.groups, [](const LayerGroup& group) {
+        const auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
+        return attention && attention->window > 0;
+      }))
     all.push_back("token plan 'snapkv' needs layers that attend to everything: " + model.name + " has sliding windows");
   return all;
 }
 
 void SnapKv::apply(ModelSpec& model) const {
   for (LayerGroup& group : model.groups) {
-    group.attention.kept_prompt = cap;
-    group.attention.estimate_queries = window;
+    auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
+    if (!attention) continue;
+    attention->kept_prompt = cap;
+    attention->estimate_queries = window;
   }
 }
 

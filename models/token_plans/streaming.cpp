@@ -11,10 +11,12 @@ std::vector<std::string> Streaming::problems(const ModelSpec& model) const {
 
 void Streaming::apply(ModelSpec& model) const {
   for (LayerGroup& group : model.groups) {
-    if (group.attention.window > 0) continue;
-    group.attention.sink_tokens = sinks;
-    group.attention.window = window;
-    group.attention.sparse_kernel = "a_shape";
+    auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
+    if (!attention) continue;
+    if (attention->window > 0) continue;
+    attention->sink_tokens = sinks;
+    attention->window = window;
+    attention->sparse_kernel = "a_shape";
   }
 }
 

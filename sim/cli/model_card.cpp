@@ -11,19 +11,18 @@
 namespace llmscape::cli {
 namespace {
 
-using models::Attention;
 using models::FeedForward;
 
-std::string attention(const Attention& a) {
-  std::string out = a.kind == Attention::Kind::mla
-                        ? fmt::format("{} heads over a latent of {} + {}", a.heads, a.kv_rank, a.rope_dim)
-                        : fmt::format("{} heads of {}, {} with keys and values", a.heads, a.head_dim, a.kv_heads);
-  if (a.window > 0) out += fmt::format(", window {}", report::grouped(a.window));
+std::string mixer(const models::LayerGroup& group) {
+  std::string out = models::description(group.mixer);
+  const std::int64_t reach = models::state_of(group.mixer, {}).reach;
+  if (reach > 0) out += fmt::format(", window {}", report::grouped(reach));
   return out;
 }
 
 std::string feed_forward(const FeedForward& f) {
   const std::string_view gated = f.gated ? "gated " : "";
+  if (!f.present()) return "";
   if (!f.routed()) return fmt::format("{}{}", gated, f.width);
   std::string out = fmt::format("{} of {} experts, {}{}", f.experts_per_token, f.experts, gated, f.expert_width);
   if (f.shared_width > 0) out += fmt::format(", shared {}", f.shared_width);
@@ -55,7 +54,7 @@ std::string model_card(const models::ModelSpec& m) {
   line("vocabulary", report::grouped(m.vocabulary) + (m.tied_embeddings ? ", embedding and head tied" : ""));
   line("longest context", report::grouped(m.max_position) + " tokens");
   for (const models::LayerGroup& group : m.groups) {
-    line(fmt::format("{} layers", group.count), attention(group.attention));
+    line(fmt::format("{} layers", group.count), mixer(group));
     line("", feed_forward(group.feed_forward));
   }
   line("number formats", fmt::format("weights {}, activations {}, KV {}", m.precision.weights.name,
@@ -63,6 +62,8 @@ std::string model_card(const models::ModelSpec& m) {
   const Bytes weights = models::memory_need(m, {}, 1, 1).weights;
   line("weights", fmt::format("{:.4g} GB", weights.si() / 1e9));
   line("KV of a token", report::grouped(static_cast<std::int64_t>(models::kv_bytes_per_token(m))) + " B");
+  if (const double state = models::state_bytes_per_sequence(m); state > 0)
+    line("state", report::grouped(static_cast<std::int64_t>(state)) + " B a sequence");
   return out;
 }
 

@@ -26,9 +26,9 @@ KvPool kv_pool(const hardware::Device& device, const models::ModelSpec& model, c
   pool.adapters = adapters;
   const Bytes left = pool.offered - pool.need.weights - pool.need.activations - pool.runtime - pool.adapters;
   const std::int64_t stated = stated_kv_tokens(device, model, plan);
-  pool.tokens =
-      stated > 0 ? stated : std::max<std::int64_t>(0, static_cast<std::int64_t>(left / pool.need.kv_per_token));
-  if (stated <= 0 && left < pool.need.kv_per_token) pool.missing = pool.need.kv_per_token - left;
+  const Bytes least = pool.need.kv_per_token > Bytes() ? pool.need.kv_per_token : pool.need.state_per_sequence;
+  pool.tokens = stated > 0 ? stated : std::max<std::int64_t>(0, static_cast<std::int64_t>(left / least));
+  if (stated <= 0 && left < least) pool.missing = least - left;
   return pool;
 }
 

@@ -15,8 +15,10 @@ struct KvPool {
   models::MemoryNeed need;
   Bytes runtime;            // contexts, communicators, graphs
   Bytes adapters;           // low-rank adapters that stay resident
-  std::int64_t tokens = 0;  // of KV that fit into the rest; 0: the model does not fit
-  Bytes missing;            // how much more the device would have to offer to hold a single token; 0 when it fits
+  // Of KV that fit into the rest; 0: the model does not fit. Where nothing grows with the context: sequences whose
+  // states do.
+  std::int64_t tokens = 0;
+  Bytes missing;            // how much more the device would have to offer to hold a single one; 0 when it fits
 };
 
 // vLLM's rule: what the engine may use, less weights, the activation peak at `max_batched_tokens` and runtime memory

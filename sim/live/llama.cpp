@@ -12,12 +12,14 @@ namespace {
 
 // What keeps the model from being one that we compute; empty: nothing.
 std::string_view obstacle(const models::ModelSpec& model) {
-  using models::Attention;
   if (model.groups.empty()) return "it has no layers";
   if (models::changed_by_plan(model)) return "a token plan has changed it";
   const models::LayerGroup& first = model.groups.front();
-  const Attention& a = first.attention;
-  if (a.kind != Attention::Kind::gqa) return "it has latent attention";
+  const auto* softmax = std::get_if<models::SoftmaxAttention>(&first.mixer);
+  if (std::holds_alternative<models::LatentAttention>(first.mixer)) return "it has latent attention";
+  if (!softmax) return "it has layers without attention over keys and values";
+  const models::SoftmaxAttention& a = *softmax;
+  if (a.output_gate) return "it has gates at the output of attention";
   if (a.window > 0) return "it has a sliding window";
   if (a.sinks) return "it has attention sinks";
   if (a.qk_norm || a.qk_norm_full) return "it has norms over queries and keys";
@@ -29,8 +31,8 @@ std::string_view obstacle(const models::ModelSpec& model) {
   if (model.position_table > 0) return "it has a learned position embedding";
   if (model.embedding_width > 0 && model.embedding_width != model.hidden) return "its embedding is narrower";
   const bool alike = std::ranges::all_of(model.groups, [&first](const models::LayerGroup& group) {
-    return group.attention == first.attention && group.feed_forward == first.feed_forward &&
-           group.norms == first.norms && group.norm_bias == first.norm_bias;
+    return group.mixer == first.mixer && group.feed_forward == first.feed_forward && group.norms == first.norms &&
+           group.norm_bias == first.norm_bias;
   });
   return alike ? "" : "its layers differ";
 }
@@ -40,7 +42,7 @@ std::string_view obstacle(const models::ModelSpec& model) {
 std::optional<LlamaShape> llama_shape(const models::ModelSpec& model, std::string& reason) {
   reason = obstacle(model);
   if (!reason.empty()) return std::nullopt;
-  const models::Attention& a = model.groups.front().attention;
+  const auto& a = model.groups.front().softmax();
   return LlamaShape{.layers = model.layers(),
                     .hidden = model.hidden,
                     .heads = a.heads,

@@ -13,11 +13,38 @@ namespace llmscape::scenario {
 WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPlan& plan, KvWindows windows,
                        double tokens, std::int64_t block_tokens, std::int64_t in_flight, std::int64_t longest) {
   std::map<std::int64_t, double> per_token;  // bytes on a rank, by window
-  for (const models::LayerGroup& group : model.groups)
-    per_token[group.attention.reach()] += group.caches(models::layers_per_stage(group, plan)) *
-                                          models::kv_bytes_per_token(group.attention, model.precision.kv, plan.tensor);
+  double recurrent = 0;                      // bytes of a sequence's states there
+  int recurrent_layers = 0;
+  double state = 0, token = std::numeric_limits<double>::max();  // largest state and smallest entry of one layer
+  for (const models::LayerGroup& group : model.groups) {
+    const models::SequenceState kept = models::state_of(group.mixer, model.precision, plan.tensor);
+    const int layers = models::layers_per_stage(group, plan);
+    if (kept.bytes_per_token > 0) per_token[kept.reach] += group.caches(layers) * kept.bytes_per_token;
+    if (kept.bytes_per_sequence > 0) recurrent_layers += layers;
+    recurrent += layers * kept.bytes_per_sequence;
+    state = std::max(state, kept.bytes_per_sequence);
+    if (kept.bytes_per_token > 0) token = std::min(token, kept.bytes_per_token);
+  }
   WindowedKv kv;
   kv.tokens = static_cast<std::int64_t>(tokens);
+  kv.block_tokens = block_tokens;
+  if (recurrent > 0 && per_token.empty()) {  // a block is the states of one sequence, whatever its length
+    kv.block_tokens = longest;
+    kv.tokens *= longest;
+    return kv;
+  }
+  if (recurrent > 0) {
+    double all = 0;
+    for (const auto& [window, bytes] : per_token) all += bytes;
+    double held = recurrent;
+    if (windows == KvWindows::pooled) {  // a page of attention takes a layer's state, and that takes a page
+      const auto fits = static_cast<std::int64_t>(std::ceil(state / token / static_cast<double>(block_tokens)));
+      kv.block_tokens = std::max<std::int64_t>(1, fits) * block_tokens;
+      held = recurrent_layers * token * static_cast<double>(kv.block_tokens);
+    }
+    kv.windows.push_back({1, held / (all * static_cast<double>(kv.block_tokens))});
+    return kv;
+  }
   if (windows == KvWindows::ignored || per_token.size() < 2 || per_token.begin()->first != 0) return kv;
   const double full = per_token.begin()->second;
   per_token.erase(per_token.begin());

@@ -42,7 +42,8 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
                                     engine.block_size, in_flight, size.max_model_len);
   for (const WindowBlocks& window : kv.windows) size.windows.push_back({window.most, window.weight});
   size.window_sequences = kv.most_sequences;
-  size.kv_blocks = engine.kv_blocks.value_or(kv.tokens / engine.block_size);
+  size.block_tokens = kv.block_tokens;
+  size.kv_blocks = engine.kv_blocks.value_or(kv.tokens / size.block_tokens);
   size.kv_blocks /= engine.pipeline_batches;
   if (engine.kv_host) {
     const Bytes block(models::kv_bytes_per_token(model) * static_cast<double>(engine.block_size));
@@ -50,7 +51,7 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
     const bool all = engine.kv_host->keeps == KvHostMemory::Keeps::all && size.host_blocks > 0;
     size.kv_blocks = (all ? 0 : size.kv_blocks) + size.host_blocks;
   }
-  const std::int64_t held = size.kv_blocks * engine.block_size;
+  const std::int64_t held = size.kv_blocks * size.block_tokens;
   if (held < size.max_model_len) {
     size.warning = "'" + device.name + (size.host_blocks > 0 ? "' with its host holds " : "' holds ") +
                    std::to_string(held) + " tokens of KV, less than the longest sequence allowed (" +

@@ -73,7 +73,7 @@ void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const 
   const SourceRange where = where_of(root, {"model", "token_plan"});
   if (engine.lora && std::ranges::any_of(model.groups, &models::LayerGroup::prompt_kv_only))
     diagnostics.error(where, "token plan 'swiftkv' does not say what adapters do to layers that prompts skip");
-  if (model.groups.front().attention.kept_prompt == 0) return;
+  if (models::kept_prompt(model) == 0) return;
   if (engine.batcher->prefix_caching() || !engine.batcher->kv_grows())
     diagnostics.error(where,
                       "token plan 'snapkv' needs a batcher that keeps no prefixes and takes blocks as sequences grow",
@@ -117,8 +117,23 @@ void check_host(const Scenario& scenario, const PoolConfig& engine, const Source
                       "tensor_parallel in place of pipeline_parallel");
   if (engine.speculation && engine.speculation->draft.model)
     diagnostics.error(where, "'kv_host' does not hold the KV entries of a model that makes drafts");
-  if (scenario.model_of(engine).groups.front().attention.kept_prompt > 0)
+  if (models::kept_prompt(scenario.model_of(engine)) > 0)
     diagnostics.error(where, "token plan 'snapkv' drops entries that 'kv_host' would be taken to write");
+}
+
+// States belong to one sequence on one replica: nothing carries or keeps them yet.
+void check_states(const Scenario& scenario, const PoolConfig& engine, const SourceRange& where,
+                  Diagnostics& diagnostics) {
+  const models::ModelSpec& model = scenario.model_of(engine);
+  if (models::state_bytes_per_sequence(model) == 0) return;
+  const auto refuse = [&](bool wanted, const char* what) {
+    if (wanted)
+      diagnostics.error(where, model.name + " has layers with a recurrent state: they do not go together with " + what);
+  };
+  refuse(engine.role != serving::Role::any, "KV transfers between pools");
+  refuse(!engine.kv_tiers.empty(), "'kv_tiers'");
+  refuse(engine.kv_host.has_value(), "'kv_host'");
+  refuse(engine.kv_swap.has_value(), "'kv_swap'");
 }
 
 void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
@@ -139,6 +154,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   check_token_plan(scenario, engine, root, diagnostics);
   check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
   check_host(scenario, engine, where_of(root, {"serving", "kv_host"}), diagnostics);
+  check_states(scenario, engine, where_of(root, {"serving"}), diagnostics);
   check_swap(engine, where_of(root, {"serving", engine.kv_swap ? "kv_swap" : "batcher"}), diagnostics);
   for (const std::string& problem : draft_problems(scenario, engine, device))
     diagnostics.error(where_of(root, {"serving", "speculation"}), problem);
@@ -316,6 +332,15 @@ void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& di
     for (std::size_t i = 0; i < devices.size(); ++i)
       if (std::ranges::find(pool.devices, devices[i]->name) != pool.devices.end())
         check_engine(scenario, pool, i, root, diagnostics);
+  }
+}
+
+void warn_of_states(Scenario& scenario) {
+  for (const PoolConfig& pool : scenario.pools) {
+    const models::ModelSpec& model = scenario.model_of(pool);
+    if (!pool.batcher->prefix_caching() || models::state_bytes_per_sequence(model) == 0) continue;
+    std::string text = model.name + " has layers with a recurrent state: no prefixes are kept";
+    if (std::ranges::find(scenario.warnings, text) == scenario.warnings.end()) scenario.warnings.push_back(text);
   }
 }
 

@@ -60,9 +60,10 @@ serving::KvHostConfig host_of(const scenario::KvHostMemory& memory, const models
   host.law_bytes.resize(host.laws.size());
   for (const models::LayerGroup& group : model.groups) {
     const int caches = group.caches(group.count);
-    const auto law = std::ranges::lower_bound(host.laws, group.attention.reach()) - host.laws.begin();
-    host.law_bytes[static_cast<std::size_t>(law)] +=
-        caches * models::kv_bytes_per_token(group.attention, model.precision.kv);
+    const models::SequenceState state = models::state_of(group.mixer, model.precision);
+    if (state.bytes_per_token == 0) continue;
+    const auto law = std::ranges::lower_bound(host.laws, state.reach) - host.laws.begin();
+    host.law_bytes[static_cast<std::size_t>(law)] += caches * state.bytes_per_token;
     host.caches += caches;
   }
   host.read = *memory.read;
@@ -132,7 +133,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   serving::ReplicaConfig replica;
   replica.index = static_cast<int>(index);
   replica.kv_blocks = size.kv_blocks;
-  replica.block_tokens = static_cast<int>(config.block_size);
+  replica.block_tokens = static_cast<int>(size.block_tokens);
   replica.pipeline_stages = static_cast<int>(config.pipeline_parallel);
   replica.pipeline = config.stages_shared() ? &pipelines_.back() : nullptr;
   replica.chunks_follow = config.pipeline_chunks;
@@ -142,7 +143,8 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.window_sequences = size.window_sequences;
   replica.lookahead = options_.lookahead;
   replica.rank_of_group = config.lock_step;
-  replica.kept_prompt = model.groups.front().attention.kept_prompt;
+  replica.kept_prompt = models::kept_prompt(model);
+  replica.keeps_prefixes = models::state_bytes_per_sequence(model) == 0;
   replica.turns = turns_of(config, device, first);
   const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
   seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,

@@ -37,7 +37,7 @@ EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vect
   EngineConfig engine;
   engine.kv.blocks = config_.kv_blocks;
   engine.kv.block_tokens = config_.block_tokens;
-  engine.kv.prefix_caching = policy.prefix_caching();
+  engine.kv.prefix_caching = policy.prefix_caching() && config_.keeps_prefixes;
   engine.kv.grows = policy.kv_grows();
   engine.kv.kept_prompt = config_.kept_prompt;
   engine.kv.windows = config_.windows;

@@ -48,6 +48,7 @@ struct ReplicaConfig {
   Speculation speculation{};
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own
+  bool keeps_prefixes = true;    // where the batcher does: not with recurrent states, which end where a prompt ends
   std::int64_t kept_prompt = 0;  // entries of a prompt that stay when it is computed; 0: all
   KvHostConfig host{};           // where KV entries are that HBM does not hold; `kv_blocks` counts its blocks too
   KvSwapConfig swap{};           // where preempted requests may go; no blocks: nowhere

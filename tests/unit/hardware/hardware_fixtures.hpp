@@ -40,9 +40,9 @@ inline models::ModelSpec llama(std::string name, int layers, int hidden, int hea
                                int width, bool tied) {
   models::LayerGroup group;
   group.count = layers;
-  group.attention.heads = heads;
-  group.attention.kv_heads = kv_heads;
-  group.attention.head_dim = head_dim;
+  group.softmax().heads = heads;
+  group.softmax().kv_heads = kv_heads;
+  group.softmax().head_dim = head_dim;
   group.feed_forward.width = width;
   models::ModelSpec model;
   model.name = std::move(name);

@@ -16,12 +16,8 @@ inline models::ModelSpec deepseek_r1() {
   spec.max_position = 163840;
   models::LayerGroup dense;
   dense.count = 3;
-  dense.attention.kind = models::Attention::Kind::mla;
-  dense.attention.heads = dense.attention.kv_heads = 128;
-  dense.attention.q_rank = 1536;
-  dense.attention.kv_rank = 512;
-  dense.attention.rope_dim = 64;
-  dense.attention.nope_dim = dense.attention.v_dim = 128;
+  dense.mixer = models::LatentAttention{
+      .heads = 128, .q_rank = 1536, .kv_rank = 512, .rope_dim = 64, .nope_dim = 128, .v_dim = 128};
   dense.feed_forward.width = 18432;
   models::LayerGroup routed = dense;
   routed.count = 58;

@@ -80,7 +80,7 @@ TEST_CASE("a stage without full attention gets the contexts of its own KV laws")
   models::ModelSpec model = llama_1b();
   models::LayerGroup windowed = model.groups[0];
   model.groups[0].count = windowed.count = 1;
-  windowed.attention.window = 128;
+  windowed.softmax().window = 128;
   model.groups = {windowed, model.groups[0]};
   models::Batch batch;
   const std::vector<models::Attended> attended{{4 * 100000, 100000}, {4 * 128, 128}};

@@ -192,7 +192,7 @@ TEST_CASE("each KV law of a model has its own contexts") {
   models::ModelSpec windowed = llama_8b();
   windowed.groups.push_back(windowed.groups[0]);
   windowed.groups[0].count = windowed.groups[1].count = 16;
-  windowed.groups[1].attention.window = 1024;
+  windowed.groups[1].softmax().window = 1024;
   const Gpu gpu = worked_gpu("h100-sxm");
   const std::array attended = {equal_contexts(32, 16384), equal_contexts(32, 1024)};
   models::Batch batch;
@@ -220,9 +220,8 @@ TEST_CASE("routed layers read more experts for more tokens and keep prompts and 
 
 TEST_CASE("latent attention steps through prompts, decodes and both") {
   models::ModelSpec latent = llama("latent", 4, 2048, 16, 16, 192, 8192, false);
-  models::Attention& attention = latent.groups[0].attention;
-  attention.kind = models::Attention::Kind::mla;
-  attention.kv_rank = 512, attention.rope_dim = 64, attention.nope_dim = 128, attention.v_dim = 128;
+  latent.groups[0].mixer =
+      models::LatentAttention{.heads = 16, .kv_rank = 512, .rope_dim = 64, .nope_dim = 128, .v_dim = 128};
   const Gpu gpu = worked_gpu("h100-sxm");
   const auto model = gpu.bind(latent, {}, {});
   const std::array chunks = {models::PrefillChunk{256, 4096, false}, models::PrefillChunk{64, 8192, true}};

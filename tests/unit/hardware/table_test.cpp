@@ -30,9 +30,9 @@ models::ModelSpec tiny() {
   model.max_position = 4096;
   models::LayerGroup layers;
   layers.count = 2;
-  layers.attention.heads = 4;
-  layers.attention.kv_heads = 2;
-  layers.attention.head_dim = 16;
+  layers.softmax().heads = 4;
+  layers.softmax().kv_heads = 2;
+  layers.softmax().head_dim = 16;
   layers.feed_forward.width = 128;
   model.groups = {layers};
   return model;
@@ -203,7 +203,7 @@ TEST_CASE("what was not measured is refused: models, degrees, formats, missing e
   narrow.precision.kv = {"fp8", 1, 0, 0};
   CHECK(problems(narrow, {}) == "layer tables are of 16-bit weights and KV");
   models::ModelSpec normed = tiny();
-  normed.groups[0].attention.qk_norm = true;
+  normed.groups[0].softmax().qk_norm = true;
   CHECK(problems(normed, {}) == "the tables have no qk_norm");
   CHECK_THROWS_AS(device->bind(other, {}, {}), std::invalid_argument);
 }

@@ -43,7 +43,7 @@ TEST_CASE("the keys of a Llama are read, and unknown ones passed over") {
   CHECK(model.family == "llama");
   CHECK(model.hidden == 64);
   CHECK(model.layers() == 4);
-  const Attention& attention = model.groups.front().attention;
+  const SoftmaxAttention& attention = model.groups.front().softmax();
   CHECK(attention.heads == 8);
   CHECK(attention.kv_heads == 2);
   CHECK(attention.head_dim == 8);  // 64 / 8
@@ -56,8 +56,8 @@ TEST_CASE("the keys of a Llama are read, and unknown ones passed over") {
 
 TEST_CASE("a key that is null counts as absent") {
   const ModelSpec model = read(small_with(R"("num_key_value_heads": null, "head_dim": null, "sliding_window": null)"));
-  CHECK(model.groups.front().attention.kv_heads == 8);
-  CHECK(model.groups.front().attention.window == 0);
+  CHECK(model.groups.front().softmax().kv_heads == 8);
+  CHECK(model.groups.front().softmax().window == 0);
 }
 
 TEST_CASE("all mistakes of a file are reported at their places") {
@@ -120,7 +120,7 @@ TEST_CASE("do GLM-4.6, Mistral-Small-3.2 and Phi-3.5-MoE load, with the paramete
     // norms with biases 16384) + 8192 + 2 x 32064 x 4096. Published: 42 billion, 6.6 active.
     CHECK(parameters(phi) == 41'873'121'280);
     CHECK(active_parameters(phi) == 6'509'633'536);
-    CHECK(phi.groups.front().attention.window == 0);
+    CHECK(phi.groups.front().softmax().window == 0);
   }
 }
 
@@ -138,14 +138,14 @@ TEST_CASE("an unknown architecture lists the known ones, and none is suggested b
 
 TEST_CASE("biases and norms follow the family") {
   const auto layer = [](const std::string& keys) { return read(small_with(keys)).groups.front(); };
-  CHECK(layer(R"("attention_bias": true)").attention.output_bias);
+  CHECK(layer(R"("attention_bias": true)").softmax().output_bias);
   CHECK(layer(R"("mlp_bias": true)").feed_forward.bias);
   const LayerGroup qwen2 = layer(R"("architectures": ["Qwen2ForCausalLM"])");
-  CHECK(qwen2.attention.qkv_bias);
-  CHECK_FALSE(qwen2.attention.output_bias);
+  CHECK(qwen2.softmax().qkv_bias);
+  CHECK_FALSE(qwen2.softmax().output_bias);
   const LayerGroup qwen3 = layer(R"("architectures": ["Qwen3ForCausalLM"])");
-  CHECK(qwen3.attention.qk_norm);
-  CHECK(qwen3.attention.head_dim == 128);  // the class's default, not 64 / 8
+  CHECK(qwen3.softmax().qk_norm);
+  CHECK(qwen3.softmax().head_dim == 128);  // the class's default, not 64 / 8
   CHECK(layer(R"("architectures": ["Gemma2ForCausalLM"])").norms == 4);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("windows go to the layers that the family gives them") {
   const auto windowed = [](const std::string& keys) {
     int layers = 0;
     for (const LayerGroup& group : read(small_with(keys)).groups)
-      layers += group.attention.window == 128 ? group.count : 0;
+      layers += group.softmax().window == 128 ? group.count : 0;
     return layers;
   };
   const std::string window = R"("sliding_window": 128, )";
@@ -183,7 +183,7 @@ TEST_CASE("routed layers are those that the family's keys choose") {
   const ModelSpec model = read(small_with(deepseek + R"("first_k_dense_replace": 1)"));
   CHECK(routed_layers(model) == 3);
   CHECK(model.groups.back().feed_forward.shared_width == 96);
-  CHECK(model.groups.back().attention.q_rank == 0);
+  CHECK(std::get<LatentAttention>(model.groups.back().mixer).q_rank == 0);
   CHECK(routed_layers(read(small_with(deepseek + R"("moe_layer_freq": 2)"))) == 2);
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("a text model nested beside a vision model is read from its own keys")
     "vision_config": {"hidden_size": 1152}})");
   const ModelSpec model = read(root);
   CHECK(model.hidden == 2560);
-  CHECK(model.groups.front().attention.heads == 8);  // Gemma3TextConfig's own
+  CHECK(model.groups.front().softmax().heads == 8);  // Gemma3TextConfig's own
   CHECK(model.tied_embeddings);
   CHECK(errors_of(parsed(R"({"architectures": ["Gemma3ForConditionalGeneration"], "text_config": 5})")).size() == 1);
 }

@@ -41,7 +41,7 @@ TEST_CASE("a native model says the same as the config.json of the same shape") {
   REQUIRE_MESSAGE(model, diagnostics.text(false));
   const ModelSpec llama = catalogued("llama-3.1-8b");
   CHECK(parameters(*model) == parameters(llama));
-  CHECK(model->groups.front().attention == llama.groups.front().attention);
+  CHECK(model->groups.front().mixer == llama.groups.front().mixer);
   CHECK(model->groups.front().feed_forward == llama.groups.front().feed_forward);
   CHECK(model->precision.weights == *format_named("int8"));
   CHECK(model->precision.kv == *format_named("bf16"));

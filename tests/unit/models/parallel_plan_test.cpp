@@ -47,8 +47,8 @@ TEST_CASE("degrees below one and experts of a dense model are refused") {
 }
 
 TEST_CASE("KV heads are shared out and then repeated") {
-  const Attention attention{.heads = 64, .kv_heads = 8};
-  CHECK(kv_heads_per_rank(attention, 1) == 8);
-  CHECK(kv_heads_per_rank(attention, 4) == 2);
-  CHECK(kv_heads_per_rank(attention, 16) == 1);
+  const SoftmaxAttention attention{.heads = 64, .kv_heads = 8};
+  CHECK(attention.kv_heads_of_rank(1) == 8);
+  CHECK(attention.kv_heads_of_rank(4) == 2);
+  CHECK(attention.kv_heads_of_rank(16) == 1);
 }

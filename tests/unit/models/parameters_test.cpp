@@ -29,9 +29,9 @@ TEST_CASE("each part of a small model is counted once") {
   model.vocabulary = 100;
   LayerGroup layer;
   layer.count = 3;
-  layer.attention.heads = 4;
-  layer.attention.kv_heads = 2;
-  layer.attention.head_dim = 5;
+  layer.softmax().heads = 4;
+  layer.softmax().kv_heads = 2;
+  layer.softmax().head_dim = 5;
   layer.feed_forward.width = 7;
   model.groups = {layer};
   const auto with = [&](auto change) {
@@ -45,11 +45,11 @@ TEST_CASE("each part of a small model is counted once") {
   CHECK(with([](auto& m, auto&) { m.final_norm = false; }) == -10);
   CHECK(with([](auto& m, auto&) { m.position_table = 50; }) == 500);
   CHECK(with([](auto& m, auto&) { m.embedding_width = 6; }) == -2 * 100 * 4 + 2 * 60);
-  CHECK(with([](auto&, auto& g) { g.attention.qkv_bias = true; }) == 3 * 40);
-  CHECK(with([](auto&, auto& g) { g.attention.output_bias = true; }) == 3 * 10);
-  CHECK(with([](auto&, auto& g) { g.attention.qk_norm = true; }) == 3 * 2 * 5);
-  CHECK(with([](auto&, auto& g) { g.attention.qk_norm_full = true; }) == 3 * (4 + 2) * 5);
-  CHECK(with([](auto&, auto& g) { g.attention.sinks = true; }) == 3 * 4);
+  CHECK(with([](auto&, auto& g) { g.softmax().qkv_bias = true; }) == 3 * 40);
+  CHECK(with([](auto&, auto& g) { g.softmax().output_bias = true; }) == 3 * 10);
+  CHECK(with([](auto&, auto& g) { g.softmax().qk_norm = true; }) == 3 * 2 * 5);
+  CHECK(with([](auto&, auto& g) { g.softmax().qk_norm_full = true; }) == 3 * (4 + 2) * 5);
+  CHECK(with([](auto&, auto& g) { g.softmax().sinks = true; }) == 3 * 4);
   CHECK(with([](auto&, auto& g) { g.feed_forward.gated = false; }) == -3 * 70);
   CHECK(with([](auto&, auto& g) { g.feed_forward.bias = true; }) == 3 * (14 + 10));
   CHECK(with([](auto&, auto& g) { g.norms = 4; }) == 3 * 20);
@@ -62,7 +62,7 @@ TEST_CASE("each part of a routed layer is counted once") {
   model.vocabulary = 1;
   LayerGroup layer;
   layer.count = 1;
-  layer.attention.heads = layer.attention.kv_heads = layer.attention.head_dim = 1;
+  layer.softmax().heads = layer.softmax().kv_heads = layer.softmax().head_dim = 1;
   layer.feed_forward.experts = 6;
   layer.feed_forward.experts_per_token = 2;
   layer.feed_forward.expert_width = 4;

@@ -118,7 +118,7 @@ TEST_CASE("under streaming prompts and decodes attend to the sinks and the windo
 
 TEST_CASE("snapkv leaves a prompt's attention as it is, and scores what to keep at its end") {
   const ModelSpec model = planned("llama-3-8b", "{policy: snapkv, cap: 4096, window: 32}");
-  CHECK(model.groups[0].attention.kept_prompt == 4096);
+  CHECK(model.groups[0].softmax().kept_prompt == 4096);
   const std::vector<PrefillChunk> chunks = {{10'000, 0, true}};
   const auto work = all_of<PrefillAttention>(attention_work(model, {}, {chunks, 0, 1, {}}));
   CHECK(work.at(0).what.sparse_kernel.empty());

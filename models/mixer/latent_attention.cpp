@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/mixer/latent_attention.hpp"
+
+#include "models/attention_pairs.hpp"
+#include "models/operator_list.hpp"
+
+namespace llmscape::models {
+
+std::vector<Linear> LatentAttention::projections(std::int64_t hidden, int tensor) const {
+  const std::int64_t mine = heads / tensor;
+  const std::int64_t queries = mine * (nope_dim + rope_dim);
+  const Linear latent{hidden, kv_rank + rope_dim, qkv_bias};
+  const Linear output{mine * v_dim, hidden, output_bias};
+  if (q_rank == 0) return {{hidden, queries}, latent, output};
+  return {{hidden, q_rank, qkv_bias}, {q_rank, queries}, latent, output};
+}
+
+Linear LatentAttention::expansion(int tensor) const {
+  return {kv_rank, std::int64_t{heads / tensor} * (nope_dim + v_dim)};
+}
+
+std::int64_t LatentAttention::inner_parameters(int tensor) const {
+  return q_rank + kv_rank + expansion(tensor).parameters();
+}
+
+SequenceState LatentAttention::state(const Precision& precision, int /*tensor*/) const {
+  return {(kv_rank + rope_dim) * precision.kv.bytes_with_scales(), 0, 0, 0};
+}
+
+bool LatentAttention::absorbed_is_cheaper(std::int64_t tokens, std::int64_t cached) const {
+  // Both forms pay the expansion for n tokens; the expanded form pays it for the c cached ones too.
+  const double per_key = 2.0 * static_cast<double>(expansion(1).parameters());
+  const double per_pair = absorbed_pair_flops() - expanded_pair_flops();
+  return per_pair * causal_pairs(tokens, cached) < per_key * static_cast<double>(cached);
+}
+
+// Decodes absorb the expansion; that of prompts depends on their cached tokens and is part of their attention.
+void LatentAttention::add_token_work(OperatorList& list, const LayerShare& share) const {
+  for (const Linear& shape : projections(share.hidden, share.tensor)) share.add_linear(list, shape, share.tokens());
+  share.add_linear(list, expansion(share.tensor), share.decode_tokens);
+  share.add_elementwise(list, Elementwise::Kind::norm, 2, q_rank + kv_rank);
+  share.add_elementwise(list, Elementwise::Kind::rope, 2, std::int64_t{heads / share.tensor + 1} * rope_dim);
+}
+
+// Each chunk in the form that needs fewer FLOPs, decodes absorbed.
+void LatentAttention::add_attention(OperatorList& list, const LayerShare& share, const Batch& batch,
+                                    const Attended& decodes) const {
+  if (!batch.chunks.empty()) {
+    PrefillAttention expanded, absorbed;
+    for (PrefillAttention* work : {&expanded, &absorbed}) {
+      work->heads = heads / share.tensor;
+      work->kv = share.precision.kv;
+      work->mla = true;
+    }
+    expanded.kv_heads = expanded.heads;
+    expanded.head_dim = nope_dim + rope_dim;
+    expanded.v_dim = v_dim;
+    absorbed.kv_heads = 1;
+    absorbed.head_dim = kv_rank + rope_dim;
+    absorbed.v_dim = kv_rank;
+    std::int64_t through_expansion = 0;
+    for (const PrefillChunk& chunk : batch.chunks) {
+      const bool absorb = absorbed_is_cheaper(chunk.tokens, chunk.cached);
+      (absorb ? absorbed : expanded).chunks.push_back(chunk);
+      through_expansion += chunk.tokens + (absorb ? 0 : chunk.cached);
+    }
+    share.add_linear(list, expansion(share.tensor), through_expansion);
+    if (!expanded.chunks.empty()) list.add(expanded, share.layers);
+    if (!absorbed.chunks.empty()) list.add(absorbed, share.layers);
+  }
+  if (batch.decodes > 0) {
+    DecodeAttention work;
+    work.sequences = batch.decodes;
+    work.tokens_per_sequence = batch.tokens_per_decode;
+    work.attended = decodes;
+    work.heads = heads / share.tensor;
+    work.kv = share.precision.kv;
+    work.mla = true;
+    work.kv_heads = 1;
+    work.head_dim = kv_rank + rope_dim;
+    work.kv_rank = kv_rank;
+    work.rope_dim = rope_dim;
+    list.add(work, share.layers);
+  }
+}
+
+}  // namespace llmscape::models

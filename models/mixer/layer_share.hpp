@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "models/linear.hpp"
+#include "models/operator.hpp"
+
+namespace llmscape::models {
+
+class OperatorList;
+
+// Like layers on one rank, and the tokens that pass them: what a mixer writes its work from.
+struct LayerShare {
+  std::int64_t hidden = 0;
+  const Precision& precision;
+  int tensor = 1;
+  int layers = 0;      // of this rank's stage
+  bool rotary = true;  // positions are rotated into queries and keys
+  std::int64_t chunk_tokens = 0, decode_tokens = 0;
+  [[nodiscard]] std::int64_t tokens() const { return chunk_tokens + decode_tokens; }
+
+  // A GEMM of `rows` tokens with these weights in each layer.
+  void add_linear(OperatorList& list, const Linear& shape, std::int64_t rows) const;
+  // An element-wise kernel of all tokens, `accesses` times the hidden format's bytes for each of `per_token` elements.
+  void add_elementwise(OperatorList& list, Elementwise::Kind kind, double accesses, std::int64_t per_token) const;
+};
+
+}  // namespace llmscape::models

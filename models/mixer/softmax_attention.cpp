@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/mixer/softmax_attention.hpp"
+
+#include "models/operator_list.hpp"
+
+namespace llmscape::models {
+
+std::vector<Linear> SoftmaxAttention::projections(std::int64_t hidden, int tensor) const {
+  const std::int64_t queries = heads / tensor;
+  const std::int64_t gates = output_gate ? queries : 0;
+  const std::int64_t inputs = (queries + gates + 2 * std::int64_t{kv_heads_of_rank(tensor)}) * head_dim;
+  return {{hidden, inputs, qkv_bias}, {queries * head_dim, hidden, output_bias}};
+}
+
+// Vectors are not cut by tensor parallelism, but for the sinks.
+std::int64_t SoftmaxAttention::inner_parameters(int tensor) const {
+  std::int64_t sum = 0;
+  if (qk_norm_full) {
+    sum += std::int64_t{heads + kv_heads} * head_dim;
+  } else if (qk_norm) {
+    sum += 2 * head_dim;
+  }
+  return sum + (sinks ? heads / tensor : 0);
+}
+
+SequenceState SoftmaxAttention::state(const Precision& precision, int tensor) const {
+  const double elements = 2.0 * kv_heads_of_rank(tensor) * head_dim;
+  return {elements * precision.kv.bytes_with_scales(), 0, kept_prompt, reach()};
+}
+
+void SoftmaxAttention::add_token_work(OperatorList& list, const LayerShare& share) const {
+  for (const Linear& shape : projections(share.hidden, share.tensor)) share.add_linear(list, shape, share.tokens());
+  const std::int64_t queries = heads / share.tensor;
+  const std::int64_t rotated = (queries + kv_heads_of_rank(share.tensor)) * head_dim;
+  if (qk_norm || qk_norm_full) share.add_elementwise(list, Elementwise::Kind::norm, 2, rotated);
+  if (share.rotary) share.add_elementwise(list, Elementwise::Kind::rope, 2, rotated);
+  if (output_gate) share.add_elementwise(list, Elementwise::Kind::activation, 3, queries * head_dim);
+}
+
+void SoftmaxAttention::add_attention(OperatorList& list, const LayerShare& share, const Batch& batch,
+                                     const Attended& decodes) const {
+  if (!batch.chunks.empty()) {
+    PrefillAttention work;
+    work.chunks.assign(batch.chunks.begin(), batch.chunks.end());
+    work.heads = heads / share.tensor;
+    work.kv_heads = kv_heads_of_rank(share.tensor);
+    work.head_dim = head_dim;
+    work.window = prompt_reach();
+    work.kv = share.precision.kv;
+    work.sparse_kernel = sparse_kernel;
+    work.estimate_queries = estimate_queries;
+    list.add(work, share.layers);
+  }
+  if (batch.decodes > 0) {
+    DecodeAttention work;
+    work.sequences = batch.decodes;
+    work.tokens_per_sequence = batch.tokens_per_decode;
+    work.attended = decodes;
+    work.heads = heads / share.tensor;
+    work.window = reach();
+    work.kv = share.precision.kv;
+    work.kv_heads = kv_heads_of_rank(share.tensor);
+    work.head_dim = head_dim;
+    list.add(work, share.layers);
+  }
+}
+
+}  // namespace llmscape::models

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models with layers that keep a recurrent state: memory, what they do not go together with, a run.
+#include <doctest/doctest.h>
+
+#include "sim/scenario/kv_windows.hpp"
+#include "sim/scenario/replica_size.hpp"
+#include "tests/support/scenario_run.hpp"
+
+namespace states_test {
+
+using namespace llmscape;
+using llmscape::testing::holds;
+using llmscape::testing::mistakes;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+std::string served(const std::string& model, const std::string& serving = "{}", int count = 1) {
+  return "schema: scenario/1\nmodel: " + model +
+         "\nhardware: {devices: [{preset: h100-sxm, count: " + std::to_string(count) + "}]}\nserving: " + serving +
+         "\nworkload: {requests: 40, warmup: 0 s, arrivals: {kind: closed_loop, users: 4}, stream: {kind: lengths, "
+         "prompt: {kind: fixed, value: 1000}, "
+         "output: {kind: fixed, value: 51}}}\n";
+}
+
+// 12 layers of attention and 36 of the gated delta rule, as Qwen3-Next, states in 16 bits.
+models::ModelSpec hybrid(int attention_layers) {
+  models::ModelSpec model;
+  models::LayerGroup full, state;
+  full.count = attention_layers;
+  full.mixer = models::SoftmaxAttention{.heads = 16, .kv_heads = 2, .head_dim = 256};
+  state.count = 36;
+  state.mixer = models::StateLayer{.form = models::StateForm::gated_delta,
+                                   .heads = 32,
+                                   .key_heads = 16,
+                                   .key_dim = 128,
+                                   .value_dim = 128,
+                                   .state_bytes = 2};
+  if (attention_layers > 0) model.groups.push_back(full);
+  model.groups.push_back(state);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "how long are blocks beside states? vLLM says 544 tokens for Qwen3-Next; three of them hold a sequence's states") {
+  const auto kv = scenario::windowed_kv(hybrid(12), {}, scenario::KvWindows::pooled, 1e6, 16, 1, 32768);
+  CHECK(kv.block_tokens == 544);
+  REQUIRE(kv.windows.size() == 1);
+  CHECK(kv.windows[0].most == 1);
+  CHECK(kv.windows[0].weight == doctest::Approx(36.0 / 12));
+  // Engines that do not pad: bytes as they are, in blocks as asked for.
+  const auto exact = scenario::windowed_kv(hybrid(12), {}, scenario::KvWindows::ignored, 1e6, 16, 1, 32768);
+  CHECK(exact.block_tokens == 16);
+  CHECK(exact.windows[0].weight == doctest::Approx(36 * 1'097'728.0 / (12 * 2048 * 16)));
+}
+
+TEST_CASE("of states alone, as many sequences fit whatever their length") {
+  for (const std::int64_t longest : {1000, 100'000}) {
+    const auto kv = scenario::windowed_kv(hybrid(0), {}, scenario::KvWindows::pooled, 700, 16, 1, longest);
+    CHECK(kv.tokens / kv.block_tokens == 700);
+    CHECK(kv.windows.empty());
+  }
+}
+
+TEST_CASE("Nemotron-3 Nano on one H100: its pool by hand, and a run that holds what its states take") {
+  const auto scenario = scenario_of(served("nemotron-3-nano-30b-a3b"));
+  const auto size = scenario::replica_size(*scenario, scenario->pools[0], *scenario->config.hardware.devices[0]);
+  // (64 x 64 x 128 x 4 + 3 x 6144 x 2) / (2 x 2 x 128 x 2) = 2,084 tokens, in steps of 16: 2,096.
+  CHECK(size.block_tokens == 2096);
+  CHECK(size.windows[0].weight == doctest::Approx(23.0 / 6));
+  REQUIRE(scenario->warnings.size() == 1);
+  CHECK(holds(scenario->warnings[0], "no prefixes are kept"));
+  const auto result = run_on_event_queue(*scenario);
+  CHECK(result.requests.completed == 40);
+  // Of 4 sequences: a block of entries, and 23 / 6 blocks of states rounded up.
+  CHECK(result.kv.peak_use == doctest::Approx(4.0 * (1 + 4) / static_cast<double>(size.kv_blocks)));
+  CHECK(result.tokens.reused == 0);
+}
+
+TEST_CASE("what nothing carries yet is refused by name, with all mistakes at once") {
+  const auto found = mistakes(served("nemotron-3-nano-30b-a3b", "{kv_tiers: [host-ddr5]}"));
+  CHECK(holds(found, "has layers with a recurrent state: they do not go together with 'kv_tiers'"));
+}
+
+}  // namespace states_test
