@@ -31,6 +31,17 @@ void read_provenance(const YamlNode& root, ModelSpec& model, Diagnostics& diagno
   }
 }
 
+// Where Model Optimizer's checkpoints say their formats: hf_quant_config.json beside config.json, or
+// NAME_hf_quant_config beside NAME_config.json; else empty.
+std::filesystem::path quantization_beside(const std::filesystem::path& config) {
+  constexpr std::string_view kEnd = "config.json";
+  std::string name = config.filename().string();
+  if (!name.ends_with(kEnd)) return {};
+  name.insert(name.size() - kEnd.size(), "hf_quant_");
+  const std::filesystem::path path = config.parent_path() / name;
+  return std::filesystem::exists(path) ? path : std::filesystem::path();
+}
+
 }  // namespace
 
 std::vector<std::string> model_names(const std::filesystem::path& folder) {
@@ -64,7 +75,10 @@ std::optional<ModelSpec> load_model_file(const std::filesystem::path& path, Diag
   if (diagnostics.errors() != before) return std::nullopt;
   const std::string name = path.stem().string();
   if (root.find("schema")) return read_native_model(root, name, diagnostics);
-  auto model = read_hf_config(root, name, diagnostics);
+  const std::filesystem::path beside = quantization_beside(path);
+  const YamlNode file = beside.empty() ? YamlNode() : read_yaml_file(beside, diagnostics);
+  if (diagnostics.errors() != before) return std::nullopt;
+  auto model = read_hf_config(root, name, diagnostics, file.find("quantization"));
   if (model) read_provenance(root, *model, diagnostics);
   return model;
 }

@@ -33,10 +33,13 @@ std::span<const Architecture> architectures() {
       {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", read_qwen3_5, "text_config"},
       {"NemotronHForCausalLM", "nemotron_h", read_nemotron_h},
       {"MiMoForCausalLM", "mimo", read_qwen2},
+      {"DeciLMForCausalLM", "decilm", read_decilm},
+      {"Llama4ForConditionalGeneration", "llama4", read_llama4, "text_config"},
+      {"DeepseekV32ForCausalLM", "deepseek_v32", read_sparse_deepseek},
       {"KimiK25ForConditionalGeneration", "kimi_k25", read_deepseek, "text_config"},
       {"DeepseekV2ForCausalLM", "deepseek_v2", read_deepseek},
       {"DeepseekV3ForCausalLM", "deepseek_v3", read_deepseek},
-      {"GlmMoeDsaForCausalLM", "glm_moe_dsa", read_deepseek},
+      {"GlmMoeDsaForCausalLM", "glm_moe_dsa", read_sparse_deepseek},
       {"MiniMaxM2ForCausalLM", "minimax_m2", read_minimax_m2},
       {"Glm4MoeForCausalLM", "glm4_moe", read_glm4_moe},
       {"Mistral3ForConditionalGeneration", "mistral", read_llama, "text_config"},
@@ -50,6 +53,24 @@ std::span<const Architecture> architectures() {
 }  // namespace hf
 
 namespace {
+
+// Architectures that are known not to fit what is modelled, and why.
+struct Refused {
+  std::string_view name, why;
+};
+constexpr Refused kRefused[] = {
+    {"DeepseekV4ForCausalLM",
+     "keys and values that are compressed 4 or 128 to 1 (compress_ratios), grouped output projections and several "
+     "residual "
+     "streams are not modelled"},
+    {"MiniMaxM3ForCausalLM", "block-sparse attention (sparse_attention_config) is not modelled"},
+    {"Gemma4ForConditionalGeneration",
+     "keys that serve as values too, and experts beside a dense feed-forward in one layer, are not modelled"},
+    {"MiMoV2FlashForCausalLM", "keys and values of unlike widths (v_head_dim) are not modelled"},
+    {"Step3p7FlashForCausalLM", "gates of attention heads, and layers whose heads differ in number, are not modelled"},
+    {"KimiK3ForConditionalGeneration",
+     "attention over the outputs of earlier layers (attn_res_block_size) is not modelled"},
+};
 
 // nullptr after reporting.
 const hf::Architecture* architecture_of(const YamlNode& root, Diagnostics& diagnostics) {
@@ -65,6 +86,12 @@ const hf::Architecture* architecture_of(const YamlNode& root, Diagnostics& diagn
   const auto found =
       std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.name == name.text; });
   if (found != table.end()) return &*found;
+  const auto refused = std::ranges::find(kRefused, name.text, &Refused::name);
+  if (refused != std::end(kRefused)) {
+    diagnostics.error(name.where, fmt::format("{}: {}", refused->name, refused->why),
+                      "describe the nearest model that is in a file of its own, schema model/1");
+    return nullptr;
+  }
   const auto known = hf_architectures();
   // Not the one that is spelled alike: architectures of alike names differ in what the name does not say.
   diagnostics.error(name.where,
@@ -81,7 +108,8 @@ std::vector<std::string> hf_architectures() {
   return names;
 }
 
-std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, Diagnostics& diagnostics) {
+std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, Diagnostics& diagnostics,
+                                        const YamlNode* quantization) {
   const int before = diagnostics.errors();
   const hf::Architecture* architecture = architecture_of(root, diagnostics);
   if (!architecture) return std::nullopt;
@@ -95,8 +123,9 @@ std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, 
   model.name = std::move(name);
   model.family = architecture->family;
   const bool typed = whole.has("dtype") || whole.has("torch_dtype");
+  const bool routed = std::ranges::any_of(model.groups, [](const auto& group) { return group.feed_forward.routed(); });
   model.precision = hf::precision_of(typed ? whole : text, whole.has("quantization_config") ? whole : text,
-                                     architecture->unnamed_type);
+                                     quantization, routed, architecture->unnamed_type);
   if (const YamlNode* vision = root.find("vision_config"); nested && vision)
     diagnostics.warning(vision->where, "only the language part is modelled: images cost nothing");
   if (diagnostics.errors() == before) check_size(model, root.where, diagnostics);

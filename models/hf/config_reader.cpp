@@ -8,7 +8,7 @@
 namespace llmscape::models::hf {
 namespace {
 
-constexpr std::int64_t kLargest = 10'000'000;  // no width, count or length of a model comes near it
+constexpr std::int64_t kLargest = 20'000'000;  // no width, count or length of a model comes near it
 
 std::string nearest_key(const YamlNode& node, std::string_view key) {
   std::vector<std::string> keys;

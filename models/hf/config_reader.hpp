@@ -18,14 +18,14 @@ class ConfigReader {
  public:
   ConfigReader(const YamlNode& node, Diagnostics& diagnostics) : node_(node), diagnostics_(diagnostics) {}
 
-  // A whole number from 1 to 10^7.
+  // A whole number from 1 to 2 x 10^7.
   std::int64_t integer(std::string_view key);
   // The same; `fallback` where the key is absent. The families' readers pass the defaults of their class in
   // `transformers`.
   std::int64_t integer(std::string_view key, std::int64_t fallback);
   // A whole number that may be 0.
   std::int64_t count(std::string_view key, std::int64_t fallback);
-  // The items of a list of whole numbers from 1 to 10^7.
+  // The items of a list of whole numbers from 1 to 2 x 10^7.
   std::vector<std::int64_t> integers(std::string_view key);
   bool flag(std::string_view key, bool fallback);
   std::optional<std::string> text(std::string_view key);

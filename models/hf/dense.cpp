@@ -4,6 +4,9 @@
 #include "models/hf/families.hpp"
 #include "models/hf/layers.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace llmscape::models::hf {
 namespace {
 
@@ -125,6 +128,51 @@ ModelSpec read_opt(ConfigReader& config) {
   layer.feed_forward.gated = false;
   layer.feed_forward.bias = bias;
   add_layers(config, model, layer, config.integer("num_hidden_layers"), 0, kEveryLayer);
+  return model;
+}
+
+// Neural architecture search took attention out of some layers and made feed-forward parts narrower: block_configs says
+// what is left of each (configuration_decilm.py).
+ModelSpec read_decilm(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  const std::int64_t heads = config.integer("num_attention_heads");
+  const YamlNode* blocks = config.find("block_configs");
+  if (!blocks || !blocks->is_sequence()) {
+    config.error("block_configs", "'block_configs' must say what each layer has");
+    return model;
+  }
+  std::vector<LayerGroup> layers;
+  const YamlNode none;
+  for (const YamlNode& block : blocks->items) {
+    const YamlNode *attention = block.find("attention"), *feed_forward = block.find("ffn");
+    ConfigReader mixes(attention ? *attention : none, config.diagnostics());
+    ConfigReader feeds(feed_forward ? *feed_forward : none, config.diagnostics());
+    for (ConfigReader* part : {&mixes, &feeds})
+      if (part->flag("replace_with_linear", false))
+        part->error("replace_with_linear", "a part of a layer that is one matrix is not modelled");
+    LayerGroup layer;
+    layer.norms = 0;
+    layer.mixer = NoMixer();
+    if (!mixes.flag("no_op", false)) {
+      SoftmaxAttention softmax;
+      softmax.heads = static_cast<int>(heads);
+      softmax.kv_heads = static_cast<int>(heads / mixes.integer("n_heads_in_group"));
+      softmax.head_dim = static_cast<int>(model.hidden / heads);
+      layer.mixer = softmax;
+      ++layer.norms;
+    }
+    if (!feeds.flag("no_op", false)) {
+      const YamlNode* factor = feeds.find("ffn_mult");
+      const double share = factor ? std::strtod(factor->text.c_str(), nullptr) : 0;
+      if (!(share > 0 && share < 64)) feeds.error("ffn_mult", "'ffn_mult' must be a number above 0");
+      constexpr std::int64_t kMultiple = 256;
+      const auto width = static_cast<std::int64_t>(2 * share * static_cast<double>(model.hidden) / 3);
+      layer.feed_forward.width = std::max<std::int64_t>(1, (width + kMultiple - 1) / kMultiple) * kMultiple;
+      ++layer.norms;
+    }
+    layers.push_back(layer);
+  }
+  model.groups = alike(layers);
   return model;
 }
 

@@ -27,16 +27,20 @@ ModelSpec read_phi3(ConfigReader&);
 ModelSpec read_gemma2(ConfigReader&);
 ModelSpec read_gemma3(ConfigReader&);
 ModelSpec read_opt(ConfigReader&);
+ModelSpec read_decilm(ConfigReader&);  // Llama-3.3-Nemotron-Super: layers that differ
 
 // Families with routed experts.
 ModelSpec read_mixtral(ConfigReader&);
 ModelSpec read_qwen2_moe(ConfigReader&);
 ModelSpec read_qwen3_moe(ConfigReader&);
-ModelSpec read_deepseek(ConfigReader&);  // V2, V2-Lite, V3, R1; Kimi-K2; GLM-5, its sparse attention taken as dense
+ModelSpec read_deepseek(ConfigReader&);  // V2, V2-Lite, V3, R1; Kimi-K2
 ModelSpec read_minimax_m2(ConfigReader&);
 ModelSpec read_gpt_oss(ConfigReader&);
 ModelSpec read_glm4_moe(ConfigReader&);  // GLM-4.5, GLM-4.6
 ModelSpec read_phimoe(ConfigReader&);    // Phi-3.5-MoE
+
+ModelSpec read_sparse_deepseek(ConfigReader&);  // DeepSeek-V3.2, GLM-5: their sparse attention as dense, with a warning
+ModelSpec read_llama4(ConfigReader&);           // chunks of attention as windows, with a warning
 
 // Families with layers that keep a recurrent state.
 ModelSpec read_qwen3_5(ConfigReader&);     // Qwen3.5, Qwen3.6; dense and routed

@@ -23,8 +23,11 @@ Format data_type_of(ConfigReader& config, std::string_view unnamed_type) {
   const auto found = std::find_if(std::begin(kDataTypes), std::end(kDataTypes),
                                   [&](const DataType& type) { return type.torch == name; });
   if (found != std::end(kDataTypes)) return *format_named(found->format);
-  config.error(key, name.empty() ? "'torch_dtype' is missing" : fmt::format("unknown data type '{}'", name),
-               "known: bfloat16, float16, float32");
+  if (!config.has(key)) {
+    config.diagnostics().warning(config.node().where, "no 'dtype' or 'torch_dtype': bfloat16 is taken");
+    return *format_named("bf16");
+  }
+  config.error(key, fmt::format("unknown data type '{}'", name), "known: bfloat16, float16, float32");
   return {};
 }
 
@@ -107,6 +110,65 @@ void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   }
 }
 
+// A module of this list names all of the attention of some layer, or its output projection.
+bool leaves_whole_attention(const YamlNode* modules) {
+  constexpr std::string_view kWhole[] = {"self_attn*", "self_attn.o_proj", "linear_attn*", "linear_attn.out_proj"};
+  return modules && std::ranges::any_of(modules->items, [&](const YamlNode& module) {
+           return std::ranges::any_of(
+               kWhole, [&](std::string_view part) { return module.text.find(part) != std::string::npos; });
+         });
+}
+
+// NVIDIA's Model Optimizer: one algorithm for all linear layers but those that are left out, or one for each layer.
+// Weights are told apart as routed experts and the rest: where a mixture's attention stays wide, so does the rest, of
+// which shared experts and first dense layers may be narrower.
+struct ModelOpt {
+  static Format format_of(std::string_view algorithm) {
+    return *format_named(algorithm == "FP8" ? "fp8" : algorithm == "FP8_PB_WO" ? "fp8_block" : "nvfp4");
+  }
+  static bool known(std::string_view algorithm) {
+    return algorithm == "FP8" || algorithm == "FP8_PB_WO" || algorithm == "NVFP4" || algorithm == "W4A16_NVFP4";
+  }
+  static void read(ConfigReader& config, bool routed, Precision& precision) {
+    const std::string algorithm = config.text("quant_algo").value_or("");
+    if (algorithm == "MIXED_PRECISION") {
+      read_layers(config, precision);
+    } else if (known(algorithm)) {
+      const YamlNode* left = config.find(config.has("ignore") ? "ignore" : "exclude_modules");
+      const Format format = format_of(algorithm);
+      if (routed && leaves_whole_attention(left)) precision.experts = format;
+      else precision.weights = format;
+      if (algorithm != "W4A16_NVFP4") precision.activations = format;
+    } else {
+      config.error("quant_algo", fmt::format("unknown algorithm '{}'", algorithm),
+                   "known: FP8, NVFP4, W4A16_NVFP4, FP8_PB_WO, MIXED_PRECISION");
+    }
+    const YamlNode* scheme = config.find("kv_cache_scheme");
+    if (config.text("kv_cache_quant_algo") == "FP8" || (scheme && (scheme->is_mapping() || scheme->text == "FP8")))
+      precision.kv = *format_named("fp8");
+  }
+
+ private:
+  // What the first expert and the first projection of an attention or of a state have stands for all.
+  static void read_layers(ConfigReader& config, Precision& precision) {
+    const YamlNode* layers = config.find("quantized_layers");
+    if (!layers || !layers->is_mapping())
+      return config.error("quantized_layers", "'quantized_layers' must name the layers' algorithms");
+    for (const YamlNode::Entry& layer : layers->entries) {
+      const YamlNode* algorithm = layer.value.find("quant_algo");
+      if (!algorithm || !known(algorithm->text)) continue;
+      const Format format = format_of(algorithm->text);
+      const bool expert = layer.key.find(".experts") != std::string::npos;
+      const bool attention =
+          layer.key.find("attn") != std::string::npos || layer.key.find("mixer") != std::string::npos;
+      if (expert && !precision.experts) precision.experts = format;
+      if (!attention || precision.weights.bytes < 2) continue;
+      precision.weights = format;
+      if (algorithm->text != "W4A16_NVFP4") precision.activations = format;
+    }
+  }
+};
+
 struct Method {
   std::string_view name;
   void (*read)(ConfigReader&, Precision&);
@@ -117,17 +179,24 @@ constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
 
 }  // namespace
 
-Precision precision_of(ConfigReader& typed, ConfigReader& quantised, std::string_view unnamed_type) {
+Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlNode* beside, bool routed,
+                       std::string_view unnamed_type) {
   const Format stored = data_type_of(typed, unnamed_type);
   Precision precision{stored, stored, stored, {}, {}};
-  const YamlNode* quantization = quantised.find("quantization_config");
+  const YamlNode* own = quantised.find("quantization_config");
+  const YamlNode* quantization = beside ? beside : own;
   if (!quantization) return precision;
   ConfigReader reader(*quantization, quantised.diagnostics());
-  const std::string name = reader.text("quant_method").value_or("");
+  const std::string name = reader.text("quant_method").value_or(reader.has("quant_algo") ? "modelopt" : "");
+  if (name == "modelopt") {
+    ModelOpt::read(reader, routed, precision);
+    precision.embeddings = stored;
+    return precision;
+  }
   const auto method =
       std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& m) { return m.name == name; });
   if (method == std::end(kMethods)) {
-    std::vector<std::string> known;
+    std::vector<std::string> known = {"modelopt"};
     for (const Method& m : kMethods) known.emplace_back(m.name);
     reader.error("quant_method",
                  fmt::format("unknown quantisation method '{}'; known: {}", name, fmt::join(known, ", ")),

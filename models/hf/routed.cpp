@@ -104,10 +104,46 @@ ModelSpec read_deepseek(ConfigReader& config) {
   routed.router_bias = config.text("topk_method") == "noaux_tc";  // e_score_correction_bias
   const std::int64_t first_routed = config.count("first_k_dense_replace", 0);
   const std::int64_t every = config.integer("moe_layer_freq", 1);
-  const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, kEveryLayer);
+  const std::vector<std::int64_t> windows(static_cast<std::size_t>(config.integer("num_hidden_layers")), 0);
   const FeedForward unrouted = dense(config);
   model.groups = groups_of(layer, windows,
                            [&](std::int64_t i) { return i >= first_routed && i % every == 0 ? routed : unrouted; });
+  return model;
+}
+
+ModelSpec read_sparse_deepseek(ConfigReader& config) {
+  const std::int64_t entries = config.count("index_topk", 2048);
+  config.diagnostics().warning(
+      config.node().where,
+      fmt::format(
+          "attention over the {} entries that an indexer picks is not modelled: read as dense latent attention, "
+          "which is right up to {} tokens and too slow above",
+          entries, entries));
+  return read_deepseek(config);
+}
+
+// Every fourth layer is full; the others see chunks of 8,192 tokens that do not overlap, half of one in the mean.
+ModelSpec read_llama4(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.mixer = heads_of(config, model.hidden, {.head_dim = 128});
+  layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
+  FeedForward routed = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
+  routed.shared_width = routed.expert_width;
+  FeedForward unrouted;
+  unrouted.width = config.integer("intermediate_size_mlp");
+  const std::int64_t step = config.integer("interleave_moe_layer_step", 1),
+                     layers = config.integer("num_hidden_layers");
+  const std::int64_t chunk = config.count("attention_chunk_size", 8192);
+  const bool chunked = chunk > 0 && chunk < model.max_position;
+  if (chunked)
+    config.diagnostics().warning(config.node().where,
+                                 fmt::format("attention in chunks is not modelled: read as a window of {} tokens, of "
+                                             "which a token sees half in the mean",
+                                             chunk));
+  std::vector<std::int64_t> windows;
+  for (std::int64_t i = 0; i < layers; ++i) windows.push_back(chunked && (i + 1) % 4 != 0 ? chunk : 0);
+  model.groups = groups_of(layer, windows, [&](std::int64_t i) { return i % step == step - 1 ? routed : unrouted; });
   return model;
 }
 

@@ -13,12 +13,12 @@ namespace llmscape::engine {
 struct KvPool {
   Bytes offered;  // utilisation x memory
   models::MemoryNeed need;
-  Bytes runtime;            // contexts, communicators, graphs
-  Bytes adapters;           // low-rank adapters that stay resident
+  Bytes runtime;   // contexts, communicators, graphs
+  Bytes adapters;  // low-rank adapters that stay resident
   // Of KV that fit into the rest; 0: the model does not fit. Where nothing grows with the context: sequences whose
   // states do.
   std::int64_t tokens = 0;
-  Bytes missing;            // how much more the device would have to offer to hold a single one; 0 when it fits
+  Bytes missing;  // how much more the device would have to offer to hold a single one; 0 when it fits
 };
 
 // vLLM's rule: what the engine may use, less weights, the activation peak at `max_batched_tokens` and runtime memory

@@ -71,10 +71,10 @@ TEST_CASE("all mistakes of a file are reported at their places") {
 "tie_word_embeddings": 1,
 "torch_dtype": "int3"})");
   CHECK(errors_of(root) == Messages{"1:1: 'vocab_size' is missing (did you mean 'vocab_sise'?)",
-                                    "2:16: 'hidden_size' must be a whole number from 1 to 10000000, not '0'",
-                                    "3:22: 'intermediate_size' must be a whole number from 1 to 10000000, not '96'",
-                                    "4:22: 'num_hidden_layers' must be a whole number from 1 to 10000000, not '-4'",
-                                    "5:24: 'num_attention_heads' must be a whole number from 1 to 10000000, not '8.5'",
+                                    "2:16: 'hidden_size' must be a whole number from 1 to 20000000, not '0'",
+                                    "3:22: 'intermediate_size' must be a whole number from 1 to 20000000, not '96'",
+                                    "4:22: 'num_hidden_layers' must be a whole number from 1 to 20000000, not '-4'",
+                                    "5:24: 'num_attention_heads' must be a whole number from 1 to 20000000, not '8.5'",
                                     "8:24: 'tie_word_embeddings' must be true or false",
                                     "9:16: unknown data type 'int3' (known: bfloat16, float16, float32)"});
 }
