@@ -87,20 +87,17 @@ struct TierResult {
   double read_use = 0, write_use = 0;        // of the time, mean of the memories, 0 to 1
 };
 
-// What was copied to the host's memory in place of being computed again, all replicas together.
-struct SwapResult {
-  std::int64_t swaps = 0;  // preemptions that copied out, of kv.preemptions
-  double share = 0;        // of the preemptions
-  double peak_bytes = 0;   // of the fullest
-  double written_bytes = 0, read_bytes = 0;
-  double write_use = 0, read_use = 0;  // of the time, mean of the links, 0 to 1
-};
-
-// KV entries of running requests on the host, all replicas together.
-struct HostResult {
-  double peak_bytes = 0;  // of the fullest
-  double written_bytes = 0, read_bytes = 0;
-  double wait_s = 0;  // that steps waited for copies
+// What the stores of one kind below the pools did, all replicas together: a section of its own.
+struct StoreResult {
+  struct Figure {
+    std::string name;
+    double value = 0;
+    bool whole = false;  // a count
+  };
+  std::string section;  // "kv_host", "kv_swap"
+  std::vector<Figure> figures;
+  // Throws std::out_of_range for a name that it does not have.
+  [[nodiscard]] double at(std::string_view name) const;
 };
 
 // Of the pools that speculate. Accepted drafts count when their request leaves.
@@ -302,9 +299,8 @@ struct RunResult {
   std::optional<PteResult> pte;
   Throughput throughput;
   KvResult kv;
-  std::vector<TierResult> kv_tiers;  // below HBM; none: what leaves HBM is gone
-  std::optional<HostResult> kv_host;
-  std::optional<SwapResult> kv_swap;
+  std::vector<TierResult> kv_tiers;    // below HBM; none: what leaves HBM is gone
+  std::vector<StoreResult> kv_stores;  // other stores of KV entries, in the order of their keys
   std::optional<SpeculationResult> speculation;
   std::optional<AdapterResult> adapters;
   std::optional<EnergyResult> energy;
@@ -337,6 +333,8 @@ struct RunResult {
   std::int64_t replicas = 0;
   std::string bottleneck;  // "decode attention (memory)": the family with the largest share, in words
   double mean_batch = 0;   // sequences a step
+  // Throws std::out_of_range where the replicas have no such store.
+  [[nodiscard]] const StoreResult& kv_store(std::string_view section) const;
 };
 
 }  // namespace llmscape::result

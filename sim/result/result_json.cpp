@@ -257,16 +257,12 @@ std::string to_json(const RunResult& r) {
   if (r.window_s > 0) json["throughput"] = section(r, "throughput");
   json["kv"] = section(r, "kv");
   if (!r.kv_tiers.empty()) json["kv_tiers"] = tiers(r.kv_tiers);
-  if (r.kv_host)
-    json["kv_host"] = {{"peak_bytes", r.kv_host->peak_bytes},
-                       {"written_bytes", r.kv_host->written_bytes},
-                       {"read_bytes", r.kv_host->read_bytes},
-                       {"wait_s", r.kv_host->wait_s}};
-  if (r.kv_swap)
-    json["kv_swap"] = {{"swaps", r.kv_swap->swaps},           {"share", r.kv_swap->share},
-                       {"peak_bytes", r.kv_swap->peak_bytes}, {"written_bytes", r.kv_swap->written_bytes},
-                       {"read_bytes", r.kv_swap->read_bytes}, {"write_use", r.kv_swap->write_use},
-                       {"read_use", r.kv_swap->read_use}};
+  for (const StoreResult& store : r.kv_stores)
+    for (const StoreResult::Figure& figure : store.figures) {
+      Json& value = json[store.section][figure.name];
+      if (figure.whole) value = static_cast<std::int64_t>(figure.value);
+      else value = figure.value;
+    }
   for (const char* name : {"speculation", "adapters"})
     if (Json own = section(r, name); !own.empty()) json[name] = std::move(own);
   if (r.energy) json["energy"] = energy(r);

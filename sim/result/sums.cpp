@@ -60,44 +60,62 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
   return tokens;
 }
 
-std::optional<HostResult> kv_on_hosts(const Parts& parts) {
-  std::optional<HostResult> result;
-  for (const serving::Replica* replica : parts.replicas) {
-    const serving::KvHost* host = replica->host();
-    if (!host) continue;
-    if (!result) result.emplace();
-    const Bytes block = host->block_bytes(replica->state().kv.pool.block_tokens());
-    result->peak_bytes = std::max(result->peak_bytes, static_cast<double>(host->peak_blocks()) * block.si());
-    result->written_bytes += host->total().written.si();
-    result->read_bytes += host->total().read.si();
-    result->wait_s += host->total().wait.si();
+namespace {
+
+// Stores of one section, as their figures are put together.
+struct SectionSum {
+  std::vector<serving::KvFigure> figures;
+  double stores = 0, preemptions = 0;
+
+  void add(const std::vector<serving::KvFigure>& more, std::int64_t preempted) {
+    ++stores;
+    preemptions += static_cast<double>(preempted);
+    if (figures.empty()) figures = more;
+    else
+      for (std::size_t i = 0; i < more.size(); ++i) {
+        double& value = figures[i].value;
+        value = more[i].over == serving::KvFigure::Over::most ? std::max(value, more[i].value) : value + more[i].value;
+      }
   }
-  return result;
+  [[nodiscard]] double value(const serving::KvFigure& figure, Seconds end) const {
+    using Over = serving::KvFigure::Over;
+    if (figure.over == Over::of_time) return end > Seconds() ? figure.value / (stores * end.si()) : figure.value;
+    if (figure.over == Over::of_preemptions) return preemptions > 0 ? figure.value / preemptions : 0;
+    return figure.value;
+  }
+};
+
+}  // namespace
+
+double StoreResult::at(std::string_view name) const {
+  const auto found = std::ranges::find(figures, name, &Figure::name);
+  if (found == figures.end()) throw std::out_of_range(section + " has no " + std::string(name));
+  return found->value;
 }
 
-std::optional<SwapResult> kv_swaps(const Parts& parts, Seconds end) {
-  std::optional<SwapResult> result;
-  std::int64_t preemptions = 0;
-  double memories = 0;
-  for (const serving::Replica* replica : parts.replicas) {
-    const serving::KvSwap* swap = replica->swap();
-    if (!swap) continue;
-    if (!result) result.emplace();
-    const double block = swap->config().block_bytes.si();
-    ++memories;
-    preemptions += replica->state().counts.preemptions;
-    result->swaps += replica->state().counts.swaps;
-    result->peak_bytes = std::max(result->peak_bytes, block * static_cast<double>(swap->peak()));
-    result->written_bytes += block * static_cast<double>(swap->blocks_written());
-    result->read_bytes += block * static_cast<double>(swap->blocks_read());
-    result->write_use += swap->writes().busy(end).si();
-    result->read_use += swap->reads().busy(end).si();
+const StoreResult& RunResult::kv_store(std::string_view section) const {
+  const auto found = std::ranges::find(kv_stores, section, &StoreResult::section);
+  if (found == kv_stores.end()) throw std::out_of_range("no replica has " + std::string(section));
+  return *found;
+}
+
+std::vector<StoreResult> kv_stores(const Parts& parts, Seconds end) {
+  std::vector<std::pair<std::string_view, SectionSum>> sums;
+  for (const serving::Replica* replica : parts.replicas)
+    for (const auto& store : replica->state().kv.stores()) {
+      const std::string_view section = store->section();
+      if (section.empty()) continue;
+      auto sum = std::ranges::find(sums, section, &std::pair<std::string_view, SectionSum>::first);
+      if (sum == sums.end()) sum = sums.insert(sums.end(), {section, {}});
+      sum->second.add(store->figures(end), replica->state().counts.preemptions);
+    }
+  std::vector<StoreResult> results;
+  for (const auto& [section, sum] : sums) {
+    StoreResult& result = results.emplace_back(StoreResult{std::string(section), {}});
+    for (const serving::KvFigure& figure : sum.figures)
+      result.figures.push_back({std::string(figure.name), sum.value(figure, end), figure.whole});
   }
-  if (!result || end == Seconds()) return result;
-  if (preemptions > 0) result->share = static_cast<double>(result->swaps) / static_cast<double>(preemptions);
-  result->write_use /= memories * end.si();
-  result->read_use /= memories * end.si();
-  return result;
+  return results;
 }
 
 void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result) {

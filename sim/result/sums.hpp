@@ -15,8 +15,8 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway);
 
 // KV entries of running requests on the hosts, and what was copied there at preemptions. Nothing where no replica does
 // it.
-std::optional<HostResult> kv_on_hosts(const Parts& parts);
-std::optional<SwapResult> kv_swaps(const Parts& parts, Seconds end);
+// Of a run of `end`.
+std::vector<StoreResult> kv_stores(const Parts& parts, Seconds end);
 
 // Which operators the time of steps went to, and what the figures behind them are worth: time_share, provenance,
 // extrapolated, bottleneck.

@@ -24,8 +24,7 @@ namespace {
 // Whole entries where others read or keep them: vLLM's hybrid manager is off beside a KV connector, and tiers, hosts
 // and KV transfers count the bytes of all layers. Devices that state their own capacity are believed.
 KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
-  const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.kv_tiers.empty() &&
-                     !engine.kv_host && !engine.kv_swap &&
+  const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.places().empty() &&
                      engine::stated_kv_tokens(device, scenario.model_of(engine), engine.plan()) == 0;
   return alone ? engine.kv_windows : KvWindows::ignored;
 }
@@ -43,17 +42,12 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   for (const WindowBlocks& window : kv.windows) size.windows.push_back({window.most, window.weight});
   size.window_sequences = kv.most_sequences;
   size.block_tokens = kv.block_tokens;
-  size.kv_blocks = engine.kv_blocks.value_or(kv.tokens / size.block_tokens);
-  size.kv_blocks /= engine.pipeline_batches;
-  if (engine.kv_host) {
-    const Bytes block(models::kv_bytes_per_token(model) * static_cast<double>(engine.block_size));
-    size.host_blocks = static_cast<std::int64_t>(*engine.kv_host->capacity / block);
-    const bool all = engine.kv_host->keeps == KvHostMemory::Keeps::all && size.host_blocks > 0;
-    size.kv_blocks = (all ? 0 : size.kv_blocks) + size.host_blocks;
-  }
-  const std::int64_t held = size.kv_blocks * size.block_tokens;
+  size.block_bytes = Bytes(models::kv_bytes_per_token(model) * static_cast<double>(size.block_tokens));
+  size.kv.devices = engine.kv_blocks.value_or(kv.tokens / size.block_tokens) / engine.pipeline_batches;
+  for (const serving::KvPlace* place : engine.places()) size.kv = place->pool(size.kv, size.block_bytes);
+  const std::int64_t held = size.kv.all() * size.block_tokens;
   if (held < size.max_model_len) {
-    size.warning = "'" + device.name + (size.host_blocks > 0 ? "' with its host holds " : "' holds ") +
+    size.warning = "'" + device.name + (size.kv.below > 0 ? "' with its host holds " : "' holds ") +
                    std::to_string(held) + " tokens of KV, less than the longest sequence allowed (" +
                    std::to_string(size.max_model_len) + "): longer requests are dropped";
   }

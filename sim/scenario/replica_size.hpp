@@ -13,9 +13,9 @@ engine::Settings settings_of(const EngineConfig& engine);
 
 // What a replica on the device has to work with.
 struct ReplicaSize {
-  std::int64_t kv_blocks = 0;     // of HBM and of the host together
+  serving::KvPoolBlocks kv;
   std::int64_t block_tokens = 0;  // of a block
-  std::int64_t host_blocks = 0;   // of them
+  Bytes block_bytes;              // of its entries in all layers, all ranks together
   std::int64_t max_model_len = 0;
   std::vector<serving::WindowLayers> windows;  // beside them, of layers with a window
   std::int64_t window_sequences = 0;           // for which those suffice; 0: no such limit

@@ -10,7 +10,6 @@
 #include "base/schema.hpp"
 #include "hardware/device.hpp"
 #include "hardware/fabric.hpp"
-#include "hardware/memory_tier.hpp"
 #include "hardware/retrieval/retrieval.hpp"
 #include "models/token_plan.hpp"
 #include "sim/result/cost.hpp"
@@ -23,6 +22,7 @@
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/controllers.hpp"
 #include "sim/serving/gateway/gateway.hpp"
+#include "sim/serving/kv/kv_places.hpp"
 #include "sim/serving/router.hpp"
 #include "workloads/workload.hpp"
 
@@ -65,15 +65,8 @@ struct ColdStartConfig {
   std::optional<BytesPerSecond> bandwidth;  // into one device; absent: its own load_bandwidth()
 };
 
-// Host memory for KV entries of running requests.
-struct KvHostMemory : hardware::MemoryTier {
-  enum class Keeps { overflow, all };
-  Keeps keeps = Keeps::overflow;
-  serving::KvCopies copies = serving::KvCopies::overlapped;
-};
-
 // What the replicas of a pool have in common.
-struct EngineConfig {
+struct EngineConfig : serving::KvPlaces {
   EngineName engine;
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
   models::ExpertExchange expert_exchange = models::ExpertExchange::all_gather;
@@ -92,12 +85,6 @@ struct EngineConfig {
   serving::FirstToken first_token = serving::FirstToken::recomputed;
   std::optional<std::int64_t> max_cudagraph_capture_size;
   models::ExpertCoverage::Law expert_coverage = models::ExpertCoverage::Law::related;  // by workload.tokens
-  std::vector<hardware::MemoryTier> kv_tiers;                                          // below HBM, from the nearest on
-  serving::KvWrite kv_write = serving::KvWrite::on_eviction;
-  serving::KvFetch kv_fetch = serving::KvFetch::by_cost;
-  bool kv_prefetch = true;
-  std::optional<KvHostMemory> kv_host;          // where KV entries are that do not fit into HBM
-  std::optional<hardware::MemoryTier> kv_swap;  // where preempted requests may wait
   std::optional<SpeculationConfig> speculation;
   std::optional<LoraConfig> lora;
   std::optional<ColdStartConfig> cold_start;

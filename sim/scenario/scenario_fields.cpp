@@ -70,21 +70,6 @@ const Fields<ColdStartConfig>& cold_start_fields() {
   return fields;
 }
 
-const Fields<KvHostMemory>& kv_host_fields() {
-  static const Fields<KvHostMemory> fields = [] {
-    using Keeps = KvHostMemory::Keeps;
-    Fields<KvHostMemory> f("kv_host", "host memory for KV entries of running requests, and the link to it");
-    hardware::add_memory_tier_fields(f);
-    f.add_enum("keeps", &KvHostMemory::keeps, {{"overflow", Keeps::overflow}, {"all", Keeps::all}},
-               "entries that do not fit into the devices' memory, or all entries");
-    f.add_enum("copies", &KvHostMemory::copies,
-               {{"overlapped", serving::KvCopies::overlapped}, {"in_turn", serving::KvCopies::in_turn}},
-               "copies of a layer run beside those of others and beside what computes, or one after the other with it");
-    return f;
-  }();
-  return fields;
-}
-
 // The fields that pools lay over those of `serving`.
 template <class T>
 void add_engine_fields(Fields<T>& f) {
@@ -152,28 +137,7 @@ void add_engine_fields(Fields<T>& f) {
               {"prefill", FirstToken::prefill}},
              "after a KV transfer: a decoder computes the last prompt token again, the first token comes with "
              "the KV entries, or the prefill replica answers it");
-  f.add_group("kv_tiers", &T::kv_tiers, hardware::memory_tier_fields(),
-              "memories below HBM that keep KV blocks, from the nearest on; absent: what leaves HBM is gone")
-      .preset_from("tiers");
-  f.add_enum(
-      "kv_write", &T::kv_write,
-      {{"on_eviction", serving::KvWrite::on_eviction}, {"write_through", serving::KvWrite::write_through}},
-      "when blocks are written to the first of kv_tiers: when they are evicted from HBM, or when they are computed");
-  f.add_enum(
-      "kv_fetch", &T::kv_fetch,
-      {{"by_cost", serving::KvFetch::by_cost},
-       {"always", serving::KvFetch::always},
-       {"never", serving::KvFetch::never}},
-      "whether a prefix that a tier holds is fetched: if that is over before it were computed, always, or never");
-  f.add("kv_prefetch", &T::kv_prefetch,
-        "a fetch begins when blocks are free for the call and all before it, slots or not; false: when slots are "
-        "free too");
-  f.add_group("kv_host", &T::kv_host, kv_host_fields(),
-              "host memory of a replica for KV entries of running requests, behind that of the devices; absent: none")
-      .preset_from("tiers");
-  f.add_group("kv_swap", &T::kv_swap, hardware::memory_tier_fields(),
-              "host memory of a replica that the batcher may copy preempted requests' KV entries to; absent: none")
-      .preset_from("tiers");
+  serving::KvPlaces::add_fields(f);
   f.add_group("speculation", &T::speculation, speculation_fields(), "speculative decoding; absent: none");
   f.add_group("lora", &T::lora, lora_fields(), "low-rank adapters that calls carry; absent: none");
   f.add_group("cold_start", &T::cold_start, cold_start_fields(),

@@ -11,6 +11,7 @@
 #include "hardware/profile/profile_device.hpp"
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/group_order.hpp"
+#include "sim/scenario/kv_parts.hpp"
 #include "sim/scenario/ranks.hpp"
 #include "sim/scenario/where.hpp"
 
@@ -46,94 +47,12 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
   }
 }
 
-// Blocks go down from a prefix cache, and nodes are where the fabric says.
-void check_tiers(const EngineConfig& engine, const HardwareConfig& hardware, const std::string& group,
-                 const SourceRange& where, Diagnostics& diagnostics) {
-  using Sharing = hardware::MemoryTier::Sharing;
-  if (engine.kv_tiers.empty()) return;
-  if (!engine.batcher->prefix_caching())
-    diagnostics.error(where, "'kv_tiers' keep what leaves the prefix cache, and this batcher has none",
-                      "batcher: {policy: vllm_v1, enable_prefix_caching: true}");
-  for (std::size_t i = 1; i < engine.kv_tiers.size(); ++i)
-    if (engine.kv_tiers[i].shared_by < engine.kv_tiers[i - 1].shared_by)
-      diagnostics.error(where, in_quotes(engine.kv_tiers[i].name) + " is shared by fewer than the tier above it",
-                        "tiers of a replica come first, then those of a node, then those of all");
-  const bool of_nodes =
-      std::ranges::any_of(engine.kv_tiers, [](const auto& tier) { return tier.shared_by == Sharing::node; });
-  if (of_nodes && !hardware.fabric.groups.contains(group))
-    diagnostics.error(where,
-                      "a tier of a node: hardware.fabric.groups has to say in which nodes '" + group + "' stands",
-                      group + ": {node: hgx-h200}");
-}
-
-// SnapKV frees what it drops of a prompt: nobody else may hold or wait for these blocks.
 void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const YamlNode& root,
                       Diagnostics& diagnostics) {
   const models::ModelSpec& model = scenario.model_of(engine);
   const SourceRange where = where_of(root, {"model", "token_plan"});
   if (engine.lora && std::ranges::any_of(model.groups, &models::LayerGroup::prompt_kv_only))
     diagnostics.error(where, "token plan 'swiftkv' does not say what adapters do to layers that prompts skip");
-  if (models::kept_prompt(model) == 0) return;
-  if (engine.batcher->prefix_caching() || !engine.batcher->kv_grows())
-    diagnostics.error(where,
-                      "token plan 'snapkv' needs a batcher that keeps no prefixes and takes blocks as sequences grow",
-                      "batcher: {policy: vllm_v1, enable_prefix_caching: false}");
-  if (engine.role != serving::Role::any)
-    diagnostics.error(where, "token plan 'snapkv' needs pools that compute prompts and decode them");
-  if (engine.kv_swap)
-    diagnostics.error(where, "token plan 'snapkv' drops entries that a sequence swapped out would be taken to lack",
-                      "leave out 'kv_swap': batcher: {policy: streaming, victims: recompute}");
-}
-
-// A batcher that swaps needs somewhere to, and no other has a use for it.
-void check_swap(const EngineConfig& engine, const SourceRange& where, Diagnostics& diagnostics) {
-  if (engine.batcher->swaps() && !engine.kv_swap)
-    diagnostics.error(where, "the batcher swaps KV entries out, but there is no memory for them",
-                      "serving: {kv_swap: host-ddr5}");
-  if (!engine.kv_swap) return;
-  if (!engine.batcher->swaps())
-    diagnostics.error(where, "'kv_swap' has no effect: the batcher does not swap KV entries out",
-                      "batcher: {policy: streaming, victims: by_cost}");
-  if (engine.kv_swap->shared_by != hardware::MemoryTier::Sharing::replica)
-    diagnostics.error(where, "the memory of 'kv_swap' is that of one replica", "shared_by: replica");
-}
-
-// Entries on the host are those of a pool's own running requests: nobody else finds or takes them there.
-void check_host(const Scenario& scenario, const PoolConfig& engine, const SourceRange& where,
-                Diagnostics& diagnostics) {
-  if (!engine.kv_host) return;
-  if (engine.kv_host->shared_by != hardware::MemoryTier::Sharing::replica)
-    diagnostics.error(where, "the memory of 'kv_host' is that of one replica", "shared_by: replica");
-  if (engine.kv_host->keeps == KvHostMemory::Keeps::overflow && engine.batcher->prefix_caching())
-    diagnostics.error(where, "'kv_host' that keeps what overflows needs a batcher that keeps no prefixes",
-                      "batcher: {policy: vllm_v1, enable_prefix_caching: false}, or kv_host: {keeps: all}");
-  if (!engine.kv_tiers.empty() || engine.kv_swap)
-    diagnostics.error(
-        where, std::string("'kv_host' does not go together with '") + (engine.kv_swap ? "kv_swap" : "kv_tiers") + "'");
-  if (engine.role != serving::Role::any)
-    diagnostics.error(where, "'kv_host' needs pools that compute prompts and decode them");
-  if (engine.pipeline_parallel > 1)
-    diagnostics.error(where, "'kv_host' has one link, and the stages of a pipeline have one each",
-                      "tensor_parallel in place of pipeline_parallel");
-  if (engine.speculation && engine.speculation->draft.model)
-    diagnostics.error(where, "'kv_host' does not hold the KV entries of a model that makes drafts");
-  if (models::kept_prompt(scenario.model_of(engine)) > 0)
-    diagnostics.error(where, "token plan 'snapkv' drops entries that 'kv_host' would be taken to write");
-}
-
-// States belong to one sequence on one replica: nothing carries or keeps them yet.
-void check_states(const Scenario& scenario, const PoolConfig& engine, const SourceRange& where,
-                  Diagnostics& diagnostics) {
-  const models::ModelSpec& model = scenario.model_of(engine);
-  if (models::state_bytes_per_sequence(model) == 0) return;
-  const auto refuse = [&](bool wanted, const char* what) {
-    if (wanted)
-      diagnostics.error(where, model.name + " has layers with a recurrent state: they do not go together with " + what);
-  };
-  refuse(engine.role != serving::Role::any, "KV transfers between pools");
-  refuse(!engine.kv_tiers.empty(), "'kv_tiers'");
-  refuse(engine.kv_host.has_value(), "'kv_host'");
-  refuse(engine.kv_swap.has_value(), "'kv_swap'");
 }
 
 void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
@@ -152,10 +71,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   for (const std::string& problem : engine.batcher->problems(model))
     diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
   check_token_plan(scenario, engine, root, diagnostics);
-  check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
-  check_host(scenario, engine, where_of(root, {"serving", "kv_host"}), diagnostics);
-  check_states(scenario, engine, where_of(root, {"serving"}), diagnostics);
-  check_swap(engine, where_of(root, {"serving", engine.kv_swap ? "kv_swap" : "batcher"}), diagnostics);
+  check_kv(scenario, engine, device, root, diagnostics);
   for (const std::string& problem : draft_problems(scenario, engine, device))
     diagnostics.error(where_of(root, {"serving", "speculation"}), problem);
   for (const std::string& problem : lora_problems(scenario, engine, device))
@@ -179,8 +95,6 @@ void check_pipeline(const Scenario& scenario, const EngineConfig& engine, bool t
   if (engine.kv_blocks.value_or(engine.pipeline_batches) < engine.pipeline_batches)
     diagnostics.error(where, "'kv_blocks' (" + std::to_string(*engine.kv_blocks) + ") leaves no block to some of the " +
                                  std::to_string(engine.pipeline_batches) + " streams of batches that share them");
-  if (engine.pipeline_batches > 1 && engine.kv_swap)
-    diagnostics.error(where, "streams of batches would each have the whole memory of 'kv_swap'");
   const bool faults = !scenario.config.faults.schedule.empty() || !scenario.config.faults.mtbf.empty();
   if (takes_turns || faults || !scenario.config.serving.controllers.empty())
     diagnostics.error(where,

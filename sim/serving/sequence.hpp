@@ -24,7 +24,8 @@ struct Sequence {
   Lease lease;
   std::int64_t window_blocks = 0;  // that it holds beside the lease, for layers with a window (KvMemory)
   std::int64_t computed = 0;       // KV entries that exist; while decoding, as of `joined_step`
-  std::int64_t swapped = 0;        // KV entries that the host's memory keeps of it while it waits
+  std::int64_t dropped = 0;        // of its prompt, by a token plan once it was computed: they are not in `computed`
+  std::int64_t swapped = 0;        // KV entries that a store below keeps of it while it waits
   Seconds kv_ready;                // those that are copied out or in are there
   std::int64_t joined_step = 0;    // the decode step at which it joined the decode set, or its late part
   std::int64_t end_step = 0;       // the decode step by which it has answered `to_answer` tokens

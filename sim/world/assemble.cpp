@@ -302,8 +302,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   result.cost = std::move(whole.cost);
   result.utilisation = std::move(whole.utilisation);
   result.kv_tiers = parts.tiers->results(end);
-  result.kv_host = result::kv_on_hosts(parts);
-  result.kv_swap = result::kv_swaps(parts, end);
+  result.kv_stores = result::kv_stores(parts, end);
   result.retrieval = result::retrieval_results(config.hardware.retrieval, gateway.programs(), end);
   result.speculation = speculation(parts, totals);
   result.adapters = adapters(parts);

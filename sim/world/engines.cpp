@@ -51,28 +51,6 @@ serving::Acceptance acceptance_of(const scenario::AcceptanceConfig& config,
   return accepts;
 }
 
-serving::KvHostConfig host_of(const scenario::KvHostMemory& memory, const models::ModelSpec& model,
-                              const scenario::ReplicaSize& size) {
-  serving::KvHostConfig host;
-  host.blocks = size.host_blocks;
-  host.device_blocks = size.kv_blocks - size.host_blocks;
-  host.laws = models::kv_laws(model);
-  host.law_bytes.resize(host.laws.size());
-  for (const models::LayerGroup& group : model.groups) {
-    const int caches = group.caches(group.count);
-    const models::SequenceState state = models::state_of(group.mixer, model.precision);
-    if (state.bytes_per_token == 0) continue;
-    const auto law = std::ranges::lower_bound(host.laws, state.reach) - host.laws.begin();
-    host.law_bytes[static_cast<std::size_t>(law)] += caches * state.bytes_per_token;
-    host.caches += caches;
-  }
-  host.read = *memory.read;
-  host.write = *memory.write;
-  host.latency = *memory.latency;
-  host.copies = memory.copies;
-  return host;
-}
-
 }  // namespace
 
 Engines::Engines(const scenario::Scenario& scenario, const Options& options, serving::OutcomeListener& outcomes,
@@ -132,7 +110,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
       recorders_.emplace_back(scenario_.config.workload.warmup, window_, static_cast<int>(index), options_.watcher);
   serving::ReplicaConfig replica;
   replica.index = static_cast<int>(index);
-  replica.kv_blocks = size.kv_blocks;
+  replica.kv_blocks = size.kv.all();
   replica.block_tokens = static_cast<int>(size.block_tokens);
   replica.pipeline_stages = static_cast<int>(config.pipeline_parallel);
   replica.pipeline = config.stages_shared() ? &pipelines_.back() : nullptr;
@@ -150,14 +128,13 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
                     first, devices, both || config.role == serving::Role::prefill,
                     both || config.role == serving::Role::decode});
-  replica.offload = {tiers_.below(config, seats_.back(), replica.index), config.kv_write, config.kv_fetch,
-                     config.kv_prefetch};
-  if (config.kv_host) replica.host = host_of(*config.kv_host, model, size);
-  if (config.kv_swap) {
-    const Bytes block(models::kv_bytes_per_token(model) * static_cast<double>(config.block_size));
-    replica.swap = {static_cast<std::int64_t>(*config.kv_swap->capacity / block), block, *config.kv_swap->read,
-                    *config.kv_swap->write, *config.kv_swap->latency};
-  }
+  const serving::KvSite site{model,
+                             size.block_tokens,
+                             size.block_bytes,
+                             size.kv,
+                             config.batcher->prefix_caching() && replica.keeps_prefixes,
+                             [&] { return tiers_.below(config, seats_.back(), replica.index); }};
+  for (const serving::KvPlace* place : config.places()) place->build(site, replica.below);
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
   replica.speculation = scenario::speculation_of(scenario_, config, device, size.max_model_len, streams);
   replica.adapters = scenario::adapters_of(scenario_, config, device, streams);

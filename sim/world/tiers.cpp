@@ -19,9 +19,10 @@ std::string sharers(const hardware::MemoryTier& tier, const Seat& seat, int repl
 
 }  // namespace
 
-std::vector<serving::KvTier*> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat, int replica) {
+std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat,
+                                                           int replica) {
   const Bytes block_bytes(models::kv_bytes_per_token(scenario_.model_of(pool)) * static_cast<double>(pool.block_size));
-  std::vector<serving::KvTier*> stack;
+  std::vector<std::shared_ptr<serving::KvTier>> stack;
   // From the last on: each knows what lies below it, and so does what tells it from others.
   std::string identity = fmt::format("model {}, blocks of {}", scenario_.model_index(pool), pool.block_size);
   for (const hardware::MemoryTier& tier : pool.kv_tiers | std::views::reverse) {
@@ -29,7 +30,7 @@ std::vector<serving::KvTier*> Tiers::below(const scenario::PoolConfig& pool, con
     if (blocks == 0) continue;
     identity += fmt::format("; {} of {}: {} {} {} {}", tier.name, sharers(tier, seat, replica), (*tier.capacity).si(),
                             (*tier.read).si(), (*tier.write).si(), (*tier.latency).si());
-    serving::KvTier*& known = known_[identity];
+    std::shared_ptr<serving::KvTier>& known = known_[identity];
     if (!known) {
       serving::KvTierConfig config;
       config.name = tier.name;
@@ -40,7 +41,8 @@ std::vector<serving::KvTier*> Tiers::below(const scenario::PoolConfig& pool, con
       config.write = *tier.write;
       config.latency = *tier.latency;
       config.of_one_replica = tier.shared_by == hardware::MemoryTier::Sharing::replica;
-      known = &tiers_.emplace_back(config, stack.empty() ? nullptr : stack.back());
+      known = std::make_shared<serving::KvTier>(config, stack.empty() ? nullptr : stack.back().get());
+      tiers_.push_back(known);
     }
     stack.push_back(known);
   }
@@ -61,7 +63,8 @@ result::TierResult Tiers::sum(const std::string& name, Seconds end) const {
   result::TierResult sum;
   sum.name = name;
   Seconds reading, writing;
-  for (const serving::KvTier& tier : tiers_) {
+  for (const auto& one : tiers_) {
+    const serving::KvTier& tier = *one;
     const serving::KvTierConfig& config = tier.config();
     if (config.name != name) continue;
     tier.check_invariants();

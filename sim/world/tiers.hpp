@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ class Tiers {
   explicit Tiers(const scenario::Scenario& scenario) : scenario_(scenario) {}
 
   // What lies below the replica, from the nearest on; tiers smaller than a block are left out.
-  std::vector<serving::KvTier*> below(const scenario::PoolConfig& pool, const Seat& seat, int replica);
+  std::vector<std::shared_ptr<serving::KvTier>> below(const scenario::PoolConfig& pool, const Seat& seat, int replica);
 
   // What they did, by name, in the order of the scenario. Throws std::logic_error naming the invariant that does not
   // hold.
@@ -29,8 +29,8 @@ class Tiers {
   [[nodiscard]] result::TierResult sum(const std::string& name, Seconds end) const;
 
   const scenario::Scenario& scenario_;
-  std::deque<serving::KvTier> tiers_;
-  std::map<std::string, serving::KvTier*> known_;
+  std::vector<std::shared_ptr<serving::KvTier>> tiers_;
+  std::map<std::string, std::shared_ptr<serving::KvTier>> known_;
 };
 
 }  // namespace llmscape::world

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"
+#include "sim/serving/kv/kv_tier.hpp"
 #include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
@@ -51,25 +52,28 @@ class RandomTiers {
     };
     KvTier* shared = nullptr;
     for (std::int64_t i = random.integer(0, 2); i > 0; --i) {
-      shared = &tiers_.emplace_back(config(false), shared);
-      below_.insert(below_.begin(), shared);
+      below_.insert(below_.begin(), tiers_.emplace_back(std::make_shared<KvTier>(config(false), shared)));
+      shared = tiers_.back().get();
     }
     const std::int64_t owned = random.integer(below_.empty() ? 1 : 0, 2);
     const auto write = random.chance(0.5) ? KvWrite::on_eviction : KvWrite::write_through;
     const auto fetch = random.chance(0.7) ? KvFetch::by_cost : KvFetch::always;
     const bool prefetch = random.chance(0.5);
     for (std::size_t r = 0; r < replicas; ++r) {
-      KvOffloadConfig& stack = stacks_.emplace_back(KvOffloadConfig{below_, write, fetch, prefetch});
-      for (std::int64_t i = 0; i < owned; ++i)
-        stack.tiers.insert(stack.tiers.begin(),
-                           &tiers_.emplace_back(config(true), stack.tiers.empty() ? nullptr : stack.tiers.front()));
+      KvBelow& stack = stacks_.emplace_back(KvBelow{below_, write, fetch, prefetch});
+      KvTier* nearest = shared;
+      for (std::int64_t i = 0; i < owned; ++i) {
+        stack.stores.insert(stack.stores.begin(), tiers_.emplace_back(std::make_shared<KvTier>(config(true), nearest)));
+        nearest = tiers_.back().get();
+      }
     }
   }
-  [[nodiscard]] const KvOffloadConfig& below(std::size_t replica) const { return stacks_[replica]; }
+  [[nodiscard]] const KvBelow& below(std::size_t replica) const { return stacks_[replica]; }
   // Returns what was read.
   [[nodiscard]] std::int64_t check() const {
     std::int64_t read = 0;
-    for (const KvTier& tier : tiers_) {
+    for (const auto& one : tiers_) {
+      const KvTier& tier = *one;
       tier.check_invariants();
       read += tier.totals().blocks_read;
     }
@@ -77,9 +81,9 @@ class RandomTiers {
   }
 
  private:
-  std::deque<KvTier> tiers_;
-  std::vector<KvTier*> below_;
-  std::deque<KvOffloadConfig> stacks_;
+  std::vector<std::shared_ptr<KvTier>> tiers_;
+  std::vector<std::shared_ptr<KvStore>> below_;
+  std::deque<KvBelow> stacks_;
 };
 
 }  // namespace
@@ -111,7 +115,7 @@ TEST_CASE("whatever moves between HBM and tiers: calls, tokens and blocks are co
       const auto run = [&](std::int64_t lookahead) {
         RandomTiers tiers(drawn, config.replicas);
         config.lookahead = lookahead;
-        config.offload = [&tiers](std::size_t replica) { return tiers.below(replica); };
+        config.below = [&tiers](std::size_t replica) { return tiers.below(replica); };
         auto system = std::make_unique<System>(config, *policy, *router, seconds);
         system->run(programs);
         read += tiers.check();

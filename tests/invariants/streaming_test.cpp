@@ -5,6 +5,7 @@
 
 #include "sim/serving/batchers/streaming.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
+#include "sim/serving/kv/kv_swap.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
 #include "tests/support/answers.hpp"
 #include "tests/support/random_programs.hpp"
@@ -74,7 +75,8 @@ TEST_CASE("streamed prompts: calls, tasks, tokens and KV blocks are conserved (I
     const bool swap = random.chance(0.5);
     if (swap) {
       const BytesPerSecond bandwidth(random.uniform() * 1e6 + 1e5);
-      config.swap = {random.integer(1, 100), Bytes(1e3), bandwidth, 2 * bandwidth, Seconds(1e-5)};
+      const KvSwapConfig memory{random.integer(1, 100), Bytes(1e3), bandwidth, 2 * bandwidth, Seconds(1e-5)};
+      config.below = [memory](std::size_t) { return KvBelow{{std::make_shared<KvSwap>(memory)}}; };
     }
     if (random.chance(0.3)) config.gateway.front_end = {Seconds(1e-4), Seconds(1e-6)};
     if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
@@ -137,7 +139,8 @@ TEST_CASE("streamed prompts: calls, tasks, tokens and KV blocks are conserved (I
       CHECK(state.kv.pool.used() == 0);
       CHECK(state.running.size() == 0);
       CHECK(state.waiting.empty());
-      if (system.replica(i).swap()) CHECK(system.replica(i).swap()->used() == 0);
+      for (const auto& store : system.replica(i).state().kv.stores())
+        CHECK(dynamic_cast<const KvSwap&>(*store).used() == 0);
     }
     CHECK(emitted == engine_emitted);
     CHECK(work == engine_work);

@@ -3,6 +3,7 @@
 // of many stages. Whatever happens, the books must balance.
 #include <doctest/doctest.h>
 
+#include "sim/serving/kv/kv_host.hpp"
 #include "tests/support/answers.hpp"
 #include "tests/support/random_programs.hpp"
 
@@ -37,16 +38,19 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       if (seed % 3 == 0)
         config.adapters = {std::make_shared<AdapterLaw>(6, 1, RandomStreams(seed)), random.integer(1, 4),
                            Seconds(1e-3)};
-      if (seed % 5 == 0)
-        config.host = {config.kv_blocks / 2,
-                       config.kv_blocks - config.kv_blocks / 2,
-                       config.kv_laws,
-                       {60, 40},
-                       4,
-                       BytesPerSecond(1e6),
-                       BytesPerSecond(2e6),
-                       Seconds(1e-6),
-                       seed % 2 == 0 ? KvCopies::in_turn : KvCopies::overlapped};
+      if (seed % 5 == 0) {
+        const KvHostConfig host{config.kv_blocks - config.kv_blocks / 2,
+                                config.kv_laws,
+                                {60, 40},
+                                4,
+                                BytesPerSecond(1e6),
+                                BytesPerSecond(2e6),
+                                Seconds(1e-6),
+                                seed % 2 == 0 ? KvCopies::in_turn : KvCopies::overlapped,
+                                policy->prefix_caching(),
+                                Bytes(100)};
+        config.below = [host](std::size_t) { return KvBelow{{std::make_shared<KvHost>(host)}}; };
+      }
       config.gateway.retrieval_servers = random.integer(0, 2);
       if (random.chance(0.5)) config.gateway.timeout = Seconds(random.exponential(0.5));
       if (random.chance(0.5)) config.gateway.admission.max_outstanding = random.integer(1, 40);

@@ -2,14 +2,15 @@
 // KV blocks that leave HBM, and prefixes that come back: closed forms.
 #include <doctest/doctest.h>
 
+#include "sim/serving/kv/kv_tier.hpp"
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/plain_engine.hpp"
 
 namespace kv_tiers_test {
 
 using namespace llmscape;
+using serving::KvBelow;
 using serving::KvFetch;
-using serving::KvOffloadConfig;
 using serving::KvTier;
 using serving::KvTierConfig;
 using serving::KvWrite;
@@ -42,11 +43,11 @@ KvTierConfig tier(double bandwidth, std::int64_t blocks = 1'000'000) {
 }
 
 // One replica of `blocks` blocks over the tier.
-SystemConfig over(KvTier& tier, std::int64_t blocks, KvFetch fetch = KvFetch::by_cost,
+SystemConfig over(const std::shared_ptr<KvTier>& tier, std::int64_t blocks, KvFetch fetch = KvFetch::by_cost,
                   KvWrite write = KvWrite::on_eviction) {
   SystemConfig config;
   config.kv_blocks = blocks;
-  config.offload = [&tier, fetch, write](std::size_t) { return KvOffloadConfig{{&tier}, write, fetch, true}; };
+  config.below = [tier, fetch, write](std::size_t) { return KvBelow{{tier}, write, fetch, true}; };
   return config;
 }
 
@@ -70,11 +71,11 @@ TEST_CASE("a prefix is computed below the break-even bandwidth and fetched above
     CAPTURE(share);
     const double bandwidth = share * break_even;
     const auto first_token = [&](KvFetch fetch) {
-      KvTier host(tier(bandwidth), nullptr);
+      const auto host = std::make_shared<KvTier>(tier(bandwidth), nullptr);
       System system(over(host, 100, fetch), policy(), serving::RoundRobin(), plain_seconds);
       system.run(kThere);
-      host.check_invariants();
-      CHECK(host.totals().blocks_read ==
+      host->check_invariants();
+      CHECK(host->totals().blocks_read ==
             (fetch == KvFetch::always || (fetch == KvFetch::by_cost && share > 1) ? 25 : 0));
       return ttft(system, 2);
     };
@@ -88,7 +89,7 @@ TEST_CASE("a prefix is computed below the break-even bandwidth and fetched above
 TEST_CASE("what is fetched counts as reused, and the latency and the queue of the tier as its time") {
   KvTierConfig config = tier(1e9);
   config.latency = Seconds(0.002);
-  KvTier host(config, nullptr);
+  const auto host = std::make_shared<KvTier>(config, nullptr);
   System system(over(host, 100), policy(), serving::RoundRobin(), plain_seconds);
   system.run(kThere);
   CHECK(ttft(system, 2) == doctest::Approx(0.002 + kGoneBytes / 1e9 + kStep + kRest * kPerPromptToken));
@@ -96,8 +97,8 @@ TEST_CASE("what is fetched counts as reused, and the latency and the queue of th
   CHECK(system.replica().state().counts.reused_tokens == 62 * 16);
   // 37 blocks of HBM were there still; all 62 of both prompts went down as wholes, and the first was there already when
   // the second was evicted for it.
-  CHECK(host.totals().blocks_written == 2 * 62);
-  CHECK(host.totals().asked_tokens == 62 * 16 * 2 + 25 * 16);
+  CHECK(host->totals().blocks_written == 2 * 62);
+  CHECK(host->totals().asked_tokens == 62 * 16 * 2 + 25 * 16);
 }
 
 TEST_CASE("on_eviction writes what is evicted, when it is, write_through what is computed and at once") {
@@ -108,13 +109,13 @@ TEST_CASE("on_eviction writes what is evicted, when it is, write_through what is
       CAPTURE(at);
       KvTierConfig config = tier(bandwidth);
       config.read = BytesPerSecond(1e12);
-      KvTier host(config, nullptr);
+      const auto host = std::make_shared<KvTier>(config, nullptr);
       System system(over(host, 100, KvFetch::by_cost, write), policy(), serving::RoundRobin(), plain_seconds);
       system.run({kThere[0], kThere[1], call(at, prompt(1), 1)});
       const bool found = write == KvWrite::write_through || at > 15;
-      CHECK(host.totals().blocks_read == (found ? 25 : 0));
+      CHECK(host->totals().blocks_read == (found ? 25 : 0));
       // On eviction: the first for the second, the second for the first. Through: both, once each.
-      CHECK(host.totals().blocks_written == 2 * 62);
+      CHECK(host->totals().blocks_written == 2 * 62);
     }
   }
 }
@@ -130,10 +131,10 @@ TEST_CASE("HBM over a tier of infinite bandwidth answers as soon as an HBM as la
   System in_hbm(large, policy(), serving::RoundRobin(), plain_seconds);
   in_hbm.run(chats);
   for (const KvWrite write : {KvWrite::on_eviction, KvWrite::write_through}) {
-    KvTier host(tier(1e30), nullptr);
+    const auto host = std::make_shared<KvTier>(tier(1e30), nullptr);
     System tiered(over(host, 100, KvFetch::by_cost, write), policy(), serving::RoundRobin(), plain_seconds);
     tiered.run(chats);
-    CHECK(host.totals().blocks_read > 1000);
+    CHECK(host->totals().blocks_read > 1000);
     CHECK(tiered.replica().state().counts.prefilled_tokens == in_hbm.replica().state().counts.prefilled_tokens);
     for (std::uint64_t id = 0; id < chats.size(); ++id)
       CHECK(ttft(tiered, id) == doctest::Approx(ttft(in_hbm, id)).epsilon(1e-12));
@@ -141,29 +142,29 @@ TEST_CASE("HBM over a tier of infinite bandwidth answers as soon as an HBM as la
 }
 
 TEST_CASE("a request whose prefix is on its way is overtaken, and its blocks are kept for it") {
-  KvTier host(tier(kGoneBytes / 0.03), nullptr);  // 30 ms, and 40 if it were computed
+  const auto host = std::make_shared<KvTier>(tier(kGoneBytes / 0.03), nullptr);  // 30 ms, and 40 if it were computed
   System system(over(host, 200), policy(), serving::RoundRobin(), plain_seconds);
   // The third prompt drives the first out; then that comes back, with another one 1 ms behind it.
   system.run({call(0, prompt(1, 1008), 1), call(10, prompt(2, 1600), 1), call(15, prompt(3, 1200), 1),
               call(20, prompt(1, 1008), 1), call(20.001, prompt(4, 100), 1)});
-  CHECK(host.totals().blocks_read > 0);
+  CHECK(host->totals().blocks_read > 0);
   CHECK(ttft(system, 4) == doctest::Approx(kStep + 100 * kPerPromptToken));
   CHECK(system.answers[3].request.id == 4);
   CHECK(system.answers[4].request.id == 3);
 }
 
 TEST_CASE("a call that is given up while its prefix is on its way leaves at once, with its blocks") {
-  KvTier host(tier(1e3), nullptr);  // 400 s
+  const auto host = std::make_shared<KvTier>(tier(1e3), nullptr);  // 400 s
   SystemConfig config = over(host, 100, KvFetch::always);
   auto impatient = call(20, prompt(1), 1);
   impatient.stages[0].give_up = Seconds(3);
   KvTierConfig fast = tier(1e3);
   fast.write = BytesPerSecond(1e12);
-  KvTier slow_reads(fast, nullptr);
-  config.offload = [&](std::size_t) { return KvOffloadConfig{{&slow_reads}, KvWrite::on_eviction, KvFetch::always}; };
+  const auto slow_reads = std::make_shared<KvTier>(fast, nullptr);
+  config.below = [&](std::size_t) { return KvBelow{{slow_reads}, KvWrite::on_eviction, KvFetch::always}; };
   System system(config, policy(), serving::RoundRobin(), plain_seconds);
   system.run({kThere[0], kThere[1], impatient});
-  CHECK(slow_reads.totals().blocks_read == 25);
+  CHECK(slow_reads->totals().blocks_read == 25);
   CHECK(system.answers[2].outcome == serving::Outcome::cancelled);
   CHECK(system.answers[2].at == Seconds(23));
   CHECK(system.replica().state().kv.pool.used() == 0);

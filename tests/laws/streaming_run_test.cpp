@@ -41,10 +41,10 @@ TEST_CASE(
   const auto scenario = scenario_of(kPressed);
   const result::RunResult result = run_on_event_queue(*scenario);
   CHECK(result.kv.preemptions > 20);
-  CHECK(result.kv_swap->swaps > 0);
-  CHECK(result.kv_swap->swaps < result.kv.preemptions);
-  CHECK(result.kv_swap->share ==
-        doctest::Approx(static_cast<double>(result.kv_swap->swaps) / static_cast<double>(result.kv.preemptions)));
+  CHECK(result.kv_store("kv_swap").at("swaps") > 0);
+  CHECK(result.kv_store("kv_swap").at("swaps") < static_cast<double>(result.kv.preemptions));
+  CHECK(result.kv_store("kv_swap").at("share") ==
+        doctest::Approx(result.kv_store("kv_swap").at("swaps") / static_cast<double>(result.kv.preemptions)));
   const std::string simgrid = json_on_simgrid(*scenario);
   CHECK(simgrid.size() > 1000);
   CHECK(simgrid == result::to_json(result));

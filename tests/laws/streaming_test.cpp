@@ -4,6 +4,7 @@
 
 #include "sim/serving/batchers/streaming.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
+#include "sim/serving/kv/kv_swap.hpp"
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/serving_bench.hpp"
 
@@ -57,6 +58,10 @@ SystemConfig streaming_system(std::int64_t kv_blocks = 1000) {
 
 double context_ttft(const llmscape::testing::Answer& answer) {
   return (answer.request.first_token - answer.request.context_complete).si();
+}
+
+std::function<KvBelow(std::size_t)> swapping_to(const KvSwapConfig& config) {
+  return [config](std::size_t) { return KvBelow{{std::make_shared<KvSwap>(config)}}; };
 }
 
 }  // namespace
@@ -226,7 +231,7 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
 
   // 7 blocks of 1000 bytes out at 20 kB/s: 0.35 s from 1.0 on; the copy in, when the other has gone, takes 0.7 s.
   SystemConfig config = streaming_system(10);
-  config.swap = {100, Bytes(1000), BytesPerSecond(10e3), BytesPerSecond(20e3), Seconds()};
+  config.below = swapping_to({100, Bytes(1000), BytesPerSecond(10e3), BytesPerSecond(20e3), Seconds()});
   Streaming swapping = ordered("fcfs");
   swapping.victims = Streaming::Victims::swap;
   const std::vector<Program> sooner = {appended(0, 1, {{0, 100}, {1.5, 101}}), programs[1]};
@@ -242,7 +247,7 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   slow.run(sooner);
   CHECK(slow.replica().state().counts.swaps == 0);
   CHECK(slow.replica().state().counts.preemptions == 1);
-  config.swap = {100, Bytes(1000), BytesPerSecond(1e6), BytesPerSecond(2e6), Seconds()};
+  config.below = swapping_to({100, Bytes(1000), BytesPerSecond(1e6), BytesPerSecond(2e6), Seconds()});
   System fast(config, swapping, RoundRobin(), by_token);
   fast.run(sooner);
   CHECK(fast.replica().state().counts.swaps == 1);

@@ -92,7 +92,7 @@ TEST_CASE("token plans keep the books where requests are preempted, on SimGrid a
 TEST_CASE("plans that a model or an engine cannot take are refused where they stand") {
   CHECK(holds(mistakes(calls("{preset: deepseek-v2-lite, token_plan: swiftkv}", 1, 10, 10)),
               "token plan 'swiftkv' needs keys and values: deepseek-v2-lite has latent attention"));
-  CHECK(holds(mistakes(calls(planned("snapkv"), 1, 10, 10)), "needs a batcher that keeps no prefixes"));
+  CHECK(holds(mistakes(calls(planned("snapkv"), 1, 10, 10)), "needs blocks that no two sequences share"));
   CHECK(holds(mistakes(calls(planned("swiftkv"), 1, 10, 10,
                              "serving: {lora: {rank: 8, targets: [q], adapters: 2, "
                              "popularity: 0}}\n")),

@@ -93,9 +93,8 @@ struct SystemConfig {
   int pipeline_stages = 1;
   std::shared_ptr<serving::Pipeline> pipeline;  // all replicas are streams of it; fresh for each system
   bool chunks_follow = false;
-  std::function<serving::KvOffloadConfig(std::size_t replica)> offload;  // none: what leaves HBM is gone
-  serving::KvHostConfig host;                                            // no blocks: all entries are in HBM
-  serving::KvSwapConfig swap;  // no blocks: preempted requests are computed again
+  // What lies below the pool; fresh for each system and replica. None: what leaves HBM is gone.
+  std::function<serving::KvBelow(std::size_t replica)> below;
   struct LinkChange {
     double at;
     std::size_t link;  // 2 r out of replica r, 2 r + 1 into it
@@ -128,9 +127,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.pipeline_stages = config.pipeline_stages;
       replica.pipeline = config.pipeline.get();
       replica.chunks_follow = config.chunks_follow;
-      if (config.offload) replica.offload = config.offload(i);
-      replica.host = config.host;
-      replica.swap = config.swap;
+      if (config.below) replica.below = config.below(i);
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;
       listeners_.emplace_back(*this, static_cast<int>(i));

@@ -109,11 +109,8 @@ class StreamingBatcher : public Batcher {
 
   // Phase 2.
   void preempt(EngineState& state, Request& victim, Seconds now) const {
-    const std::int64_t blocks = state.kv.pool.blocks_for(victim.sequence.computed);
-    const bool out =
-        policy_.victims != Streaming::Victims::recompute && victim.sequence.computed > 0 && state.kv.swap &&
-        state.kv.swap->fits(blocks) &&
-        (policy_.victims == Streaming::Victims::swap || state.kv.swap->pays(victim.sequence.computed, blocks, now));
+    const bool out = policy_.victims != Streaming::Victims::recompute &&
+                     state.kv.may_swap_out(victim, policy_.victims == Streaming::Victims::by_cost, now);
     if (out) state.swap_out(victim, now);
     else state.preempt(victim, now);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "sim/serving/kv/lease.hpp"
@@ -33,6 +34,10 @@ class KvCache {
   // Blocks that can be taken now: free ones and cached ones that nobody refers to.
   [[nodiscard]] std::int64_t available() const { return total_ - private_ - tree_.referenced_blocks(); }
   [[nodiscard]] std::int64_t free() const { return available() - tree_.evictable_blocks(); }
+  // Blocks that would hold something, cached or not, if `more` were taken.
+  [[nodiscard]] std::int64_t occupied(std::int64_t more = 0) const {
+    return total_ - std::max<std::int64_t>(0, free() - more);
+  }
   [[nodiscard]] std::int64_t used() const { return private_ + tree_.referenced_blocks(); }
 
   // The longest cached prefix of the content in whole blocks, leaving at least one token to compute (vLLM: at most

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/attention_pairs.hpp"
+#include "models/step_work.hpp"
 
 namespace llmscape::serving {
 
@@ -13,8 +14,8 @@ KvHost::KvHost(KvHostConfig config)
     : config_(std::move(config)),
       token_bytes_(std::accumulate(config_.law_bytes.begin(), config_.law_bytes.end(), 0.0)) {}
 
-double KvHost::on_host(std::int64_t used) const {
-  return static_cast<double>(std::max<std::int64_t>(0, used - config_.device_blocks));
+double KvHost::on_host(std::int64_t blocks) const {
+  return static_cast<double>(std::max<std::int64_t>(0, blocks - config_.device_blocks));
 }
 
 // Chunks that pass a group of layers write the entries of that group.
@@ -38,16 +39,15 @@ Bytes KvHost::attended(const models::Batch& batch) const {
   return Bytes(bytes);
 }
 
-KvHostTraffic KvHost::traffic(const models::Batch& batch, std::int64_t used_before, std::int64_t used,
-                              Seconds compute) const {
+KvStepCopies KvHost::copies(const models::Batch& batch, std::int64_t before, std::int64_t now, Seconds compute) const {
   double old_share = 1, new_share = 1;
   if (config_.device_blocks > 0) {
-    old_share = used_before > 0 ? on_host(used_before) / static_cast<double>(used_before) : 0;
-    if (used > used_before)
-      new_share = (on_host(used) - on_host(used_before)) / static_cast<double>(used - used_before);
-    else new_share = on_host(used) > 0 ? 1 : 0;
+    old_share = before > 0 ? on_host(before) / static_cast<double>(before) : 0;
+    if (now > before) new_share = (on_host(now) - on_host(before)) / static_cast<double>(now - before);
+    else if (config_.evicts) new_share = old_share;
+    else new_share = on_host(now) > 0 ? 1 : 0;
   }
-  KvHostTraffic step;
+  KvStepCopies step;
   step.read = old_share * attended(batch);
   step.written = Bytes(new_share * written_tokens(batch) * token_bytes_);
   Seconds in, out;
@@ -66,11 +66,72 @@ KvHostTraffic KvHost::traffic(const models::Batch& batch, std::int64_t used_befo
   return step;
 }
 
-void KvHost::count(const KvHostTraffic& traffic, std::int64_t used) {
-  total_.read += traffic.read;
-  total_.written += traffic.written;
-  total_.wait += traffic.wait;
-  peak_ = std::max(peak_, std::max<std::int64_t>(0, used - config_.device_blocks));
+void KvHost::count(const KvStepCopies& copies, std::int64_t now) {
+  total_.read += copies.read;
+  total_.written += copies.written;
+  total_.wait += copies.wait;
+  peak_ = std::max(peak_, std::max<std::int64_t>(0, now - config_.device_blocks));
+}
+
+std::vector<KvFigure> KvHost::figures(Seconds) const {
+  return {{"peak_bytes", static_cast<double>(peak_) * config_.block_bytes.si(), KvFigure::Over::most},
+          {"written_bytes", total_.written.si()},
+          {"read_bytes", total_.read.si()},
+          {"wait_s", total_.wait.si()}};
+}
+
+const Fields<KvHostMemory>& kv_host_fields() {
+  static const Fields<KvHostMemory> fields = [] {
+    using Keeps = KvHostMemory::Keeps;
+    Fields<KvHostMemory> f("kv_host", "host memory for KV entries of running requests, and the link to it");
+    hardware::add_memory_tier_fields(f);
+    f.add_enum("keeps", &KvHostMemory::keeps, {{"overflow", Keeps::overflow}, {"all", Keeps::all}},
+               "entries that do not fit into the devices' memory, or all entries");
+    f.add_enum("copies", &KvHostMemory::copies, {{"overlapped", KvCopies::overlapped}, {"in_turn", KvCopies::in_turn}},
+               "copies of a layer run beside those of others and beside what computes, or one after the other with it");
+    return f;
+  }();
+  return fields;
+}
+
+// The stages of a pipeline would have a link each; a draft model's entries and recurrent states stay on the devices.
+KvPart KvHostPlace::part() const {
+  return {"'kv_host'", {KvProperty::one_stage, KvProperty::one_model, KvProperty::entries_alone}, {}, {}};
+}
+
+std::vector<KvPlace::Problem> KvHostPlace::problems(const KvLocation&) const {
+  if (kv_host->shared_by == hardware::MemoryTier::Sharing::replica) return {};
+  return {{"the memory of 'kv_host' is that of one replica", "shared_by: replica"}};
+}
+
+KvPoolBlocks KvHostPlace::pool(const KvPoolBlocks& without, Bytes block) const {
+  KvPoolBlocks with = without;
+  with.below = static_cast<std::int64_t>(*kv_host->capacity / block);
+  if (kv_host->keeps == KvHostMemory::Keeps::all && with.below > 0) with.devices = 0;
+  return with;
+}
+
+void KvHostPlace::build(const KvSite& site, KvBelow& below) const {
+  if (site.pool.below == 0) return;
+  KvHostConfig host;
+  host.device_blocks = site.pool.devices;
+  host.laws = models::kv_laws(site.model);
+  host.law_bytes.resize(host.laws.size());
+  for (const models::LayerGroup& group : site.model.groups) {
+    const int caches = group.caches(group.count);
+    const models::SequenceState state = models::state_of(group.mixer, site.model.precision);
+    if (state.bytes_per_token == 0) continue;
+    const auto law = std::ranges::lower_bound(host.laws, state.reach) - host.laws.begin();
+    host.law_bytes[static_cast<std::size_t>(law)] += caches * state.bytes_per_token;
+    host.caches += caches;
+  }
+  host.read = *kv_host->read;
+  host.write = *kv_host->write;
+  host.latency = *kv_host->latency;
+  host.copies = kv_host->copies;
+  host.evicts = site.prefix_caching;
+  host.block_bytes = site.block_bytes;
+  below.stores.push_back(std::make_shared<KvHost>(std::move(host)));
 }
 
 }  // namespace llmscape::serving

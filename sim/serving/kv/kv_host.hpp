@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "base/quantity.hpp"
-#include "models/batch.hpp"
+#include "hardware/memory_tier.hpp"
+#include "sim/serving/kv/kv_place.hpp"
 
 namespace llmscape::serving {
 
@@ -13,7 +14,6 @@ enum class KvCopies : std::uint8_t { overlapped, in_turn };
 
 // Host memory for KV entries of running requests, and the link to it.
 struct KvHostConfig {
-  std::int64_t blocks = 0;         // of it; 0: all entries are in HBM
   std::int64_t device_blocks = 0;  // that HBM holds besides; 0: all entries are on the host
   std::vector<std::int64_t> laws;  // models::kv_laws, and ...
   std::vector<double> law_bytes;   // ... what a token's entries take in the layers of each
@@ -21,41 +21,62 @@ struct KvHostConfig {
   BytesPerSecond read, write;      // of all ranks of a replica together
   Seconds latency;                 // of a copy
   KvCopies copies = KvCopies::overlapped;
+  // Blocks stay cached: once the pool is full, new entries take the places of evicted ones, here or there.
+  bool evicts = false;
+  Bytes block_bytes;
 };
 
-// What a step copies, and for how long it waits.
-struct KvHostTraffic {
-  Bytes read, written;
-  Seconds wait;  // the step is longer by so much
-};
-
-// KV entries on the host. The pool of blocks is that of HBM and behind it that of the host; blocks in use fill HBM
-// first, and what a step attends to lies on the host in the same share as the blocks in use. New entries are written
-// to the host once, and each step reads what it attends to there.
-class KvHost {
+// KV entries on the host. The pool of blocks is that of HBM and behind it that of the host; blocks that hold something
+// fill HBM first, and what a step attends to lies on the host in the same share as they do. New entries are written to
+// the host once, whatever of them a token plan drops then, and each step reads what it attends to there.
+class KvHost : public KvStore, public KvSpill {
  public:
   explicit KvHost(KvHostConfig config);
 
-  // Of a step that takes the device `compute` without copies. `used_before`, `used`: blocks in use before it was
-  // planned and with it.
-  [[nodiscard]] KvHostTraffic traffic(const models::Batch& batch, std::int64_t used_before, std::int64_t used,
-                                      Seconds compute) const;
-  // The step will run.
-  void count(const KvHostTraffic& traffic, std::int64_t used);
+  [[nodiscard]] KvStepCopies copies(const models::Batch& batch, std::int64_t before, std::int64_t now,
+                                    Seconds compute) const override;
+  void count(const KvStepCopies& copies, std::int64_t now) override;
+  [[nodiscard]] std::string_view section() const override { return "kv_host"; }
+  [[nodiscard]] std::vector<KvFigure> figures(Seconds now) const override;
 
   [[nodiscard]] std::int64_t peak_blocks() const { return peak_; }
-  [[nodiscard]] Bytes block_bytes(int block_tokens) const { return Bytes(token_bytes_ * block_tokens); }
-  [[nodiscard]] const KvHostTraffic& total() const { return total_; }
+  [[nodiscard]] const KvStepCopies& total() const { return total_; }
 
  private:
-  [[nodiscard]] double on_host(std::int64_t used) const;
+  [[nodiscard]] double on_host(std::int64_t blocks) const;
   [[nodiscard]] double written_tokens(const models::Batch& batch) const;
   [[nodiscard]] Bytes attended(const models::Batch& batch) const;
 
   KvHostConfig config_;
   double token_bytes_ = 0;
   std::int64_t peak_ = 0;
-  KvHostTraffic total_;
+  KvStepCopies total_;
+};
+
+struct KvHostMemory : hardware::MemoryTier {
+  enum class Keeps { overflow, all };
+  Keeps keeps = Keeps::overflow;
+  KvCopies copies = KvCopies::overlapped;
+};
+const Fields<KvHostMemory>& kv_host_fields();
+
+// Key `kv_host`.
+struct KvHostPlace : KvPlace {
+  std::optional<KvHostMemory> kv_host;  // where KV entries are that do not fit into HBM
+
+  [[nodiscard]] std::string key() const override { return "kv_host"; }
+  [[nodiscard]] bool configured() const override { return kv_host.has_value(); }
+  [[nodiscard]] KvPart part() const override;
+  [[nodiscard]] std::vector<Problem> problems(const KvLocation&) const override;
+  [[nodiscard]] KvPoolBlocks pool(const KvPoolBlocks& without, Bytes block) const override;
+  void build(const KvSite& site, KvBelow& below) const override;
+
+  template <class T>
+  static void add_fields(Fields<T>& f) {
+    f.add_group("kv_host", &KvHostPlace::kv_host, kv_host_fields(),
+                "host memory of a replica for KV entries of running requests, behind that of the devices; absent: none")
+        .preset_from("tiers");
+  }
 };
 
 }  // namespace llmscape::serving

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <set>
-#include <vector>
 
-#include "sim/serving/kv/kv_tier.hpp"
+#include "hardware/memory_tier.hpp"
+#include "sim/serving/kv/channel.hpp"
+#include "sim/serving/kv/kv_place.hpp"
 
 namespace llmscape::serving {
 
@@ -20,49 +21,58 @@ struct KvSwapConfig {
 // Where one replica swaps requests to in place of computing them again. Copies out and copies in follow one another on
 // a queue each; blocks in HBM are free as soon as a copy out is asked for, as from a staging buffer, and a request goes
 // on when its copy is there.
-class KvSwap {
+class KvSwap : public KvStore, public KvPreemption {
  public:
-  // `prefill_time(cached, tokens)`: of computing tokens [cached, tokens) of a prompt, alone. It is asked for some
-  // lengths and taken as linear between them (Stream2LLM, arXiv 2604.16395, profiles it so).
-  KvSwap(KvSwapConfig config, std::function<Seconds(std::int64_t cached, std::int64_t tokens)> prefill_time);
+  explicit KvSwap(const KvSwapConfig& config)
+      : config_(config), reads_(config.read, config.latency), writes_(config.write, config.latency) {}
 
-  [[nodiscard]] bool fits(std::int64_t blocks) const { return used_ + blocks <= config_.blocks; }
-  // Writing the blocks, from now on with what is queued before them, and reading them takes less than computing the
-  // first `tokens` tokens of a prompt.
-  [[nodiscard]] bool pays(std::int64_t tokens, std::int64_t blocks, Seconds now);
-  [[nodiscard]] Seconds recompute_time(std::int64_t tokens);
-
-  // Copies blocks out or in; when that is done. A copy in frees the host's blocks at once.
-  Seconds write(std::int64_t blocks, Seconds now);
-  Seconds read(std::int64_t blocks, Seconds now);
-  // The copy of so many blocks is for nobody any more.
-  void drop(std::int64_t blocks) { used_ -= blocks; }
-  void forget() {
+  [[nodiscard]] bool fits(std::int64_t blocks) const override { return used_ + blocks <= config_.blocks; }
+  [[nodiscard]] bool pays(Seconds recompute, std::int64_t blocks, Seconds now) const override;
+  Seconds write(std::int64_t blocks, Seconds now) override;
+  Seconds read(std::int64_t blocks, Seconds now) override;
+  void drop(std::int64_t blocks) override { used_ -= blocks; }
+  [[nodiscard]] Seconds next_arrival() const override { return arrivals_.empty() ? kNever : *arrivals_.begin(); }
+  void settle(Seconds now) override { arrivals_.erase(arrivals_.begin(), arrivals_.upper_bound(now)); }
+  void lose() override {
     used_ = 0;
     arrivals_.clear();
   }
-
-  // When the next copy is done that was not by the last settle(); kNever if none is under way.
-  [[nodiscard]] Seconds next_arrival() const { return arrivals_.empty() ? kNever : *arrivals_.begin(); }
-  void settle(Seconds now) { arrivals_.erase(arrivals_.begin(), arrivals_.upper_bound(now)); }
+  // INV-16.
+  void check_invariants(bool waiting) const override;
+  [[nodiscard]] std::string_view section() const override { return "kv_swap"; }
+  [[nodiscard]] std::vector<KvFigure> figures(Seconds now) const override;
 
   [[nodiscard]] std::int64_t used() const { return used_; }
   [[nodiscard]] std::int64_t peak() const { return peak_; }
+  [[nodiscard]] std::int64_t swaps() const { return swaps_; }
   [[nodiscard]] std::int64_t blocks_written() const { return written_; }
   [[nodiscard]] std::int64_t blocks_read() const { return read_; }
-  [[nodiscard]] const Channel& reads() const { return reads_; }
-  [[nodiscard]] const Channel& writes() const { return writes_; }
-  [[nodiscard]] const KvSwapConfig& config() const { return config_; }
 
  private:
   [[nodiscard]] Bytes bytes(std::int64_t blocks) const { return static_cast<double>(blocks) * config_.block_bytes; }
 
   KvSwapConfig config_;
-  std::function<Seconds(std::int64_t, std::int64_t)> prefill_time_;
-  std::vector<Seconds> profile_;  // of 0, kStep, 2 kStep, 4 kStep ... tokens, as far as was asked
   Channel reads_, writes_;
   std::multiset<Seconds> arrivals_;
-  std::int64_t used_ = 0, peak_ = 0, written_ = 0, read_ = 0;
+  std::int64_t used_ = 0, peak_ = 0, swaps_ = 0, written_ = 0, read_ = 0;
+};
+
+// Key `kv_swap`.
+struct KvSwapPlace : KvPlace {
+  std::optional<hardware::MemoryTier> kv_swap;  // where preempted requests may wait
+
+  [[nodiscard]] std::string key() const override { return "kv_swap"; }
+  [[nodiscard]] bool configured() const override { return kv_swap.has_value(); }
+  [[nodiscard]] KvPart part() const override;
+  [[nodiscard]] std::vector<Problem> problems(const KvLocation&) const override;
+  void build(const KvSite& site, KvBelow& below) const override;
+
+  template <class T>
+  static void add_fields(Fields<T>& f) {
+    f.add_group("kv_swap", &KvSwapPlace::kv_swap, hardware::memory_tier_fields(),
+                "host memory of a replica that the batcher may copy preempted requests' KV entries to; absent: none")
+        .preset_from("tiers");
+  }
 };
 
 }  // namespace llmscape::serving

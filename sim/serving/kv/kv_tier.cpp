@@ -7,20 +7,6 @@
 
 namespace llmscape::serving {
 
-Seconds Channel::arrival(Bytes bytes, Seconds now) const {
-  return std::max(now, free_at_) + bytes / bandwidth_ + latency_;
-}
-
-Seconds Channel::send(Bytes bytes, Seconds now) {
-  const Seconds arrives = arrival(bytes, now);
-  const Seconds takes = bytes / bandwidth_;
-  free_at_ = std::max(now, free_at_) + takes;
-  busy_ += takes;
-  return arrives;
-}
-
-Seconds Channel::busy(Seconds now) const { return busy_ - std::max(Seconds(), free_at_ - now); }
-
 KvTier::KvTier(KvTierConfig config, KvTier* below)
     : config_(std::move(config)), below_(below), tree_(config_.block_tokens), reads_(config_.read, config_.latency),
       writes_(config_.write, config_.latency) {}
@@ -65,7 +51,7 @@ Seconds KvTier::read_time(std::int64_t blocks, Seconds now) const {
   return reads_.arrival(static_cast<double>(blocks) * config_.block_bytes, now) - now;
 }
 
-KvTier::Read KvTier::read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now) {
+KvPrefixes::Read KvTier::read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now) {
   totals_.blocks_read += to - from;
   return {tree_.acquire(content, to), reads_.send(static_cast<double>(to - from) * config_.block_bytes, now)};
 }
@@ -77,7 +63,7 @@ void KvTier::forget() {
   totals_.forgotten += tree_.evict(tree_.evictable_blocks());
 }
 
-void KvTier::check_invariants() const {
+void KvTier::check_invariants(bool) const {
   if (held() > config_.blocks)
     throw std::logic_error("INV-16: KV tier '" + config_.name + "' holds " + std::to_string(held()) + " blocks of " +
                            std::to_string(config_.blocks));

@@ -4,30 +4,12 @@
 #include <deque>
 #include <string>
 
-#include "sim/serving/kv/lease.hpp"
+#include "sim/serving/kv/channel.hpp"
+#include "sim/serving/kv/kv_store.hpp"
 #include "sim/serving/kv/prefix_tree.hpp"
 #include "traces/content.hpp"
 
 namespace llmscape::serving {
-
-// One direction of a tier's link: transfers follow one another in the order in which they are asked for, each at the
-// full bandwidth. Latency is paid by each and does not hold up the next.
-class Channel {
- public:
-  Channel(BytesPerSecond bandwidth, Seconds latency) : bandwidth_(bandwidth), latency_(latency) {}
-  // When the last byte of a transfer would have come that is asked for at `now`.
-  [[nodiscard]] Seconds arrival(Bytes bytes, Seconds now) const;
-  // Asks for it; returns the same. Calls must come in order of time.
-  Seconds send(Bytes bytes, Seconds now);
-  // Time that it has been at work until `now`.
-  [[nodiscard]] Seconds busy(Seconds now) const;
-
- private:
-  BytesPerSecond bandwidth_;
-  Seconds latency_;
-  Seconds free_at_;
-  Seconds busy_;
-};
 
 struct KvTierConfig {
   std::string name;
@@ -52,28 +34,22 @@ struct KvTierTotals {
 // A memory below HBM that keeps KV blocks: host, CXL, disk, a remote store. What it holds of a prompt is whole from the
 // first block on, so each tier answers for itself; blocks go by time of last use, the tail of a prompt before its head,
 // into the tier below. Plain C++ with the clock handed in; may stand under several replicas.
-class KvTier {
+class KvTier : public KvStore, public KvPrefixes {
  public:
   // `below` may be null.
   KvTier(KvTierConfig config, KvTier* below);
 
-  // Keeps the first `blocks` blocks of the content; those not yet here are written, and can be found when they have
-  // come. As many as fit; what is being written or read stays.
-  void store(const Prompt& content, std::int64_t blocks, Seconds now);
-  // How many of the first `limit` blocks of the content can be read.
-  std::int64_t match(const Prompt& content, std::int64_t limit, Seconds now);
-  // How long reading `blocks` blocks would take, the queue before them included.
-  [[nodiscard]] Seconds read_time(std::int64_t blocks, Seconds now) const;
-
-  struct Read {
-    PrefixNode* tip = nullptr;
-    Seconds arrival;
-  };
-  // Reads blocks [from, to) of the content, which match() has found; they stay until release().
-  Read read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now);
-  void release(PrefixNode* tip) { tree_.release(tip); }
-  // `tokens` were looked for.
-  void count_asked(std::int64_t tokens) { totals_.asked_tokens += tokens; }
+  // Those not yet here are written, and can be found when they have come; what is being written or read stays.
+  void store(const Prompt& content, std::int64_t blocks, Seconds now) override;
+  [[nodiscard]] std::int64_t match(const Prompt& content, std::int64_t limit, Seconds now) override;
+  [[nodiscard]] Seconds read_time(std::int64_t blocks, Seconds now) const override;
+  Read read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now) override;
+  void release(PrefixNode* tip) override { tree_.release(tip); }
+  void count_asked(std::int64_t tokens) override { totals_.asked_tokens += tokens; }
+  // A tier of its own is lost with the replica. Nothing may be being read.
+  void lose() override {
+    if (config_.of_one_replica) forget();
+  }
   // What it stands in is lost. Nothing may be being read.
   void forget();
 
@@ -83,7 +59,7 @@ class KvTier {
   [[nodiscard]] const Channel& writes() const { return writes_; }
   [[nodiscard]] std::int64_t held() const { return tree_.referenced_blocks() + tree_.evictable_blocks(); }
   // INV-16. Throws std::logic_error.
-  void check_invariants() const;
+  void check_invariants(bool waiting = false) const override;
 
  private:
   struct Write {

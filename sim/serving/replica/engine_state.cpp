@@ -139,6 +139,7 @@ void EngineState::put_back(Request& victim, Seconds now) {
   kv.release(victim);
   running.leave(victim);
   victim.sequence.computed = 0;
+  if (victim.sequence.swapped == 0) victim.sequence.dropped = 0;
   victim.sequence.sought_below = false;
   victim.sequence.state = Sequence::State::waiting;
   victim.wait(std::max(now, victim.latest_token));  // what is planned of it still runs

@@ -84,7 +84,7 @@ class EngineState {
   Request* preempt_last(Seconds now, bool decoding_only = false);
   // The same of a running request that is not finishing; what it has computed is lost, but for what is cached.
   void preempt(Request& victim, Seconds now);
-  // Keeps what it has computed in the host's memory. The caller has checked that KvMemory::swap holds it.
+  // Keeps what it has computed in the memory for that. The caller has asked KvMemory::may_swap_out().
   void swap_out(Request& victim, Seconds now);
 
   // A later version of the prompt of a request that waits or is being computed: what was computed stays as far as both

@@ -3,14 +3,48 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 namespace llmscape::serving {
 
+namespace {
+
+constexpr std::int64_t kStep = 256;  // tokens of the first piece of the profile; each further one is twice as long
+
+// The one store that has the policy.
+template <class Policy>
+Policy* only(const std::vector<std::shared_ptr<KvStore>>& stores) {
+  Policy* found = nullptr;
+  for (const auto& store : stores)
+    if (auto* policy = dynamic_cast<Policy*>(store.get())) {
+      if (found) throw std::logic_error("two stores of KV entries do the same");
+      found = policy;
+    }
+  return found;
+}
+
+}  // namespace
+
 KvMemory::KvMemory(KvMemoryConfig config)
-    : pool(config.blocks, config.block_tokens, config.prefix_caching), config_(std::move(config)) {
-  if (config_.swap.blocks > 0) swap.emplace(config_.swap, config_.prefill_time);
-  if (config_.host.blocks > 0) host.emplace(config_.host);
+    : pool(config.blocks, config.block_tokens, config.prefix_caching),
+      offload(*this, config.below, config.max_sequences), config_(std::move(config)), spill_(only<KvSpill>(stores())),
+      preemption_(only<KvPreemption>(stores())) {
+  if (offload.active()) pool.set_listener(&offload);
+}
+
+Seconds KvMemory::recompute_time(std::int64_t tokens) {
+  if (profile_.empty()) profile_.emplace_back();
+  std::int64_t low = 0, high = kStep;
+  std::size_t piece = 0;
+  for (; high < tokens; ++piece) {
+    low = high;
+    high *= 2;
+  }
+  for (std::int64_t length = kStep << (profile_.size() - 1); profile_.size() < piece + 2; length *= 2)
+    profile_.push_back(prefill_time(0, length));
+  const double share = static_cast<double>(tokens - low) / static_cast<double>(high - low);
+  return profile_[piece] + share * (profile_[piece + 1] - profile_[piece]);
 }
 
 const Prompt& KvMemory::content(const Request& request) const {
@@ -69,7 +103,8 @@ void KvMemory::extend(Request& request, std::int64_t tokens) {
 void KvMemory::end_prompt(Request& request) {
   if (config_.kept_prompt == 0) return;
   Sequence& sequence = request.sequence;
-  sequence.computed -= std::max<std::int64_t>(0, request.prompt_tokens - config_.kept_prompt);
+  const std::int64_t dropped = std::max<std::int64_t>(0, request.prompt_tokens - config_.kept_prompt);
+  sequence.computed -= dropped - std::exchange(sequence.dropped, dropped);
   pool.shrink(sequence.lease, pool.blocks_for(sequence.computed));
 }
 
@@ -88,16 +123,24 @@ std::int64_t KvMemory::truncate(Request& request, std::int64_t tokens) {
   Sequence& sequence = request.sequence;
   std::int64_t& held = sequence.swapped > 0 ? sequence.swapped : sequence.computed;
   if (held <= tokens) return 0;
-  if (sequence.swapped > 0) swap->drop(pool.blocks_for(held) - pool.blocks_for(tokens));
+  if (sequence.swapped > 0) preemption_->drop(pool.blocks_for(held) - pool.blocks_for(tokens));
   else pool.shrink(sequence.lease, pool.blocks_for(tokens));
   return std::exchange(held, tokens) - tokens;
+}
+
+bool KvMemory::may_swap_out(const Request& request, bool if_faster, Seconds now) {
+  const Sequence& sequence = request.sequence;
+  if (!preemption_ || sequence.computed == 0) return false;
+  const std::int64_t blocks = pool.blocks_for(sequence.computed);
+  if (!preemption_->fits(blocks)) return false;
+  return !if_faster || preemption_->pays(recompute_time(sequence.computed + sequence.dropped), blocks, now);
 }
 
 void KvMemory::swap_out(Request& request, Seconds now) {
   Sequence& sequence = request.sequence;
   sequence.swapped =
       request.complete ? std::min(sequence.computed, request.tokens_to_compute() - 1) : sequence.computed;
-  sequence.kv_ready = swap->write(pool.blocks_for(sequence.swapped), now);
+  sequence.kv_ready = preemption_->write(pool.blocks_for(sequence.swapped), now);
 }
 
 void KvMemory::swap_in(Request& request, Seconds now) {
@@ -105,7 +148,7 @@ void KvMemory::swap_in(Request& request, Seconds now) {
   take_windows(request);
   const std::int64_t blocks = pool.blocks_for(sequence.swapped);
   pool.take(sequence.lease, blocks);
-  sequence.kv_ready = swap->read(blocks, now);
+  sequence.kv_ready = preemption_->read(blocks, now);
   sequence.computed = std::exchange(sequence.swapped, 0);
 }
 
@@ -145,7 +188,7 @@ void KvMemory::adopt(Request& request, KvImport& import) {
 
 void KvMemory::forget() {
   pool.forget();
-  if (swap) swap->forget();
+  for (const auto& store : stores()) store->lose();
 }
 
 }  // namespace llmscape::serving

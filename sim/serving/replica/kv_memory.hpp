@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "sim/serving/kv/kv_cache.hpp"
-#include "sim/serving/kv/kv_host.hpp"
-#include "sim/serving/kv/kv_swap.hpp"
+#include "sim/serving/kv/kv_store.hpp"
 #include "sim/serving/replica/decode_set.hpp"
 #include "sim/serving/replica/kv_import.hpp"
+#include "sim/serving/replica/kv_offload.hpp"
 #include "sim/serving/request.hpp"
 
 namespace llmscape::serving {
@@ -22,7 +23,7 @@ struct WindowLayers {
 };
 
 struct KvMemoryConfig {
-  std::int64_t blocks = 0;  // of the pool; those of `host` included
+  std::int64_t blocks = 0;  // of the pool; those of a store that spills included
   int block_tokens = 16;
   bool prefix_caching = false;
   // Decoding sequences take blocks as they grow; false: each reserves its whole length when it is admitted (reserve()).
@@ -31,22 +32,36 @@ struct KvMemoryConfig {
   // a pool without prefixes, and sequences that grow.
   std::int64_t kept_prompt = 0;
   std::vector<WindowLayers> windows{};  // one entry for each window, where layers without one stand beside them
-  KvHostConfig host{};                  // no blocks: all entries are in HBM
-  KvSwapConfig swap{};                  // no blocks: what preempted sequences have computed is lost
-  // Of computing tokens [cached, tokens) of a prompt, alone: what swapping is weighed against.
+  KvBelow below{};
+  std::int64_t max_sequences = 0;  // of the batcher: a slot for those that wait for a fetch
+  // Of computing tokens [cached, tokens) of a prompt, alone: what copies are weighed against.
   std::function<Seconds(std::int64_t cached, std::int64_t tokens)> prefill_time{};
 };
 
-// The KV memory of one engine: the pool of blocks on its devices, the stores below it (host, swap), and what each
-// sequence holds of them. Batchers ask it what fits; EngineState tells it what sequences do. Who calls checks that what
-// is taken is there.
+// The KV memory of one engine: the pool of blocks on its devices, the stores below it, one policy each for what spills,
+// what preemptions keep, and what is written and fetched of prefixes, and what each sequence holds. Batchers ask it
+// what fits; EngineState tells it what sequences do. Who calls checks that what is taken is there.
 class KvMemory {
  public:
+  // Throws std::logic_error where two stores spill, or two hold what is preempted.
   explicit KvMemory(KvMemoryConfig config);
+  KvMemory(const KvMemory&) = delete;
+  KvMemory& operator=(const KvMemory&) = delete;
 
   KvCache pool;
-  std::optional<KvSwap> swap;  // where preempted sequences may go
-  std::optional<KvHost> host;  // where entries are that HBM does not hold
+  KvOffload offload;  // prefixes below the pool
+
+  [[nodiscard]] const std::vector<std::shared_ptr<KvStore>>& stores() const { return config_.below.stores; }
+  // Where blocks in use are that the devices do not hold; nullptr: all are there.
+  [[nodiscard]] KvSpill* spill() const { return spill_; }
+  // Where preempted sequences may go; nullptr: what they have computed is lost.
+  [[nodiscard]] KvPreemption* preemption() const { return preemption_; }
+  [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens) const {
+    return config_.prefill_time(cached, tokens);
+  }
+  // Of computing the first `tokens` tokens of a prompt. prefill_time() is asked for some lengths and taken as linear
+  // between them (Stream2LLM, arXiv 2604.16395, profiles it so).
+  [[nodiscard]] Seconds recompute_time(std::int64_t tokens);
 
   // The sequence's content so far, answer included; until the next call.
   [[nodiscard]] const Prompt& content(const Request& request) const;
@@ -85,8 +100,11 @@ class KvMemory {
   // Of its entries, in HBM or swapped out, the first `tokens` stay. Returns how many those behind them were.
   std::int64_t truncate(Request& request, std::int64_t tokens);
 
-  // What it has computed is copied to the host, one token left to compute if that was all: the next answer comes of it.
-  // release() follows. And back: it runs when its entries are here, at its `kv_ready`. Both need `swap`.
+  // Whether swap_out() may keep what a running sequence has computed, and that, `if_faster`, takes less time than to
+  // compute it again.
+  [[nodiscard]] bool may_swap_out(const Request& request, bool if_faster, Seconds now);
+  // What it has computed is copied to the store for that, one token left to compute if that was all: the next answer
+  // comes of it. release() follows. And back: it runs when its entries are here, at its `kv_ready`.
   void swap_out(Request& request, Seconds now);
   void swap_in(Request& request, Seconds now);
 
@@ -104,6 +122,11 @@ class KvMemory {
 
   // The engine is lost, and no sequence holds anything: nothing is cached or swapped out any more.
   void forget();
+  // The next time at which a copy is done that sequences wait for; kNever if none is under way.
+  [[nodiscard]] Seconds next_arrival() const {
+    const Seconds fetched = offload.next_arrival();
+    return preemption_ ? std::min(fetched, preemption_->next_arrival()) : fetched;
+  }
 
  private:
   [[nodiscard]] std::int64_t blocks_of_windows(const Request& request) const;
@@ -111,6 +134,9 @@ class KvMemory {
   void give_back_windows(Request& request);
 
   KvMemoryConfig config_;
+  KvSpill* spill_ = nullptr;
+  KvPreemption* preemption_ = nullptr;
+  std::vector<Seconds> profile_;  // of prefill_time() for 0, kStep, 2 kStep, 4 kStep ... tokens, as far as was asked
   mutable Prompt scratch_;
 };
 

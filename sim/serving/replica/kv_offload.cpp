@@ -2,22 +2,24 @@
 #include "sim/serving/replica/kv_offload.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
+
+#include "sim/serving/replica/engine_state.hpp"
 
 namespace llmscape::serving {
 
-KvOffload::KvOffload(KvOffloadConfig config, std::int64_t max_sequences,
-                     std::function<Seconds(std::int64_t, std::int64_t)> prefill_time)
-    : config_(std::move(config)), max_sequences_(max_sequences), prefill_time_(std::move(prefill_time)) {}
+KvOffload::KvOffload(const KvMemory& memory, const KvBelow& below, std::int64_t max_sequences)
+    : memory_(memory), write_(below.write), fetch_(below.fetch), prefetch_(below.prefetch),
+      max_sequences_(max_sequences) {
+  for (const auto& store : below.stores)
+    if (auto* prefixes = dynamic_cast<KvPrefixes*>(store.get())) stores_.push_back(prefixes);
+}
 
 void KvOffload::on_published(const Prompt& content, std::int64_t blocks) {
-  if (config_.write == KvWrite::write_through) config_.tiers.front()->store(content, blocks, now_);
+  if (write_ == KvWrite::write_through) stores_.front()->store(content, blocks, now_);
 }
 
 void KvOffload::on_evicted(const Prompt& path) {
-  KvTier& first = *config_.tiers.front();
-  if (config_.write == KvWrite::on_eviction) first.store(path, tokens_of(path) / first.config().block_tokens, now_);
+  if (write_ == KvWrite::on_eviction) stores_.front()->store(path, tokens_of(path) / memory_.pool.block_tokens(), now_);
 }
 
 void KvOffload::begin_fetches(EngineState& state, Seconds now) {
@@ -29,7 +31,7 @@ void KvOffload::begin_fetches(EngineState& state, Seconds now) {
     const std::int64_t tokens = request.tokens_to_compute();
     const PrefixTree::Match hit = request.sequence.sought_below ? PrefixTree::Match{} : state.kv.match(request);
     free -= state.kv.pool.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks;
-    if (free < 0 || (slots-- <= 0 && !config_.prefetch)) return false;
+    if (free < 0 || (slots-- <= 0 && !prefetch_)) return false;
     if (!request.sequence.sought_below) next.push_back(&request);
     return true;
   });
@@ -39,16 +41,15 @@ void KvOffload::begin_fetches(EngineState& state, Seconds now) {
 // Where the prompt is whole soonest, or most of it is held.
 KvOffload::Source KvOffload::best_source(const Prompt& content, std::int64_t tokens, std::int64_t hit_blocks,
                                          Seconds now) {
-  const std::int64_t block = config_.tiers.front()->config().block_tokens;
+  const std::int64_t block = memory_.pool.block_tokens();
   const std::int64_t limit = (tokens - 1) / block;
   Source best{nullptr, hit_blocks, {}, {}};
-  for (KvTier* tier : config_.tiers) {
+  for (KvPrefixes* tier : stores_) {
     const std::int64_t held = tier->match(content, limit, now);
     if (held <= hit_blocks) continue;
-    if (best.computed == Seconds()) best.computed = best.whole = prefill_time_(hit_blocks * block, tokens);
-    const Seconds whole = tier->read_time(held - hit_blocks, now) + prefill_time_(held * block, tokens);
-    if (config_.fetch == KvFetch::always ? held > best.blocks : whole < best.whole)
-      best = {tier, held, best.computed, whole};
+    if (best.computed == Seconds()) best.computed = best.whole = memory_.prefill_time(hit_blocks * block, tokens);
+    const Seconds whole = tier->read_time(held - hit_blocks, now) + memory_.prefill_time(held * block, tokens);
+    if (fetch_ == KvFetch::always ? held > best.blocks : whole < best.whole) best = {tier, held, best.computed, whole};
   }
   return best;
 }
@@ -57,8 +58,8 @@ std::int64_t KvOffload::spared_tokens(const Prompt& content, std::int64_t tokens
                                       Seconds now) {
   if (!fetches()) return 0;
   const Source source = best_source(content, tokens, hit_blocks, now);
-  if (!source.tier || source.whole >= source.computed) return 0;
-  const std::int64_t uncached = tokens - hit_blocks * source.tier->config().block_tokens;
+  if (!source.store || source.whole >= source.computed) return 0;
+  const std::int64_t uncached = tokens - hit_blocks * memory_.pool.block_tokens();
   return static_cast<std::int64_t>((1 - source.whole / source.computed) * static_cast<double>(uncached));
 }
 
@@ -66,12 +67,12 @@ void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
   request.sequence.sought_below = true;
   const std::int64_t tokens = request.tokens_to_compute();
   const PrefixTree::Match hit = state.kv.match(request);
-  for (KvTier* tier : config_.tiers)
+  for (KvPrefixes* tier : stores_)
     tier->count_asked(((tokens - 1) / state.kv.pool.block_tokens() - hit.blocks) * state.kv.pool.block_tokens());
   const Source source = best_source(state.kv.content(request), tokens, hit.blocks, now);
-  if (!source.tier || state.kv.pool.available() - hit.unreferenced_blocks < source.blocks - hit.blocks) return;
-  Fetch fetch{&request, source.tier, {}, source.blocks, {}};
-  fetch.read = source.tier->read(state.kv.content(request), hit.blocks, source.blocks, now);
+  if (!source.store || state.kv.pool.available() - hit.unreferenced_blocks < source.blocks - hit.blocks) return;
+  Fetch fetch{&request, source.store, {}, source.blocks, {}};
+  fetch.read = source.store->read(state.kv.content(request), hit.blocks, source.blocks, now);
   state.waiting.erase(request);
   if (!request.answered()) request.clock.enter(RequestPhase::fetching, now);
   state.kv.pool.share(fetch.lease, state.kv.content(request), hit.blocks);
@@ -91,7 +92,7 @@ bool KvOffload::end_fetches(EngineState& state, Seconds now) {
   return std::erase_if(fetches_, [&](Fetch& fetch) {
            if (fetch.read.arrival > now) return false;
            Request& request = *fetch.request;
-           fetch.tier->release(fetch.read.tip);
+           fetch.store->release(fetch.read.tip);
            state.kv.pool.publish(fetch.lease, state.kv.content(request), request.sequence.fetched_to);
            state.kv.pool.release(fetch.lease);
            state.waiting.push(request);
@@ -103,7 +104,7 @@ bool KvOffload::end_fetches(EngineState& state, Seconds now) {
 bool KvOffload::cancel(EngineState& state, Request& request) {
   return std::erase_if(fetches_, [&](Fetch& fetch) {
            if (fetch.request != &request) return false;
-           fetch.tier->release(fetch.read.tip);
+           fetch.store->release(fetch.read.tip);
            state.kv.pool.release(fetch.lease);
            return true;
          }) > 0;
@@ -111,13 +112,11 @@ bool KvOffload::cancel(EngineState& state, Request& request) {
 
 void KvOffload::lose(EngineState& state, std::vector<Request*>& lost) {
   for (Fetch& fetch : fetches_) {
-    fetch.tier->release(fetch.read.tip);
+    fetch.store->release(fetch.read.tip);
     state.kv.pool.release(fetch.lease);
     lost.push_back(fetch.request);
   }
   fetches_.clear();
-  for (KvTier* tier : config_.tiers)
-    if (tier->config().of_one_replica) tier->forget();
 }
 
 }  // namespace llmscape::serving

@@ -26,10 +26,7 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
     : config_(std::move(config)), max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()),
       batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config_, policy.depth())),
       outcomes_(outcomes), listener_(steps), state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
-      offload_(config_.offload, max_sequences_,
-               [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); }),
       ledger_(scheduler_->timing(), steps), kv_laws_(kv_laws.size()) {
-  if (offload_.active()) state_.kv.pool.set_listener(&offload_);
   if (!scheduler_->looks_ahead() || config_.rank_of_group) config_.lookahead = 0;
 }
 
@@ -41,8 +38,8 @@ EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vect
   engine.kv.grows = policy.kv_grows();
   engine.kv.kept_prompt = config_.kept_prompt;
   engine.kv.windows = config_.windows;
-  engine.kv.host = config_.host;
-  engine.kv.swap = config_.swap;
+  engine.kv.below = config_.below;
+  engine.kv.max_sequences = max_sequences_;
   engine.kv.prefill_time = [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); };
   engine.kv_laws = kv_laws;
   engine.speculation = config_.speculation;
@@ -116,7 +113,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
   std::vector<Request*> lost;
   for (const Message& message : messages_)
     if (message.kind == Message::Kind::submit || message.kind == Message::Kind::join) lost.push_back(message.request);
-  offload_.lose(state_, lost);
+  state_.kv.offload.lose(state_, lost);
   state_.lose_all(lost);
   stamp_accepted(at);
   messages_.clear();
@@ -140,8 +137,7 @@ Seconds Replica::next_event() const {
   if (steps_.empty() && ahead_.empty() && config_.turns && config_.turns->runs_from(*this) != tried_turn_)
     next = config_.turns->runs_from(*this);
   if (may_plan(woken_)) {
-    next = std::min(next, offload_.next_arrival());
-    if (state_.kv.swap) next = std::min(next, state_.kv.swap->next_arrival());
+    next = std::min(next, state_.kv.next_arrival());
     if (!messages_.empty()) next = std::min(next, messages_.front().at);
   }
   for (const Step& step : steps_) {
@@ -163,11 +159,11 @@ void Replica::receive(Seconds now) {
   woken_ = now;
   commit_ahead(now, true);
   ledger_.spend_ended(now);
-  offload_.set_clock(now);
+  state_.kv.offload.set_clock(now);
   end_steps(now);
-  if (state_.kv.swap) state_.kv.swap->settle(now);
+  if (KvPreemption* swap = state_.kv.preemption()) swap->settle(now);
   read_messages(now);
-  if (offload_.end_fetches(state_, now) && config_.turns) config_.turns->want(*this, now);
+  if (state_.kv.offload.end_fetches(state_, now) && config_.turns) config_.turns->want(*this, now);
   reserve_imports(now);
 }
 
@@ -233,7 +229,7 @@ void Replica::read(const Message& message, Seconds now) {
     }
     case Message::Kind::cancel:
       if (message.request->id != message.id) break;
-      offload_.cancel(state_, *message.request);
+      state_.kv.offload.cancel(state_, *message.request);
       if (state_.cancel(*message.request)) {
         stamp_accepted(now);
         outcomes_.on_outcome(*message.request, message.why, now);
@@ -278,7 +274,7 @@ void Replica::reserve_imports(Seconds now) {
 std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at) {
   commit_ahead(at, false);
   const std::int64_t hit = state_.kv.pool.match(prompt, tokens).blocks;
-  return hit * state_.kv.pool.block_tokens() + offload_.spared_tokens(prompt, tokens, hit, at);
+  return hit * state_.kv.pool.block_tokens() + state_.kv.offload.spared_tokens(prompt, tokens, hit, at);
 }
 
 StepUse Replica::used_until(Seconds at) {
@@ -290,13 +286,9 @@ void Replica::check_invariants(Seconds now) const {
   const KvCache& pool = state_.kv.pool;
   if (pool.available() < 0 || pool.used() < 0 || pool.used() > pool.blocks())
     throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
-  if (state_.running.size() == 0 && !exchange_.lends() && offload_.fetching() == 0 && pool.used() != 0)
+  if (state_.running.size() == 0 && !exchange_.lends() && state_.kv.offload.fetching() == 0 && pool.used() != 0)
     throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
-  const KvSwap* swapped = swap();
-  if (swapped && (swapped->used() < 0 || swapped->used() > config_.swap.blocks ||
-                  (state_.waiting.empty() && swapped->used() != 0)))
-    throw std::logic_error("INV-16: KV blocks that replica " + std::to_string(config_.index) +
-                           " has swapped out do not add up");
+  for (const auto& store : state_.kv.stores()) store->check_invariants(!state_.waiting.empty());
   if (ledger_.totals().busy > now * (1 + 1e-9))
     throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +
                            " was busy for longer than the run lasted");

@@ -11,7 +11,6 @@
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
-#include "sim/serving/replica/kv_offload.hpp"
 #include "sim/serving/replica/step_scheduler.hpp"
 
 namespace llmscape::serving {
@@ -50,9 +49,7 @@ struct ReplicaConfig {
   std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   bool keeps_prefixes = true;    // where the batcher does: not with recurrent states, which end where a prompt ends
   std::int64_t kept_prompt = 0;  // entries of a prompt that stay when it is computed; 0: all
-  KvHostConfig host{};           // where KV entries are that HBM does not hold; `kv_blocks` counts its blocks too
-  KvSwapConfig swap{};           // where preempted requests may go; no blocks: nowhere
-  KvOffloadConfig offload{};     // where KV blocks go that leave HBM
+  KvBelow below{};               // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
 };
 
 // One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed
@@ -106,10 +103,6 @@ class Replica {
   [[nodiscard]] std::int64_t cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at);
 
   [[nodiscard]] const EngineState& state() const { return state_; }
-  // nullptr where all KV entries are in HBM.
-  [[nodiscard]] const KvHost* host() const { return state_.kv.host ? &*state_.kv.host : nullptr; }
-  // nullptr where preempted requests cannot be swapped out.
-  [[nodiscard]] const KvSwap* swap() const { return state_.kv.swap ? &*state_.kv.swap : nullptr; }
   // Time and joules of the steps that have ended when it was last woken; the rest of all that were planned.
   [[nodiscard]] const ReplicaTotals& totals() const { return ledger_.totals(); }
   // What its steps had come to by `at`, the present: a step under way counts by its share of time. The same bytes
@@ -188,7 +181,6 @@ class Replica {
   StepListener& listener_;
   EngineState state_;
   KvExchange exchange_;
-  KvOffload offload_;
   StepLedger ledger_;
 
   std::deque<Message> messages_;
@@ -197,7 +189,7 @@ class Replica {
   struct Ahead {
     Seconds end;
     engine::EngineCost cost;
-    KvHostTraffic host;
+    KvStepCopies copies;
   };
   // A queue that keeps its memory: it is filled when it is empty, step costs are large.
   class AheadSteps {
@@ -222,7 +214,7 @@ class Replica {
   AheadSteps ahead_;
 
   StepPlan plan_;
-  std::int64_t used_before_ = 0;  // KV blocks when plan_ was begun
+  std::int64_t occupied_before_ = 0;  // KV blocks when plan_ was begun
   engine::EngineCost draft_cost_;
   std::size_t kv_laws_;
   std::vector<models::Attended> dummy_attended_;

@@ -41,9 +41,9 @@ engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   engine::EngineCost cost = price(batch);
   const Seconds loading = static_cast<double>(state_.running.adapters().loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
-  if (state_.kv.host) {
-    plan_.host = state_.kv.host->traffic(batch, used_before_, state_.kv.pool.used(), cost.device);
-    cost.sync += plan_.host.wait;
+  if (const KvSpill* spill = state_.kv.spill()) {
+    plan_.copies = spill->copies(batch, occupied_before_, state_.kv.pool.occupied(), cost.device);
+    cost.sync += plan_.copies.wait;
   }
   ledger_.count_loading(loading);
   loads_ = state_.running.adapters().loads();
@@ -72,9 +72,9 @@ Seconds Replica::prefill_time(std::int64_t cached, std::int64_t tokens) {
 }
 
 bool Replica::draft(Seconds now) {
-  offload_.begin_fetches(state_, now);
+  state_.kv.offload.begin_fetches(state_, now);
   const std::int64_t preemptions = state_.counts.preemptions;
-  used_before_ = state_.kv.pool.used();
+  occupied_before_ = state_.kv.pool.occupied();
   plan_.clear();
   batcher_->plan(state_, now, plan_);
   // A step in which everybody had to give way computes nothing; their blocks are there for the next.
@@ -136,12 +136,12 @@ void Replica::commit(const engine::EngineCost& cost, Seconds start, Seconds end)
     throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
   stamp_tokens(end);
-  if (state_.kv.host) state_.kv.host->count(plan_.host, state_.kv.pool.used());
+  if (KvSpill* spill = state_.kv.spill()) spill->count(plan_.copies, state_.kv.pool.occupied());
   StepLedger::Occupancy occupancy;
   occupancy.tokens = plan_.prefill_tokens() + plan_.decode_tokens();
   occupancy.emitted =
       plan_.decodes + std::ranges::count_if(plan_.chunks, [this](const PlannedChunk& chunk) { return answers(chunk); });
-  occupancy.waiting = state_.waiting.size() + offload_.fetching();
+  occupancy.waiting = state_.waiting.size() + state_.kv.offload.fetching();
   occupancy.kv_blocks = state_.kv.pool.used();
   ledger_.commit(cost, start, end, plan_, occupancy);
   scheduler_->planned_until(end);
@@ -198,27 +198,28 @@ void Replica::plan_ahead() {
   models::Batch batch;
   batch.decodes = state_.decoding.size();
   // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
-  const std::int64_t free = offload_.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
-  const Seconds arrival = offload_.next_arrival(), message = outcomes_.next_message();
+  const std::int64_t free = state_.kv.offload.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
+  const Seconds arrival = state_.kv.offload.next_arrival(), message = outcomes_.next_message();
   batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
   const std::int64_t late = state_.decoding.late();
   std::int64_t blocks = 0;
   Seconds end = scheduler_->last_end();
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
-    const std::int64_t used_before = state_.kv.pool.used() + blocks;
+    const std::int64_t blocks_before = blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
     const Seconds planned = depth_before();
     if (blocks > free || planned >= arrival || (ahead >= kBeyondMessage && planned >= message)) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
     engine::EngineCost cost = price(batch);
-    KvHostTraffic host;
-    if (state_.kv.host) {
-      host = state_.kv.host->traffic(batch, used_before, state_.kv.pool.used() + blocks, cost.device);
-      cost.sync += host.wait;
+    KvStepCopies copies;
+    if (const KvSpill* spill = state_.kv.spill()) {
+      const KvCache& pool = state_.kv.pool;
+      copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), cost.device);
+      cost.sync += copies.wait;
     }
     end += scheduler_->timing().duration(cost);
-    ahead_.push_back({end, cost, host});
+    ahead_.push_back({end, cost, copies});
   }
 }
 
@@ -231,7 +232,7 @@ void Replica::commit_ahead(Seconds until, bool inclusive) {
     }
     plan_.clear();
     state_.schedule_decodes(plan_);
-    plan_.host = ahead_.front().host;
+    plan_.copies = ahead_.front().copies;
     commit(ahead_.front().cost, scheduler_->last_end(), ahead_.front().end);
     ahead_.pop_front();
     while (steps_.size() > depth() && steps_.front().finished.empty()) steps_.pop_front();

@@ -24,7 +24,7 @@ void StepPlan::clear() {
   decodes = drafts = late = idle_decodes = 0;
   attended.clear();
   drafted.clear();
-  host = {};
+  copies = {};
   steady = false;
 }
 

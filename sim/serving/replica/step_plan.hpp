@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "models/batch.hpp"
-#include "sim/serving/kv/kv_host.hpp"
+#include "sim/serving/kv/kv_store.hpp"
 #include "sim/serving/replica/step_shape.hpp"
 #include "sim/serving/request.hpp"
 
@@ -33,7 +33,7 @@ struct StepPlan {
   std::vector<models::Attended> drafted;  // those with drafts, as DecodeSet::drafted()
   // Padding that computes but answers nothing (static batches): added to the decodes' work.
   std::int64_t idle_decodes = 0;
-  KvHostTraffic host;  // copies of KV entries, where some are on the host: once the plan is priced
+  KvStepCopies copies;  // of KV entries that the devices do not hold: once the plan is priced
   // The next step would be planned in the same way unless a request comes, ends or lacks a block.
   bool steady = false;
 

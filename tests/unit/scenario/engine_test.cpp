@@ -102,15 +102,15 @@ TEST_CASE("how many sequences of 32k fit of GPT-OSS? almost twice what its layer
     return scenario::replica_size(*scenario, scenario->pools[0], *scenario->config.hardware.devices[0]);
   };
   const scenario::ReplicaSize whole = size("{kv_windows: ignored}"), pooled = size("{}");
-  const double memory = static_cast<double>(whole.kv_blocks) * 16 * 2 * 36864;
-  CHECK(static_cast<double>(pooled.kv_blocks) == doctest::Approx(memory / (16 * 36864)).epsilon(1e-3));
+  const double memory = static_cast<double>(whole.kv.all()) * 16 * 2 * 36864;
+  CHECK(static_cast<double>(pooled.kv.all()) == doctest::Approx(memory / (16 * 36864)).epsilon(1e-3));
   REQUIRE(pooled.windows.size() == 1);
   CHECK(pooled.windows[0].most == 10);
   CHECK(pooled.windows[0].weight == doctest::Approx(1));
   CHECK(whole.windows.empty());
   // SGLang: 0.8 tokens for layers with a window for each token of the others.
   const scenario::ReplicaSize ratio = size("{batcher: sglang}");
-  CHECK(static_cast<double>(ratio.kv_blocks) == doctest::Approx(memory / (1.8 * 16 * 36864)).epsilon(1e-3));
+  CHECK(static_cast<double>(ratio.kv.all()) == doctest::Approx(memory / (1.8 * 16 * 36864)).epsilon(1e-3));
   // A model of one kind of layer is the same to all.
   for (const char* serving : {"{}", "{kv_windows: ignored}"}) {
     const auto scenario = scenario_of(served(serving));

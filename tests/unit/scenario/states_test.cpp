@@ -76,13 +76,15 @@ TEST_CASE("Nemotron-3 Nano on one H100: its pool by hand, and a run that holds w
   const auto result = run_on_event_queue(*scenario);
   CHECK(result.requests.completed == 40);
   // Of 4 sequences: a block of entries, and 23 / 6 blocks of states rounded up.
-  CHECK(result.kv.peak_use == doctest::Approx(4.0 * (1 + 4) / static_cast<double>(size.kv_blocks)));
+  CHECK(result.kv.peak_use == doctest::Approx(4.0 * (1 + 4) / static_cast<double>(size.kv.all())));
   CHECK(result.tokens.reused == 0);
 }
 
 TEST_CASE("what nothing carries yet is refused by name, with all mistakes at once") {
   const auto found = mistakes(served("nemotron-3-nano-30b-a3b", "{kv_tiers: [host-ddr5]}"));
-  CHECK(holds(found, "has layers with a recurrent state: they do not go together with 'kv_tiers'"));
+  CHECK(holds(
+      found,
+      "'kv_tiers' needs cached prefixes, which nemotron-3-nano-30b-a3b with its recurrent states does not leave"));
 }
 
 }  // namespace states_test

@@ -11,14 +11,15 @@ using doctest::Approx;
 using serving::KvCopies;
 using serving::KvHost;
 using serving::KvHostConfig;
-using serving::KvHostTraffic;
+using serving::KvStepCopies;
 
 namespace {
 
 // 1,000 blocks behind 600 in HBM. Of a token 600 B are of layers that attend to everything, 400 B of layers with a
 // window of 50; 4 layers in all, over 1 MB/s in and 2 MB/s out, 1 ms a copy.
 KvHostConfig host(std::int64_t device_blocks, KvCopies copies) {
-  return {1000, device_blocks, {0, 50}, {600, 400}, 4, BytesPerSecond(1e6), BytesPerSecond(2e6), Seconds(1e-3), copies};
+  return {device_blocks,       {0, 50},       {600, 400}, 4,     BytesPerSecond(1e6),
+          BytesPerSecond(2e6), Seconds(1e-3), copies,     false, Bytes(16e3)};
 }
 
 // A chunk of 160 tokens behind 320 and two decodes that see 1,002 entries each.
@@ -38,7 +39,7 @@ struct Step {
 TEST_CASE("all on the host: a step writes what it computes and reads what it attends to") {
   const Step step;
   const KvHost all(host(0, KvCopies::in_turn));
-  const KvHostTraffic traffic = all.traffic(step.batch, 100, 112, Seconds(1));
+  const KvStepCopies traffic = all.copies(step.batch, 100, 112, Seconds(1));
   CHECK(traffic.written.si() == 162 * 1000);
   // 320 + 2 x 1,001 entries of the full layers; 49 of the chunk's window, 2 x 49 of the decodes'.
   CHECK(traffic.read.si() == 2322 * 600 + (49 + 98) * 400);
@@ -47,13 +48,13 @@ TEST_CASE("all on the host: a step writes what it computes and reads what it att
 
 TEST_CASE("overlapped, the layers of a step pass a line of three: in, compute, out") {
   const Step step;
-  const KvHostTraffic in_turn = KvHost(host(0, KvCopies::in_turn)).traffic(step.batch, 100, 112, Seconds(1));
+  const KvStepCopies in_turn = KvHost(host(0, KvCopies::in_turn)).copies(step.batch, 100, 112, Seconds(1));
   const double in = in_turn.read.si() / 1e6 + 4e-3, out = in_turn.written.si() / 2e6 + 4e-3;
   const KvHost lined_up(host(0, KvCopies::overlapped));
   for (const double compute : {0.01, 1.0, 100.0}) {
     CAPTURE(compute);
     const double longest = std::max({in, out, compute});
-    const KvHostTraffic traffic = lined_up.traffic(step.batch, 100, 112, Seconds(compute));
+    const KvStepCopies traffic = lined_up.copies(step.batch, 100, 112, Seconds(compute));
     CHECK(traffic.wait.si() + compute == Approx((in + compute + out + 3 * longest) / 4));
     CHECK(traffic.wait < in_turn.wait);
     CHECK(traffic.read == in_turn.read);
@@ -63,27 +64,27 @@ TEST_CASE("overlapped, the layers of a step pass a line of three: in, compute, o
 TEST_CASE("blocks in use fill HBM first: what overflows is written, and its share of the entries read") {
   const Step step;
   const KvHost behind(host(600, KvCopies::in_turn));
-  const KvHostTraffic none = behind.traffic(step.batch, 500, 600, Seconds(1));
+  const KvStepCopies none = behind.copies(step.batch, 500, 600, Seconds(1));
   CHECK(none.read + none.written == Bytes());
   CHECK(none.wait == Seconds());
   const double all_written = 162e3, all_read = 2322 * 600 + 147 * 400;
-  const KvHostTraffic half = behind.traffic(step.batch, 590, 610, Seconds(1));  // half of the new blocks
+  const KvStepCopies half = behind.copies(step.batch, 590, 610, Seconds(1));  // half of the new blocks
   CHECK(half.written.si() == Approx(all_written / 2));
   CHECK(half.read == Bytes());
-  const KvHostTraffic beyond = behind.traffic(step.batch, 800, 812, Seconds(1));
+  const KvStepCopies beyond = behind.copies(step.batch, 800, 812, Seconds(1));
   CHECK(beyond.written.si() == Approx(all_written));
   CHECK(beyond.read.si() == Approx(all_read * 200 / 800));
   // Tokens of blocks that were taken before, beside others that are on the host.
-  CHECK(behind.traffic(step.batch, 800, 800, Seconds(1)).written.si() == Approx(all_written));
+  CHECK(behind.copies(step.batch, 800, 800, Seconds(1)).written.si() == Approx(all_written));
 }
 
 TEST_CASE("a chunk that passes a part of the layers moves the entries of that part") {
   Step step;
   step.batch.decodes = 0;
   const KvHost all(host(0, KvCopies::in_turn));
-  const KvHostTraffic whole = all.traffic(step.batch, 100, 112, Seconds(1));
+  const KvStepCopies whole = all.copies(step.batch, 100, 112, Seconds(1));
   step.batch.prefill_layers = 0.25;
-  const KvHostTraffic quarter = all.traffic(step.batch, 100, 112, Seconds(1));
+  const KvStepCopies quarter = all.copies(step.batch, 100, 112, Seconds(1));
   CHECK(quarter.read.si() == Approx(whole.read.si() / 4));
   CHECK(quarter.written.si() == Approx(whole.written.si() / 4));
 }

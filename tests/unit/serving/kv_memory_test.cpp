@@ -2,6 +2,7 @@
 // What the sequences of an engine hold of its KV memory, block by block.
 #include <doctest/doctest.h>
 
+#include "sim/serving/kv/kv_swap.hpp"
 #include "sim/serving/replica/kv_memory.hpp"
 
 using namespace llmscape;
@@ -10,6 +11,8 @@ using namespace llmscape::serving;
 namespace {
 
 constexpr int kBlockTokens = 16;
+// 10 blocks of 1 kB, 1 MB/s each way.
+const KvSwapConfig kSwap{10, Bytes(1e3), BytesPerSecond(1e6), BytesPerSecond(1e6), Seconds()};
 
 KvMemoryConfig blocks(std::int64_t count) {
   KvMemoryConfig config;
@@ -117,8 +120,8 @@ TEST_CASE("layers with a window: what is given back is what was taken, though th
 
 TEST_CASE("a shorter common beginning frees the blocks behind it, in HBM or on the host") {
   KvMemoryConfig config = blocks(10);
-  config.swap = {10, Bytes(1e3), BytesPerSecond(1e6), BytesPerSecond(1e6), Seconds()};
-  config.prefill_time = [](std::int64_t, std::int64_t) { return Seconds(1); };
+  const auto swap = std::make_shared<KvSwap>(kSwap);
+  config.below.stores = {swap};
   KvMemory kv(config);
   Request request = request_of(100, 5);
   kv.begin(request, 0);
@@ -129,13 +132,13 @@ TEST_CASE("a shorter common beginning frees the blocks behind it, in HBM or on t
   kv.swap_out(request, Seconds(1));
   kv.release(request);
   CHECK(kv.pool.used() == 0);
-  CHECK(kv.swap->used() == 4);
+  CHECK(swap->used() == 4);
   CHECK(request.sequence.kv_ready.si() == doctest::Approx(1.004));  // 4 kB at 1 MB/s
   request.sequence.computed = 0;
   CHECK(kv.truncate(request, 20) == 30);
-  CHECK(kv.swap->used() == 2);
+  CHECK(swap->used() == 2);
   kv.swap_in(request, Seconds(2));
-  CHECK(kv.swap->used() == 0);
+  CHECK(swap->used() == 0);
   CHECK(kv.pool.used() == 2);
   CHECK(request.sequence.computed == 20);
   CHECK(request.sequence.swapped == 0);
@@ -143,7 +146,7 @@ TEST_CASE("a shorter common beginning frees the blocks behind it, in HBM or on t
 
 TEST_CASE("of a whole prompt that is swapped out one token is left to compute, of one that goes on none") {
   KvMemoryConfig config = blocks(10);
-  config.swap = {10, Bytes(1e3), BytesPerSecond(1e6), BytesPerSecond(1e6), Seconds()};
+  config.below.stores = {std::make_shared<KvSwap>(kSwap)};
   for (const bool complete : {true, false}) {
     KvMemory kv(config);
     Request request = request_of(64, 5);

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "sim/serving/kv/kv_swap.hpp"
+#include "sim/serving/replica/kv_memory.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
@@ -21,18 +22,20 @@ Seconds quadratic(std::int64_t cached, std::int64_t tokens) {
 
 TEST_CASE("computing again is priced at 256, 512, 1024 ... tokens and linear in between") {
   int asked = 0;
-  KvSwap swap(kHost, [&](std::int64_t cached, std::int64_t tokens) {
+  KvMemoryConfig config;
+  config.prefill_time = [&](std::int64_t cached, std::int64_t tokens) {
     ++asked;
     return quadratic(cached, tokens);
-  });
-  CHECK(swap.recompute_time(1024).si() == doctest::Approx(1.048576));
-  CHECK(swap.recompute_time(384).si() == doctest::Approx((0.065536 + 0.262144) / 2));
-  CHECK(swap.recompute_time(128).si() == doctest::Approx(0.065536 / 2));
+  };
+  KvMemory kv(config);
+  CHECK(kv.recompute_time(1024).si() == doctest::Approx(1.048576));
+  CHECK(kv.recompute_time(384).si() == doctest::Approx((0.065536 + 0.262144) / 2));
+  CHECK(kv.recompute_time(128).si() == doctest::Approx(0.065536 / 2));
   CHECK(asked == 3);  // of 256, 512 and 1024
 }
 
 TEST_CASE("copies queue behind each other, each way for itself, and take memory until they are back") {
-  KvSwap swap(kHost, quadratic);
+  KvSwap swap(kHost);
   CHECK(swap.write(40, Seconds(1)).si() == doctest::Approx(1 + 0.020 + 0.001));
   CHECK(swap.write(40, Seconds(1)).si() == doctest::Approx(1 + 0.040 + 0.001));
   CHECK(swap.read(40, Seconds(1)).si() == doctest::Approx(1 + 0.040 + 0.001));
@@ -48,13 +51,13 @@ TEST_CASE("copies queue behind each other, each way for itself, and take memory 
 }
 
 TEST_CASE("swapping pays where both copies, and those queued before, take less than computing again") {
-  KvSwap swap(kHost, quadratic);
-  // 512 tokens are computed again in 0.262 s. 100 blocks: 0.051 s out and 0.101 s back.
-  CHECK(swap.pays(512, 100, Seconds(0)));
-  CHECK_FALSE(swap.pays(300, 100, Seconds(0)));  // 0.065536 + 44 / 256 x 0.196608 = 0.0993 s
+  KvSwap swap(kHost);
+  // 100 blocks: 0.051 s out and 0.101 s back.
+  CHECK(swap.pays(Seconds(0.153), 100, Seconds(0)));
+  CHECK_FALSE(swap.pays(Seconds(0.151), 100, Seconds(0)));
   swap.write(100, Seconds(0));
   swap.write(100, Seconds(0));
   swap.write(100, Seconds(0));
-  CHECK_FALSE(swap.pays(512, 100, Seconds(0)));  // 0.15 s later
-  CHECK(swap.pays(512, 100, Seconds(0.15)));
+  CHECK_FALSE(swap.pays(Seconds(0.262), 100, Seconds(0)));  // 0.15 s later
+  CHECK(swap.pays(Seconds(0.262), 100, Seconds(0.15)));
 }

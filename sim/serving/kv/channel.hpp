@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+
+#include "base/quantity.hpp"
+
+namespace llmscape::serving {
+
+// One direction of a store's link: transfers follow one another in the order in which they are asked for, each at the
+// full bandwidth. Latency is paid by each and does not hold up the next.
+class Channel {
+ public:
+  Channel(BytesPerSecond bandwidth, Seconds latency) : bandwidth_(bandwidth), latency_(latency) {}
+  // When the last byte of a transfer would have come that is asked for at `now`.
+  [[nodiscard]] Seconds arrival(Bytes bytes, Seconds now) const {
+    return std::max(now, free_at_) + bytes / bandwidth_ + latency_;
+  }
+  // Asks for it; returns the same. Calls must come in order of time.
+  Seconds send(Bytes bytes, Seconds now) {
+    const Seconds arrives = arrival(bytes, now);
+    const Seconds takes = bytes / bandwidth_;
+    free_at_ = std::max(now, free_at_) + takes;
+    busy_ += takes;
+    return arrives;
+  }
+  // Time that it has been at work until `now`.
+  [[nodiscard]] Seconds busy(Seconds now) const { return busy_ - std::max(Seconds(), free_at_ - now); }
+
+ private:
+  BytesPerSecond bandwidth_;
+  Seconds latency_;
+  Seconds free_at_;
+  Seconds busy_;
+};
+
+}  // namespace llmscape::serving
