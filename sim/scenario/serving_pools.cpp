@@ -9,9 +9,11 @@
 #include <set>
 
 #include "hardware/profile/profile_device.hpp"
+#include "models/pool_budget.hpp"
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/group_order.hpp"
 #include "sim/scenario/ranks.hpp"
+#include "sim/scenario/replica_size.hpp"
 #include "sim/scenario/where.hpp"
 
 namespace llmscape::scenario {
@@ -66,23 +68,24 @@ void check_tiers(const EngineConfig& engine, const HardwareConfig& hardware, con
                       group + ": {node: hgx-h200}");
 }
 
-// SnapKV frees what it drops of a prompt: nobody else may hold or wait for these blocks.
-void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const YamlNode& root,
-                      Diagnostics& diagnostics) {
+// A budget frees what it drops of a prompt: nobody else may hold or wait for these blocks.
+void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device,
+                      const YamlNode& root, Diagnostics& diagnostics) {
   const models::ModelSpec& model = scenario.model_of(engine);
   const SourceRange where = where_of(root, {"model", "token_plan"});
-  if (engine.lora && std::ranges::any_of(model.groups, &models::LayerGroup::prompt_kv_only))
-    diagnostics.error(where, "token plan 'swiftkv' does not say what adapters do to layers that prompts skip");
-  if (models::kept_prompt(model) == 0) return;
+  const auto skips = [](const models::LayerGroup& group) { return group.change.passed_by_last_only; };
+  if (engine.lora && std::ranges::any_of(model.groups, skips))
+    diagnostics.error(where, "the token plan does not say what adapters do to layers that prompts skip");
+  if (!models::PoolBudget(model).limits()) return;
   if (engine.batcher->prefix_caching() || !engine.batcher->kv_grows())
-    diagnostics.error(where,
-                      "token plan 'snapkv' needs a batcher that keeps no prefixes and takes blocks as sequences grow",
+    diagnostics.error(where, "a KV budget needs a batcher that keeps no prefixes and takes blocks as sequences grow",
                       "batcher: {policy: vllm_v1, enable_prefix_caching: false}");
   if (engine.role != serving::Role::any)
-    diagnostics.error(where, "token plan 'snapkv' needs pools that compute prompts and decode them");
-  if (engine.kv_swap)
-    diagnostics.error(where, "token plan 'snapkv' drops entries that a sequence swapped out would be taken to lack",
-                      "leave out 'kv_swap': batcher: {policy: streaming, victims: recompute}");
+    diagnostics.error(where, "a KV budget needs pools that compute prompts and decode them");
+  const auto slides = [&](const models::SequenceState& state) { return state.reach > 0 && !state.budget.limits(); };
+  if (std::ranges::any_of(model.groups, slides, [&](const auto& group) { return group.state(model.precision); }) &&
+      windows_of(scenario, engine, device) == KvWindows::ignored)
+    diagnostics.error(where, "a KV budget beside sliding windows needs 'kv_windows: pooled'");
 }
 
 // A batcher that swaps needs somewhere to, and no other has a use for it.
@@ -117,8 +120,8 @@ void check_host(const Scenario& scenario, const PoolConfig& engine, const Source
                       "tensor_parallel in place of pipeline_parallel");
   if (engine.speculation && engine.speculation->draft.model)
     diagnostics.error(where, "'kv_host' does not hold the KV entries of a model that makes drafts");
-  if (models::kept_prompt(scenario.model_of(engine)) > 0)
-    diagnostics.error(where, "token plan 'snapkv' drops entries that 'kv_host' would be taken to write");
+  if (models::PoolBudget(scenario.model_of(engine)).limits())
+    diagnostics.error(where, "a KV budget drops entries that 'kv_host' would be taken to write");
 }
 
 // States belong to one sequence on one replica: nothing carries or keeps them yet.
@@ -151,7 +154,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   for (const std::string& problem : problems) diagnostics.error(where, problem);
   for (const std::string& problem : engine.batcher->problems(model))
     diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
-  check_token_plan(scenario, engine, root, diagnostics);
+  check_token_plan(scenario, engine, device, root, diagnostics);
   check_tiers(engine, scenario.config.hardware, device.name, where_of(root, {"serving", "kv_tiers"}), diagnostics);
   check_host(scenario, engine, where_of(root, {"serving", "kv_host"}), diagnostics);
   check_states(scenario, engine, where_of(root, {"serving"}), diagnostics);

@@ -60,7 +60,7 @@ serving::KvHostConfig host_of(const scenario::KvHostMemory& memory, const models
   host.law_bytes.resize(host.laws.size());
   for (const models::LayerGroup& group : model.groups) {
     const int caches = group.caches(group.count);
-    const models::SequenceState state = models::state_of(group.mixer, model.precision);
+    const models::SequenceState state = group.state(model.precision);
     if (state.bytes_per_token == 0) continue;
     const auto law = std::ranges::lower_bound(host.laws, state.reach) - host.laws.begin();
     host.law_bytes[static_cast<std::size_t>(law)] += caches * state.bytes_per_token;
@@ -143,7 +143,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.window_sequences = size.window_sequences;
   replica.lookahead = options_.lookahead;
   replica.rank_of_group = config.lock_step;
-  replica.kept_prompt = models::kept_prompt(model);
+  replica.budget = models::PoolBudget(model);
   replica.keeps_prefixes = models::state_bytes_per_sequence(model) == 0;
   replica.turns = turns_of(config, device, first);
   const bool both = config.role != serving::Role::any && scenario_.replicas_convert();

@@ -83,8 +83,8 @@ class StreamingBatcher : public Batcher {
       const bool swapped = request.sequence.swapped > 0;
       const std::int64_t tokens =
           swapped ? 0 : std::min(request.tokens_to_compute() - request.sequence.computed, budget);
-      std::int64_t blocks =
-          swapped ? state.kv.pool.blocks_for(request.sequence.swapped) : state.kv.blocks_for_chunk(request, tokens);
+      std::int64_t blocks = swapped ? state.kv.pool.blocks_for(request.sequence.swapped - request.sequence.dropped)
+                                    : state.kv.blocks_for_chunk(request, tokens);
       if (waits) blocks += state.kv.window_blocks(request);
       const std::size_t given_way = victims_.size();
       std::size_t last = end;
@@ -109,7 +109,7 @@ class StreamingBatcher : public Batcher {
 
   // Phase 2.
   void preempt(EngineState& state, Request& victim, Seconds now) const {
-    const std::int64_t blocks = state.kv.pool.blocks_for(victim.sequence.computed);
+    const std::int64_t blocks = state.kv.pool.blocks_for(victim.sequence.entries());
     const bool out =
         policy_.victims != Streaming::Victims::recompute && victim.sequence.computed > 0 && state.kv.swap &&
         state.kv.swap->fits(blocks) &&

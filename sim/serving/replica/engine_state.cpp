@@ -9,7 +9,7 @@
 namespace llmscape::serving {
 
 EngineState::EngineState(EngineConfig config)
-    : decoding(config.kv_laws, config.kv.block_tokens, config.speculation),
+    : decoding(config.kv_laws, config.kv.block_tokens, config.speculation, config.kv.budget.ring()),
       running(config.resident_adapters, config.most_sequences), kv(std::move(config.kv)),
       answers_first_token_(config.answers_first_token), chunk_time_(std::move(config.chunk_time)) {}
 
@@ -138,7 +138,7 @@ void EngineState::put_back(Request& victim, Seconds now) {
   kv.publish(victim);
   kv.release(victim);
   running.leave(victim);
-  victim.sequence.computed = 0;
+  victim.sequence.computed = victim.sequence.dropped = 0;
   victim.sequence.sought_below = false;
   victim.sequence.state = Sequence::State::waiting;
   victim.wait(std::max(now, victim.latest_token));  // what is planned of it still runs
