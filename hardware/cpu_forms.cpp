@@ -80,7 +80,7 @@ KernelCost product_cost(const CpuProducts& p, std::int64_t threads, const models
 }
 
 KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const models::PrefillAttention& a) {
-  const double widths = a.head_dim + (a.mla ? a.v_dim : a.head_dim);
+  const double widths = a.head_dim + a.value_width();
   const std::int64_t group = a.heads / a.kv_heads;
   KernelCost all;
   for (const models::PrefillChunk& chunk : a.chunks) {
@@ -106,8 +106,7 @@ KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const mod
 
 KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const models::DecodeAttention& a) {
   if (a.sequences == 0) return {};
-  const double score_width = a.mla ? a.kv_rank + a.rope_dim : a.head_dim;
-  const double value_width = a.mla ? a.kv_rank : a.head_dim;
+  const double score_width = a.head_dim, value_width = a.value_width();
   const auto entries = static_cast<double>(a.attended.sum), sequences = static_cast<double>(a.sequences);
   HeadWork work;
   work.heads = sequences * a.kv_heads;
@@ -115,7 +114,7 @@ KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const mod
   work.keys = entries / sequences;
   work.scores = static_cast<double>(work.rows) * (work.keys + kKeyBlock / 2);
   work.widths = score_width + value_width;
-  work.stored = a.mla ? score_width : work.widths;
+  work.stored = a.stored_width();
   const double flops = 2 * a.heads * work.widths * entries * static_cast<double>(a.tokens_per_sequence);
   return attention_cost(p, threads, work, a.kv.bytes_with_scales(), flops);
 }

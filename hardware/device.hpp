@@ -119,7 +119,8 @@ std::vector<std::string> weights_too_large(const Device&, const models::ModelSpe
 
 // Why a device that prices whole layers by forms of its own cannot take this model: a token plan has changed it
 // (models/token_plan.hpp), or a layer has a recurrent state or one of its parts alone; or nothing.
-std::vector<std::string> layers_refused(const Device&, const models::ModelSpec&);
+// `takes_budgets`: plans that change no more than which entries are kept and attended to are none of them.
+std::vector<std::string> layers_refused(const Device&, const models::ModelSpec&, bool takes_budgets = false);
 
 // The line of range_warnings() for a stated accuracy; none where it is empty.
 std::vector<std::string> accuracy_warning(const std::string& device, const std::string& accuracy);

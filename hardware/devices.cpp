@@ -33,13 +33,13 @@ std::vector<std::string> weights_too_large(const Device& device, const models::M
                       device.memory().si() / 1e9)};
 }
 
-std::vector<std::string> layers_refused(const Device& device, const models::ModelSpec& model) {
+std::vector<std::string> layers_refused(const Device& device, const models::ModelSpec& model, bool takes_budgets) {
   std::vector<std::string> found;
-  if (models::changed_by_plan(model))
-    found.push_back(
-        fmt::format("'{}' prices layers whole: a token plan needs a device of kind gpu, cpu or roofline", device.name));
+  if (takes_budgets ? !models::changed_in_entries_only(model) : models::changed_by_plan(model))
+    found.push_back(fmt::format("'{}' prices layers whole: {} needs a device of kind gpu, cpu or roofline", device.name,
+                                takes_budgets ? "a token plan that is no KV budget" : "a token plan"));
   const bool whole = std::ranges::all_of(model.groups, [](const models::LayerGroup& group) {
-    return models::state_of(group.mixer, {}).bytes_per_token > 0 && group.feed_forward.present();
+    return group.state({}).bytes_per_token > 0 && group.feed_forward.present();
   });
   if (!whole)
     found.push_back(

@@ -27,7 +27,7 @@ struct Loader {
             g.activations};
   }
   OperatorLoad operator()(const models::PrefillAttention& a) const {
-    const double widths = a.head_dim + (a.mla ? a.v_dim : a.head_dim);
+    const double widths = a.head_dim + a.value_width();
     double pairs = 0, keys = 0, queries = 0, scored = 0;
     for (const models::PrefillChunk& chunk : a.chunks) {
       pairs += models::windowed_pairs(chunk.tokens, chunk.cached, a.window);
@@ -40,9 +40,7 @@ struct Loader {
             kHalf, kHalf};
   }
   OperatorLoad operator()(const models::DecodeAttention& a) const {
-    const double score_width = a.mla ? a.kv_rank + a.rope_dim : a.head_dim;
-    const double value_width = a.mla ? a.kv_rank : a.head_dim;
-    const double stored = a.mla ? score_width : score_width + value_width;
+    const double score_width = a.head_dim, value_width = a.value_width(), stored = a.stored_width();
     const double entries = static_cast<double>(a.attended.sum), queries = static_cast<double>(a.tokens_per_sequence);
     return {OperatorFamily::decode_attention, 2 * a.heads * (score_width + value_width) * entries * queries,
             entries * a.kv_heads * stored * a.kv.bytes_with_scales(), kHalf, kHalf};
@@ -68,7 +66,7 @@ struct Loader {
 }  // namespace
 
 double estimated_pairs(const models::PrefillAttention& a, const models::PrefillChunk& chunk) {
-  if (a.sparse_kernel.empty() && !chunk.ends_prompt) return 0;
+  if (!a.estimates_each_chunk && !chunk.ends_prompt) return 0;
   return models::estimated_pairs(chunk.tokens, chunk.cached, a.estimate_queries);
 }
 

@@ -38,9 +38,10 @@ void describe_heads(LayerShape&, const Other&) {}
 
 void describe_attention(LayerShape& layer, const models::LayerGroup& group, const models::ModelSpec& spec) {
   const auto laws = models::kv_laws(spec);
-  const models::SequenceState state = models::state_of(group.mixer, spec.precision);
+  const models::SequenceState state = group.state(spec.precision);
   layer.law = static_cast<std::size_t>(std::find(laws.begin(), laws.end(), state.reach) - laws.begin());
-  layer.window = state.reach;
+  layer.change = group.change;
+  layer.window = group.change.prompt_reach.value_or(models::state_of(group.mixer, spec.precision).reach);
   layer.kv_bytes = state.bytes_per_token;
   std::visit([&layer](const auto& kind) { describe_heads(layer, kind); }, group.mixer);
 }
@@ -101,10 +102,14 @@ LayerLoad StepShape::load(const LayerShape& layer, const models::Batch& batch) c
     load.expert_rows = static_cast<double>(tokens * layer.experts_per_token);
   }
   for (const auto& chunk : batch.chunks) {
-    const double pairs = models::windowed_pairs(chunk.tokens, chunk.cached, layer.window);
+    const std::int64_t cached = layer.change.cached(chunk.cached);
+    const double pairs = models::windowed_pairs(chunk.tokens, cached, layer.window);
     load.prefill.pairs += pairs;
-    load.prefill.flops += pairs * layer.prefill_pair_flops + static_cast<double>(chunk.cached) * layer.expansion_flops;
-    load.prefill.keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, layer.window));
+    load.prefill.flops += pairs * layer.prefill_pair_flops + static_cast<double>(cached) * layer.expansion_flops;
+    load.prefill.keys += static_cast<double>(models::keys_read(chunk.tokens, cached, layer.window));
+    if (layer.change.scored_queries > 0 && (chunk.ends_prompt || layer.change.scores_each_chunk()))
+      load.prefill.flops += 2.0 * layer.heads * layer.key_width *
+                            models::estimated_pairs(chunk.tokens, cached, layer.change.scored_queries);
     load.prefill.tokens += static_cast<double>(chunk.tokens);
   }
   if (batch.decodes > 0) {

@@ -29,7 +29,8 @@ struct LayerShape {
   MatrixSet expert;  // one routed expert; no matrices in a dense layer
   int experts = 0, experts_per_token = 0;
   std::size_t law = 0;                 // index into kv_laws(model)
-  std::int64_t window = 0;             // 0: full attention
+  std::int64_t window = 0;             // of prompts; 0: full attention
+  models::TokenChange change{};        // by a KV budget
   int heads = 0, kv_heads = 0;         // latent attention has one KV head
   int key_width = 0, value_width = 0;  // of a KV head's entries; latent attention keeps its values in the keys
   double kv_bytes = 0;                 // of one token in this layer

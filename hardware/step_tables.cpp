@@ -36,7 +36,7 @@ StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPla
                                    return group.feed_forward.routed() || models::depends_on_phase(group.mixer);
                                  })),
       ends_matter_(std::any_of(model.groups.begin(), model.groups.end(),
-                               [](const models::LayerGroup& group) { return group.prompt_kv_only; })),
+                               [](const models::LayerGroup& group) { return group.change.passed_by_last_only; })),
       has_states_(models::state_bytes_per_sequence(model) > 0) {}
 
 const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,

@@ -36,11 +36,12 @@ std::vector<Operator> attention_work(const ModelSpec& model, const ParallelPlan&
     throw std::invalid_argument("a batch with decodes needs one Attended per KV law of the model");
   OperatorList list;
   for (const LayerGroup& group : model.groups) {
-    const SequenceState state = state_of(group.mixer, model.precision, plan.tensor);
+    const SequenceState state = group.state(model.precision, plan.tensor);
     if (state.bytes_per_token == 0) continue;
-    Batch seen = group.prompt_kv_only ? with_last_tokens(batch) : batch;
-    const Attended last = group.prompt_kv_only ? last_tokens(batch.chunks, state.reach) : Attended();
-    if (group.prompt_kv_only) seen.chunks = {};
+    const bool last_only = group.change.passed_by_last_only;
+    Batch seen = last_only ? with_last_tokens(batch) : batch;
+    const Attended last = last_only ? last_tokens(batch.chunks, state.reach) : Attended();
+    if (last_only) seen.chunks = {};
     Attended decodes;
     if (batch.decodes > 0) {
       const auto law = std::lower_bound(laws.begin(), laws.end(), state.reach) - laws.begin();

@@ -36,8 +36,14 @@ LayerParameters layer_parameters(std::int64_t hidden, const LayerGroup& group, i
 
 LayerShare share_of(const ModelSpec& model, const LayerGroup& group, const ParallelPlan& plan,
                     std::int64_t chunk_tokens, std::int64_t decode_tokens) {
-  return {model.hidden, model.precision, plan.tensor, layers_per_stage(group, plan), model.position_table == 0,
-          chunk_tokens, decode_tokens};
+  return {model.hidden,
+          model.precision,
+          group.change,
+          plan.tensor,
+          layers_per_stage(group, plan),
+          model.position_table == 0,
+          chunk_tokens,
+          decode_tokens};
 }
 
 std::int64_t frame_parameters(const ModelSpec& model) {

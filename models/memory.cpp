@@ -58,7 +58,7 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
     const int layers = layers_per_stage(group, plan);
     const LayerParameters layer = layer_parameters(model.hidden, group, plan.tensor, expert_shards(plan));
     weights += layers * weight_bytes(layer, group.feed_forward.experts / plan.expert, model.precision);
-    const SequenceState state = state_of(group.mixer, model.precision, plan.tensor);
+    const SequenceState state = group.state(model.precision, plan.tensor);
     kv_per_token += group.caches(layers) * state.bytes_per_token;
     state_per_sequence += layers * state.bytes_per_sequence;
   }

@@ -18,6 +18,13 @@ std::int64_t layer_sum(const ModelSpec& model, bool active) {
 
 }  // namespace
 
+SequenceState LayerGroup::state(const Precision& precision, int tensor) const {
+  SequenceState state = state_of(mixer, precision, tensor);
+  state.budget = change.budget;
+  if (change.reach) state.reach = *change.reach;
+  return state;
+}
+
 int ModelSpec::layers() const {
   int sum = 0;
   for (const LayerGroup& group : groups) sum += group.count;
@@ -40,20 +47,14 @@ std::int64_t active_parameters(const ModelSpec& model) {
 double kv_bytes_per_token(const ModelSpec& model, int tensor_parallel) {
   double sum = 0;
   for (const LayerGroup& group : model.groups)
-    sum += group.caches(group.count) * state_of(group.mixer, model.precision, tensor_parallel).bytes_per_token;
+    sum += group.caches(group.count) * group.state(model.precision, tensor_parallel).bytes_per_token;
   return sum;
-}
-
-std::int64_t kept_prompt(const ModelSpec& model) {
-  for (const LayerGroup& group : model.groups)
-    if (const SequenceState state = state_of(group.mixer, model.precision); state.cap > 0) return state.cap;
-  return 0;
 }
 
 double state_bytes_per_sequence(const ModelSpec& model, int tensor_parallel) {
   double sum = 0;
   for (const LayerGroup& group : model.groups)
-    sum += group.count * state_of(group.mixer, model.precision, tensor_parallel).bytes_per_sequence;
+    sum += group.count * group.state(model.precision, tensor_parallel).bytes_per_sequence;
   return sum;
 }
 

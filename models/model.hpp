@@ -35,11 +35,13 @@ struct LayerGroup {
   FeedForward feed_forward;
   int norms = 2;           // vectors of `hidden` weights per layer
   bool norm_bias = false;  // each has a bias too (LayerNorm)
-  // What token plans change (models/token_plan.hpp):
-  bool prompt_kv_only = false;  // prompt tokens before the last one pass the K and V projections only (SwiftKV)
-  int kv_shared_by = 1;         // neighbouring layers that keep one KV cache between them
+  TokenChange change{};    // by a token plan (models/token_plan.hpp)
+  // What one of them keeps of a sequence on a rank of `tensor`.
+  [[nodiscard]] SequenceState state(const Precision& precision, int tensor = 1) const;
   // Caches that `layers` of them keep.
-  [[nodiscard]] int caches(int layers) const { return (layers + kv_shared_by - 1) / kv_shared_by; }
+  [[nodiscard]] int caches(int layers) const {
+    return (layers + change.caches_shared_by - 1) / change.caches_shared_by;
+  }
   // Its mixer, where it is one of softmax attention; else throws std::bad_variant_access.
   [[nodiscard]] SoftmaxAttention& softmax() { return std::get<SoftmaxAttention>(mixer); }
   [[nodiscard]] const SoftmaxAttention& softmax() const { return std::get<SoftmaxAttention>(mixer); }
@@ -75,8 +77,6 @@ std::int64_t active_parameters(const ModelSpec&);
 // Bytes of KV cache that one token adds over all layers, windows and what SnapKV drops ignored (cost-model 2.3), over
 // `kv_shards` tensor-parallel ranks: what one rank stores. MLA latents are not divided.
 double kv_bytes_per_token(const ModelSpec&, int tensor_parallel = 1);
-// Entries of a prompt that stay in its layers once it is computed; 0: all.
-std::int64_t kept_prompt(const ModelSpec&);
 // Bytes of recurrent state that one sequence keeps over all layers, at any length; 0: no layer has one.
 double state_bytes_per_sequence(const ModelSpec&, int tensor_parallel = 1);
 

@@ -15,7 +15,7 @@ void check_attention(const NativeAttention& attention, const YamlNode& node, Dia
   const auto need = [&](bool present, std::string_view key) {
     if (!present) diagnostics.error(node.where, fmt::format("'{}' is required for this kind of attention", key));
   };
-  if (attention.kind == NativeAttention::Kind::mla) {
+  if (attention.kind == NativeAttention::Kind::latent) {
     need(attention.kv_rank > 0, "kv_rank");
     need(attention.rope_dim > 0, "rope_dim");
     need(attention.nope_dim > 0, "nope_dim");
@@ -50,7 +50,7 @@ const Fields<NativeAttention>& attention_fields() {
   static const Fields<NativeAttention> fields = [] {
     using Native = NativeAttention;
     Fields<Native> f("attention", "Softmax attention of a layer; widths are those of the whole model.");
-    f.add_enum("kind", &Native::kind, {{"gqa", Native::Kind::gqa}, {"mla", Native::Kind::mla}},
+    f.add_enum("kind", &Native::kind, {{"gqa", Native::Kind::gqa}, {"mla", Native::Kind::latent}},
                "gqa (also multi-head and multi-query) or mla (latent attention)");
     f.add("heads", &Native::heads, "query heads").between(1, kWidest).required();
     f.add("kv_heads", &Native::kv_heads, "key-value heads; gqa needs them").between(0, kWidest);
@@ -152,7 +152,7 @@ LayerGroup group_of(const NativeGroup& native) {
 }  // namespace
 
 Mixer NativeAttention::mixer() const {
-  if (kind == Kind::mla)
+  if (kind == Kind::latent)
     return LatentAttention{heads, q_rank, kv_rank, rope_dim, nope_dim, v_dim, qkv_bias, output_bias};
   SoftmaxAttention attention;
   attention.heads = heads;

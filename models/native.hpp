@@ -11,7 +11,7 @@ namespace llmscape::models {
 
 // The attention of a layer as it is written: the widths of both kinds side by side.
 struct NativeAttention {
-  enum class Kind { gqa, mla };  // gqa covers multi-head and multi-query
+  enum class Kind { gqa, latent };  // gqa covers multi-head and multi-query
   Kind kind = Kind::gqa;
   int heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t window = 0;

@@ -31,10 +31,13 @@ struct GroupedGemm {
   bool operator==(const GroupedGemm&) const = default;
 };
 
+// Kernels of one class have fits of their own.
+enum class AttentionKernel : std::uint8_t { softmax, latent };
+
 // Attention of one layer group over the sequences of a step; prefill chunks and decodes are separate operators.
 struct PrefillAttention {
   std::vector<PrefillChunk> chunks;
-  int heads = 0, kv_heads = 0, head_dim = 0;  // of this rank
+  int heads = 0, kv_heads = 0, head_dim = 0;  // of this rank; head_dim: of queries and keys
   std::int64_t window = 0;                    // most entries that a token attends to; 0: all
   Format kv;
   // A kernel that skips what is not attended to, as devices name it; empty: a dense one. Before it, and in a dense one
@@ -42,10 +45,13 @@ struct PrefillAttention {
   // attended to or kept.
   std::string sparse_kernel{};
   std::int64_t estimate_queries = 0;
-  // Latent attention: head_dim is the width of the scores, v_dim that of the values. Expanded: kv_heads = heads, nope +
-  // rope and v. Absorbed: one KV head, kv_rank + rope_dim per key, of which the values are the first kv_rank.
-  bool mla = false;
-  int v_dim = 0;  // 0 unless mla: values are as wide as head_dim
+  bool estimates_each_chunk = false;
+  AttentionKernel kernel = AttentionKernel::softmax;
+  int value_dim = 0;            // 0: as head_dim
+  bool values_in_keys = false;  // values are the first value_dim of the keys
+  // Of a KV head: of a value, and of what is stored of a token.
+  [[nodiscard]] int value_width() const { return value_dim > 0 ? value_dim : head_dim; }
+  [[nodiscard]] int stored_width() const { return values_in_keys ? head_dim : head_dim + value_width(); }
   bool operator==(const PrefillAttention&) const = default;
 };
 struct DecodeAttention {
@@ -55,8 +61,11 @@ struct DecodeAttention {
   int heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t window = 0;
   Format kv;
-  bool mla = false;  // absorbed: one KV head of kv_rank + rope_dim, values of kv_rank
-  int kv_rank = 0, rope_dim = 0;
+  AttentionKernel kernel = AttentionKernel::softmax;
+  int value_dim = 0;  // as in PrefillAttention
+  bool values_in_keys = false;
+  [[nodiscard]] int value_width() const { return value_dim > 0 ? value_dim : head_dim; }
+  [[nodiscard]] int stored_width() const { return values_in_keys ? head_dim : head_dim + value_width(); }
   bool operator==(const DecodeAttention&) const = default;
 };
 

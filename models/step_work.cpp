@@ -11,7 +11,7 @@ namespace llmscape::models {
 std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
   std::set<std::int64_t> windows;  // 0, full attention, sorts first
   for (const LayerGroup& group : model.groups)
-    if (const SequenceState state = state_of(group.mixer, model.precision); state.bytes_per_token > 0)
+    if (const SequenceState state = group.state(model.precision); state.bytes_per_token > 0)
       windows.insert(state.reach);
   if (windows.empty()) windows.insert(0);  // states alone: contexts are counted all the same
   return {windows.begin(), windows.end()};

@@ -21,9 +21,10 @@ std::vector<std::int64_t> kv_laws(const ModelSpec&);
 // collectives of the layers. `chunk_tokens` belong to prompts (expert coverage differs), `decode_tokens` to decodes.
 // With data-parallel attention both are those of one rank, and `ranks` says what all of them compute: experts see the
 // tokens of all, everything else those of its rank.
-// `prompt_ends`: prompts whose last token is among the chunks'; only layers with prompt_kv_only ask for it. There the
-// chunks' other tokens pass one norm and the K and V projections and are written to the cache, those of layers that
-// share a cache once (SwiftKV, arXiv 2410.03960: SingleInputKV, AcrossKV); last tokens and decodes pass everything.
+// `prompt_ends`: prompts whose last token is among the chunks'; only layers that these alone pass ask for it
+// (TokenChange). There the chunks' other tokens pass one norm and the K and V projections and are written to the cache,
+// those of layers that share a cache once (SwiftKV, arXiv 2410.03960: SingleInputKV, AcrossKV); last tokens and decodes
+// pass everything.
 std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens,
                                  std::int64_t decode_tokens, const ExpertCoverage&, std::int64_t prompt_ends = 0,
                                  const RankTokens& ranks = {});
@@ -31,7 +32,7 @@ std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int
 std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows);
 // attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the
 // latents that the chunks need (a chunk runs absorbed where that takes fewer FLOPs, a decode always does). In layers
-// with prompt_kv_only the last tokens of prompts attend beside the decodes, the chunks' other tokens not at all. A
+// that last tokens alone pass those attend beside the decodes, the chunks' other tokens not at all. A
 // batch with decodes whose `attended` does not match kv_laws throws std::invalid_argument.
 std::vector<Operator> attention_work(const ModelSpec&, const ParallelPlan&, const Batch&);
 

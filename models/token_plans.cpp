@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/token_plan.hpp"
 #include "models/token_plans/full.hpp"
+#include "models/token_plans/kv_budget.hpp"
 #include "models/token_plans/minference.hpp"
 #include "models/token_plans/snapkv.hpp"
 #include "models/token_plans/streaming.hpp"
@@ -20,6 +21,8 @@ const Family<TokenPlan>& token_plans() {
                                      swiftkv_fields()),
           member<MInference, TokenPlan>("minference", "prompts attend to the vertical and slash lines of each head",
                                         minference_fields()),
+          member<KvBudgetPlan, TokenPlan>("kv_budget", "so many of a prompt's KV entries stay in each layer",
+                                          kv_budget_fields()),
           member<Streaming, TokenPlan>("streaming", "all attend to the first tokens and a window (StreamingLLM)",
                                        streaming_fields()),
           member<SnapKv, TokenPlan>("snapkv", "a prompt's KV cache is cut to a cap when it is computed",
@@ -29,12 +32,11 @@ const Family<TokenPlan>& token_plans() {
 }
 
 bool changed_by_plan(const ModelSpec& model) {
-  return std::ranges::any_of(model.groups, [](const LayerGroup& group) {
-    if (group.prompt_kv_only || group.kv_shared_by > 1) return true;
-    const auto* a = std::get_if<SoftmaxAttention>(&group.mixer);
-    return a && (a->sink_tokens > 0 || a->sparse_entries > 0 || a->estimate_queries > 0 || a->kept_prompt > 0 ||
-                 !a->sparse_kernel.empty());
-  });
+  return std::ranges::any_of(model.groups, [](const LayerGroup& group) { return !group.change.none(); });
+}
+
+bool changed_in_entries_only(const ModelSpec& model) {
+  return std::ranges::all_of(model.groups, [](const LayerGroup& group) { return group.change.of_entries_only(); });
 }
 
 std::vector<std::string> latent_attention_problem(const ModelSpec& model, const std::string& plan) {

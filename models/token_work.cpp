@@ -23,7 +23,7 @@ class TokenWork {
   std::vector<Operator> operators() {
     add_embedding();
     for (const LayerGroup& group : model_.groups) {
-      if (group.prompt_kv_only) {
+      if (group.change.passed_by_last_only) {
         add_kv_only(group);
       } else {
         add_layers(group);

@@ -40,7 +40,7 @@ std::int64_t DataflowDevice::kv_tokens(const models::ModelSpec& model, const mod
 
 std::vector<std::string> DataflowDevice::problems(const models::ModelSpec& model,
                                                   const models::ParallelPlan& plan) const {
-  std::vector<std::string> found = layers_refused(*this, model);
+  std::vector<std::string> found = layers_refused(*this, model, true);
   if (plan.data > 1 || plan.expert > 1)
     found.push_back(
         fmt::format("sockets of {} share a model by tensor and pipeline parallelism: data and expert must be 1", name));

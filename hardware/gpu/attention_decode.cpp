@@ -32,9 +32,7 @@ double seconds_per_byte(const Chip& chip, double bandwidth, double kv_bytes, con
 }
 
 // Of a token's keys and values under one KV head.
-double entry_bytes_of(const models::DecodeAttention& a) {
-  return (a.mla ? a.kv_rank + a.rope_dim : 2.0 * a.head_dim) * a.kv.bytes_with_scales();
-}
+double entry_bytes_of(const models::DecodeAttention& a) { return a.stored_width() * a.kv.bytes_with_scales(); }
 
 }  // namespace
 
@@ -47,8 +45,7 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
   const double entries = static_cast<double>(a.attended.sum);
   const double mean = entries / sequences;
   // Width of a query against a key, of a value, and of what is stored per entry and KV head.
-  const double score_width = a.mla ? a.kv_rank + a.rope_dim : a.head_dim;
-  const double value_width = a.mla ? a.kv_rank : a.head_dim;
+  const double score_width = a.head_dim, value_width = a.value_width();
   const double entry_bytes = entry_bytes_of(a);
 
   const double work = sequences * a.kv_heads;
@@ -76,7 +73,8 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
                          std::max(tail, chain - body) + rows_bytes / bandwidth;
   const double pairs = queries * entries - sequences * queries * (queries - 1) / 2;
   const Flops flops(2 * a.heads * (score_width + value_width) * pairs);
-  const double factor = p.correction && !a.mla ? p.correction->factor(features_of(a)) : 1;
+  const double factor =
+      p.correction && a.kernel == models::AttentionKernel::softmax ? p.correction->factor(features_of(a)) : 1;
   return {Seconds(factor * seconds), flops, flops, Bytes(kv_bytes + rows_bytes)};
 }
 

@@ -86,9 +86,8 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
   if (work.tiles <= 0) return {};
   const double sms = static_cast<double>(*chip.multiprocessors);
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
-  const double score_width = shape.head_dim, value_width = shape.mla ? shape.v_dim : shape.head_dim;
-  // Absorbed latent attention: all heads share one latent, whose first part is the value.
-  const double entry_width = shape.mla && shape.kv_heads < shape.heads ? score_width : score_width + value_width;
+  const double score_width = shape.head_dim, value_width = shape.value_width();
+  const double entry_width = shape.stored_width();
   const double key_bytes = shape.kv_heads * entry_width * shape.kv.bytes_with_scales();
   const double edge = static_cast<double>(p.tile_edge);
   const double block = edge * edge * (2 * (score_width + value_width) + p.softmax_flops) /
@@ -105,7 +104,9 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
                           work.queries * shape.heads * (score_width + value_width) * kPrefillElement;
   const Flops flops(2 * shape.heads * (score_width + value_width) * work.pairs);
   // Decodes in the kernel are corrected as its chunks are.
-  const double factor = p.correction && !shape.mla ? p.correction->factor(features_of(shape, chunks)) : 1;
+  const double factor = p.correction && shape.kernel == models::AttentionKernel::softmax
+                            ? p.correction->factor(features_of(shape, chunks))
+                            : 1;
   const Seconds time = factor * (p.launch + Seconds(body + streamed / bandwidth));
   return {time, flops, flops, Bytes(streamed + decode_bytes)};
 }

@@ -153,8 +153,8 @@ const Fields<Gpu>& gpu_fields() {
     f.add_group("decode_attention_by_kv", &Gpu::decode_attention_by_kv, decode_attention_fields(),
                 "attention of decodes over KV of this format; others are priced as `decode_attention`");
     f.add_group("sparse_attention", &Gpu::sparse_attention, sparse_attention_fields(),
-                "attention of prompts by sparse kernels, by the name that token plans ask for (minference, sglang, "
-                "a_shape); others are assumed to reach 14 % of the peak, with a warning");
+                "attention of prompts by sparse kernels, by the name that token plans ask for; others are assumed to "
+                "reach 14 % of the peak, with a warning");
     f.add_group(
         "state_kernels", &Gpu::state_kernels, state_kernels_fields(),
         "layers with a recurrent state, by its form (mamba2, gated_delta, kimi_delta); others are assumed, with "

@@ -17,17 +17,20 @@ GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const
                            const Device::Settings& settings)
     : gpu_(gpu), model_(model), plan_(plan), latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)),
       range_(gpu_), tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
-  for (const bool prompt_kv_only : {false, true}) {
+  std::vector<models::TokenChange> changes;
+  for (const models::LayerGroup& group : model.groups)
+    if (std::ranges::find(changes, group.change) == changes.end()) changes.push_back(group.change);
+  for (const models::TokenChange& change : changes) {
     models::ModelSpec part = model;
-    std::erase_if(part.groups, [&](const models::LayerGroup& group) { return group.prompt_kv_only != prompt_kv_only; });
-    if (!part.groups.empty()) add_layers(part, prompt_kv_only);
+    std::erase_if(part.groups, [&](const models::LayerGroup& group) { return group.change != change; });
+    add_layers(part, change);
   }
   gpu_.decode_attention.correction.reset();
   for (auto& [kv, parameters] : gpu_.decode_attention_by_kv) parameters.correction.reset();
 }
 
 // The attention work of one decode names the shapes of every layer; that of one chunk names them in the same order.
-void GpuStepModel::add_layers(const models::ModelSpec& part, bool prompt_kv_only) {
+void GpuStepModel::add_layers(const models::ModelSpec& part, const models::TokenChange& change) {
   const auto laws = models::kv_laws(model_);
   const std::vector<models::Attended> attended(models::kv_laws(part).size(), {1, 1});
   const std::size_t first = attention_.size();
@@ -35,10 +38,11 @@ void GpuStepModel::add_layers(const models::ModelSpec& part, bool prompt_kv_only
     const auto& decode = std::get<models::DecodeAttention>(op.what);
     const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
     const DecodeAttentionParameters& fit = gpu_.decode_attention_of(decode.kv);
-    attention_.push_back({{}, {}, decode, &fit, static_cast<std::size_t>(law), op.count, {}, prompt_kv_only});
-    if (fit.correction && !decode.mla) attention_.back().decode_correction.emplace(*fit.correction);
+    attention_.push_back({{}, {}, decode, &fit, static_cast<std::size_t>(law), op.count, {}, change});
+    if (fit.correction && decode.kernel == models::AttentionKernel::softmax)
+      attention_.back().decode_correction.emplace(*fit.correction);
   }
-  if (latent_ || prompt_kv_only) return;
+  if (latent_ || change.passed_by_last_only) return;
   const auto chunk_work = models::attention_work(part, plan_, {kProbeChunk, 0, 1, {}});
   for (std::size_t i = first; i < attention_.size(); ++i) {
     attention_[i].prefill = attention_[i].dense = std::get<models::PrefillAttention>(chunk_work.at(i - first).what);
@@ -69,8 +73,9 @@ void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
     layers.decode.sequences = batch.decodes;
     layers.decode.tokens_per_sequence = batch.tokens_per_decode;
     layers.decode.attended = batch.decodes > 0 ? batch.attended[layers.law] : models::Attended();
-    const auto prompts = layers.prompt_kv_only ? std::span<const models::PrefillChunk>() : chunks;
-    if (layers.prompt_kv_only && !chunks.empty()) {
+    const auto prompts =
+        layers.change.passed_by_last_only ? std::span<const models::PrefillChunk>() : seen(layers, chunks);
+    if (layers.change.passed_by_last_only && !chunks.empty()) {
       const models::Attended last = models::last_tokens(chunks, layers.decode.window);
       layers.decode.sequences += batch.prompt_ends();
       layers.decode.attended.sum += last.sum;
@@ -84,6 +89,15 @@ void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
     if (!range_.check(layers.decode, *layers.decode_fit))
       part.extrapolated += part.of(OperatorFamily::decode_attention) - decode;
   }
+}
+
+// The chunks as these layers have them before what their budget has dropped.
+std::span<const models::PrefillChunk> GpuStepModel::seen(const AttentionLayers& layers,
+                                                         std::span<const models::PrefillChunk> chunks) {
+  if (!layers.change.budget.each_chunk) return chunks;
+  seen_.assign(chunks.begin(), chunks.end());
+  for (models::PrefillChunk& chunk : seen_) chunk.cached = layers.change.cached(chunk.cached);
+  return seen_;
 }
 
 void GpuStepModel::add_attention(PartCost& part, AttentionLayers& layers,

@@ -28,10 +28,13 @@ class GpuStepModel final : public StepModel {
     std::size_t law;                              // index into Batch::attended
     int count;
     std::optional<DecodeCorrection> decode_correction;
-    bool prompt_kv_only;  // the last tokens of prompts attend beside the decodes, others not at all
+    models::TokenChange change;
   };
 
-  void add_layers(const models::ModelSpec& part, bool prompt_kv_only);
+  // Of the groups of `part`, which a token plan has changed alike.
+  void add_layers(const models::ModelSpec& part, const models::TokenChange& change);
+  std::span<const models::PrefillChunk> seen(const AttentionLayers& layers,
+                                             std::span<const models::PrefillChunk> chunks);
 
   PartCost priced(const std::vector<models::Operator>& operators);
   void add_attention(PartCost& part, const models::Batch& batch);
@@ -42,6 +45,7 @@ class GpuStepModel final : public StepModel {
   models::ParallelPlan plan_;
   bool latent_;  // the attention of prompts is then a choice of forms, with GEMMs of their own
   std::vector<AttentionLayers> attention_;
+  std::vector<models::PrefillChunk> seen_;
   FittedRange range_;
   StepTables tables_;
 };

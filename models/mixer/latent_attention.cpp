@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/mixer/latent_attention.hpp"
 
+#include <utility>
+
 #include "models/attention_pairs.hpp"
 #include "models/operator_list.hpp"
 
@@ -24,7 +26,7 @@ std::int64_t LatentAttention::inner_parameters(int tensor) const {
 }
 
 SequenceState LatentAttention::state(const Precision& precision, int /*tensor*/) const {
-  return {(kv_rank + rope_dim) * precision.kv.bytes_with_scales(), 0, 0, 0};
+  return {.bytes_per_token = (kv_rank + rope_dim) * precision.kv.bytes_with_scales()};
 }
 
 bool LatentAttention::absorbed_is_cheaper(std::int64_t tokens, std::int64_t cached) const {
@@ -46,20 +48,20 @@ void LatentAttention::add_token_work(OperatorList& list, const LayerShare& share
 void LatentAttention::add_attention(OperatorList& list, const LayerShare& share, const Batch& batch,
                                     const Attended& decodes) const {
   if (!batch.chunks.empty()) {
-    PrefillAttention expanded, absorbed;
-    for (PrefillAttention* work : {&expanded, &absorbed}) {
-      work->heads = heads / share.tensor;
-      work->kv = share.precision.kv;
-      work->mla = true;
-    }
+    PrefillAttention all = share.prefill(batch, 0);
+    all.heads = heads / share.tensor;
+    all.kernel = AttentionKernel::latent;
+    const std::vector<PrefillChunk> chunks = std::exchange(all.chunks, {});
+    PrefillAttention expanded = all, absorbed = all;
     expanded.kv_heads = expanded.heads;
     expanded.head_dim = nope_dim + rope_dim;
-    expanded.v_dim = v_dim;
+    expanded.value_dim = v_dim;
     absorbed.kv_heads = 1;
     absorbed.head_dim = kv_rank + rope_dim;
-    absorbed.v_dim = kv_rank;
+    absorbed.value_dim = kv_rank;
+    absorbed.values_in_keys = true;
     std::int64_t through_expansion = 0;
-    for (const PrefillChunk& chunk : batch.chunks) {
+    for (const PrefillChunk& chunk : chunks) {
       const bool absorb = absorbed_is_cheaper(chunk.tokens, chunk.cached);
       (absorb ? absorbed : expanded).chunks.push_back(chunk);
       through_expansion += chunk.tokens + (absorb ? 0 : chunk.cached);
@@ -69,17 +71,13 @@ void LatentAttention::add_attention(OperatorList& list, const LayerShare& share,
     if (!absorbed.chunks.empty()) list.add(absorbed, share.layers);
   }
   if (batch.decodes > 0) {
-    DecodeAttention work;
-    work.sequences = batch.decodes;
-    work.tokens_per_sequence = batch.tokens_per_decode;
-    work.attended = decodes;
+    DecodeAttention work = share.decode(batch, decodes, 0);
     work.heads = heads / share.tensor;
-    work.kv = share.precision.kv;
-    work.mla = true;
+    work.kernel = AttentionKernel::latent;
     work.kv_heads = 1;
     work.head_dim = kv_rank + rope_dim;
-    work.kv_rank = kv_rank;
-    work.rope_dim = rope_dim;
+    work.value_dim = kv_rank;
+    work.values_in_keys = true;
     list.add(work, share.layers);
   }
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "models/linear.hpp"
+#include "models/mixer/token_change.hpp"
 #include "models/operator.hpp"
 
 namespace llmscape::models {
@@ -13,12 +14,17 @@ class OperatorList;
 struct LayerShare {
   std::int64_t hidden = 0;
   const Precision& precision;
+  const TokenChange& change;
   int tensor = 1;
   int layers = 0;      // of this rank's stage
   bool rotary = true;  // positions are rotated into queries and keys
   std::int64_t chunk_tokens = 0, decode_tokens = 0;
   [[nodiscard]] std::int64_t tokens() const { return chunk_tokens + decode_tokens; }
 
+  // Attention of the batch's chunks, or of its decodes, which attend to `attended`: all but heads and widths.
+  // `window`: the mixer's own; 0: full.
+  [[nodiscard]] PrefillAttention prefill(const Batch& batch, std::int64_t window) const;
+  [[nodiscard]] DecodeAttention decode(const Batch& batch, const Attended& attended, std::int64_t window) const;
   // A GEMM of `rows` tokens with these weights in each layer.
   void add_linear(OperatorList& list, const Linear& shape, std::int64_t rows) const;
   // An element-wise kernel of all tokens, `accesses` times the hidden format's bytes for each of `per_token` elements.

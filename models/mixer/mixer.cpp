@@ -27,6 +27,28 @@ void LayerShare::add_elementwise(OperatorList& list, Elementwise::Kind kind, dou
   list.add_elementwise(kind, accesses * hidden_format(precision).bytes * elements, layers);
 }
 
+PrefillAttention LayerShare::prefill(const Batch& batch, std::int64_t window) const {
+  PrefillAttention work;
+  for (const PrefillChunk& chunk : batch.chunks)
+    work.chunks.push_back({chunk.tokens, change.cached(chunk.cached), chunk.ends_prompt});
+  work.window = change.prompt_reach.value_or(window);
+  work.kv = precision.kv;
+  work.sparse_kernel = change.prompt_kernel;
+  work.estimate_queries = change.scored_queries;
+  work.estimates_each_chunk = change.scores_each_chunk();
+  return work;
+}
+
+DecodeAttention LayerShare::decode(const Batch& batch, const Attended& attended, std::int64_t window) const {
+  DecodeAttention work;
+  work.sequences = batch.decodes;
+  work.tokens_per_sequence = batch.tokens_per_decode;
+  work.attended = attended;
+  work.window = change.reach.value_or(window);
+  work.kv = precision.kv;
+  return work;
+}
+
 std::vector<HeadCount> head_counts(const Mixer& mixer) {
   return std::visit(
       Overloaded{[](const SoftmaxAttention& a) {

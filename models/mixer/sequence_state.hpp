@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace llmscape::models {
 
+// How many entries of a prompt stay in one layer's cache. Of none: all of them.
+struct KvBudget {
+  std::int64_t entries = 0;  // 0: `share` says
+  double share = 0;          // of the prompt's tokens, rounded up; 0 beside no entries: no budget
+  bool each_chunk = false;   // those that do not stay go after each chunk, not at the prompt's end
+  bool ring = false;         // what is generated replaces the oldest entries, once there are `entries`
+  bool operator==(const KvBudget&) const = default;
+
+  [[nodiscard]] bool limits() const { return entries > 0 || share > 0; }
+  // Of a prompt of so many tokens.
+  [[nodiscard]] std::int64_t kept(std::int64_t prompt) const {
+    if (!limits()) return prompt;
+    return std::min(prompt,
+                    entries > 0 ? entries : static_cast<std::int64_t>(std::ceil(share * static_cast<double>(prompt))));
+  }
+};
+
 // What one layer keeps of a sequence on one tensor-parallel rank: what pools, caches, tiers, KV transfers and memory
-// checks read. They know no kind of mixer.
+// checks read. They know no kind of mixer and no token plan.
 struct SequenceState {
   double bytes_per_token = 0;     // keys and values, or a latent; 0: nothing grows with the context
   double bytes_per_sequence = 0;  // a recurrent state: the same at any length
-  std::int64_t cap = 0;           // entries of a prompt that stay once it is computed (SnapKV); 0: all
-  std::int64_t reach = 0;         // most entries that a token attends to, itself included; 0: all
+  std::int64_t reach = 0;         // most entries that a decode attends to, its own included; 0: all
+  KvBudget budget{};              // of a prompt's entries
 };
 
 }  // namespace llmscape::models

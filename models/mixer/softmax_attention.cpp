@@ -25,7 +25,7 @@ std::int64_t SoftmaxAttention::inner_parameters(int tensor) const {
 
 SequenceState SoftmaxAttention::state(const Precision& precision, int tensor) const {
   const double elements = 2.0 * kv_heads_of_rank(tensor) * head_dim;
-  return {elements * precision.kv.bytes_with_scales(), 0, kept_prompt, reach()};
+  return {.bytes_per_token = elements * precision.kv.bytes_with_scales(), .reach = window};
 }
 
 void SoftmaxAttention::add_token_work(OperatorList& list, const LayerShare& share) const {
@@ -40,25 +40,15 @@ void SoftmaxAttention::add_token_work(OperatorList& list, const LayerShare& shar
 void SoftmaxAttention::add_attention(OperatorList& list, const LayerShare& share, const Batch& batch,
                                      const Attended& decodes) const {
   if (!batch.chunks.empty()) {
-    PrefillAttention work;
-    work.chunks.assign(batch.chunks.begin(), batch.chunks.end());
+    PrefillAttention work = share.prefill(batch, window);
     work.heads = heads / share.tensor;
     work.kv_heads = kv_heads_of_rank(share.tensor);
     work.head_dim = head_dim;
-    work.window = prompt_reach();
-    work.kv = share.precision.kv;
-    work.sparse_kernel = sparse_kernel;
-    work.estimate_queries = estimate_queries;
     list.add(work, share.layers);
   }
   if (batch.decodes > 0) {
-    DecodeAttention work;
-    work.sequences = batch.decodes;
-    work.tokens_per_sequence = batch.tokens_per_decode;
-    work.attended = decodes;
+    DecodeAttention work = share.decode(batch, decodes, window);
     work.heads = heads / share.tensor;
-    work.window = reach();
-    work.kv = share.precision.kv;
     work.kv_heads = kv_heads_of_rank(share.tensor);
     work.head_dim = head_dim;
     list.add(work, share.layers);

@@ -22,16 +22,6 @@ struct SoftmaxAttention {
   bool qk_norm_full = false;  // qk_norm over all heads at once (OLMo style)
   bool sinks = false;         // one learned sink per head (GPT-OSS)
   bool output_gate = false;   // the projection gives a gate beside each query, which scales the output (Qwen3.5)
-  // What token plans change (models/token_plan.hpp); 0 everywhere: nothing.
-  std::int64_t sink_tokens = 0;       // kept and attended to beside the window (StreamingLLM)
-  std::int64_t sparse_entries = 0;    // that a prompt token attends to: vertical and slash lines of a head (MInference)
-  std::int64_t estimate_queries = 0;  // of a chunk, scored against all keys to find those lines, or what to keep
-  std::int64_t kept_prompt = 0;       // entries of a prompt that stay in the KV cache (SnapKV); 0: all
-  std::string sparse_kernel{};        // that skips what is not attended to, as devices name it; empty: a dense one
-
-  // Most entries that a decode attends to, the token itself included, and a prompt token; 0: all.
-  [[nodiscard]] std::int64_t reach() const { return window > 0 ? window + sink_tokens : 0; }
-  [[nodiscard]] std::int64_t prompt_reach() const { return sparse_entries > 0 ? sparse_entries : reach(); }
   // KV heads that one tensor rank holds: where there are more ranks than heads, heads are replicated.
   [[nodiscard]] int kv_heads_of_rank(int tensor) const { return kv_heads / tensor > 1 ? kv_heads / tensor : 1; }
   bool operator==(const SoftmaxAttention&) const = default;

@@ -11,12 +11,12 @@ std::vector<std::string> MInference::problems(const ModelSpec& model) const {
 
 void MInference::apply(ModelSpec& model) const {
   for (LayerGroup& group : model.groups) {
-    auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
+    const auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
     if (!attention) continue;
     if (attention->window > 0) continue;  // a sliding window is sparse already
-    attention->sparse_entries = vertical + slash;
-    attention->estimate_queries = estimate_queries;
-    attention->sparse_kernel = kernel;
+    group.change.prompt_reach = vertical + slash;
+    group.change.scored_queries = estimate_queries;
+    group.change.prompt_kernel = kernel;
   }
 }
 

@@ -3,28 +3,15 @@
 
 #include "models/token_plans/limits.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace llmscape::models {
 
-std::vector<std::string> SnapKv::problems(const ModelSpec& model) const {
-  std::vector<std::string> all = latent_attention_problem(model, "snapkv");
-  if (std::ranges::any_of(model.groups, [](const LayerGroup& group) {
-        const auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
-        return attention && attention->window > 0;
-      }))
-    all.push_back("token plan 'snapkv' needs layers that attend to everything: " + model.name + " has sliding windows");
-  return all;
-}
-
-void SnapKv::apply(ModelSpec& model) const {
-  for (LayerGroup& group : model.groups) {
-    auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
-    if (!attention) continue;
-    attention->kept_prompt = cap;
-    attention->estimate_queries = window;
-  }
+KvBudgetPlan SnapKv::budget() const {
+  KvBudgetPlan plan;
+  plan.keep = cap;
+  plan.window = plan.scored_queries = window;
+  return plan;
 }
 
 const Fields<SnapKv>& snapkv_fields() {

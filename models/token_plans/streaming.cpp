@@ -5,19 +5,13 @@
 
 namespace llmscape::models {
 
-std::vector<std::string> Streaming::problems(const ModelSpec& model) const {
-  return latent_attention_problem(model, "streaming");
-}
-
-void Streaming::apply(ModelSpec& model) const {
-  for (LayerGroup& group : model.groups) {
-    auto* attention = std::get_if<SoftmaxAttention>(&group.mixer);
-    if (!attention) continue;
-    if (attention->window > 0) continue;
-    attention->sink_tokens = sinks;
-    attention->window = window;
-    attention->sparse_kernel = "a_shape";
-  }
+KvBudgetPlan Streaming::budget() const {
+  KvBudgetPlan plan;
+  plan.select = KvBudgetPlan::Select::position;
+  plan.sinks = sinks;
+  plan.window = window;
+  plan.frees = false;
+  return plan;
 }
 
 const Fields<Streaming>& streaming_fields() {

@@ -14,8 +14,8 @@ void SwiftKv::apply(ModelSpec& model) const {
   for (const LayerGroup& group : model.groups) {
     LayerGroup early = group, late = group;
     late.count = static_cast<int>(std::lround(share * group.count));
-    late.prompt_kv_only = true;
-    late.kv_shared_by = static_cast<int>(across_kv);
+    late.change.passed_by_last_only = true;
+    late.change.caches_shared_by = static_cast<int>(across_kv);
     early.count -= late.count;
     for (const LayerGroup& part : {early, late})
       if (part.count > 0) groups.push_back(part);

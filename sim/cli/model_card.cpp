@@ -15,7 +15,7 @@ using models::FeedForward;
 
 std::string mixer(const models::LayerGroup& group) {
   std::string out = models::description(group.mixer);
-  const std::int64_t reach = models::state_of(group.mixer, {}).reach;
+  const std::int64_t reach = group.state({}).reach;
   if (reach > 0) out += fmt::format(", window {}", report::grouped(reach));
   return out;
 }

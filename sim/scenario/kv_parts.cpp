@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/kv_parts.hpp"
 
+#include "models/pool_budget.hpp"
 #include "sim/scenario/where.hpp"
 
 namespace llmscape::scenario {
@@ -32,23 +33,16 @@ Placed batcher_of(const PoolConfig& engine, bool states, const YamlNode& root) {
   return placed;
 }
 
-// What is dropped of a prompt leaves blocks that nobody else may hold or wait for.
-Placed token_plan_of(const Scenario& scenario, const PoolConfig& engine, const YamlNode& root) {
-  const auto& models = scenario.config.models;
-  const auto named = models.find(engine.model.value_or(""));
-  const auto& plan = (named == models.end() ? scenario.config.model : named->second).token_plan;
-  const std::string name = plan ? "token plan '" + kind_of(models::token_plans(), *plan) + "'"
-                                : "the token plan of " + scenario.model_of(engine).name;
-  return {{name, {KvProperty::own_blocks, KvProperty::growing_blocks, KvProperty::whole_requests}, {}, {}},
-          where_of(root, {"model", "token_plan"})};
-}
-
 std::vector<Placed> parts_of(const Scenario& scenario, const PoolConfig& engine, const YamlNode& root) {
   const models::ModelSpec& model = scenario.model_of(engine);
   const SourceRange serving = where_of(root, {"serving"});
   const bool states = models::state_bytes_per_sequence(model) > 0;
   std::vector<Placed> parts{batcher_of(engine, states, root)};
-  if (models::kept_prompt(model) > 0) parts.push_back(token_plan_of(scenario, engine, root));
+  // What it drops of a prompt leaves blocks that nobody else may hold or wait for.
+  if (models::PoolBudget(model).limits())
+    parts.push_back(
+        {{"a KV budget", {KvProperty::own_blocks, KvProperty::growing_blocks, KvProperty::whole_requests}, {}, {}},
+         where_of(root, {"model", "token_plan"})});
   if (engine.role != serving::Role::any)
     parts.push_back(
         {{"a KV transfer between pools", {KvProperty::entries_alone}, {KvProperty::whole_requests}, {}}, serving});

@@ -17,7 +17,7 @@ WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPla
   int recurrent_layers = 0;
   double state = 0, token = std::numeric_limits<double>::max();  // largest state and smallest entry of one layer
   for (const models::LayerGroup& group : model.groups) {
-    const models::SequenceState kept = models::state_of(group.mixer, model.precision, plan.tensor);
+    const models::SequenceState kept = group.state(model.precision, plan.tensor);
     const int layers = models::layers_per_stage(group, plan);
     if (kept.bytes_per_token > 0) per_token[kept.reach] += group.caches(layers) * kept.bytes_per_token;
     if (kept.bytes_per_sequence > 0) recurrent_layers += layers;

@@ -19,17 +19,11 @@ engine::Settings settings_of(const EngineConfig& engine) {
   return settings;
 }
 
-namespace {
-
-// Whole entries where others read or keep them: vLLM's hybrid manager is off beside a KV connector, and tiers, hosts
-// and KV transfers count the bytes of all layers. Devices that state their own capacity are believed.
 KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
   const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.places().empty() &&
                      engine::stated_kv_tokens(device, scenario.model_of(engine), engine.plan()) == 0;
   return alone ? engine.kv_windows : KvWindows::ignored;
 }
-
-}  // namespace
 
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
   ReplicaSize size;

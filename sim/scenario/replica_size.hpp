@@ -21,6 +21,10 @@ struct ReplicaSize {
   std::int64_t window_sequences = 0;           // for which those suffice; 0: no such limit
   std::string warning;                         // the pool is smaller than the longest sequence allowed; else empty
 };
+// How its KV memory is divided between layers with a window and layers without. Whole entries where others read or keep
+// them: vLLM's hybrid manager is off beside a KV connector, and tiers, hosts and KV transfers count the bytes of all
+// layers. Devices that state their own capacity are believed.
+KvWindows windows_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 
 }  // namespace llmscape::scenario

@@ -9,10 +9,12 @@
 #include <set>
 
 #include "hardware/profile/profile_device.hpp"
+#include "models/pool_budget.hpp"
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/group_order.hpp"
 #include "sim/scenario/kv_parts.hpp"
 #include "sim/scenario/ranks.hpp"
+#include "sim/scenario/replica_size.hpp"
 #include "sim/scenario/where.hpp"
 
 namespace llmscape::scenario {
@@ -47,12 +49,18 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
   }
 }
 
-void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const YamlNode& root,
-                      Diagnostics& diagnostics) {
+void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device,
+                      const YamlNode& root, Diagnostics& diagnostics) {
   const models::ModelSpec& model = scenario.model_of(engine);
   const SourceRange where = where_of(root, {"model", "token_plan"});
-  if (engine.lora && std::ranges::any_of(model.groups, &models::LayerGroup::prompt_kv_only))
-    diagnostics.error(where, "token plan 'swiftkv' does not say what adapters do to layers that prompts skip");
+  const auto skips = [](const models::LayerGroup& group) { return group.change.passed_by_last_only; };
+  if (engine.lora && std::ranges::any_of(model.groups, skips))
+    diagnostics.error(where, "the token plan does not say what adapters do to layers that prompts skip");
+  if (!models::PoolBudget(model).limits()) return;
+  const auto slides = [&](const models::SequenceState& state) { return state.reach > 0 && !state.budget.limits(); };
+  if (std::ranges::any_of(model.groups, slides, [&](const auto& group) { return group.state(model.precision); }) &&
+      windows_of(scenario, engine, device) == KvWindows::ignored)
+    diagnostics.error(where, "a KV budget beside sliding windows needs 'kv_windows: pooled'");
 }
 
 void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
@@ -70,7 +78,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   for (const std::string& problem : problems) diagnostics.error(where, problem);
   for (const std::string& problem : engine.batcher->problems(model))
     diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
-  check_token_plan(scenario, engine, root, diagnostics);
+  check_token_plan(scenario, engine, device, root, diagnostics);
   check_kv(scenario, engine, device, root, diagnostics);
   for (const std::string& problem : draft_problems(scenario, engine, device))
     diagnostics.error(where_of(root, {"serving", "speculation"}), problem);

@@ -80,8 +80,8 @@ struct Request {
 
   // It has computed all that is there of its prompt, and waits for the rest.
   [[nodiscard]] bool idle() const { return !complete && sequence.computed == prompt_tokens; }
-  // Tokens that must be in the cache before the next one can be generated: all but those that were dropped from it.
-  [[nodiscard]] std::int64_t tokens_to_compute() const { return prompt_tokens + emitted - sequence.dropped; }
+  // Tokens that must be in the cache before the next one can be generated.
+  [[nodiscard]] std::int64_t tokens_to_compute() const { return prompt_tokens + emitted; }
   // It waits to be scheduled, or to be scheduled again, from `at` on; is scheduled, or scheduled again.
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }

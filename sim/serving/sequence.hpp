@@ -23,9 +23,9 @@ struct Sequence {
   std::int32_t slot = -1;          // in the decode set
   Lease lease;
   std::int64_t window_blocks = 0;  // that it holds beside the lease, for layers with a window (KvMemory)
-  std::int64_t computed = 0;       // KV entries that exist; while decoding, as of `joined_step`
-  std::int64_t dropped = 0;        // of its prompt, by a token plan once it was computed: they are not in `computed`
-  std::int64_t swapped = 0;        // KV entries that a store below keeps of it while it waits
+  std::int64_t computed = 0;       // tokens whose KV entries were computed; while decoding, as of `joined_step`
+  std::int64_t dropped = 0;        // of them, those whose entries a KV budget has dropped
+  std::int64_t swapped = 0;        // `computed`, of one that waits with its entries in a store below
   Seconds kv_ready;                // those that are copied out or in are there
   std::int64_t joined_step = 0;    // the decode step at which it joined the decode set, or its late part
   std::int64_t end_step = 0;       // the decode step by which it has answered `to_answer` tokens
@@ -36,6 +36,9 @@ struct Sequence {
   // Running sequences in order of admission, as a list through their requests.
   Request* previous = nullptr;
   Request* next = nullptr;
+
+  // KV entries that it has.
+  [[nodiscard]] std::int64_t entries() const { return computed - dropped; }
 };
 
 }  // namespace llmscape::serving

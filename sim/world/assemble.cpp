@@ -83,7 +83,7 @@ std::optional<double> entries_per_decode(const Ended& parts, const std::vector<s
     const models::ModelSpec& model = parts.scenario.model_of(parts.scenario.pools[parts.pools[r]]);
     const auto laws = models::kv_laws(model);
     for (const models::LayerGroup& group : model.groups) {
-      const models::SequenceState state = models::state_of(group.mixer, model.precision);
+      const models::SequenceState state = group.state(model.precision);
       if (state.bytes_per_token == 0) continue;
       const auto law = std::ranges::lower_bound(laws, state.reach) - laws.begin();
       entries += totals[r].attended[static_cast<std::size_t>(law)] * group.count / model.layers();

@@ -121,7 +121,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.window_sequences = size.window_sequences;
   replica.lookahead = options_.lookahead;
   replica.rank_of_group = config.lock_step;
-  replica.kept_prompt = models::kept_prompt(model);
+  replica.budget = models::PoolBudget(model);
   replica.keeps_prefixes = models::state_bytes_per_sequence(model) == 0;
   replica.turns = turns_of(config, device, first);
   const bool both = config.role != serving::Role::any && scenario_.replicas_convert();

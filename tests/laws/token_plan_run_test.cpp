@@ -78,7 +78,10 @@ TEST_CASE("prompts within the cap are served as without it, but for choosing wha
 
 TEST_CASE("token plans keep the books where requests are preempted, on SimGrid and without (INV-14)") {
   const std::string blocks = "serving: {kv_blocks: 400, batcher: {policy: vllm_v1, enable_prefix_caching: false}}\n";
-  for (const char* plan : {"{policy: snapkv, cap: 500}", "swiftkv", "minference", "{policy: streaming, window: 300}"}) {
+  for (const std::string plan : {"{policy: snapkv, cap: 500}", "swiftkv", "minference",
+                                 "{policy: streaming, window: 300}", "{policy: kv_budget, keep: 1100, then: ring}",
+                                 "{policy: kv_budget, keep: 300, select: each_chunk, by_layer: [2, 1, 0.5]}",
+                                 "{policy: kv_budget, share: 0.5, by_layer: [3, 1]}"}) {
     CAPTURE(plan);
     const auto scenario = scenario_of(calls(planned(plan), 60, 900, 400, blocks));
     const auto result = run_on_event_queue(*scenario);
@@ -87,6 +90,45 @@ TEST_CASE("token plans keep the books where requests are preempted, on SimGrid a
     CHECK(json_on_simgrid(*scenario) == result::to_json(result));
     CHECK(json_on_simgrid(*scenario, 0) == result::to_json(result));
   }
+}
+
+TEST_CASE("snapkv and streaming through kv_budget give the same bytes") {
+  const auto json = [](const std::string& plan) {
+    return result::to_json(run_on_event_queue(*scenario_of(calls(planned(plan), 40, 3000, 100, kNoPrefixes))));
+  };
+  CHECK(json("{policy: snapkv, cap: 1024, window: 32}") ==
+        json("{policy: kv_budget, keep: 1024, window: 32, scored_queries: 32}"));
+  CHECK(json("{policy: streaming, sinks: 4, window: 1020}") ==
+        json("{policy: kv_budget, select: position, sinks: 4, window: 1020, frees: false}"));
+}
+
+TEST_CASE("a budget for each chunk: prompts longer than the pool are served, within budget and chunk") {
+  // 64 blocks hold 1,024 tokens: 512 of the budget and a chunk of 256 fit, 30,000 of the prompt do not.
+  const std::string small =
+      "serving: {kv_blocks: 64, batcher: {policy: vllm_v1, enable_prefix_caching: false, max_num_batched_tokens: "
+      "256}}\n";
+  const std::string plan = planned("{policy: kv_budget, keep: 512, select: each_chunk}");
+  const auto result = run_on_event_queue(*scenario_of(calls(plan, 2, 30'000, 20, small)));
+  CHECK(result.requests.completed == 2);
+  CHECK(result.kv.peak_use <= 1);
+  const auto one = run_on_event_queue(*scenario_of(calls(plan, 1, 30'000, 20, small)));
+  CHECK(one.kv.peak_use == Approx((512.0 + 256) / 1024));
+  CHECK(one.work.entries_per_decode == 512 + 20.0 / 2);
+  // The whole prompt sees 512 entries before each chunk: pairs grow with its length, not with its square.
+  const auto twice = run_on_event_queue(*scenario_of(calls(plan, 1, 60'000, 20, small)));
+  CHECK(twice.latency["ttft_s"]->mean == Approx(2 * one.latency["ttft_s"]->mean).epsilon(0.01));
+}
+
+TEST_CASE("a ring: a decode reads no more than it holds, however long the answer is") {
+  const auto result = run_on_event_queue(
+      *scenario_of(calls(planned("{policy: kv_budget, keep: 1024, then: ring}"), 1, 3000, 3000, kNoPrefixes)));
+  CHECK(result.work.entries_per_decode == 1024);
+  const auto small = run_on_event_queue(
+      *scenario_of(calls(planned("{policy: kv_budget, select: position, sinks: 4, window: 1020}"), 1, 30'000, 3000,
+                         "serving: {kv_blocks: 200, batcher: {policy: vllm_v1, enable_prefix_caching: false, "
+                         "max_num_batched_tokens: 2048}}\n")));
+  CHECK(small.requests.completed == 1);
+  CHECK(small.kv.peak_use == Approx((1024.0 + 2048) / 3200));
 }
 
 TEST_CASE("plans that a model or an engine cannot take are refused where they stand") {

@@ -67,7 +67,7 @@ class LayeredBatcher : public Batcher {
     while (may_admit && left > 0 && state.may_admit(policy_.max_num_seqs)) {
       Request& next = state.waiting.front();
       const std::int64_t tokens = next.tokens_to_compute();
-      if (state.kv.pool.available() < state.kv.pool.blocks_for(tokens) + state.kv.window_blocks(next)) break;
+      if (state.kv.pool.available() < state.kv.blocks_of_prompt(tokens) + state.kv.window_blocks(next)) break;
       state.kv.reserve(state.admit(next, 0, now), tokens);
       take(next);
     }

@@ -72,7 +72,7 @@ class SgLangBatcher : public Batcher {
       const std::int64_t total = next.tokens_to_compute();
       const PrefixTree::Match hit = state.kv.match(next);
       const std::int64_t uncached = total - hit.blocks * state.kv.pool.block_tokens();
-      const std::int64_t blocks = state.kv.pool.blocks_for(total) - hit.blocks + state.kv.window_blocks(next);
+      const std::int64_t blocks = state.kv.blocks_of_prompt(total) - hit.blocks + state.kv.window_blocks(next);
       const std::int64_t answer = std::min(next.output_tokens - next.emitted, kLongestExpected);
       const auto expected =
           static_cast<double>((blocks + hit.unreferenced_blocks) * state.kv.pool.block_tokens() + answer);

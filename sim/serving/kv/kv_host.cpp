@@ -2,7 +2,6 @@
 #include "sim/serving/kv/kv_host.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "models/attention_pairs.hpp"
@@ -11,8 +10,9 @@
 namespace llmscape::serving {
 
 KvHost::KvHost(KvHostConfig config)
-    : config_(std::move(config)),
-      token_bytes_(std::accumulate(config_.law_bytes.begin(), config_.law_bytes.end(), 0.0)) {}
+    : config_(std::move(config)) {
+  for (const KvHostConfig::Layers& layers : config_.layers) token_bytes_ += layers.token_bytes;
+}
 
 double KvHost::on_host(std::int64_t blocks) const {
   return static_cast<double>(std::max<std::int64_t>(0, blocks - config_.device_blocks));
@@ -27,14 +27,16 @@ double KvHost::written_tokens(const models::Batch& batch) const {
 // Entries of earlier steps that this one attends to.
 Bytes KvHost::attended(const models::Batch& batch) const {
   double bytes = 0;
-  for (std::size_t law = 0; law < config_.laws.size(); ++law) {
+  for (const KvHostConfig::Layers& layers : config_.layers) {
     double entries = 0;
-    for (const models::PrefillChunk& chunk : batch.chunks)
-      entries += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, config_.laws[law]) - chunk.tokens) *
+    for (const models::PrefillChunk& chunk : batch.chunks) {
+      const std::int64_t cached = layers.change.cached(chunk.cached);
+      entries += static_cast<double>(models::keys_read(chunk.tokens, cached, layers.window) - chunk.tokens) *
                  batch.prefill_layers;
+    }
     if (batch.decodes > 0)
-      entries += static_cast<double>(std::max<std::int64_t>(0, batch.attended[law].sum - batch.decode_tokens()));
-    bytes += entries * config_.law_bytes[law];
+      entries += static_cast<double>(std::max<std::int64_t>(0, batch.attended[layers.law].sum - batch.decode_tokens()));
+    bytes += entries * layers.token_bytes;
   }
   return Bytes(bytes);
 }
@@ -115,14 +117,13 @@ void KvHostPlace::build(const KvSite& site, KvBelow& below) const {
   if (site.pool.below == 0) return;
   KvHostConfig host;
   host.device_blocks = site.pool.devices;
-  host.laws = models::kv_laws(site.model);
-  host.law_bytes.resize(host.laws.size());
+  const std::vector<std::int64_t> laws = models::kv_laws(site.model);
   for (const models::LayerGroup& group : site.model.groups) {
     const int caches = group.caches(group.count);
-    const models::SequenceState state = models::state_of(group.mixer, site.model.precision);
+    const models::SequenceState state = group.state(site.model.precision);
     if (state.bytes_per_token == 0) continue;
-    const auto law = std::ranges::lower_bound(host.laws, state.reach) - host.laws.begin();
-    host.law_bytes[static_cast<std::size_t>(law)] += caches * state.bytes_per_token;
+    const auto law = static_cast<std::size_t>(std::ranges::lower_bound(laws, state.reach) - laws.begin());
+    host.layers.push_back({law, state.reach, group.change, caches * state.bytes_per_token});
     host.caches += caches;
   }
   host.read = *kv_host->read;

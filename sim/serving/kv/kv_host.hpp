@@ -15,9 +15,15 @@ enum class KvCopies : std::uint8_t { overlapped, in_turn };
 // Host memory for KV entries of running requests, and the link to it.
 struct KvHostConfig {
   std::int64_t device_blocks = 0;  // that HBM holds besides; 0: all entries are on the host
-  std::vector<std::int64_t> laws;  // models::kv_laws, and ...
-  std::vector<double> law_bytes;   // ... what a token's entries take in the layers of each
-  int caches = 0;                  // layers that keep entries: each is copied by itself
+  // Layers that keep entries, each with caches of its own.
+  struct Layers {
+    std::size_t law = 0;  // of models::kv_laws
+    std::int64_t window = 0;
+    models::TokenChange change{};
+    double token_bytes = 0;  // of a token's entries in all of them
+  };
+  std::vector<Layers> layers;
+  int caches = 0;              // of all: each is copied by itself
   BytesPerSecond read, write;      // of all ranks of a replica together
   Seconds latency;                 // of a copy
   KvCopies copies = KvCopies::overlapped;

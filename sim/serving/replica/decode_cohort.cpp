@@ -7,9 +7,11 @@
 
 namespace llmscape::serving {
 
-DecodeCohort::DecodeCohort(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation)
+DecodeCohort::DecodeCohort(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation,
+                           std::int64_t ring)
     : block_tokens_(block_tokens), speculation_(speculation), attended_(laws.size()),
       starts_block_(static_cast<std::size_t>(block_tokens), 0) {
+  if (ring > 0) ring_ = (ring + block_tokens_ - 1) / block_tokens_ * block_tokens_;
   for (const std::int64_t law : laws) {
     if (law == 0) {
       full_ = true;
@@ -36,13 +38,13 @@ void DecodeCohort::join(Request& request, std::int64_t passes, std::int64_t toke
   ends_sum_ += grown_ + request.output_tokens - request.emitted;
   ++next_order_;
 
-  const std::int64_t offset = request.sequence.computed - grown_;
+  const std::int64_t offset = request.sequence.entries() - grown_;
   ++offsets_[offset];
   offset_sum_ += offset;
   ++size_;
-  ++starts_block_[phase(offset)];
+  if (below_ring(offset)) ++starts_block_[phase(offset)];
   blocks_needed_ +=
-      blocks_for(request.sequence.computed + tokens_per_decode()) - blocks_for(request.sequence.allocated);
+      blocks_for(request.sequence.entries() + tokens_per_decode()) - blocks_for(request.sequence.allocated);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
     ++w.inside;
@@ -55,14 +57,15 @@ void DecodeCohort::remove(Request& request) {
   const std::int64_t steps = step_ - request.sequence.joined_step;
   const std::int64_t tokens = answered(request);
   const std::int64_t joined_at = speculation_.growth(request.sequence.joined_step);
-  const std::int64_t offset = request.sequence.computed - joined_at;
+  const std::int64_t offset = request.sequence.entries() - joined_at;
   const auto entry = offsets_.find(offset);
   if (--entry->second == 0) offsets_.erase(entry);
   offset_sum_ -= offset;
   ends_sum_ -= joined_at + request.output_tokens - request.emitted;
   --size_;
-  --starts_block_[phase(offset)];
-  if (steps > 0) request.sequence.allocated = offset + grown_before_ + tokens_per_decode();
+  if (below_ring(offset)) --starts_block_[phase(offset)];
+  if (steps > 0)
+    request.sequence.allocated = std::min(offset + grown_before_ + tokens_per_decode(), ring_.value_or(kNoRing));
   blocks_needed_ -= blocks_for(offset + grown_ + tokens_per_decode()) - blocks_for(request.sequence.allocated);
   for (Window& w : windows_) {
     if (!inside(w, offset)) continue;
@@ -128,9 +131,14 @@ std::int64_t DecodeCohort::steps_to_crossing() const {
   for (const Window& w : windows_) {
     if (w.inside == 0) continue;
     // The longest context that is still inside crosses first.
-    const std::int64_t furthest = w.size - grown_ - tokens_per_decode();
+    const std::int64_t furthest = furthest_inside(w.size);
     const std::int64_t left = furthest - std::prev(offsets_.upper_bound(furthest))->first;
     steps = std::min(steps, left / tokens_per_decode());  // no step adds more
+  }
+  if (ring_) {
+    const auto beyond = offsets_.upper_bound(furthest_inside(*ring_));
+    if (beyond != offsets_.begin())
+      steps = std::min(steps, (furthest_inside(*ring_) - std::prev(beyond)->first) / tokens_per_decode());
   }
   return steps;
 }
@@ -138,12 +146,19 @@ std::int64_t DecodeCohort::steps_to_crossing() const {
 void DecodeCohort::advance(std::vector<Request*>& finished) {
   const std::int64_t growth = grown_by(1) - grown_;
   for (Window& w : windows_) {  // those whose context reaches the window with this step stay at it from now on
-    const std::int64_t furthest = w.size - grown_ - tokens_per_decode();
+    const std::int64_t furthest = furthest_inside(w.size);
     const auto end = offsets_.upper_bound(furthest);
     for (auto crossing = offsets_.upper_bound(furthest - growth); crossing != end; ++crossing) {
       ++work_;
       w.inside -= crossing->second;
       w.inside_sum -= crossing->second * crossing->first;
+    }
+  }
+  if (ring_) {
+    const auto end = offsets_.upper_bound(furthest_inside(*ring_));
+    for (auto full = offsets_.upper_bound(furthest_inside(*ring_) - growth); full != end; ++full) {
+      ++work_;
+      starts_block_[phase(full->first)] -= full->second;
     }
   }
   ++step_;

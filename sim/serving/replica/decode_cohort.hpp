@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
+#include <optional>
 #include <queue>
 #include <span>
 #include <vector>
@@ -23,14 +25,16 @@ namespace llmscape::serving {
 // a pass, at most all that were computed.
 class DecodeCohort {
  public:
-  // `laws`: the model's KV laws (models::kv_laws): 0 for full attention, else a window.
-  DecodeCohort(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation = {});
+  // `laws`: the model's KV laws (models::kv_laws): 0 for full attention, else a window. `ring`: entries beyond which a
+  // sequence takes no more blocks, as new ones replace old ones; 0: none.
+  DecodeCohort(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation = {},
+               std::int64_t ring = 0);
 
   [[nodiscard]] std::int64_t size() const { return size_; }
   // Decode steps taken so far.
   [[nodiscard]] std::int64_t step() const { return step_; }
 
-  // Joins with request.sequence.computed tokens in the cache, KV blocks for request.sequence.allocated and
+  // Joins with request.sequence.entries() in the cache, KV blocks for request.sequence.allocated and
   // request.emitted answered, before its next decode step: answers `tokens` in `passes` steps, at least one of each,
   // and leaves with the last of them.
   void join(Request& request, std::int64_t passes, std::int64_t tokens);
@@ -68,6 +72,7 @@ class DecodeCohort {
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
+  static constexpr std::int64_t kNoRing = std::numeric_limits<std::int64_t>::max();
   struct Ending {
     std::int64_t step;
     std::uint64_t order;
@@ -84,13 +89,14 @@ class DecodeCohort {
     std::int64_t inside_sum = 0;  // of their offsets
   };
   void remove(Request& request);
-  [[nodiscard]] bool inside(const Window& w, std::int64_t offset) const {
-    return offset + grown_ + tokens_per_decode() <= w.size;
-  }
+  // The largest offset of a sequence whose next context still fits into `size`.
+  [[nodiscard]] std::int64_t furthest_inside(std::int64_t size) const { return size - grown_ - tokens_per_decode(); }
+  [[nodiscard]] bool inside(const Window& w, std::int64_t offset) const { return offset <= furthest_inside(w.size); }
+  [[nodiscard]] bool below_ring(std::int64_t offset) const { return !ring_ || offset <= furthest_inside(*ring_); }
   // What contexts have grown by when `ahead` more steps are taken.
   [[nodiscard]] std::int64_t grown_by(std::int64_t ahead) const { return speculation_.growth(step_ + ahead); }
   [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const {
-    return (tokens + block_tokens_ - 1) / block_tokens_;
+    return (std::min(tokens, ring_.value_or(kNoRing)) + block_tokens_ - 1) / block_tokens_;
   }
   // Where in a block's length the growth stands when a sequence starts one.
   [[nodiscard]] std::size_t phase(std::int64_t offset) const;
@@ -99,7 +105,8 @@ class DecodeCohort {
 
   std::int64_t block_tokens_;
   Speculation speculation_;
-  bool full_ = false;  // the first law is full attention
+  std::optional<std::int64_t> ring_;  // in whole blocks
+  bool full_ = false;                 // the first law is full attention
   std::vector<Window> windows_;
   std::vector<models::Attended> attended_;
   std::vector<std::int64_t> starts_block_;  // sequences by the growth (modulo block_tokens) at which they start a block

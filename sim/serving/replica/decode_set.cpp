@@ -3,19 +3,20 @@
 
 namespace llmscape::serving {
 
-DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation)
-    : speculation_(speculation), drafted_(laws, block_tokens, speculation) {
+DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation,
+                     std::int64_t ring)
+    : speculation_(speculation), drafted_(laws, block_tokens, speculation, ring) {
   if (!speculation_.may_be_late()) return;
-  late_.emplace(laws, block_tokens);
+  late_.emplace(laws, block_tokens, Speculation(), ring);
   attended_.resize(laws.size());
 }
 
 void DecodeSet::join(Request& request) {
-  request.sequence.allocated = request.sequence.computed;
+  request.sequence.allocated = request.sequence.entries();
   request.sequence.outgrew_drafts = false;
   const std::int64_t tokens = request.output_tokens - request.emitted;
   const Speculation::Passes passes =
-      speculation_.passes(request.id, request.emitted, tokens, request.sequence.computed);
+      speculation_.passes(request.id, request.emitted, tokens, request.sequence.entries());
   request.sequence.drafts_late = passes.drafted == 0;
   if (request.sequence.drafts_late) join_late(request);
   else drafted_.join(request, passes.drafted, passes.tokens);

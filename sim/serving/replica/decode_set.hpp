@@ -15,8 +15,9 @@ namespace llmscape::serving {
 // the pass that was drawn for it when it began to decode.
 class DecodeSet {
  public:
-  // `laws`: the model's KV laws (models::kv_laws): 0 for full attention, else a window.
-  DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation = {});
+  // As DecodeCohort has them.
+  DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation = {},
+            std::int64_t ring = 0);
 
   [[nodiscard]] std::int64_t size() const { return drafted_.size() + late(); }
   // Of them, those that decode without drafts because theirs would be late: a token a pass.
@@ -24,7 +25,7 @@ class DecodeSet {
   // Decode steps taken so far.
   [[nodiscard]] std::int64_t step() const { return drafted_.step(); }
 
-  // Joins with request.sequence.computed tokens in the cache and request.emitted answered, before its next decode step.
+  // Joins with request.sequence.entries() in the cache and request.emitted answered, before its next decode step.
   void join(Request& request);
   // Leaves before it ends; request.sequence.computed, emitted and allocated are brought up to date.
   void leave(Request& request) { cohort_of(request).leave(request); }

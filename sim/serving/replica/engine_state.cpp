@@ -9,7 +9,7 @@
 namespace llmscape::serving {
 
 EngineState::EngineState(EngineConfig config)
-    : decoding(config.kv_laws, config.kv.block_tokens, config.speculation),
+    : decoding(config.kv_laws, config.kv.block_tokens, config.speculation, config.kv.budget.ring()),
       running(config.resident_adapters, config.most_sequences), kv(std::move(config.kv)),
       answers_first_token_(config.answers_first_token), chunk_time_(std::move(config.chunk_time)) {}
 
@@ -186,7 +186,7 @@ std::int64_t EngineState::emitted_tokens() const {
 
 void EngineState::lose_all(std::vector<Request*>& lost) {
   while (!waiting.empty()) {
-    waiting.front().sequence.swapped = 0;
+    waiting.front().sequence.swapped = waiting.front().sequence.dropped = 0;
     lost.push_back(&waiting.front());
     waiting.erase(waiting.front());
   }

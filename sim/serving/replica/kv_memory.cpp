@@ -54,9 +54,18 @@ const Prompt& KvMemory::content(const Request& request) const {
   return scratch_;
 }
 
+// Without a budget for each chunk a preempted sequence computes its prompt and its answer so far as one prompt.
+std::int64_t KvMemory::most_entries(std::int64_t prompt, std::int64_t output) const {
+  const std::int64_t length = prompt + output;
+  if (!config_.budget.each_chunk()) return length;
+  const std::int64_t kept = config_.budget.kept(length), ring = config_.budget.ring();
+  const std::int64_t answered = config_.budget.kept(prompt) + output;
+  return std::min(length, std::max(kept + config_.largest_chunk, ring > 0 ? std::min(ring, answered) : answered));
+}
+
 std::int64_t KvMemory::blocks_for_chunk(const Request& request, std::int64_t tokens) const {
   return std::max<std::int64_t>(0,
-                                pool.blocks_for(request.sequence.computed + tokens) - request.sequence.lease.blocks());
+                                pool.blocks_for(entries_of_prompt(request) + tokens) - request.sequence.lease.blocks());
 }
 
 std::int64_t KvMemory::blocks_of_windows(const Request& request) const {
@@ -95,17 +104,35 @@ void KvMemory::reserve(Request& request, std::int64_t tokens) {
 
 void KvMemory::extend(Request& request, std::int64_t tokens) {
   Sequence& sequence = request.sequence;
+  if (config_.budget.each_chunk()) cut(request, sequence.computed);
   if (const std::int64_t blocks = blocks_for_chunk(request, tokens); blocks > 0) pool.take(sequence.lease, blocks);
   sequence.computed += tokens;
   pool.publish(sequence.lease, content(request), sequence.computed);
 }
 
 void KvMemory::end_prompt(Request& request) {
-  if (config_.kept_prompt == 0) return;
+  if (!config_.budget.limits()) return;
+  cut(request, config_.budget.each_chunk() ? request.sequence.computed : request.prompt_tokens);
+}
+
+void KvMemory::cut(Request& request, std::int64_t computed) {
   Sequence& sequence = request.sequence;
-  const std::int64_t dropped = std::max<std::int64_t>(0, request.prompt_tokens - config_.kept_prompt);
-  sequence.computed -= dropped - std::exchange(sequence.dropped, dropped);
-  pool.shrink(sequence.lease, pool.blocks_for(sequence.computed));
+  sequence.dropped = computed - config_.budget.kept(computed);
+  pool.shrink(sequence.lease, pool.blocks_for(in_ring(sequence.entries())));
+}
+
+std::int64_t KvMemory::in_ring(std::int64_t entries) const {
+  return config_.budget.ring() > 0 ? std::min(config_.budget.ring(), entries) : entries;
+}
+
+std::int64_t KvMemory::entries_to_swap(const Request& request, std::int64_t computed) const {
+  const std::int64_t entries = computed - request.sequence.dropped;
+  return request.sequence.state == Sequence::State::decoding ? in_ring(entries) : entries;
+}
+
+std::int64_t KvMemory::entries_of_prompt(const Request& request) const {
+  const Sequence& sequence = request.sequence;
+  return config_.budget.each_chunk() ? config_.budget.kept(sequence.computed) : sequence.entries();
 }
 
 void KvMemory::grow(const DecodeSet& decoding) {
@@ -123,7 +150,9 @@ std::int64_t KvMemory::truncate(Request& request, std::int64_t tokens) {
   Sequence& sequence = request.sequence;
   std::int64_t& held = sequence.swapped > 0 ? sequence.swapped : sequence.computed;
   if (held <= tokens) return 0;
-  if (sequence.swapped > 0) preemption_->drop(pool.blocks_for(held) - pool.blocks_for(tokens));
+  if (sequence.dropped > 0) tokens = 0;  // what stayed was chosen with the tokens behind them
+  const std::int64_t had = pool.blocks_for(held - std::exchange(sequence.dropped, 0));
+  if (sequence.swapped > 0) preemption_->drop(had - pool.blocks_for(tokens));
   else pool.shrink(sequence.lease, pool.blocks_for(tokens));
   return std::exchange(held, tokens) - tokens;
 }
@@ -131,22 +160,23 @@ std::int64_t KvMemory::truncate(Request& request, std::int64_t tokens) {
 bool KvMemory::may_swap_out(const Request& request, bool if_faster, Seconds now) {
   const Sequence& sequence = request.sequence;
   if (!preemption_ || sequence.computed == 0) return false;
-  const std::int64_t blocks = pool.blocks_for(sequence.computed);
+  const std::int64_t blocks = pool.blocks_for(entries_to_swap(request, sequence.computed));
   if (!preemption_->fits(blocks)) return false;
-  return !if_faster || preemption_->pays(recompute_time(sequence.computed + sequence.dropped), blocks, now);
+  return !if_faster || preemption_->pays(recompute_time(sequence.computed), blocks, now);
 }
 
 void KvMemory::swap_out(Request& request, Seconds now) {
   Sequence& sequence = request.sequence;
   sequence.swapped =
       request.complete ? std::min(sequence.computed, request.tokens_to_compute() - 1) : sequence.computed;
-  sequence.kv_ready = preemption_->write(pool.blocks_for(sequence.swapped), now);
+  sequence.dropped = sequence.swapped - entries_to_swap(request, sequence.swapped);
+  sequence.kv_ready = preemption_->write(blocks_swapped(request), now);
 }
 
 void KvMemory::swap_in(Request& request, Seconds now) {
   Sequence& sequence = request.sequence;
   take_windows(request);
-  const std::int64_t blocks = pool.blocks_for(sequence.swapped);
+  const std::int64_t blocks = blocks_swapped(request);
   pool.take(sequence.lease, blocks);
   sequence.kv_ready = preemption_->read(blocks, now);
   sequence.computed = std::exchange(sequence.swapped, 0);

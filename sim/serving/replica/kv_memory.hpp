@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "models/pool_budget.hpp"
 #include "sim/serving/kv/kv_cache.hpp"
 #include "sim/serving/kv/kv_store.hpp"
 #include "sim/serving/replica/decode_set.hpp"
@@ -28,9 +29,10 @@ struct KvMemoryConfig {
   bool prefix_caching = false;
   // Decoding sequences take blocks as they grow; false: each reserves its whole length when it is admitted (reserve()).
   bool grows = true;
-  // Entries of a prompt that stay when it is computed (SnapKV), the others' blocks are free from then on; 0: all. Needs
-  // a pool without prefixes, and sequences that grow.
-  std::int64_t kept_prompt = 0;
+  // Entries that stay of a prompt; the blocks of the others are free from then on. Needs a pool without prefixes, and
+  // sequences that grow.
+  models::PoolBudget budget{};
+  std::int64_t largest_chunk = 0;       // tokens of a prompt in one step: what a budget for each chunk adds to itself
   std::vector<WindowLayers> windows{};  // one entry for each window, where layers without one stand beside them
   KvBelow below{};
   std::int64_t max_sequences = 0;  // of the batcher: a slot for those that wait for a fetch
@@ -69,6 +71,12 @@ class KvMemory {
   [[nodiscard]] PrefixTree::Match match(const Request& request) const {
     return pool.match(content(request), request.tokens_to_compute());
   }
+  // The most entries that a sequence of that length will ever hold.
+  [[nodiscard]] std::int64_t most_entries(std::int64_t prompt, std::int64_t output) const;
+  // The most blocks that computing `tokens` tokens of a prompt holds at once.
+  [[nodiscard]] std::int64_t blocks_of_prompt(std::int64_t tokens) const {
+    return pool.blocks_for(config_.budget.each_chunk() ? most_entries(tokens, 0) : tokens);
+  }
   // KV blocks that the next `tokens` tokens of the request need beyond those it holds.
   [[nodiscard]] std::int64_t blocks_for_chunk(const Request& request, std::int64_t tokens) const;
   // KV blocks that the request holds for layers with a window while it runs, beside those of its tokens: none where all
@@ -92,7 +100,7 @@ class KvMemory {
   void reserve(Request& request, std::int64_t tokens);
   // Its next `tokens` tokens are computed.
   void extend(Request& request, std::int64_t tokens);
-  // Its prompt is computed: what a token plan does not keep of it is free.
+  // Its prompt is computed: what its budget does not keep is free.
   void end_prompt(Request& request);
   // All that decode take the blocks of their next step; one that has left learns which of them are its own.
   void grow(const DecodeSet& decoding);
@@ -106,6 +114,9 @@ class KvMemory {
   // What it has computed is copied to the store for that, one token left to compute if that was all: the next answer
   // comes of it. release() follows. And back: it runs when its entries are here, at its `kv_ready`.
   void swap_out(Request& request, Seconds now);
+  [[nodiscard]] std::int64_t blocks_swapped(const Request& request) const {
+    return pool.blocks_for(request.sequence.swapped - request.sequence.dropped);
+  }
   void swap_in(Request& request, Seconds now);
 
   // Whole blocks of its content become findable by others.
@@ -131,6 +142,14 @@ class KvMemory {
  private:
   [[nodiscard]] std::int64_t blocks_of_windows(const Request& request) const;
   void take_windows(Request& request);
+  // Of its entries those stay that the budget keeps of the `computed` tokens.
+  void cut(Request& request, std::int64_t computed);
+  // Of `entries` of a sequence that decodes, those that are not written over.
+  [[nodiscard]] std::int64_t in_ring(std::int64_t entries) const;
+  // Those of its first `computed` tokens that a copy takes along.
+  [[nodiscard]] std::int64_t entries_to_swap(const Request& request, std::int64_t computed) const;
+  // Those that it has when its next chunk begins.
+  [[nodiscard]] std::int64_t entries_of_prompt(const Request& request) const;
   void give_back_windows(Request& request);
 
   KvMemoryConfig config_;

@@ -36,7 +36,8 @@ EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vect
   engine.kv.block_tokens = config_.block_tokens;
   engine.kv.prefix_caching = policy.prefix_caching() && config_.keeps_prefixes;
   engine.kv.grows = policy.kv_grows();
-  engine.kv.kept_prompt = config_.kept_prompt;
+  engine.kv.budget = config_.budget;
+  engine.kv.largest_chunk = policy.max_tokens();
   engine.kv.windows = config_.windows;
   engine.kv.below = config_.below;
   engine.kv.max_sequences = max_sequences_;
@@ -199,9 +200,10 @@ int Replica::adapter_of(const Request& request) const {
 
 bool Replica::servable(const Request& request) const {
   const std::int64_t length = request.prompt_tokens + request.output_tokens;
-  return length <= config_.max_model_len &&
-         state_.kv.pool.blocks_for(config_.speculation.tokens_to_allocate(length)) + state_.kv.window_blocks(request) <=
-             state_.kv.pool.blocks();
+  const std::int64_t entries = state_.kv.most_entries(request.prompt_tokens, request.output_tokens);
+  return length <= config_.max_model_len && state_.kv.pool.blocks_for(config_.speculation.tokens_to_allocate(entries)) +
+                                                    state_.kv.window_blocks(request) <=
+                                                state_.kv.pool.blocks();
 }
 
 void Replica::read_messages(Seconds now) {

@@ -46,10 +46,10 @@ struct ReplicaConfig {
   std::int64_t window_sequences = 0;             // for which layers with a window have blocks; 0: no such limit
   Speculation speculation{};
   AdapterConfig adapters{};
-  std::int64_t lookahead = 64;   // decode-only steps planned ahead of the clock; 0: each step is an event of its own
-  bool keeps_prefixes = true;    // where the batcher does: not with recurrent states, which end where a prompt ends
-  std::int64_t kept_prompt = 0;  // entries of a prompt that stay when it is computed; 0: all
-  KvBelow below{};               // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
+  std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
+  bool keeps_prefixes = true;   // where the batcher does: not with recurrent states, which end where a prompt ends
+  models::PoolBudget budget{};  // of entries that stay of a prompt
+  KvBelow below{};              // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
 };
 
 // One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed

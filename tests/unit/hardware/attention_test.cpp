@@ -144,8 +144,7 @@ TEST_CASE("absorbed latent attention is bound by compute and memory alike") {
   models::DecodeAttention latent;
   latent.sequences = 64;
   latent.attended = equal_contexts(64, 8192);
-  latent.heads = 128, latent.kv_heads = 1, latent.head_dim = 576, latent.mla = true, latent.kv_rank = 512,
-  latent.rope_dim = 64;
+  latent.heads = 128, latent.kv_heads = 1, latent.head_dim = 576, latent.value_dim = 512, latent.values_in_keys = true;
   const KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention, latent);
   const double entries = 64.0 * 8192;
   CHECK(cost.flops.si() == doctest::Approx(entries * 278528));  // 2 x 128 heads x (2 x 512 + 64)

@@ -45,7 +45,7 @@ TEST_CASE("windows of the catalogue's models are as published") {
   const auto layers_with = [](const std::string& name, std::int64_t window) {
     int layers = 0;
     for (const LayerGroup& group : catalogued(name).groups)
-      if (state_of(group.mixer, {}).reach == window) layers += group.count;
+      if (group.state({}).reach == window) layers += group.count;
     return layers;
   };
   CHECK(layers_with("mistral-7b", 4096) == 32);

@@ -181,11 +181,11 @@ TEST_CASE("latent attention: decodes are absorbed, fresh prompts expanded, short
   CHECK(prefills[0].what.chunks == std::vector<PrefillChunk>{chunks[0], chunks[2]});
   CHECK(prefills[0].what.kv_heads == 16);
   CHECK(prefills[0].what.head_dim == 192);
-  CHECK(prefills[0].what.v_dim == 128);
+  CHECK(prefills[0].what.value_dim == 128);
   CHECK(prefills[1].what.chunks == std::vector<PrefillChunk>{chunks[1]});
   CHECK(prefills[1].what.kv_heads == 1);
   CHECK(prefills[1].what.head_dim == 576);
-  CHECK(prefills[1].what.v_dim == 512);
+  CHECK(prefills[1].what.value_dim == 512);
   const auto decodes = all_of<DecodeAttention>(work);
   REQUIRE(decodes.size() == 1);
   CHECK(decodes[0].count == 61);

@@ -35,8 +35,8 @@ TEST_CASE("swiftkv cuts the layers in two, each kind of layer by the same share"
   REQUIRE(llama.groups.size() == 2);
   CHECK(llama.layers() == 32);
   CHECK(llama.groups[1].count == 16);
-  CHECK(llama.groups[1].prompt_kv_only);
-  CHECK_FALSE(llama.groups[0].prompt_kv_only);
+  CHECK(llama.groups[1].change.passed_by_last_only);
+  CHECK(llama.groups[0].change.none());
   const ModelSpec gemma = planned("gemma-2-9b", "{policy: swiftkv, share: 0.25}");  // 21 windowed and 21 full layers
   REQUIRE(gemma.groups.size() == 4);
   CHECK(gemma.layers() == 42);
@@ -118,7 +118,7 @@ TEST_CASE("under streaming prompts and decodes attend to the sinks and the windo
 
 TEST_CASE("snapkv leaves a prompt's attention as it is, and scores what to keep at its end") {
   const ModelSpec model = planned("llama-3-8b", "{policy: snapkv, cap: 4096, window: 32}");
-  CHECK(model.groups[0].softmax().kept_prompt == 4096);
+  CHECK(model.groups[0].change.budget == KvBudget{.entries = 4096});
   const std::vector<PrefillChunk> chunks = {{10'000, 0, true}};
   const auto work = all_of<PrefillAttention>(attention_work(model, {}, {chunks, 0, 1, {}}));
   CHECK(work.at(0).what.sparse_kernel.empty());
@@ -129,17 +129,15 @@ TEST_CASE("snapkv leaves a prompt's attention as it is, and scores what to keep 
 TEST_CASE("the full plan changes nothing, every other one does") {
   for (const auto& member : token_plans().members()) {
     CAPTURE(member.name);
-    const ModelSpec model = planned("llama-3-8b", "{policy: " + member.name + "}");
+    const std::string needed = member.name == "kv_budget" ? ", keep: 4096" : "";
+    const ModelSpec model = planned("llama-3-8b", "{policy: " + member.name + needed + "}");
     CHECK(changed_by_plan(model) == (member.name != "full"));
   }
 }
 
 TEST_CASE("plans refuse models that they say nothing about") {
-  for (const auto& [plan, model] : {std::pair{"swiftkv", "deepseek-v3"},
-                                    {"minference", "deepseek-v3"},
-                                    {"streaming", "deepseek-v3"},
-                                    {"snapkv", "deepseek-v3"},
-                                    {"snapkv", "gemma-2-9b"}}) {
+  for (const auto& [plan, model] :
+       {std::pair{"swiftkv", "deepseek-v3"}, {"minference", "deepseek-v3"}, {"snapkv, cap: 1024", "gemma-2-9b"}}) {
     Diagnostics diagnostics;
     const auto read = token_plans().read(parsed(std::string("{policy: ") + plan + "}"), diagnostics);
     REQUIRE(read);

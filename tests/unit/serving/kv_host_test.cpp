@@ -18,8 +18,15 @@ namespace {
 // 1,000 blocks behind 600 in HBM. Of a token 600 B are of layers that attend to everything, 400 B of layers with a
 // window of 50; 4 layers in all, over 1 MB/s in and 2 MB/s out, 1 ms a copy.
 KvHostConfig host(std::int64_t device_blocks, KvCopies copies) {
-  return {device_blocks,       {0, 50},       {600, 400}, 4,     BytesPerSecond(1e6),
-          BytesPerSecond(2e6), Seconds(1e-3), copies,     false, Bytes(16e3)};
+  return {device_blocks,
+          {{0, 0, {}, 600}, {1, 50, {}, 400}},
+          4,
+          BytesPerSecond(1e6),
+          BytesPerSecond(2e6),
+          Seconds(1e-3),
+          copies,
+          false,
+          Bytes(16e3)};
 }
 
 // A chunk of 160 tokens behind 320 and two decodes that see 1,002 entries each.

@@ -90,14 +90,122 @@ TEST_CASE("decodes take blocks for all together, and one that leaves learns whic
 
 TEST_CASE("a token plan that keeps part of a prompt frees the blocks of the rest at its end") {
   KvMemoryConfig config = blocks(10);
-  config.kept_prompt = 24;
+  config.budget = models::PoolBudget(models::KvBudget{.entries = 24});
   KvMemory kv(config);
   Request request = request_of(100, 5);
   kv.begin(request, 0);
   kv.extend(request, 100);
   CHECK(kv.pool.used() == 7);
   kv.end_prompt(request);
-  CHECK(request.sequence.computed == 24);
+  CHECK(request.sequence.entries() == 24);
+  CHECK(kv.pool.used() == 2);
+}
+
+TEST_CASE("a budget for each chunk bounds what a prompt holds at any time: budget and chunk") {
+  KvMemoryConfig config = blocks(10);
+  config.budget = models::PoolBudget(models::KvBudget{.entries = 32, .each_chunk = true});
+  config.largest_chunk = 48;
+  KvMemory kv(config);
+  CHECK(kv.most_entries(1000, 5) == 80);  // 32 and a chunk of 48
+  CHECK(kv.most_entries(1000, 500) == 532);
+  CHECK(kv.most_entries(20, 5) == 25);
+  Request request = request_of(1000, 5);
+  kv.begin(request, 0);
+  for (int chunk = 0; chunk < 20; ++chunk) {
+    CHECK(kv.blocks_for_chunk(request, 48) <= 3);
+    kv.extend(request, 48);
+    CHECK(kv.pool.used() == (chunk == 0 ? 3 : 5));  // (32 + 48) / 16
+  }
+  kv.extend(request, 40);
+  CHECK(request.sequence.computed == 1000);
+  kv.end_prompt(request);
+  CHECK(request.sequence.entries() == 32);
+  CHECK(kv.pool.used() == 2);
+  kv.release(request);
+  CHECK(kv.pool.used() == 0);
+}
+
+TEST_CASE("a ring takes no more blocks once it is full, and a sequence that leaves gives back what it took") {
+  KvMemoryConfig config = blocks(20);
+  config.budget = models::PoolBudget(models::KvBudget{.entries = 50, .ring = true});
+  KvMemory kv(config);
+  DecodeSet decoding({50}, kBlockTokens, {}, 50);
+  Request longer = request_of(100, 200, 1), shorter = request_of(20, 200, 2);
+  for (Request* request : {&longer, &shorter}) {
+    kv.begin(*request, 0);
+    kv.extend(*request, request->prompt_tokens);
+    ++request->emitted;
+    kv.end_prompt(*request);
+    decoding.join(*request);
+  }
+  CHECK(kv.pool.used() == 4 + 2);  // 50 entries, and 20
+  std::vector<Request*> finished;
+  for (int step = 0; step < 150; ++step) {
+    kv.grow(decoding);
+    decoding.advance(finished);
+    CHECK(kv.pool.used() <= 8);
+  }
+  CHECK(kv.pool.used() == 8);  // both are full
+  CHECK(decoding.attended()[0] == models::Attended{100, 50});
+  decoding.leave(longer);
+  kv.settle(longer);
+  CHECK(longer.sequence.lease.blocks() == 4);
+  kv.release(longer);
+  while (finished.empty()) {
+    kv.grow(decoding);
+    decoding.advance(finished);
+  }
+  kv.settle(shorter);
+  kv.release(shorter);
+  CHECK(kv.pool.used() == 0);
+}
+
+TEST_CASE("what a budget has left of a prompt is what goes to the host and comes back") {
+  KvMemoryConfig config = blocks(10);
+  config.budget = models::PoolBudget(models::KvBudget{.entries = 32});
+  config.below.stores = {std::make_shared<KvSwap>(kSwap)};
+  KvMemory kv(config);
+  Request request = request_of(100, 50);
+  kv.begin(request, 0);
+  kv.extend(request, 100);
+  ++request.emitted;
+  kv.end_prompt(request);
+  kv.swap_out(request, Seconds());
+  CHECK(request.sequence.kv_ready.si() == doctest::Approx(2e-3));  // two blocks of 1 kB at 1 MB/s
+  kv.release(request);
+  CHECK(kv.pool.used() == 0);
+  kv.swap_in(request, Seconds(1));
+  CHECK(kv.pool.used() == 2);
+  CHECK(request.sequence.computed == 100);
+  CHECK(request.sequence.entries() == 32);
+}
+
+TEST_CASE("a ring that is swapped out takes what it holds along, and no more when it is back") {
+  KvMemoryConfig config = blocks(20);
+  config.budget = models::PoolBudget(models::KvBudget{.entries = 32, .ring = true});
+  const auto swap = std::make_shared<KvSwap>(kSwap);
+  config.below.stores = {swap};
+  KvMemory kv(config);
+  Request request = request_of(100, 500);
+  kv.begin(request, 0);
+  kv.extend(request, 100);
+  kv.end_prompt(request);
+  CHECK(kv.pool.used() == 2);
+  // 200 answers later it still holds 32 entries.
+  request.emitted = 200;
+  request.sequence.computed = 299;
+  request.sequence.state = Sequence::State::decoding;
+  kv.swap_out(request, Seconds());
+  CHECK(swap->used() == 2);
+  kv.release(request);
+  CHECK(kv.pool.used() == 0);
+  request.sequence.state = Sequence::State::waiting;
+  kv.swap_in(request, Seconds(1));
+  CHECK(swap->used() == 0);
+  CHECK(kv.pool.used() == 2);
+  CHECK(kv.blocks_for_chunk(request, 1) == 1);
+  kv.extend(request, 1);
+  kv.end_prompt(request);
   CHECK(kv.pool.used() == 2);
 }
 

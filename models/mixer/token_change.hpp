@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "models/mixer/sequence_state.hpp"
+
+namespace llmscape::models {
+
+// What a token plan changes of a layer: as it stands here, nothing. The first part is about what the layer keeps of a
+// sequence and becomes part of its SequenceState, the second about the work of its tokens.
+struct TokenChange {
+  KvBudget budget{};
+  std::optional<std::int64_t> reach{};  // most entries that a decode attends to, its own included; 0: all
+  int caches_shared_by = 1;             // neighbouring layers that keep one cache between them
+
+  std::optional<std::int64_t> prompt_reach{};  // most entries that a prompt token attends to; 0: all
+  // A kernel that skips what prompt tokens do not attend to, as devices name it; empty: a dense one.
+  std::string prompt_kernel{};
+  // The last queries of a chunk that are scored against all keys, to find what is attended to or kept: at each chunk
+  // with a kernel of its own or a budget for each chunk, else at the end of the prompt.
+  std::int64_t scored_queries = 0;
+  // Of a prompt's tokens only the last passes the layer; the others leave their keys and values.
+  bool passed_by_last_only = false;
+  bool operator==(const TokenChange&) const = default;
+
+  [[nodiscard]] bool none() const { return *this == TokenChange(); }
+  // It changes which entries are kept and attended to, and nothing else.
+  [[nodiscard]] bool of_entries_only() const {
+    return caches_shared_by == 1 && !passed_by_last_only && (!prompt_reach || prompt_reach == reach);
+  }
+  // Entries before a chunk that its tokens find in the cache, of `cached` that were computed.
+  [[nodiscard]] std::int64_t cached(std::int64_t computed) const {
+    return budget.each_chunk ? budget.kept(computed) : computed;
+  }
+  [[nodiscard]] bool scores_each_chunk() const { return !prompt_kernel.empty() || budget.each_chunk; }
+};
+
+}  // namespace llmscape::models
