@@ -22,6 +22,7 @@ SequenceState LayerGroup::state(const Precision& precision, int tensor) const {
   SequenceState state = state_of(mixer, precision, tensor);
   state.budget = change.budget;
   if (change.reach) state.reach = *change.reach;
+  if (state.budget.limits()) state.sharing = Sharing::none;
   return state;
 }
 
@@ -49,6 +50,12 @@ double kv_bytes_per_token(const ModelSpec& model, int tensor_parallel) {
   for (const LayerGroup& group : model.groups)
     sum += group.caches(group.count) * group.state(model.precision, tensor_parallel).bytes_per_token;
   return sum;
+}
+
+Sharing sharing(const ModelSpec& model) {
+  Sharing least = Sharing::any_block;
+  for (const LayerGroup& group : model.groups) least = std::max(least, group.state(model.precision).sharing);
+  return least;
 }
 
 double state_bytes_per_sequence(const ModelSpec& model, int tensor_parallel) {

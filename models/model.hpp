@@ -77,6 +77,8 @@ std::int64_t active_parameters(const ModelSpec&);
 // Bytes of KV cache that one token adds over all layers, windows and what SnapKV drops ignored (cost-model 2.3), over
 // `kv_shards` tensor-parallel ranks: what one rank stores. MLA latents are not divided.
 double kv_bytes_per_token(const ModelSpec&, int tensor_parallel = 1);
+// What of a computed prompt all of its layers can share.
+Sharing sharing(const ModelSpec&);
 // Bytes of recurrent state that one sequence keeps over all layers, at any length; 0: no layer has one.
 double state_bytes_per_sequence(const ModelSpec&, int tensor_parallel = 1);
 

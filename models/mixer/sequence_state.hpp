@@ -23,6 +23,13 @@ struct KvBudget {
   }
 };
 
+// What of a prompt that was computed may serve another one that begins alike. From the freest on.
+enum class Sharing : std::uint8_t {
+  any_block,  // any whole blocks of it
+  exact_end,  // it up to where a part that was computed ended and the state there was kept
+  none        // nothing: which entries stayed was chosen with what followed in view
+};
+
 // What one layer keeps of a sequence on one tensor-parallel rank: what pools, caches, tiers, KV transfers and memory
 // checks read. They know no kind of mixer and no token plan.
 struct SequenceState {
@@ -30,6 +37,7 @@ struct SequenceState {
   double bytes_per_sequence = 0;  // a recurrent state: the same at any length
   std::int64_t reach = 0;         // most entries that a decode attends to, its own included; 0: all
   KvBudget budget{};              // of a prompt's entries
+  Sharing sharing = Sharing::any_block;
 };
 
 }  // namespace llmscape::models

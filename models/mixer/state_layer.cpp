@@ -47,7 +47,7 @@ std::int64_t StateLayer::inner_parameters(int tensor) const {
 SequenceState StateLayer::state(const Precision& precision, int tensor) const {
   const double matrix = static_cast<double>(heads / tensor) * key_dim * value_dim * state_bytes;
   const double inputs = static_cast<double>((convolution - 1) * channels(tensor)) * hidden_format(precision).bytes;
-  return {0, matrix + inputs, 0, 0};
+  return {.bytes_per_sequence = matrix + inputs, .sharing = Sharing::exact_end};
 }
 
 void StateLayer::add_token_work(OperatorList& list, const LayerShare& share) const {

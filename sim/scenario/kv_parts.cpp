@@ -21,14 +21,14 @@ std::string kind_of(const Family<Base>& family, const Base& object) {
   return written.is_scalar() ? written.text : written.find(family.info().tag)->text;
 }
 
-Placed batcher_of(const PoolConfig& engine, bool states, const YamlNode& root) {
+Placed batcher_of(const PoolConfig& engine, const YamlNode& root) {
   const serving::BatcherPolicy& batcher = *engine.batcher;
   Placed placed{{"batcher " + kind_of(serving::batchers(), batcher), {}, {}, {}},
                 where_of(root, {"serving", "batcher"})};
   if (batcher.swaps()) placed.part.needs.push_back(KvProperty::swap_space);
   else placed.part.takes.push_back(KvProperty::swapping);
   if (!batcher.prefix_caching()) placed.part.takes.push_back(KvProperty::cached_prefixes);
-  else if (!states) placed.part.takes.push_back(KvProperty::own_blocks);
+  else placed.part.takes.push_back(KvProperty::own_blocks);
   if (!batcher.kv_grows()) placed.part.takes.push_back(KvProperty::growing_blocks);
   return placed;
 }
@@ -37,7 +37,7 @@ std::vector<Placed> parts_of(const Scenario& scenario, const PoolConfig& engine,
   const models::ModelSpec& model = scenario.model_of(engine);
   const SourceRange serving = where_of(root, {"serving"});
   const bool states = models::state_bytes_per_sequence(model) > 0;
-  std::vector<Placed> parts{batcher_of(engine, states, root)};
+  std::vector<Placed> parts{batcher_of(engine, root)};
   // What it drops of a prompt leaves blocks that nobody else may hold or wait for.
   if (models::PoolBudget(model).limits())
     parts.push_back(
@@ -52,9 +52,7 @@ std::vector<Placed> parts_of(const Scenario& scenario, const PoolConfig& engine,
   if (engine.speculation && engine.speculation->draft.model)
     parts.push_back({{"the model that makes drafts", {}, {KvProperty::one_model}, {}}, serving});
   if (states)
-    parts.push_back(
-        {{model.name + " with its recurrent states", {}, {KvProperty::entries_alone, KvProperty::cached_prefixes}, {}},
-         serving});
+    parts.push_back({{model.name + " with its recurrent states", {}, {KvProperty::entries_alone}, {}}, serving});
   for (const serving::KvPlace* place : engine.places())
     parts.push_back({place->part(), where_of(root, {"serving", place->key()})});
   return parts;

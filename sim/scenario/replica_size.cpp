@@ -20,9 +20,11 @@ engine::Settings settings_of(const EngineConfig& engine) {
 }
 
 KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
-  const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.places().empty() &&
-                     engine::stated_kv_tokens(device, scenario.model_of(engine), engine.plan()) == 0;
-  return alone ? engine.kv_windows : KvWindows::ignored;
+  const models::ModelSpec& model = scenario.model_of(engine);
+  const bool states = models::state_bytes_per_sequence(model) > 0;
+  const bool alone = engine.role == serving::Role::any && !scenario.replicas_convert() && engine.places().empty();
+  const bool stated = engine::stated_kv_tokens(device, model, engine.plan()) > 0;
+  return (alone || states) && !stated ? engine.kv_windows : KvWindows::ignored;
 }
 
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {

@@ -23,7 +23,8 @@ struct ReplicaSize {
 };
 // How its KV memory is divided between layers with a window and layers without. Whole entries where others read or keep
 // them: vLLM's hybrid manager is off beside a KV connector, and tiers, hosts and KV transfers count the bytes of all
-// layers. Devices that state their own capacity are believed.
+// layers. Blocks beside recurrent states are those of the engine everywhere. Devices that state their own capacity are
+// believed.
 KvWindows windows_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 

@@ -270,7 +270,6 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
     if (!diagnostics.has_errors()) settle_precision(scenario, root, diagnostics);
     if (!diagnostics.has_errors()) read_drafts(scenario, root, catalogs, diagnostics);
     if (!diagnostics.has_errors()) check_pools(scenario, root, diagnostics);
-    if (!diagnostics.has_errors()) warn_of_states(scenario);
   }
   if (config.cost) {
     std::vector<std::string> groups;

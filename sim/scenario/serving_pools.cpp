@@ -257,13 +257,4 @@ void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& di
   }
 }
 
-void warn_of_states(Scenario& scenario) {
-  for (const PoolConfig& pool : scenario.pools) {
-    const models::ModelSpec& model = scenario.model_of(pool);
-    if (!pool.batcher->prefix_caching() || models::state_bytes_per_sequence(model) == 0) continue;
-    std::string text = model.name + " has layers with a recurrent state: no prefixes are kept";
-    if (std::ranges::find(scenario.warnings, text) == scenario.warnings.end()) scenario.warnings.push_back(text);
-  }
-}
-
 }  // namespace llmscape::scenario

@@ -14,7 +14,4 @@ std::vector<PoolConfig> resolve_pools(const Scenario& scenario, const YamlNode& 
 // drafts, adapters.
 void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics);
 
-// Says in the scenario's warnings where a batcher would keep prefixes, and recurrent states prevent it.
-void warn_of_states(Scenario& scenario);
-
 }  // namespace llmscape::scenario

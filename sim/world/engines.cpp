@@ -122,18 +122,16 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.lookahead = options_.lookahead;
   replica.rank_of_group = config.lock_step;
   replica.budget = models::PoolBudget(model);
-  replica.keeps_prefixes = models::state_bytes_per_sequence(model) == 0;
+  replica.sharing = models::sharing(model);
   replica.turns = turns_of(config, device, first);
   const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
   seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
                     first, devices, both || config.role == serving::Role::prefill,
                     both || config.role == serving::Role::decode});
-  const serving::KvSite site{model,
-                             size.block_tokens,
-                             size.block_bytes,
-                             size.kv,
-                             config.batcher->prefix_caching() && replica.keeps_prefixes,
-                             [&] { return tiers_.below(config, seats_.back(), replica.index); }};
+  const serving::KvSite site{
+      model, size.block_tokens, size.block_bytes, size.kv, config.batcher->prefix_caching(), [&] {
+        return tiers_.below(config, seats_.back(), replica.index, size);
+      }};
   for (const serving::KvPlace* place : config.places()) place->build(site, replica.below);
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
   replica.speculation = scenario::speculation_of(scenario_, config, device, size.max_model_len, streams);

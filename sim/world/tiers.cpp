@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ranges>
 
 namespace llmscape::world {
@@ -20,11 +21,13 @@ std::string sharers(const hardware::MemoryTier& tier, const Seat& seat, int repl
 }  // namespace
 
 std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat,
-                                                           int replica) {
-  const Bytes block_bytes(models::kv_bytes_per_token(scenario_.model_of(pool)) * static_cast<double>(pool.block_size));
+                                                           int replica, const scenario::ReplicaSize& size) {
+  const Bytes block_bytes = size.block_bytes;
+  const Bytes state_bytes(models::state_bytes_per_sequence(scenario_.model_of(pool)));
+  if (block_bytes == Bytes()) return {};  // states alone: no block of tokens that others could share
   std::vector<std::shared_ptr<serving::KvTier>> stack;
   // From the last on: each knows what lies below it, and so does what tells it from others.
-  std::string identity = fmt::format("model {}, blocks of {}", scenario_.model_index(pool), pool.block_size);
+  std::string identity = fmt::format("model {}, blocks of {}", scenario_.model_index(pool), size.block_tokens);
   for (const hardware::MemoryTier& tier : pool.kv_tiers | std::views::reverse) {
     const auto blocks = static_cast<std::int64_t>(*tier.capacity / block_bytes);
     if (blocks == 0) continue;
@@ -35,8 +38,10 @@ std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolC
       serving::KvTierConfig config;
       config.name = tier.name;
       config.blocks = blocks;
-      config.block_tokens = static_cast<int>(pool.block_size);
+      config.block_tokens = static_cast<int>(size.block_tokens);
       config.block_bytes = block_bytes;
+      config.state_bytes = state_bytes;
+      config.state_blocks = static_cast<std::int64_t>(std::ceil(state_bytes / block_bytes));
       config.read = *tier.read;
       config.write = *tier.write;
       config.latency = *tier.latency;
@@ -75,8 +80,9 @@ result::TierResult Tiers::sum(const std::string& name, Seconds end) const {
     sum.peak_bytes += bytes(totals.peak_blocks);
     sum.asked_tokens += totals.asked_tokens;
     sum.fetched_tokens += totals.blocks_read * config.block_tokens;
-    sum.read_bytes += bytes(totals.blocks_read);
-    sum.written_bytes += bytes(totals.blocks_written);
+    sum.read_bytes += bytes(totals.blocks_read) + static_cast<double>(totals.states_read) * config.state_bytes.si();
+    sum.written_bytes +=
+        bytes(totals.blocks_written) + static_cast<double>(totals.states_written) * config.state_bytes.si();
     sum.evicted_bytes += bytes(totals.evicted);
     sum.rejected_bytes += bytes(totals.rejected);
     reading += tier.reads().busy(end);

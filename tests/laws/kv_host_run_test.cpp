@@ -120,6 +120,69 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a budget: all entries of the prompt go to the host once, decodes read what stays of it") {
+  const std::string budget = "token_plan: {policy: kv_budget, keep: 1024}";
+  const result::RunResult result =
+      run_of(calls(1, 16'000, 11, "keeps: all, copies: in_turn"), {"model={preset: llama-3.1-8b, " + budget + "}"});
+  double entries = 0;
+  for (int decode = 0; decode < 10; ++decode) entries += 1024 + decode;
+  CHECK(result.kv_store("kv_host").at("written_bytes") == 16'010 * kTokenBytes);
+  CHECK(result.kv_store("kv_host").at("read_bytes") == entries * kTokenBytes);
+  // With one for each chunk, chunks read it too: 15 of 1,000 tokens behind the first.
+  const result::RunResult chunks =
+      run_of(calls(1, 16'000, 1, "keeps: all, copies: in_turn", "vllm_v1"),
+             {"model={preset: llama-3.1-8b, token_plan: {policy: kv_budget, keep: 500, select: each_chunk}}",
+              "serving.batcher.max_num_batched_tokens=1000"});
+  CHECK(chunks.kv_store("kv_host").at("written_bytes") == 16'000 * kTokenBytes);
+  CHECK(chunks.kv_store("kv_host").at("read_bytes") == 15 * 500 * kTokenBytes);
+}
+
+TEST_CASE("on the host entries stay cached, go to tiers and come back: what is written there is what is computed") {
+  // Eight chats of three turns, 1,000 tokens of message and 100 of answer each; the host's pool holds three of them.
+  const auto scenario = scenario_of(
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: a100-80}]}\n"
+      "serving: {batcher: vllm_v1, max_model_len: 8000, kv_tiers: [{name: store, capacity: 100 GB, read: 100 GB/s, "
+      "write: "
+      "100 GB/s, latency: 1 us}], kv_host: {name: host, capacity: 1.5 GB, read: 20 GB/s, write: 20 GB/s, latency: 10 "
+      "us, "
+      "keeps: all}}\n"
+      "workload: {requests: 24, warmup: 0 s, arrivals: {kind: closed_loop, users: 8}, stream: {kind: chat, turns: "
+      "{kind: "
+      "fixed, value: 3}, message: {kind: fixed, value: 1000}, output: {kind: fixed, value: 100}, think: {kind: fixed, "
+      "value: 5 s}, context: 8000}}\n");
+  const result::RunResult result = run_on_event_queue(*scenario);
+  CHECK(result.requests.completed == 24);
+  REQUIRE(result.kv_tiers.size() == 1);
+  CHECK(result.kv_tiers[0].read_bytes > 0);
+  CHECK(result.kv.preemptions == 0);
+  // Prompts of 1,000, 2,100 and 3,200 tokens, less what was reused; of an answer all but its last token.
+  CHECK(result.kv_store("kv_host").at("written_bytes") ==
+        Approx((8 * (1000.0 + 2100 + 3200) - static_cast<double>(result.tokens.reused) + 24 * 99) * kTokenBytes));
+  CHECK(json_on_simgrid(*scenario) == result::to_json(result));
+}
+
+TEST_CASE("what overflows to the host is swapped out too, with a budget or without; all of it comes back") {
+  const std::string streaming =
+      "schema: scenario/1\nmodel: {preset: llama-3.1-8b, token_plan: PLAN}\nhardware: {devices: [{preset: a100-80}]}\n"
+      "serving: {batcher: {policy: streaming, victims: swap}, kv_blocks: 300, max_model_len: 8000, kv_swap: {preset: "
+      "host-ddr5, capacity: 20 GB}, kv_host: {name: host, capacity: 0.5 GB, read: 20 GB/s, write: 20 GB/s, latency: 10 "
+      "us}}\n"
+      "workload: {arrivals: {kind: poisson, rate: 20 /s}, requests: 40, stream: {kind: lengths, prompt: {kind: fixed, "
+      "value: 1500}, output: {kind: fixed, value: 400}}}\n";
+  for (const std::string plan :
+       {"full", "{policy: kv_budget, keep: 512}", "{policy: kv_budget, keep: 700, then: ring}"}) {
+    CAPTURE(plan);
+    std::string text = streaming;
+    const auto scenario = scenario_of(text.replace(text.find("PLAN"), 4, plan));
+    const result::RunResult result = run_on_event_queue(*scenario);
+    CHECK(result.requests.completed == 40);
+    CHECK(result.kv_store("kv_swap").at("swaps") > 0);
+    CHECK(result.kv_store("kv_swap").at("read_bytes") == result.kv_store("kv_swap").at("written_bytes"));
+    CHECK(result.kv_store("kv_host").at("read_bytes") > 0);
+    CHECK(json_on_simgrid(*scenario) == result::to_json(result));
+  }
+}
+
 TEST_CASE("what cannot keep entries on the host says so") {
   const auto said = [](const std::string& serving) {
     return mistakes(

@@ -5,8 +5,9 @@
 
 namespace llmscape::serving {
 
-KvCache::KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching)
-    : total_(blocks), block_tokens_(block_tokens), prefix_caching_(prefix_caching), tree_(block_tokens) {}
+KvCache::KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching, std::int64_t state_blocks)
+    : total_(blocks), block_tokens_(block_tokens), prefix_caching_(prefix_caching), state_blocks_(state_blocks),
+      tree_(block_tokens, state_blocks > 0) {}
 
 PrefixTree::Match KvCache::match(const Prompt& content, std::int64_t tokens) const {
   if (!prefix_caching_) return {};
@@ -23,8 +24,26 @@ void KvCache::evict_for(std::int64_t blocks) {
   if (blocks > available()) throw std::logic_error("INV-4: more KV blocks taken than the pool has");
   if (blocks <= free()) return;
   PrefixTree::OnEvicted tell;
-  if (listener_) tell = [this](const Prompt& path) { listener_->on_evicted(path); };
-  evicted_ += tree_.evict(blocks - free(), tell);
+  if (listener_)
+    tell = [this](const Prompt& path, bool state) { listener_->on_evicted(path, state || state_blocks_ == 0); };
+  if (state_blocks_ == 0) {
+    evicted_ += tree_.evict(blocks - free(), tell);
+    return;
+  }
+  // A block at a time: the states at its end go with it.
+  while (blocks > free()) {
+    if (tree_.evictable_blocks() > 0) evicted_ += tree_.evict(1, tell);
+    else tree_.drop_state();
+  }
+}
+
+// In the place of what nobody holds, or of older states.
+void KvCache::keep_state(PrefixNode* tip) {
+  if (tip->state == 0) {
+    if (available() < state_blocks_) return;
+    evict_for(state_blocks_);
+  }
+  tree_.keep_state(tip);
 }
 
 void KvCache::take(Lease& lease, std::int64_t blocks) {
@@ -47,7 +66,9 @@ void KvCache::publish(Lease& lease, const Prompt& content, std::int64_t tokens) 
   lease.published_blocks = now.blocks;
   lease.private_blocks -= moved;
   private_ -= moved;
-  if (listener_ && moved > 0) listener_->on_published(content, lease.published_blocks);
+  if (state_blocks_ > 0 && now.blocks == whole) keep_state(lease.tip);
+  if (listener_ && moved > 0 && (state_blocks_ == 0 || lease.tip->state > 0))
+    listener_->on_published(content, lease.published_blocks);
 }
 
 void KvCache::shrink(Lease& lease, std::int64_t blocks) {
@@ -64,6 +85,9 @@ void KvCache::release(Lease& lease) {
   lease = Lease{};
 }
 
-void KvCache::forget() { tree_.evict(tree_.evictable_blocks()); }
+void KvCache::forget() {
+  tree_.evict(tree_.evictable_blocks());
+  while (tree_.states() > 0) tree_.drop_state();
+}
 
 }  // namespace llmscape::serving

@@ -13,17 +13,21 @@ namespace llmscape::serving {
 class KvCacheListener {
  public:
   virtual ~KvCacheListener() = default;
-  // The first `blocks` blocks of the content can be found now.
+  // The first `blocks` blocks of the content can be found now, and the states at their end where a prefix needs them.
   virtual void on_published(const Prompt& content, std::int64_t blocks) = 0;
-  // The last blocks of those that hold `path` are about to be evicted.
-  virtual void on_evicted(const Prompt& path) = 0;
+  // The last blocks of those that hold `path` are about to be evicted; `whole`: it can be found up to there.
+  virtual void on_evicted(const Prompt& path, bool whole) = 0;
 };
 
 // The paged KV memory of one replica: a pool of blocks, some held by requests, some cached for whoever comes with the
 // same prefix, the rest free. INV-4: free + cached + shared + private = total at every instant.
 class KvCache {
  public:
-  KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching);
+  // `state_blocks`: of the recurrent states of a sequence, kept beside the blocks that it publishes wherever a part of
+  // it that was computed ends, rounded down to whole blocks (vLLM's mamba_cache_mode 'align'; SGLang, by its page):
+  // only there can others go on. They stand in blocks that nobody has taken, those used the longest ago give way. 0:
+  // blocks are all that a sequence needs.
+  KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching, std::int64_t state_blocks = 0);
   void set_listener(KvCacheListener* listener) { listener_ = listener; }
 
   [[nodiscard]] std::int64_t blocks() const { return total_; }
@@ -31,9 +35,11 @@ class KvCache {
   [[nodiscard]] std::int64_t blocks_for(std::int64_t tokens) const {
     return (tokens + block_tokens_ - 1) / block_tokens_;
   }
-  // Blocks that can be taken now: free ones and cached ones that nobody refers to.
+  // Blocks that can be taken now: free ones, cached ones that nobody refers to, and those with states.
   [[nodiscard]] std::int64_t available() const { return total_ - private_ - tree_.referenced_blocks(); }
-  [[nodiscard]] std::int64_t free() const { return available() - tree_.evictable_blocks(); }
+  [[nodiscard]] std::int64_t free() const {
+    return available() - tree_.evictable_blocks() - tree_.states() * state_blocks_;
+  }
   // Blocks that would hold something, cached or not, if `more` were taken.
   [[nodiscard]] std::int64_t occupied(std::int64_t more = 0) const {
     return total_ - std::max<std::int64_t>(0, free() - more);
@@ -65,10 +71,12 @@ class KvCache {
 
  private:
   void evict_for(std::int64_t blocks);
+  void keep_state(PrefixNode* tip);
 
   std::int64_t total_;
   int block_tokens_;
   bool prefix_caching_;
+  std::int64_t state_blocks_;
   PrefixTree tree_;
   KvCacheListener* listener_ = nullptr;
   std::int64_t private_ = 0;

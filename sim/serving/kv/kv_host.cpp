@@ -9,8 +9,7 @@
 
 namespace llmscape::serving {
 
-KvHost::KvHost(KvHostConfig config)
-    : config_(std::move(config)) {
+KvHost::KvHost(KvHostConfig config) : config_(std::move(config)) {
   for (const KvHostConfig::Layers& layers : config_.layers) token_bytes_ += layers.token_bytes;
 }
 

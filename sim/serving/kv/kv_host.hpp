@@ -24,8 +24,8 @@ struct KvHostConfig {
   };
   std::vector<Layers> layers;
   int caches = 0;              // of all: each is copied by itself
-  BytesPerSecond read, write;      // of all ranks of a replica together
-  Seconds latency;                 // of a copy
+  BytesPerSecond read, write;  // of all ranks of a replica together
+  Seconds latency;             // of a copy
   KvCopies copies = KvCopies::overlapped;
   // Blocks stay cached: once the pool is full, new entries take the places of evicted ones, here or there.
   bool evicts = false;

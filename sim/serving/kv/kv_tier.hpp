@@ -16,6 +16,9 @@ struct KvTierConfig {
   std::int64_t blocks = 0;  // at least 1
   int block_tokens = 16;
   Bytes block_bytes;
+  // Recurrent states that go with the end of what is stored of a prompt, and the blocks whose place they take. 0: none.
+  Bytes state_bytes;
+  std::int64_t state_blocks = 0;
   BytesPerSecond read, write;
   Seconds latency;
   bool of_one_replica = true;  // stands and falls with it
@@ -25,6 +28,7 @@ struct KvTierConfig {
 struct KvTierTotals {
   std::int64_t asked_tokens = 0;  // looked for here, because HBM did not hold them
   std::int64_t blocks_read = 0, blocks_written = 0;
+  std::int64_t states_read = 0, states_written = 0;
   std::int64_t evicted = 0;    // blocks that were evicted; they went to the tier below if there is one
   std::int64_t forgotten = 0;  // blocks lost with what they stood in
   std::int64_t rejected = 0;   // blocks that found no place: all was being written or read
@@ -58,6 +62,8 @@ class KvTier : public KvStore, public KvPrefixes {
   [[nodiscard]] const Channel& reads() const { return reads_; }
   [[nodiscard]] const Channel& writes() const { return writes_; }
   [[nodiscard]] std::int64_t held() const { return tree_.referenced_blocks() + tree_.evictable_blocks(); }
+  // Blocks and what states take.
+  [[nodiscard]] std::int64_t occupied() const { return held() + tree_.states() * config_.state_blocks; }
   // INV-16. Throws std::logic_error.
   void check_invariants(bool waiting = false) const override;
 
@@ -67,6 +73,7 @@ class KvTier : public KvStore, public KvPrefixes {
     std::uint64_t stamp;
     PrefixNode* tip;
   };
+  void evict_for(std::int64_t blocks, Seconds now);
   void settle(Seconds now);
 
   KvTierConfig config_;

@@ -9,7 +9,6 @@ namespace llmscape::serving {
 
 using Sharing = hardware::MemoryTier::Sharing;
 
-// They keep what leaves the cache, and states are not in it.
 KvPart KvTiersPlace::part() const { return {"'kv_tiers'", {KvProperty::cached_prefixes}, {}, {}}; }
 
 // Blocks go down, and nodes are where the fabric says.

@@ -2,6 +2,7 @@
 #include "sim/serving/kv/prefix_tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace llmscape::serving {
 
@@ -93,7 +94,7 @@ struct PrefixTree::Cursor {
   }
 };
 
-PrefixTree::PrefixTree(int block_tokens) : block_tokens_(block_tokens) {}
+PrefixTree::PrefixTree(int block_tokens, bool states) : block_tokens_(block_tokens), with_states_(states) {}
 
 std::uint64_t PrefixTree::key(const PrefixNode* parent, std::uint64_t first_block) {
   return first_block ^ mix(parent->id);
@@ -106,7 +107,7 @@ PrefixNode* PrefixTree::child(const PrefixNode* parent, std::uint64_t first_bloc
 }
 
 PrefixTree::Match PrefixTree::match(const Prompt& content, std::int64_t limit, std::uint64_t newest) const {
-  Match result;
+  Match result, of_use;
   const PrefixNode* node = &root_;
   Cursor at(content);
   while (result.blocks < limit) {
@@ -118,15 +119,26 @@ PrefixTree::Match PrefixTree::match(const Prompt& content, std::int64_t limit, s
     result.blocks += same;
     if (below->references == 0) result.unreferenced_blocks += same;
     if (same < below->blocks) break;
+    if (below->state > 0) of_use = result;
     node = below;
   }
-  return result;
+  return with_states_ ? of_use : result;
 }
 
 void PrefixTree::unlink(PrefixNode* node) {
   (node->older ? node->older->newer : oldest_) = node->newer;
   (node->newer ? node->newer->older : newest_) = node->older;
   node->older = node->newer = nullptr;
+}
+
+void PrefixTree::forget_state(PrefixNode* node) {
+  if (node->state > 0) states_by_use_.erase(std::exchange(node->state, 0));
+}
+
+void PrefixTree::keep_state(PrefixNode* tip) {
+  forget_state(tip);
+  tip->state = ++uses_;
+  states_by_use_.emplace(tip->state, tip);
 }
 
 void PrefixTree::reference(PrefixNode* node) {
@@ -156,6 +168,7 @@ PrefixNode* PrefixTree::add(PrefixNode* parent, std::uint64_t first_block) {
 void PrefixTree::remove(PrefixNode* leaf) {
   children_.erase(key(leaf->parent, leaf->first_block));
   --leaf->parent->children;
+  forget_state(leaf);
   leaf->content.clear();
   leaf->blocks = 0;
   spare_.push_back(leaf);
@@ -204,6 +217,7 @@ PrefixNode* PrefixTree::acquire(const Prompt& content, std::int64_t blocks) {
     blocks -= below->blocks;
     node = below;
   }
+  if (node->state > 0) keep_state(node);
   return node == &root_ ? nullptr : node;
 }
 
@@ -217,7 +231,8 @@ PrefixTree::Published PrefixTree::publish(PrefixNode* tip, const Prompt& content
     const std::uint64_t first_block = at.hash(block_tokens_);
     PrefixNode* below = child(node, first_block);
     if (!below) {
-      const bool own_leaf = node != &root_ && node->references == 1 && node->children == 0 && node->stamp == stamp;
+      const bool own_leaf =
+          node != &root_ && node->references == 1 && node->children == 0 && node->stamp == stamp && node->state == 0;
       if (!own_leaf) {
         node = add(node, first_block);
         node->references = 1;
@@ -273,7 +288,7 @@ std::int64_t PrefixTree::evict(std::int64_t blocks, const OnEvicted& hear) {
   while (evicted < blocks && oldest_) {
     PrefixNode* node = oldest_;
     const std::int64_t some = std::min(blocks - evicted, node->blocks);
-    if (hear) hear(path_to(node));
+    if (hear) hear(path_to(node), node->state > 0);
     node->blocks -= some;
     evictable_ -= some;
     evicted += some;
@@ -281,6 +296,7 @@ std::int64_t PrefixTree::evict(std::int64_t blocks, const OnEvicted& hear) {
       unlink(node);
       remove(node);
     } else {
+      forget_state(node);
       truncate(node->content, node->blocks * block_tokens_);
     }
   }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct PrefixNode {
   std::int64_t references = 0;  // requests whose path includes it
   std::int64_t children = 0;
   std::uint64_t stamp = 0;      // of the publication that brought its blocks
+  std::uint64_t state = 0;      // of the recurrent states kept at its end, by time of use; 0: none
   PrefixNode* older = nullptr;  // list of unreferenced nodes, by time of release
   PrefixNode* newer = nullptr;
 };
@@ -31,7 +33,8 @@ struct PrefixNode {
 // of a request before its head (vLLM's free list), so a leaf always goes before its parent.
 class PrefixTree {
  public:
-  explicit PrefixTree(int block_tokens);
+  // `states`: blocks are of use up to where a sequence's recurrent states were kept, and no further.
+  explicit PrefixTree(int block_tokens, bool states = false);
 
   struct Match {
     std::int64_t blocks = 0;
@@ -59,10 +62,16 @@ class PrefixTree {
   // Gives the path's references back; what nobody else holds becomes evictable.
   void release(PrefixNode* tip);
 
-  // Hears the content of a path whose last blocks are about to be forgotten.
-  using OnEvicted = std::function<void(const Prompt& path)>;
+  // Hears the content of a path whose last blocks are about to be forgotten, and whether states were kept at its end.
+  using OnEvicted = std::function<void(const Prompt& path, bool state)>;
   // Forgets up to `blocks` evictable blocks, the longest released first; returns how many.
   std::int64_t evict(std::int64_t blocks, const OnEvicted& hear = {});
+
+  // The states of a sequence that has computed what ends in `tip` are kept there, until those blocks are forgotten.
+  void keep_state(PrefixNode* tip);
+  // Forgets the states that were kept or taken hold of the longest ago. There must be some.
+  void drop_state() { forget_state(states_by_use_.begin()->second); }
+  [[nodiscard]] std::int64_t states() const { return static_cast<std::int64_t>(states_by_use_.size()); }
 
   [[nodiscard]] std::int64_t referenced_blocks() const { return referenced_; }
   [[nodiscard]] std::int64_t evictable_blocks() const { return evictable_; }
@@ -75,10 +84,14 @@ class PrefixTree {
   void split(PrefixNode* node, std::int64_t blocks);
   void reference(PrefixNode* node);
   void unlink(PrefixNode* node);
+  void forget_state(PrefixNode* node);
   [[nodiscard]] Prompt path_to(const PrefixNode* node) const;
   [[nodiscard]] static std::uint64_t key(const PrefixNode* parent, std::uint64_t first_block);
 
   std::int64_t block_tokens_;
+  bool with_states_;
+  std::map<std::uint64_t, PrefixNode*> states_by_use_;
+  std::uint64_t uses_ = 0;
   PrefixNode root_;
   std::deque<PrefixNode> nodes_;
   std::vector<PrefixNode*> spare_;

@@ -24,10 +24,18 @@ Policy* only(const std::vector<std::shared_ptr<KvStore>>& stores) {
   return found;
 }
 
+// Of the states of one sequence: a block each, whatever its length.
+std::int64_t state_blocks(const std::vector<WindowLayers>& windows) {
+  double blocks = 0;
+  for (const WindowLayers& layers : windows) blocks += layers.weight * static_cast<double>(layers.most);
+  return static_cast<std::int64_t>(std::ceil(blocks));
+}
+
 }  // namespace
 
 KvMemory::KvMemory(KvMemoryConfig config)
-    : pool(config.blocks, config.block_tokens, config.prefix_caching),
+    : pool(config.blocks, config.block_tokens, config.prefix_caching && config.sharing != models::Sharing::none,
+           config.sharing == models::Sharing::exact_end ? state_blocks(config.windows) : 0),
       offload(*this, config.below, config.max_sequences), config_(std::move(config)), spill_(only<KvSpill>(stores())),
       preemption_(only<KvPreemption>(stores())) {
   if (offload.active()) pool.set_listener(&offload);

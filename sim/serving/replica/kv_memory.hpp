@@ -27,6 +27,7 @@ struct KvMemoryConfig {
   std::int64_t blocks = 0;  // of the pool; those of a store that spills included
   int block_tokens = 16;
   bool prefix_caching = false;
+  models::Sharing sharing = models::Sharing::any_block;  // what prefix caching keeps
   // Decoding sequences take blocks as they grow; false: each reserves its whole length when it is admitted (reserve()).
   bool grows = true;
   // Entries that stay of a prompt; the blocks of the others are free from then on. Needs a pool without prefixes, and

@@ -34,7 +34,8 @@ EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vect
   EngineConfig engine;
   engine.kv.blocks = config_.kv_blocks;
   engine.kv.block_tokens = config_.block_tokens;
-  engine.kv.prefix_caching = policy.prefix_caching() && config_.keeps_prefixes;
+  engine.kv.prefix_caching = policy.prefix_caching();
+  engine.kv.sharing = config_.sharing;
   engine.kv.grows = policy.kv_grows();
   engine.kv.budget = config_.budget;
   engine.kv.largest_chunk = policy.max_tokens();

@@ -47,7 +47,7 @@ struct ReplicaConfig {
   Speculation speculation{};
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
-  bool keeps_prefixes = true;   // where the batcher does: not with recurrent states, which end where a prompt ends
+  models::Sharing sharing = models::Sharing::any_block;  // what the batcher, if it keeps prefixes, keeps of them
   models::PoolBudget budget{};  // of entries that stay of a prompt
   KvBelow below{};              // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
 };

@@ -71,20 +71,59 @@ TEST_CASE("Nemotron-3 Nano on one H100: its pool by hand, and a run that holds w
   // (64 x 64 x 128 x 4 + 3 x 6144 x 2) / (2 x 2 x 128 x 2) = 2,084 tokens, in steps of 16: 2,096.
   CHECK(size.block_tokens == 2096);
   CHECK(size.windows[0].weight == doctest::Approx(23.0 / 6));
-  REQUIRE(scenario->warnings.size() == 1);
-  CHECK(holds(scenario->warnings[0], "no prefixes are kept"));
+  CHECK(scenario->warnings.empty());
   const auto result = run_on_event_queue(*scenario);
   CHECK(result.requests.completed == 40);
   // Of 4 sequences: a block of entries, and 23 / 6 blocks of states rounded up.
   CHECK(result.kv.peak_use == doctest::Approx(4.0 * (1 + 4) / static_cast<double>(size.kv.all())));
-  CHECK(result.tokens.reused == 0);
+  CHECK(result.tokens.reused == 0);  // prompts of 1,000 tokens fill no block
+}
+
+TEST_CASE("a second turn goes on where blocks of 2,096 tokens end (vLLM), or where the first one did (SGLang)") {
+  const auto reused = [](const std::string& serving) {
+    const auto scenario = scenario_of(
+        "schema: scenario/1\nmodel: nemotron-3-nano-30b-a3b\nhardware: {devices: [{preset: h100-sxm}]}\nserving: " +
+        serving +
+        "\nworkload: {requests: 20, warmup: 0 s, arrivals: {kind: closed_loop, users: 2}, stream: {kind: chat, turns: "
+        "{kind: fixed, value: 2}, message: {kind: fixed, value: 5000}, output: {kind: fixed, value: 500}, context: "
+        "20000}}\n");
+    const auto result = run_on_event_queue(*scenario);
+    CHECK(result.requests.completed == 20);
+    return result.tokens.reused;
+  };
+  // Of a first turn of 5,000 and 500 tokens that a second one of 10,500 follows, ten times; the last answered token has
+  // no entries.
+  CHECK(reused("{batcher: vllm_v1}") == 10 * (5499 / 2096) * 2096);
+  CHECK(reused("{engine: sglang, block_size: 1}") == 10 * 5499);
+}
+
+TEST_CASE("prefixes that end in states come back from a tier: blocks of 2,096 tokens and a state, by hand") {
+  // Four chats, one after the other, in a pool that holds one: 12 blocks, of which states take four.
+  const auto scenario = scenario_of(
+      "schema: scenario/1\nmodel: nemotron-3-nano-30b-a3b\nhardware: {devices: [{preset: h100-sxm}]}\nserving: "
+      "{batcher: vllm_v1, kv_blocks: 12, max_model_len: 13000, kv_fetch: always, kv_write: write_through, kv_tiers: "
+      "[{name: store, capacity: 100 GB, read: 100 GB/s, write: 100 GB/s, latency: 1 us}]}\nworkload: {requests: 8, "
+      "warmup: 0 s, arrivals: {kind: closed_loop, users: 4}, stream: {kind: chat, turns: {kind: fixed, value: 2}, "
+      "message: {kind: fixed, value: 5000}, output: {kind: fixed, value: 100}, think: {kind: fixed, value: 20 s}, "
+      "context: 13000}}\n");
+  const auto result = run_on_event_queue(*scenario);
+  CHECK(result.requests.completed == 8);
+  REQUIRE(result.kv_tiers.size() == 1);
+  CHECK(result.tokens.reused == 4 * (5099 / 2096) * 2096);
+  CHECK(result.tokens.fetched > 0);
+  CHECK(result.tokens.fetched % 2096 == 0);
+  const models::ModelSpec& model = scenario->model_of(scenario->pools[0]);
+  const double block = 2096 * models::kv_bytes_per_token(model), state = models::state_bytes_per_sequence(model);
+  const double read = result.kv_tiers[0].read_bytes, fetches = static_cast<double>(result.tokens.fetched) / (2 * 2096);
+  CHECK(read == doctest::Approx(fetches * (2 * block + state)));
 }
 
 TEST_CASE("what nothing carries yet is refused by name, with all mistakes at once") {
-  const auto found = mistakes(served("nemotron-3-nano-30b-a3b", "{kv_tiers: [host-ddr5]}"));
+  const auto found = mistakes(served("nemotron-3-nano-30b-a3b", "{kv_host: host-ddr5}"));
   CHECK(holds(
       found,
-      "'kv_tiers' needs cached prefixes, which nemotron-3-nano-30b-a3b with its recurrent states does not leave"));
+      "'kv_host' needs sequences that keep KV entries and no recurrent states, which nemotron-3-nano-30b-a3b with its "
+      "recurrent states does not leave"));
 }
 
 }  // namespace states_test

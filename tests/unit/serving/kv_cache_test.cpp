@@ -42,6 +42,50 @@ TEST_CASE("blocks are free, cached, shared or private, and add up (INV-4)") {
   CHECK_THROWS_AS(kv.take(c, 2), std::logic_error);
 }
 
+TEST_CASE(
+    "beside recurrent states a prefix is found where a part that was computed ended, in whole blocks (544, "
+    "Qwen3-Next)") {
+  KvCache kv(20, 544, true, 3);
+  Lease a;
+  kv.take(a, 4);
+  kv.publish(a, {{1, 1100}}, 1100);  // a chunk ends in the third block ...
+  kv.publish(a, {{1, 1700}}, 1700);  // ... and the prompt in the fourth
+  CHECK(kv.match({{1, 5000}}, 5000).blocks == 3);
+  CHECK(kv.match({{1, 1632}, {2, 900}}, 2532).blocks == 3);
+  CHECK(kv.match({{1, 1631}, {2, 900}}, 2531).blocks == 2);  // 1,088 tokens
+  CHECK(kv.match({{1, 1087}, {2, 900}}, 1987).blocks == 0);  // a block is there, and no state at its end
+  CHECK(kv.available() == 16);                               // states give way
+  CHECK(kv.free() == 16 - 2 * 3);
+  Lease b;
+  kv.share(b, {{1, 1088}, {2, 900}}, 2);  // the states at 1,088 are those used last
+  kv.take(b, 12);
+  CHECK(kv.match({{1, 1631}, {2, 900}}, 2531).blocks == 2);
+  CHECK(kv.match({{1, 5000}}, 5000).blocks == 2);  // those at 1,632 had to go
+  kv.take(b, 4);
+  CHECK(kv.match({{1, 5000}}, 5000).blocks == 0);
+  CHECK(kv.available() == 0);
+  kv.release(a);
+  kv.release(b);
+  CHECK(kv.used() == 0);
+  kv.forget();
+  CHECK(kv.free() == 20);
+}
+
+TEST_CASE("states go with the block at whose end they stand") {
+  KvCache kv(8, 16, true, 2);
+  Lease a;
+  kv.take(a, 3);
+  kv.publish(a, {{1, 32}}, 32);
+  kv.publish(a, {{1, 48}}, 48);
+  kv.release(a);
+  CHECK(kv.free() == 8 - 3 - 2 * 2);
+  Lease b;
+  kv.take(b, 3);  // one is free, the last block and its states are three
+  CHECK(kv.evicted() == 1);
+  CHECK(kv.match({{1, 100}}, 100).blocks == 2);
+  CHECK(kv.free() == 1);
+}
+
 TEST_CASE("without prefix caching nothing is found again") {
   KvCache kv(10, 16, false);
   Lease lease;
