@@ -31,7 +31,7 @@ void KvOffload::begin_fetches(EngineState& state, Seconds now) {
   state.waiting.visit([&](Request& request) {
     const std::int64_t tokens = request.tokens_to_compute();
     const PrefixTree::Match hit = request.sequence.sought_below ? PrefixTree::Match{} : state.kv.match(request);
-    free -= state.kv.pool.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks;
+    free -= state.kv.pool.blocks_for(tokens) - hit.blocks + hit.unreferenced_blocks + state.kv.window_blocks(request);
     if (free < 0 || (slots-- <= 0 && !prefetch_)) return false;
     if (!request.sequence.sought_below) next.push_back(&request);
     return true;
@@ -71,13 +71,15 @@ void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
   for (KvPrefixes* tier : stores_)
     tier->count_asked(((tokens - 1) / state.kv.pool.block_tokens() - hit.blocks) * state.kv.pool.block_tokens());
   const Source source = best_source(state.kv.content(request), tokens, hit.blocks, now);
-  if (!source.store || state.kv.pool.available() - hit.unreferenced_blocks < source.blocks - hit.blocks) return;
+  // With the recurrent states, for which there must be a place when they come.
+  const std::int64_t blocks = source.blocks - hit.blocks + state.kv.window_blocks(request);
+  if (!source.store || state.kv.pool.available() - hit.unreferenced_blocks < blocks) return;
   Fetch fetch{&request, source.store, {}, source.blocks, {}};
   fetch.read = source.store->read(state.kv.content(request), hit.blocks, source.blocks, now);
   state.waiting.erase(request);
   if (!request.answered()) request.clock.enter(RequestPhase::fetching, now);
   state.kv.pool.share(fetch.lease, state.kv.content(request), hit.blocks);
-  state.kv.pool.take(fetch.lease, source.blocks - hit.blocks);
+  state.kv.pool.take(fetch.lease, blocks);
   request.sequence.fetched_from = hit.blocks * state.kv.pool.block_tokens();
   request.sequence.fetched_to = source.blocks * state.kv.pool.block_tokens();
   fetches_.push_back(fetch);
@@ -94,6 +96,7 @@ bool KvOffload::end_fetches(EngineState& state, Seconds now) {
            if (fetch.read.arrival > now) return false;
            Request& request = *fetch.request;
            fetch.store->release(fetch.read.tip);
+           state.kv.pool.shrink(fetch.lease, state.kv.pool.blocks_for(request.sequence.fetched_to));
            state.kv.pool.publish(fetch.lease, state.kv.content(request), request.sequence.fetched_to);
            state.kv.pool.release(fetch.lease);
            state.waiting.push(request);

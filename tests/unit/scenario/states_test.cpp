@@ -88,28 +88,28 @@ TEST_CASE("a second turn goes on where blocks of 2,096 tokens end (vLLM), or whe
         "{kind: fixed, value: 2}, message: {kind: fixed, value: 5000}, output: {kind: fixed, value: 500}, context: "
         "20000}}\n");
     const auto result = run_on_event_queue(*scenario);
-    CHECK(result.requests.completed == 20);
+    CHECK(result.requests.completed == 40);
     return result.tokens.reused;
   };
-  // Of a first turn of 5,000 and 500 tokens that a second one of 10,500 follows, ten times; the last answered token has
-  // no entries.
-  CHECK(reused("{batcher: vllm_v1}") == 10 * (5499 / 2096) * 2096);
-  CHECK(reused("{engine: sglang, block_size: 1}") == 10 * 5499);
+  // Of a first turn of 5,000 and 500 tokens that a second one of 10,500 follows, in twenty chats; the last answered
+  // token has no entries.
+  CHECK(reused("{batcher: vllm_v1}") == 20 * (5499 / 2096) * 2096);
+  CHECK(reused("{engine: {name: sglang}, block_size: 1}") == 20 * 5499);
 }
 
 TEST_CASE("prefixes that end in states come back from a tier: blocks of 2,096 tokens and a state, by hand") {
-  // Four chats, one after the other, in a pool that holds one: 12 blocks, of which states take four.
+  // Two chats at a time in a pool that holds one: 12 blocks, of which states take four.
   const auto scenario = scenario_of(
       "schema: scenario/1\nmodel: nemotron-3-nano-30b-a3b\nhardware: {devices: [{preset: h100-sxm}]}\nserving: "
       "{batcher: vllm_v1, kv_blocks: 12, max_model_len: 13000, kv_fetch: always, kv_write: write_through, kv_tiers: "
       "[{name: store, capacity: 100 GB, read: 100 GB/s, write: 100 GB/s, latency: 1 us}]}\nworkload: {requests: 8, "
-      "warmup: 0 s, arrivals: {kind: closed_loop, users: 4}, stream: {kind: chat, turns: {kind: fixed, value: 2}, "
+      "warmup: 0 s, arrivals: {kind: closed_loop, users: 2}, stream: {kind: chat, turns: {kind: fixed, value: 2}, "
       "message: {kind: fixed, value: 5000}, output: {kind: fixed, value: 100}, think: {kind: fixed, value: 20 s}, "
       "context: 13000}}\n");
   const auto result = run_on_event_queue(*scenario);
-  CHECK(result.requests.completed == 8);
+  CHECK(result.requests.completed == 16);
   REQUIRE(result.kv_tiers.size() == 1);
-  CHECK(result.tokens.reused == 4 * (5099 / 2096) * 2096);
+  CHECK(result.tokens.reused == 8 * (5099 / 2096) * 2096);
   CHECK(result.tokens.fetched > 0);
   CHECK(result.tokens.fetched % 2096 == 0);
   const models::ModelSpec& model = scenario->model_of(scenario->pools[0]);
