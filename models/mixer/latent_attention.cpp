@@ -26,7 +26,7 @@ std::int64_t LatentAttention::inner_parameters(int tensor) const {
 }
 
 SequenceState LatentAttention::state(const Precision& precision, int /*tensor*/) const {
-  return {.bytes_per_token = (kv_rank + rope_dim) * precision.kv.bytes_with_scales()};
+  return {.bytes_per_token = precision.kv.stored_bytes(kv_rank + rope_dim, 0)};
 }
 
 bool LatentAttention::absorbed_is_cheaper(std::int64_t tokens, std::int64_t cached) const {

@@ -24,8 +24,8 @@ std::int64_t SoftmaxAttention::inner_parameters(int tensor) const {
 }
 
 SequenceState SoftmaxAttention::state(const Precision& precision, int tensor) const {
-  const double elements = 2.0 * kv_heads_of_rank(tensor) * head_dim;
-  return {.bytes_per_token = elements * precision.kv.bytes_with_scales(), .reach = window};
+  const double elements = static_cast<double>(kv_heads_of_rank(tensor)) * head_dim;
+  return {.bytes_per_token = precision.kv.stored_bytes(elements, elements), .reach = window};
 }
 
 void SoftmaxAttention::add_token_work(OperatorList& list, const LayerShare& share) const {

@@ -119,7 +119,7 @@ TEST_CASE("formats stand in the configuration, in its text model or in the file 
     REQUIRE(model);
     CHECK(model->precision.weights.name == stored.weights);
     CHECK(model->precision.expert_weights().name == stored.experts);
-    CHECK(model->precision.kv.name == stored.kv);
+    CHECK(model->precision.kv.name() == stored.kv);
     CHECK(memory_need(*model, {}, 1, 1).weights.si() / 1e9 == doctest::Approx(stored.gigabytes).epsilon(0.04));
   }
 }
