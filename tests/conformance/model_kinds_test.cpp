@@ -23,6 +23,7 @@ struct Kind {
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
       {"states and attention", "{preset: qwen3.5-35b-a3b, weights: fp8}"},
+      {"layers whose heads differ, keys as values", "{preset: gemma-4-26b-a4b, weights: fp8}"},
       {"unlike formats", "{preset: llama-3.2-1b, kv: {keys: int8, values: int2, group: 64, zero_point: true}}"},
       {"a budget at the prompt's end", "{preset: llama-3.2-1b, token_plan: {policy: kv_budget, share: 0.3}}", true},
       {"a budget for each chunk",
