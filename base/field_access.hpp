@@ -36,6 +36,8 @@ std::optional<YamlNode> unless_default(std::optional<YamlNode> value, const std:
 // The mapping of a struct.
 YamlNode write_struct(const void* object, const void* absent, const StructInfo& info,
                       const std::vector<std::shared_ptr<const FieldAccess>>& access, int digits);
+// A bare scalar as the mapping that it stands for, where the group has such a key; other nodes as they are.
+YamlNode with_bare_key(const YamlNode& node, const FieldInfo& info);
 // The mapping of a kind, with its tag before its fields.
 YamlNode with_tag(const std::string& tag, const std::string& name, YamlNode fields);
 
@@ -105,9 +107,9 @@ class GroupAccess final : public MemberAccess<T, M> {
       if (!node.is_mapping()) return report_not(node, info, "a mapping", diagnostics);
       for (const auto& entry : node.entries) fields_.read(out[entry.key], entry.value, diagnostics);
     } else if constexpr (std::is_same_v<M, std::optional<U>>) {
-      fields_.read(out.emplace(), node, diagnostics);
+      fields_.read(out.emplace(), with_bare_key(node, info), diagnostics);
     } else {
-      fields_.read(out, node, diagnostics);
+      fields_.read(out, with_bare_key(node, info), diagnostics);
     }
   }
   [[nodiscard]] std::optional<YamlNode> write(const void* object, const void* absent, const FieldInfo& info,

@@ -35,6 +35,7 @@ struct FieldInfo {
   std::vector<std::string> choices;
   const StructInfo* group = nullptr;
   const FamilyInfo* family = nullptr;
+  std::string bare;     // groups: the key that a bare scalar stands for: fp8 means {keys: fp8}; empty: none
   std::string catalog;  // mappings may name `preset: NAME`, read from this catalogue; a bare scalar NAME means the same
 };
 

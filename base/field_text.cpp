@@ -20,7 +20,10 @@ std::string one_value_of(const FieldInfo& field) {
     case ValueKind::quantity: return fmt::format("{} ({})", name_of(field.dimension), example_of(field.dimension));
     case ValueKind::text: return "text";
     case ValueKind::choice: return fmt::format("{}", fmt::join(field.choices, " | "));
-    case ValueKind::group: return field.group->name;
+    case ValueKind::group:
+      return field.bare.empty()
+                 ? field.group->name
+                 : fmt::format("{} | {}", one_value_of(*field.group->find(field.bare)), field.group->name);
     case ValueKind::any: return field.map ? "mapping" : "any";
     case ValueKind::family: break;
   }

@@ -53,4 +53,12 @@ YamlNode with_tag(const std::string& tag, const std::string& name, YamlNode fiel
   return node;
 }
 
+YamlNode with_bare_key(const YamlNode& node, const FieldInfo& info) {
+  if (info.bare.empty() || !node.is_scalar()) return node;
+  YamlNode mapping = YamlNode::mapping(node.where);
+  mapping.origin = node.origin;
+  mapping.set(info.bare, node);
+  return mapping;
+}
+
 }  // namespace llmscape::detail

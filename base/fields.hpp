@@ -95,6 +95,11 @@ class Fields {
       info_.choices = std::move(choices);
       return *this;
     }
+    // Of a group: a bare scalar is the value of that key of it.
+    Refine& or_bare(std::string key) {
+      info_.bare = std::move(key);
+      return *this;
+    }
     Refine& preset_from(std::string catalog) {
       info_.catalog = std::move(catalog);
       return *this;

@@ -137,6 +137,8 @@ class SchemaWriter {
   }
 
   Json one_value(const FieldInfo& field) {
+    if (field.group && !field.bare.empty())
+      return {{"anyOf", Json::array({one_value(*field.group->find(field.bare)), reference(*field.group)})}};
     if (field.group) return field.catalog.empty() ? reference(*field.group) : group_or_preset(field);
     if (field.family) return family(field);
     return field.sourced ? sourced(field) : scalar(field);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/field_access.hpp"
 #include "base/yaml_lines.hpp"
 
 namespace llmscape {
@@ -90,10 +91,20 @@ class Restater {
   }
 
   void in_value(YamlNode& has, const YamlNode& says, const FieldInfo& field, const std::string& place) {
+    if (field.group && has.is_scalar()) return in_bare(has, says, field, place);
     if (field.group) return in_struct(has, says, *field.group, place);
     if (field.family) return in_kind(has, says, *field.family, place);
     const bool sourced = field.sourced && (has.is_mapping() || says.is_mapping());
     if (!(sourced ? same_sourced(has, says, field) : same_scalar(has, says, field))) replace(has, says, place);
+  }
+
+  // A bare scalar stays one as long as it says all.
+  void in_bare(YamlNode& has, const YamlNode& says, const FieldInfo& field, const std::string& place) {
+    YamlNode meant = detail::with_bare_key(has, field);
+    fill_defaults(meant, *field.group);
+    const std::size_t before = differences.size();
+    in_struct(meant, says, *field.group, place);
+    if (differences.size() > before) has = std::move(meant);
   }
 
   void in_kind(YamlNode& has, const YamlNode& says, const FamilyInfo& family, const std::string& place) {

@@ -95,7 +95,8 @@ KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const mod
     const double filled = (kKeyBlock + std::min(tokens_of_tile, static_cast<double>(chunk.tokens))) / 2;
     work.scores = static_cast<double>(group) * (pairs + static_cast<double>(chunk.tokens) * filled);
     work.widths = work.stored = widths;
-    const KernelCost cost = attention_cost(p, threads, work, a.kv.bytes_with_scales(), 2 * a.heads * widths * pairs);
+    const double element = a.kv.stored_bytes(a.head_dim, a.value_width()) / widths;
+    const KernelCost cost = attention_cost(p, threads, work, element, 2 * a.heads * widths * pairs);
     all.time += cost.time;
     all.flops += cost.flops;
     all.bf16_flops += cost.bf16_flops;
@@ -116,7 +117,7 @@ KernelCost attention_cost(const CpuAttention& p, std::int64_t threads, const mod
   work.widths = score_width + value_width;
   work.stored = a.stored_width();
   const double flops = 2 * a.heads * work.widths * entries * static_cast<double>(a.tokens_per_sequence);
-  return attention_cost(p, threads, work, a.kv.bytes_with_scales(), flops);
+  return attention_cost(p, threads, work, a.stored_bytes() / work.stored, flops);
 }
 
 KernelCost state_cost(const CpuAttention& p, std::int64_t threads, const models::StateUpdate& u) {

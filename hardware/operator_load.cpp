@@ -36,14 +36,15 @@ struct Loader {
       scored += estimated_pairs(a, chunk);
     }
     return {OperatorFamily::prefill_attention, 2 * a.heads * widths * pairs + 2.0 * a.heads * a.head_dim * scored,
-            keys * a.kv_heads * widths * a.kv.bytes_with_scales() + queries * a.heads * widths * kActivationBytes,
+            keys * a.kv_heads * a.kv.stored_bytes(a.head_dim, a.value_width()) +
+                queries * a.heads * widths * kActivationBytes,
             kHalf, kHalf};
   }
   OperatorLoad operator()(const models::DecodeAttention& a) const {
-    const double score_width = a.head_dim, value_width = a.value_width(), stored = a.stored_width();
+    const double score_width = a.head_dim, value_width = a.value_width();
     const double entries = static_cast<double>(a.attended.sum), queries = static_cast<double>(a.tokens_per_sequence);
     return {OperatorFamily::decode_attention, 2 * a.heads * (score_width + value_width) * entries * queries,
-            entries * a.kv_heads * stored * a.kv.bytes_with_scales(), kHalf, kHalf};
+            entries * a.kv_heads * a.stored_bytes(), kHalf, kHalf};
   }
   OperatorLoad operator()(const models::StateUpdate& u) const {
     const StateLoad load = load_of(u);

@@ -53,7 +53,7 @@ bool narrow(const Format& format) { return format.bytes < kSixteenBits; }
 bool four_bit_float(const Format& format) {
   return format.name == "fp4" || format.name == "nvfp4" || format.name == "mxfp4";
 }
-bool integers(const Format& format) { return format.name == "int8" || format.name == "int4"; }
+bool integers(const Format& format) { return format.name.starts_with("int"); }
 
 Units units_of(const Format& inputs) {
   if (!narrow(inputs)) return Units::none;
@@ -176,7 +176,12 @@ class Served {
   }
 
   void check_kv() {
-    const Format& kv = served_.precision.kv;
+    const models::KvFormat& both = served_.precision.kv;
+    check_kv(both.keys);
+    if (both.values.name != both.keys.name) check_kv(both.values);
+  }
+
+  void check_kv(const Format& kv) {
     if (four_bit_float(kv) && !arithmetic_.fp4)
       served_.problems.push_back(
           fmt::format("'{}' has no kernels for KV in {}: that needs units for fp4", device_.name, kv.name));
@@ -212,7 +217,7 @@ std::string in_words(const models::Precision& p) {
   std::string out = "weights " + p.weights.name;
   if (p.expert_weights().name != p.weights.name) out += ", experts " + p.expert_weights().name;
   if (p.embedding_weights().name != p.weights.name) out += ", embeddings " + p.embedding_weights().name;
-  return fmt::format("{}, activations {}, KV {}", out, p.activations.name, p.kv.name);
+  return fmt::format("{}, activations {}, KV {}", out, p.activations.name, p.kv.name());
 }
 
 }  // namespace llmscape::hardware

@@ -17,8 +17,9 @@ void append(std::vector<models::Linear>& to, const std::array<models::Linear, 2>
 void describe_heads(LayerShape& layer, const models::SoftmaxAttention& a) {
   layer.heads = a.heads;
   layer.kv_heads = a.kv_heads;
-  layer.key_width = layer.value_width = a.head_dim;
-  layer.prefill_pair_flops = layer.decode_pair_flops = 4.0 * layer.heads * a.head_dim;
+  layer.key_width = a.head_dim;
+  layer.value_width = a.value_width();
+  layer.prefill_pair_flops = layer.decode_pair_flops = 2.0 * layer.heads * (a.head_dim + a.value_width());
 }
 
 void describe_heads(LayerShape& layer, const models::LatentAttention& a) {

@@ -33,7 +33,8 @@ std::vector<AdaptedInput> adapted_inputs(const Adapter& adapter, std::int64_t hi
   if (const auto* attention = std::get_if<SoftmaxAttention>(&group.mixer)) {
     const std::int64_t queries = std::int64_t{attention->heads / tensor} * attention->head_dim;
     const std::int64_t keys = std::int64_t{attention->kv_heads_of_rank(tensor)} * attention->head_dim;
-    for (const auto& [target, width] : {std::pair{"q", queries}, {"k", keys}, {"v", keys}})
+    const std::int64_t values = attention->key_value_columns(tensor) - keys;
+    for (const auto& [target, width] : {std::pair{"q", queries}, {"k", keys}, {"v", values}})
       if (adapts(adapter, target)) projections.outs.push_back(width);
   }
 

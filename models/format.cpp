@@ -15,6 +15,8 @@ const std::vector<Format>& formats() {
       {"fp8_block", 1, 16384, 4},  // DeepSeek-V3 (arXiv 2412.19437, 3.3): a 32-bit scale per 128 x 128 block
       {"int8", 1},                 // one scale per channel (SmoothQuant, arXiv 2211.10438)
       {"int4", 0.5, 128, 2},       // GPTQ (arXiv 2210.17323) and AWQ (arXiv 2306.00978): a 16-bit scale per 128
+      {"int3", 0.375, 128, 2},     // GPTQ; packed without gaps
+      {"int2", 0.25, 128, 2},      // GPTQ; KIVI (arXiv 2402.02750) stores keys and values so, with a zero point each
       {"fp4", 0.5, 16, 1},         // as nvfp4
       {"nvfp4", 0.5, 16, 1},       // NVIDIA Blackwell: E2M1, an FP8 scale per 16
       {"mxfp8", 1, 32, 1},         // OCP Microscaling 1.0: an E8M0 scale per 32

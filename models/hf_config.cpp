@@ -23,6 +23,8 @@ std::span<const Architecture> architectures() {
       {"Gemma2ForCausalLM", "gemma2", read_gemma2},
       {"Gemma3ForCausalLM", "gemma3", read_gemma3},
       {"Gemma3ForConditionalGeneration", "gemma3", read_gemma3, "text_config"},
+      {"Gemma4ForConditionalGeneration", "gemma4", read_gemma4, "text_config"},
+      {"Gemma4ForCausalLM", "gemma4", read_gemma4},
       {"OPTForCausalLM", "opt", read_opt},
       {"MixtralForCausalLM", "mixtral", read_mixtral},
       {"Qwen2MoeForCausalLM", "qwen2_moe", read_qwen2_moe},
@@ -33,10 +35,13 @@ std::span<const Architecture> architectures() {
       {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", read_qwen3_5, "text_config"},
       {"NemotronHForCausalLM", "nemotron_h", read_nemotron_h},
       {"MiMoForCausalLM", "mimo", read_qwen2},
+      {"MiMoV2FlashForCausalLM", "mimo_v2", read_mimo_v2},
+      {"Step3p7FlashForCausalLM", "step3p7", read_step3p7},
       {"DeciLMForCausalLM", "decilm", read_decilm},
       {"Llama4ForConditionalGeneration", "llama4", read_llama4, "text_config"},
       {"DeepseekV32ForCausalLM", "deepseek_v32", read_sparse_deepseek},
       {"KimiK25ForConditionalGeneration", "kimi_k25", read_deepseek, "text_config"},
+      {"KimiK3ForConditionalGeneration", "kimi_k3", read_kimi_k3, "text_config"},
       {"DeepseekV2ForCausalLM", "deepseek_v2", read_deepseek},
       {"DeepseekV3ForCausalLM", "deepseek_v3", read_deepseek},
       {"GlmMoeDsaForCausalLM", "glm_moe_dsa", read_sparse_deepseek},
@@ -64,12 +69,6 @@ constexpr Refused kRefused[] = {
      "residual "
      "streams are not modelled"},
     {"MiniMaxM3ForCausalLM", "block-sparse attention (sparse_attention_config) is not modelled"},
-    {"Gemma4ForConditionalGeneration",
-     "keys that serve as values too, and experts beside a dense feed-forward in one layer, are not modelled"},
-    {"MiMoV2FlashForCausalLM", "keys and values of unlike widths (v_head_dim) are not modelled"},
-    {"Step3p7FlashForCausalLM", "gates of attention heads, and layers whose heads differ in number, are not modelled"},
-    {"KimiK3ForConditionalGeneration",
-     "attention over the outputs of earlier layers (attn_res_block_size) is not modelled"},
 };
 
 // nullptr after reporting.

@@ -29,7 +29,7 @@ LayerParameters layer_parameters(std::int64_t hidden, const LayerGroup& group, i
   }
   sum.common += router(hidden, kind).parameters();
   if (kind.shared_width > 0) sum.common += parameters_of(feed_forward(hidden, kind.shared_width, kind, tensor));
-  sum.common += 2 * kind.latent * hidden;
+  sum.common += 2 * kind.latent * hidden + (kind.latent_norm ? kind.latent : 0);
   sum.expert = parameters_of(feed_forward(kind.expert_input(hidden), kind.expert_width, kind, expert_shards));
   return sum;
 }

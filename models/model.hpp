@@ -19,6 +19,7 @@ struct FeedForward {
   std::int64_t expert_width = 0;
   std::int64_t shared_width = 0;  // all shared experts together
   std::int64_t latent = 0;  // width of what goes into and comes out of the routed ones, by a projection each; 0: hidden
+  bool latent_norm = false;  // a norm of that width (Kimi-K3)
   [[nodiscard]] std::int64_t expert_input(std::int64_t hidden) const { return latent > 0 ? latent : hidden; }
   bool router_bias = false;
   bool shared_gate = false;  // a gate of `hidden` weights on the shared expert (Qwen2-MoE)

@@ -55,6 +55,7 @@ const Fields<NativeAttention>& attention_fields() {
     f.add("heads", &Native::heads, "query heads").between(1, kWidest).required();
     f.add("kv_heads", &Native::kv_heads, "key-value heads; gqa needs them").between(0, kWidest);
     f.add("head_dim", &Native::head_dim, "width of a head; gqa needs it").between(0, kWidest);
+    f.add("value_dim", &Native::value_dim, "width of a head's values; 0: head_dim").between(0, kWidest);
     f.add("window", &Native::window, "sliding window in tokens, the token itself included; 0: full")
         .between(0, kWidest);
     f.add("qkv_bias", &Native::qkv_bias, "the projections to queries, keys and values have biases");
@@ -62,7 +63,9 @@ const Fields<NativeAttention>& attention_fields() {
     f.add("qk_norm", &Native::qk_norm, "a norm over each head of queries and keys");
     f.add("qk_norm_full", &Native::qk_norm_full, "a norm over all heads of queries and keys at once");
     f.add("sinks", &Native::sinks, "one learned sink per head");
-    f.add("output_gate", &Native::output_gate, "a gate beside each query scales the output (Qwen3.5)");
+    f.add("output_gate", &Native::output_gate, "a gate for each value scales the output (Qwen3.5)");
+    f.add("head_gate", &Native::head_gate, "a gate for each head scales its output (Step-3.7)");
+    f.add("keys_as_values", &Native::keys_as_values, "values are the projected keys; both are cached (Gemma-4)");
     f.add("q_rank", &Native::q_rank, "mla: rank of the queries; 0: projected directly").between(0, kWidest);
     f.add("kv_rank", &Native::kv_rank, "mla: rank of the latent that is cached").between(0, kWidest);
     f.add("rope_dim", &Native::rope_dim, "mla: width of the rotated part of keys and queries").between(0, kWidest);
@@ -92,6 +95,7 @@ const Fields<StateLayer>& state_fields() {
         .required();
     f.add("value_dim", &StateLayer::value_dim, "width of the values of a head").between(1, kWidest).required();
     f.add("convolution", &StateLayer::convolution, "tokens that the causal convolution reads").between(1, 64);
+    f.add("full_gate", &StateLayer::full_gate, "kimi_delta: the output gate is one whole matrix (Kimi-K3)");
     f.add("state_bytes", &StateLayer::state_bytes, "bytes of an element of the state: 4 or 2").between(1, 8);
     f.check(check_state);
     return f;
@@ -111,6 +115,7 @@ const Fields<FeedForward>& feed_forward_fields() {
     f.add("shared_width", &FeedForward::shared_width, "width of all shared experts together").between(0, kWidest);
     f.add("latent", &FeedForward::latent, "width in which routed experts work, behind a projection; 0: hidden")
         .between(0, kWidest);
+    f.add("latent_norm", &FeedForward::latent_norm, "a norm of that width (Kimi-K3)");
     f.add("router_bias", &FeedForward::router_bias, "the router has a bias per expert");
     f.add("shared_gate", &FeedForward::shared_gate, "a gate of `hidden` weights on the shared expert");
     f.check(check_feed_forward);
@@ -153,7 +158,7 @@ LayerGroup group_of(const NativeGroup& native) {
 
 Mixer NativeAttention::mixer() const {
   if (kind == Kind::latent)
-    return LatentAttention{heads, q_rank, kv_rank, rope_dim, nope_dim, v_dim, qkv_bias, output_bias};
+    return LatentAttention{heads, q_rank, kv_rank, rope_dim, nope_dim, v_dim, qkv_bias, output_bias, output_gate};
   SoftmaxAttention attention;
   attention.heads = heads;
   attention.kv_heads = kv_heads;
@@ -165,6 +170,9 @@ Mixer NativeAttention::mixer() const {
   attention.qk_norm_full = qk_norm_full;
   attention.sinks = sinks;
   attention.output_gate = output_gate;
+  attention.value_dim = value_dim;
+  attention.head_gate = head_gate;
+  attention.keys_as_values = keys_as_values;
   return attention;
 }
 

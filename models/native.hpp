@@ -13,9 +13,10 @@ namespace llmscape::models {
 struct NativeAttention {
   enum class Kind { gqa, latent };  // gqa covers multi-head and multi-query
   Kind kind = Kind::gqa;
-  int heads = 0, kv_heads = 0, head_dim = 0;
+  int heads = 0, kv_heads = 0, head_dim = 0, value_dim = 0;
   std::int64_t window = 0;
-  bool qkv_bias = false, output_bias = false, qk_norm = false, qk_norm_full = false, sinks = false, output_gate = false;
+  bool qkv_bias = false, output_bias = false, qk_norm = false, qk_norm_full = false, sinks = false, output_gate = false,
+       head_gate = false, keys_as_values = false;
   int q_rank = 0, kv_rank = 0, rope_dim = 0, nope_dim = 0, v_dim = 0;
   [[nodiscard]] Mixer mixer() const;
 };

@@ -39,7 +39,7 @@ struct PrefillAttention {
   std::vector<PrefillChunk> chunks;
   int heads = 0, kv_heads = 0, head_dim = 0;  // of this rank; head_dim: of queries and keys
   std::int64_t window = 0;                    // most entries that a token attends to; 0: all
-  Format kv;
+  KvFormat kv;
   // A kernel that skips what is not attended to, as devices name it; empty: a dense one. Before it, and in a dense one
   // at the end of a prompt, a chunk's last `estimate_queries` tokens are scored against all its keys, to find what is
   // attended to or kept.
@@ -52,6 +52,7 @@ struct PrefillAttention {
   // Of a KV head: of a value, and of what is stored of a token.
   [[nodiscard]] int value_width() const { return value_dim > 0 ? value_dim : head_dim; }
   [[nodiscard]] int stored_width() const { return values_in_keys ? head_dim : head_dim + value_width(); }
+  [[nodiscard]] double stored_bytes() const { return kv.stored_bytes(head_dim, values_in_keys ? 0 : value_width()); }
   bool operator==(const PrefillAttention&) const = default;
 };
 struct DecodeAttention {
@@ -60,12 +61,13 @@ struct DecodeAttention {
   Attended attended;  // entries under this layer's KV law
   int heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t window = 0;
-  Format kv;
+  KvFormat kv;
   AttentionKernel kernel = AttentionKernel::softmax;
   int value_dim = 0;  // as in PrefillAttention
   bool values_in_keys = false;
   [[nodiscard]] int value_width() const { return value_dim > 0 ? value_dim : head_dim; }
   [[nodiscard]] int stored_width() const { return values_in_keys ? head_dim : head_dim + value_width(); }
+  [[nodiscard]] double stored_bytes() const { return kv.stored_bytes(head_dim, values_in_keys ? 0 : value_width()); }
   bool operator==(const DecodeAttention&) const = default;
 };
 

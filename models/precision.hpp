@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace llmscape::models {
 
@@ -16,8 +17,30 @@ struct Format {
   bool operator==(const Format&) const = default;
 };
 
+// How a KV cache stores keys and values. Latent attention has one entry for both, in the format of the keys.
+struct KvFormat {
+  KvFormat() = default;
+  // Both alike, as nearly all engines store them.
+  KvFormat(const Format& both) : keys(both), values(both) {}
+  KvFormat(Format of_keys, Format of_values) : keys(std::move(of_keys)), values(std::move(of_values)) {}
+  Format keys, values;
+  [[nodiscard]] bool alike() const { return keys == values; }
+  // "fp8", or "int8 keys and int2 values".
+  [[nodiscard]] std::string name() const {
+    return keys.name == values.name ? keys.name : keys.name + " keys and " + values.name + " values";
+  }
+  // Of one element without scales, the mean of both.
+  [[nodiscard]] double bytes() const { return (keys.bytes + values.bytes) / 2; }
+  // What so many elements of keys and of values take, with their scales.
+  [[nodiscard]] double stored_bytes(double key_width, double value_width) const {
+    return key_width * keys.bytes_with_scales() + value_width * values.bytes_with_scales();
+  }
+  bool operator==(const KvFormat&) const = default;
+};
+
 struct Precision {
-  Format weights, activations, kv;
+  Format weights, activations;
+  KvFormat kv;
   // Where they are not stored as `weights`: routed experts (GPT-OSS: mxfp4), and embedding and head, which most
   // quantised checkpoints leave at 16 bits.
   std::optional<Format> experts, embeddings;

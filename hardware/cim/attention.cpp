@@ -18,20 +18,22 @@ CimLoad vector_attention(const LayerShape& layer, const AttentionLoad& work) {
   return load;
 }
 
-CimLoad macro_attention(const Macro& macro, std::int64_t macros, const LayerShape& layer, const models::Format& kv,
+CimLoad macro_attention(const Macro& macro, std::int64_t macros, const LayerShape& layer, const models::KvFormat& kv,
                         const AttendingSequences& sequences) {
   const auto rows = static_cast<double>(*macro.rows);
-  const auto columns = static_cast<double>(weight_columns(macro, kv));
+  const auto key_columns = static_cast<double>(weight_columns(macro, kv.keys));
+  const auto value_columns = static_cast<double>(weight_columns(macro, kv.values));
   const double heads = static_cast<double>(layer.count) * layer.kv_heads;
   const double partial = sequences.count / 2;
-  const double tiles = heads * (std::ceil(layer.key_width / rows) * (sequences.keys / columns + partial) +
-                                std::ceil(layer.value_width / columns) * (sequences.keys / rows + partial));
+  const double tiles = heads * (std::ceil(layer.key_width / rows) * (sequences.keys / key_columns + partial) +
+                                std::ceil(layer.value_width / value_columns) * (sequences.keys / rows + partial));
   const double queries = sequences.tokens_per_sequence * layer.heads / layer.kv_heads;  // of one KV head
   CimLoad load;
   load.write_rounds = std::ceil(tiles / static_cast<double>(macros));
   load.vector_passes = load.write_rounds * queries;
   load.written = Bytes(layer.count * sequences.keys * layer.kv_bytes);
-  load.multiply(heads * sequences.keys * queries * (layer.key_width + layer.value_width), kv, macro);
+  load.multiply(heads * sequences.keys * queries * layer.key_width, kv.keys, macro);
+  load.multiply(heads * sequences.keys * queries * layer.value_width, kv.values, macro);
   return load;
 }
 

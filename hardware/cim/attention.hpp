@@ -22,7 +22,7 @@ struct AttendingSequences {
 // Scores and values in macros: of each KV head the keys are written as a matrix d x s and the values as one s x d, and
 // the queries of its group pass through both. A sequence fills its last tile by half on average; masked products are
 // computed too; the tiles of all heads and layers share rounds.
-CimLoad macro_attention(const Macro&, std::int64_t macros, const LayerShape&, const models::Format& kv,
+CimLoad macro_attention(const Macro&, std::int64_t macros, const LayerShape&, const models::KvFormat& kv,
                         const AttendingSequences&);
 
 }  // namespace llmscape::hardware

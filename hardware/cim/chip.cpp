@@ -64,9 +64,10 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
     if (!holds(format))
       found.push_back(fmt::format("the macros of {} hold weights in {}, not in {}", name,
                                   fmt::join(weight_formats, " or "), format.name));
-  if (attention == AttentionUnit::macros && !holds(model.precision.kv))
+  const models::KvFormat& kv = model.precision.kv;
+  if (attention == AttentionUnit::macros && (!holds(kv.keys) || !holds(kv.values)))
     found.push_back(fmt::format("attention in the macros of {} needs a KV cache in {}, not in {}", name,
-                                fmt::join(weight_formats, " or "), model.precision.kv.name));
+                                fmt::join(weight_formats, " or "), kv.name()));
   found.erase(std::unique(found.begin(), found.end()), found.end());
   if (!found.empty()) return found;
 

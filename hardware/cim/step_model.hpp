@@ -20,7 +20,7 @@ class CimStepModel final : public StepModel {
   [[nodiscard]] CimLoad decode_attention(const LayerShape&, const models::Batch&, const AttentionLoad&) const;
 
   CimDevice chip_;
-  models::Format kv_;
+  models::KvFormat kv_;
   StepShape shape_;
   Mapping mapping_;
   std::int64_t computing_macros_;

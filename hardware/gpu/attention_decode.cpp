@@ -31,9 +31,6 @@ double seconds_per_byte(const Chip& chip, double bandwidth, double kv_bytes, con
   return (1 - hits) / bandwidth + hits / warm->bandwidth.si();
 }
 
-// Of a token's keys and values under one KV head.
-double entry_bytes_of(const models::DecodeAttention& a) { return a.stored_width() * a.kv.bytes_with_scales(); }
-
 }  // namespace
 
 KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p, const models::DecodeAttention& a,
@@ -46,7 +43,7 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
   const double mean = entries / sequences;
   // Width of a query against a key, of a value, and of what is stored per entry and KV head.
   const double score_width = a.head_dim, value_width = a.value_width();
-  const double entry_bytes = entry_bytes_of(a);
+  const double entry_bytes = a.stored_bytes();
 
   const double work = sequences * a.kv_heads;
   const bool grouped = a.heads > a.kv_heads;
@@ -81,7 +78,7 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
 Seconds attention_tail(const DecodeAttentionParameters& p, const models::DecodeAttention& a) {
   if (!p.tail_bandwidth || a.sequences <= 0) return {};
   const double mean = static_cast<double>(a.attended.sum) / static_cast<double>(a.sequences);
-  return Bytes((static_cast<double>(a.attended.max) - mean) * entry_bytes_of(a)) / *p.tail_bandwidth;
+  return Bytes((static_cast<double>(a.attended.max) - mean) * a.stored_bytes()) / *p.tail_bandwidth;
 }
 
 const Fields<DecodeAttentionParameters>& decode_attention_fields() {

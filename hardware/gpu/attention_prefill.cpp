@@ -87,8 +87,7 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
   const double sms = static_cast<double>(*chip.multiprocessors);
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
   const double score_width = shape.head_dim, value_width = shape.value_width();
-  const double entry_width = shape.stored_width();
-  const double key_bytes = shape.kv_heads * entry_width * shape.kv.bytes_with_scales();
+  const double key_bytes = shape.kv_heads * shape.stored_bytes();
   const double edge = static_cast<double>(p.tile_edge);
   const double block = edge * edge * (2 * (score_width + value_width) + p.softmax_flops) /
                        (p.compute_efficiency * chip.peak_bf16.value.si() / sms);

@@ -41,7 +41,7 @@ KernelCost sparse_attention_cost(const Chip& chip, const SparseAttentionParamete
   }
   const double keys_width = shape.head_dim, widths = keys_width + shape.value_width();
   const Flops flops(2 * shape.heads * (widths * pairs + keys_width * scored));
-  const double entry = shape.kv_heads * shape.stored_width() * shape.kv.bytes_with_scales();
+  const double entry = shape.kv_heads * shape.stored_bytes();
   const Bytes bytes((keys + kSparseAppendPasses * tokens) * entry + tokens * shape.heads * widths * kSparseElement);
   const Seconds time =
       p.launch + flops / (p.compute_efficiency * *chip.peak_bf16) + bytes / (memory_efficiency * *chip.hbm_bandwidth);

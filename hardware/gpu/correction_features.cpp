@@ -48,7 +48,7 @@ Features features_of(const models::DecodeAttention& attention) {
   f.set(Feature::streams, sequences * kv_heads);
   f.set(Feature::group, static_cast<double>(attention.tokens_per_sequence) * attention.heads / kv_heads);
   f.set(Feature::head_width, attention.head_dim);
-  f.set(Feature::bytes, attention.kv.bytes);
+  f.set(Feature::bytes, attention.kv.bytes());
   return f;
 }
 
@@ -67,7 +67,7 @@ Features features_of(const models::PrefillAttention& shape, std::span<const mode
   f.set(Feature::kv_heads, shape.kv_heads);
   f.set(Feature::group, static_cast<double>(shape.heads) / shape.kv_heads);
   f.set(Feature::head_width, shape.head_dim);
-  f.set(Feature::bytes, shape.kv.bytes);
+  f.set(Feature::bytes, shape.kv.bytes());
   return f;
 }
 

@@ -33,10 +33,10 @@ bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit
 
 bool FittedRange::check(const models::DecodeAttention& a, const DecodeAttentionParameters& fit) {
   std::string& text = first(OperatorFamily::decode_attention);
-  if (a.sequences > 0 && a.kv.bytes < kHalfPrecision && &fit == &gpu_.decode_attention) {
+  if (a.sequences > 0 && a.kv.bytes() < kHalfPrecision && &fit == &gpu_.decode_attention) {
     if (text.empty())
       text = fmt::format("KV in {}: that kernel was not timed, and is priced with the fit to 16 bits at its own bytes",
-                         a.kv.name);
+                         a.kv.name());
     return false;
   }
   const bool inside = a.sequences <= fit.most_sequences && a.attended.max <= fit.longest_context;

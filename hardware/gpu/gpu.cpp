@@ -38,8 +38,8 @@ const GemmParameters& Gpu::gemm_of(const models::Format& weights, const models::
   return own != gemm_by_format.end() ? own->second : gemm;
 }
 
-const DecodeAttentionParameters& Gpu::decode_attention_of(const models::Format& kv) const {
-  const auto own = decode_attention_by_kv.find(kv.name);
+const DecodeAttentionParameters& Gpu::decode_attention_of(const models::KvFormat& kv) const {
+  const auto own = kv.alike() ? decode_attention_by_kv.find(kv.keys.name) : decode_attention_by_kv.end();
   return own != decode_attention_by_kv.end() ? own->second : decode_attention;
 }
 

@@ -55,7 +55,7 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] Gpu at_clock(double share) const;
   [[nodiscard]] const SparseAttentionParameters& sparse_attention_of(const std::string& kernel) const;
   [[nodiscard]] const StateKernels& state_of(models::StateForm form) const;
-  [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::Format& kv) const;
+  [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::KvFormat& kv) const;
   [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
   // Eight-bit weights have kernels of their own only where their inputs are narrow too: tables are of W8A8 and W4A16.
   [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights, const models::Format& inputs) const;

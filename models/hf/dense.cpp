@@ -4,6 +4,8 @@
 #include "models/hf/families.hpp"
 #include "models/hf/layers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -110,6 +112,51 @@ ModelSpec read_gemma3(ConfigReader& config) {
   const std::int64_t pattern = config.integer("sliding_window_pattern", 6);  // the last of each so many layers is full
   add_layers(config, model, layer, config.integer("num_hidden_layers", 26), config.count("sliding_window", 4096),
              [&](std::int64_t i) { return (i + 1) % pattern != 0; });
+  return model;
+}
+
+// Sliding layers and full ones differ in heads too. Where `attention_k_eq_v`, the full ones have no projection of their
+// own to values. With experts, a dense part runs beside them, and four more norms: of its output, of the experts' input
+// and output, and of what the router reads, which also has a scale for each expert.
+ModelSpec read_gemma4(ConfigReader& config) {
+  ModelSpec model = frame_of(config, true);
+  for (const char* key : {"hidden_size_per_layer_input", "num_kv_shared_layers"})
+    if (config.count(key, 0) > 0) config.error(key, fmt::format("'{}' above 0 is not modelled", key));
+  if (config.flag("use_double_wide_mlp", false))
+    config.error("use_double_wide_mlp", "feed-forward parts of two widths are not modelled");
+  LayerGroup layer;
+  layer.norms = 4;
+  FeedForward& kind = layer.feed_forward;
+  if (config.flag("enable_moe_block", false)) {
+    layer.norms = 8;
+    kind.experts = static_cast<int>(config.integer("num_experts"));
+    kind.experts_per_token = static_cast<int>(config.integer("top_k_experts"));
+    kind.expert_width =
+        config.integer(config.has("moe_intermediate_size") ? "moe_intermediate_size" : "expert_intermediate_size");
+    kind.shared_width = config.integer("intermediate_size");
+    kind.router_bias = true;
+    check_experts(config, kind, "top_k_experts");
+  } else {
+    kind = dense(config);
+  }
+  SoftmaxAttention sliding = heads_of(config, model.hidden, {.head_dim = 256});
+  sliding.qkv_bias = sliding.output_bias = config.flag("attention_bias", false);
+  sliding.qk_norm = true;
+  SoftmaxAttention full = sliding;
+  full.head_dim = static_cast<int>(config.integer("global_head_dim", sliding.head_dim));
+  full.keys_as_values = config.flag("attention_k_eq_v", false);
+  if (full.keys_as_values)
+    full.kv_heads = static_cast<int>(config.integer("num_global_key_value_heads", sliding.kv_heads));
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 512),
+                                  model.max_position, [](std::int64_t i) { return (i + 1) % 6 != 0; });
+  std::vector<LayerGroup> all;
+  for (const std::int64_t window : windows) {
+    SoftmaxAttention attention = window > 0 ? sliding : full;
+    attention.window = window;
+    layer.mixer = attention;
+    all.push_back(layer);
+  }
+  model.groups = alike(all);
   return model;
 }
 

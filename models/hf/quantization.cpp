@@ -94,7 +94,7 @@ void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   const std::int64_t bits = bits_of(reader, "num_bits");
   const bool floating = reader.text("type") == "float";
   const Format stored = floating && bits == 8 ? *format_named("fp8")
-                        : floating            ? *format_named("nvfp4")
+                        : floating            ? *format_named(group_of(reader) == 32 ? "mxfp4" : "nvfp4")
                                    : grouped_integers(bits, group_of(reader), !reader.flag("symmetric", true));
   if (leaves_attention(config)) {
     precision.experts = stored;
@@ -136,8 +136,13 @@ struct ModelOpt {
     } else if (known(algorithm)) {
       const YamlNode* left = config.find(config.has("ignore") ? "ignore" : "exclude_modules");
       const Format format = format_of(algorithm);
-      if (routed && leaves_whole_attention(left)) precision.experts = format;
+      const bool wide_attention = leaves_whole_attention(left);
+      if (routed && wide_attention) precision.experts = format;
       else precision.weights = format;
+      if (wide_attention && !routed)
+        config.diagnostics().warning(
+            left->where, "attention that stays wider than the feed-forward is not modelled: its weights are taken as " +
+                             format.name + " too, which makes them too small");
       if (algorithm != "W4A16_NVFP4") precision.activations = format;
     } else {
       config.error("quant_algo", fmt::format("unknown algorithm '{}'", algorithm),

@@ -176,6 +176,68 @@ ModelSpec read_glm4_moe(ConfigReader& config) {
   return model;
 }
 
+// Full layers and sliding ones differ in KV heads; values are narrower than keys. Which layer slides, and which has
+// experts, stands in lists of 0 and 1. The layers of multi-token prediction belong to no step.
+ModelSpec read_mimo_v2(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  const auto heads = [&](const std::string& before) {
+    SoftmaxAttention attention;
+    attention.heads = static_cast<int>(config.integer(before + "num_attention_heads"));
+    attention.kv_heads = static_cast<int>(config.integer(before + "num_key_value_heads"));
+    attention.head_dim = static_cast<int>(config.integer(before + "head_dim"));
+    attention.value_dim = static_cast<int>(config.integer(before + "v_head_dim"));
+    attention.sinks =
+        config.flag(before.empty() ? "add_full_attention_sink_bias" : "add_swa_attention_sink_bias", false);
+    attention.qkv_bias = config.flag("attention_bias", false);
+    return attention;
+  };
+  const SoftmaxAttention full = heads("");
+  SoftmaxAttention sliding = heads("swa_");
+  sliding.window = config.integer("sliding_window");
+  FeedForward routed = experts_of(config, "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size");
+  routed.shared_width = config.count("n_shared_experts", 0) * routed.expert_width;
+  routed.router_bias = config.text("topk_method") == "noaux_tc";
+  const FeedForward unrouted = dense(config);
+  const std::int64_t layers = config.integer("num_hidden_layers");
+  const auto listed = [&](std::string_view key) {
+    std::vector<bool> ones;
+    if (const YamlNode* list = config.find(key))
+      for (const YamlNode& item : list->items) ones.push_back(item.text == "1");
+    if (static_cast<std::int64_t>(ones.size()) != layers)
+      config.error(key, fmt::format("'{}' must name each of the {} layers by 0 or 1", key, layers));
+    ones.resize(static_cast<std::size_t>(layers));
+    return ones;
+  };
+  const std::vector<bool> slides = listed("hybrid_layer_pattern"), has_experts = listed("moe_layer_freq");
+  std::vector<LayerGroup> all;
+  for (std::size_t i = 0; i < slides.size(); ++i) {
+    LayerGroup layer;
+    layer.mixer = slides[i] ? sliding : full;
+    layer.feed_forward = has_experts[i] ? routed : unrouted;
+    all.push_back(layer);
+  }
+  model.groups = alike(all);
+  return model;
+}
+
+// Norms of queries and keys and a gate for each head are those of Step-3.5 (vLLM, step3p5.py): the file names neither.
+ModelSpec read_step3p7(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LayerGroup layer;
+  layer.mixer = heads_of(config, model.hidden);
+  layer.softmax().qk_norm = true;
+  layer.softmax().head_gate = true;
+  FeedForward routed = experts_of(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
+  routed.shared_width = config.count("share_expert_dim", 0);
+  routed.router_bias = config.flag("use_moe_router_bias", false);
+  const std::int64_t first_routed = config.count("first_k_dense_replace", 0);
+  const FeedForward unrouted = dense(config);
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 0),
+                                  model.max_position, [](std::int64_t i) { return i % 4 != 0; });
+  model.groups = groups_of(layer, windows, [&](std::int64_t i) { return i >= first_routed ? routed : unrouted; });
+  return model;
+}
+
 ModelSpec read_phimoe(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;

@@ -117,6 +117,61 @@ ModelSpec read_qwen3_5(ConfigReader& config) {
   return model;
 }
 
+// Kimi's delta attention in three layers of four, latent attention without positions in the others. Experts work in a
+// narrower space. The gate of latent attention is taken as wide as its values, shared experts as wide as in Kimi-K2:
+// the file says neither.
+ModelSpec read_kimi_k3(ConfigReader& config) {
+  ModelSpec model = frame_of(config, false);
+  LatentAttention latent;
+  latent.heads = static_cast<int>(config.integer("num_attention_heads"));
+  latent.q_rank = static_cast<int>(config.integer("q_lora_rank", 0));
+  latent.kv_rank = static_cast<int>(config.integer("kv_lora_rank"));
+  latent.rope_dim = static_cast<int>(config.integer("qk_rope_head_dim"));
+  latent.nope_dim = static_cast<int>(config.integer("qk_nope_head_dim"));
+  latent.v_dim = static_cast<int>(config.integer("v_head_dim"));
+  latent.output_gate = config.flag("mla_use_output_gate", false);
+  const YamlNode none;
+  const YamlNode* linear = config.find("linear_attn_config");
+  if (!linear || !linear->is_mapping())
+    config.error("linear_attn_config", "'linear_attn_config' must describe the layers with a state");
+  ConfigReader states(linear ? *linear : none, config.diagnostics());
+  StateLayer state;
+  state.form = StateForm::kimi_delta;
+  state.heads = state.key_heads = static_cast<int>(states.integer("num_heads"));
+  state.key_dim = state.value_dim = static_cast<int>(states.integer("head_dim"));
+  state.convolution = static_cast<int>(states.integer("short_conv_kernel_size", 4));
+  state.full_gate = states.flag("use_full_rank_gate", false);
+  FeedForward routed;
+  routed.experts = static_cast<int>(config.integer("num_experts"));
+  routed.experts_per_token = static_cast<int>(config.integer("num_experts_per_token"));
+  routed.expert_width = config.integer("moe_intermediate_size");
+  routed.shared_width = config.count("num_shared_experts", 0) * routed.expert_width;
+  routed.latent = config.count("routed_expert_hidden_size", 0);
+  routed.latent_norm = routed.latent > 0 && config.flag("latent_moe_use_norm", false);
+  routed.router_bias = config.text("topk_method") == "noaux_tc";
+  check_experts(config, routed, "num_experts_per_token");
+  FeedForward unrouted;
+  unrouted.width = config.integer("intermediate_size");
+  if (const std::int64_t block = config.count("attn_res_block_size", 0); block > 0)
+    config.diagnostics().warning(
+        config.node().where,
+        fmt::format("attention over the outputs of earlier blocks of {} layers is not modelled: it costs nothing",
+                    block));
+  const std::int64_t layers = config.integer("num_hidden_layers"), first = config.count("first_k_dense_replace", 0);
+  std::vector<bool> full(static_cast<std::size_t>(layers));
+  for (const std::int64_t number : states.integers("full_attn_layers"))  // counted from 1
+    if (number <= layers) full[static_cast<std::size_t>(number - 1)] = true;
+  std::vector<LayerGroup> all;
+  for (std::int64_t i = 0; i < layers; ++i) {
+    LayerGroup layer;
+    layer.mixer = full[static_cast<std::size_t>(i)] ? Mixer(latent) : Mixer(state);
+    layer.feed_forward = i >= first ? routed : unrouted;
+    all.push_back(layer);
+  }
+  model.groups = alike(all);
+  return model;
+}
+
 // Each layer is one part: Mamba 2, attention without positions, a plain feed-forward or experts, behind one norm.
 ModelSpec read_nemotron_h(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);

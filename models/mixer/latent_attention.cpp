@@ -13,8 +13,12 @@ std::vector<Linear> LatentAttention::projections(std::int64_t hidden, int tensor
   const std::int64_t queries = mine * (nope_dim + rope_dim);
   const Linear latent{hidden, kv_rank + rope_dim, qkv_bias};
   const Linear output{mine * v_dim, hidden, output_bias};
-  if (q_rank == 0) return {{hidden, queries}, latent, output};
-  return {{hidden, q_rank, qkv_bias}, {q_rank, queries}, latent, output};
+  std::vector<Linear> all;
+  if (q_rank == 0) all = {{hidden, queries}, latent};
+  else all = {{hidden, q_rank, qkv_bias}, {q_rank, queries}, latent};
+  if (output_gate) all.push_back({hidden, mine * v_dim});
+  all.push_back(output);
+  return all;
 }
 
 Linear LatentAttention::expansion(int tensor) const {
@@ -26,7 +30,7 @@ std::int64_t LatentAttention::inner_parameters(int tensor) const {
 }
 
 SequenceState LatentAttention::state(const Precision& precision, int /*tensor*/) const {
-  return {.bytes_per_token = (kv_rank + rope_dim) * precision.kv.bytes_with_scales()};
+  return {.bytes_per_token = precision.kv.stored_bytes(kv_rank + rope_dim, 0)};
 }
 
 bool LatentAttention::absorbed_is_cheaper(std::int64_t tokens, std::int64_t cached) const {
@@ -42,6 +46,8 @@ void LatentAttention::add_token_work(OperatorList& list, const LayerShare& share
   share.add_linear(list, expansion(share.tensor), share.decode_tokens);
   share.add_elementwise(list, Elementwise::Kind::norm, 2, q_rank + kv_rank);
   share.add_elementwise(list, Elementwise::Kind::rope, 2, std::int64_t{heads / share.tensor + 1} * rope_dim);
+  if (output_gate)
+    share.add_elementwise(list, Elementwise::Kind::activation, 3, std::int64_t{heads / share.tensor} * v_dim);
 }
 
 // Each chunk in the form that needs fewer FLOPs, decodes absorbed.

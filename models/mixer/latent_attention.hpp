@@ -21,6 +21,7 @@ struct LatentAttention {
   int nope_dim = 0;  // of the other part, per head
   int v_dim = 0;     // of the values, per head
   bool qkv_bias = false, output_bias = false;
+  bool output_gate = false;  // a projection gives a gate for each value (Kimi-K3)
   bool operator==(const LatentAttention&) const = default;
 
   // kv_b: expands one latent to the keys and values of the rank's heads, or, absorbed, carries one token's queries into

@@ -66,7 +66,10 @@ std::vector<HeadCount> head_counts(const Mixer& mixer) {
 std::string description(const Mixer& mixer) {
   return std::visit(
       Overloaded{[](const SoftmaxAttention& a) {
-                   return fmt::format("{} heads of {}, {} with keys and values", a.heads, a.head_dim, a.kv_heads);
+                   const std::string widths = a.value_width() == a.head_dim
+                                                  ? std::to_string(a.head_dim)
+                                                  : fmt::format("{} ({} of values)", a.head_dim, a.value_width());
+                   return fmt::format("{} heads of {}, {} with keys and values", a.heads, widths, a.kv_heads);
                  },
                  [](const LatentAttention& a) {
                    return fmt::format("{} heads over a latent of {} + {}", a.heads, a.kv_rank, a.rope_dim);

@@ -7,9 +7,9 @@ namespace llmscape::models {
 
 std::vector<Linear> SoftmaxAttention::projections(std::int64_t hidden, int tensor) const {
   const std::int64_t queries = heads / tensor;
-  const std::int64_t gates = output_gate ? queries : 0;
-  const std::int64_t inputs = (queries + gates + 2 * std::int64_t{kv_heads_of_rank(tensor)}) * head_dim;
-  return {{hidden, inputs, qkv_bias}, {queries * head_dim, hidden, output_bias}};
+  const std::int64_t outputs = queries * value_width();
+  const std::int64_t gates = (output_gate ? outputs : 0) + (head_gate ? queries : 0);
+  return {{hidden, queries * head_dim + gates + key_value_columns(tensor), qkv_bias}, {outputs, hidden, output_bias}};
 }
 
 // Vectors are not cut by tensor parallelism, but for the sinks.
@@ -24,8 +24,8 @@ std::int64_t SoftmaxAttention::inner_parameters(int tensor) const {
 }
 
 SequenceState SoftmaxAttention::state(const Precision& precision, int tensor) const {
-  const double elements = 2.0 * kv_heads_of_rank(tensor) * head_dim;
-  return {.bytes_per_token = elements * precision.kv.bytes_with_scales(), .reach = window};
+  const double kv = kv_heads_of_rank(tensor);
+  return {.bytes_per_token = precision.kv.stored_bytes(kv * head_dim, kv * value_width()), .reach = window};
 }
 
 void SoftmaxAttention::add_token_work(OperatorList& list, const LayerShare& share) const {
@@ -34,7 +34,8 @@ void SoftmaxAttention::add_token_work(OperatorList& list, const LayerShare& shar
   const std::int64_t rotated = (queries + kv_heads_of_rank(share.tensor)) * head_dim;
   if (qk_norm || qk_norm_full) share.add_elementwise(list, Elementwise::Kind::norm, 2, rotated);
   if (share.rotary) share.add_elementwise(list, Elementwise::Kind::rope, 2, rotated);
-  if (output_gate) share.add_elementwise(list, Elementwise::Kind::activation, 3, queries * head_dim);
+  if (output_gate || head_gate)
+    share.add_elementwise(list, Elementwise::Kind::activation, output_gate ? 3 : 2, queries * value_width());
 }
 
 void SoftmaxAttention::add_attention(OperatorList& list, const LayerShare& share, const Batch& batch,
@@ -44,6 +45,7 @@ void SoftmaxAttention::add_attention(OperatorList& list, const LayerShare& share
     work.heads = heads / share.tensor;
     work.kv_heads = kv_heads_of_rank(share.tensor);
     work.head_dim = head_dim;
+    work.value_dim = value_dim;
     list.add(work, share.layers);
   }
   if (batch.decodes > 0) {
@@ -51,6 +53,7 @@ void SoftmaxAttention::add_attention(OperatorList& list, const LayerShare& share
     work.heads = heads / share.tensor;
     work.kv_heads = kv_heads_of_rank(share.tensor);
     work.head_dim = head_dim;
+    work.value_dim = value_dim;
     list.add(work, share.layers);
   }
 }

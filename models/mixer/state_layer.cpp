@@ -20,14 +20,14 @@ std::vector<Linear> StateLayer::projections(std::int64_t hidden, int tensor) con
   switch (form) {
     case StateForm::mamba2: return {{hidden, values + channels(tensor) + mine}, output};
     case StateForm::gated_delta: return {{hidden, channels(tensor) + values}, {hidden, 2 * mine}, output};
-    case StateForm::kimi_delta:
-      return {{hidden, channels(tensor)},
-              {hidden, mine},
-              {hidden, value_dim},
-              {value_dim, mine * key_dim},
-              {hidden, value_dim},
-              {value_dim, values},
-              output};
+    case StateForm::kimi_delta: {
+      std::vector<Linear> all = {
+          {hidden, channels(tensor)}, {hidden, mine}, {hidden, value_dim}, {value_dim, mine * key_dim}};
+      if (full_gate) all.push_back({hidden, values});
+      else all.insert(all.end(), {{hidden, value_dim}, {value_dim, values}});
+      all.push_back(output);
+      return all;
+    }
   }
   return {};
 }

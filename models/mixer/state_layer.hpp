@@ -19,6 +19,7 @@ struct StateLayer {
   int key_dim = 0;         // of queries and keys: Mamba 2's state size
   int value_dim = 0;       // of values
   int convolution = 4;     // tokens that it reads, the token itself included
+  bool full_gate = false;  // Kimi's output gate is one whole matrix (Kimi-K3), not two narrow ones
   double state_bytes = 4;  // per element of the matrix; the convolution's inputs are hidden states
   bool operator==(const StateLayer&) const = default;
 

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "hardware/precision.hpp"
 #include "models/memory.hpp"
 #include "sim/report/units.hpp"
 
@@ -57,8 +58,7 @@ std::string model_card(const models::ModelSpec& m) {
     line(fmt::format("{} layers", group.count), mixer(group));
     line("", feed_forward(group.feed_forward));
   }
-  line("number formats", fmt::format("weights {}, activations {}, KV {}", m.precision.weights.name,
-                                     m.precision.activations.name, m.precision.kv.name));
+  line("number formats", hardware::in_words(m.precision));
   const Bytes weights = models::memory_need(m, {}, 1, 1).weights;
   line("weights", fmt::format("{:.4g} GB", weights.si() / 1e9));
   line("KV of a token", report::grouped(static_cast<std::int64_t>(models::kv_bytes_per_token(m))) + " B");

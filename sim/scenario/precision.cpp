@@ -49,7 +49,7 @@ std::vector<result::PrecisionUsed> precision_used(const Scenario& scenario) {
   for (const auto& [key, model] : scenario.served) {
     const models::Precision& p = model.precision;
     all.push_back({model.name, key.second, p.weights.name, p.expert_weights().name, p.embedding_weights().name,
-                   p.activations.name, p.kv.name, hardware::in_words(p)});
+                   p.activations.name, p.kv.name(), hardware::in_words(p)});
   }
   return all;
 }

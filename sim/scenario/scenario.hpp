@@ -11,6 +11,7 @@
 #include "hardware/device.hpp"
 #include "hardware/fabric.hpp"
 #include "hardware/retrieval/retrieval.hpp"
+#include "models/kv_format.hpp"
 #include "models/token_plan.hpp"
 #include "sim/result/cost.hpp"
 #include "sim/scenario/engine_defaults.hpp"
@@ -40,7 +41,8 @@ struct ModelConfig {
   std::optional<std::string>
       hf_config;  // ... a config.json of Hugging Face, or a native model/1 file, from the scenario's folder
   // Number formats instead of the model's own; `weights` also those of experts and embeddings, unless these are named.
-  std::optional<std::string> weights, activations, kv, experts, embeddings;
+  std::optional<std::string> weights, activations, experts, embeddings;
+  std::optional<models::KvFormatConfig> kv;
   std::shared_ptr<const models::TokenPlan> token_plan;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/format.hpp"
+#include "models/kv_format.hpp"
 #include "sim/scenario/gateway_fields.hpp"
 
 namespace llmscape::scenario {
@@ -16,8 +17,9 @@ const Fields<ModelConfig>& model_fields() {
         .one_of(models::format_names());
     f.add("activations", &ModelConfig::activations, "number format of the activations; the model's own if absent")
         .one_of(models::format_names());
-    f.add("kv", &ModelConfig::kv, "number format of the KV cache; the model's own if absent")
-        .one_of(models::format_names());
+    f.add_group("kv", &ModelConfig::kv, models::kv_format_fields(),
+                "number format of the KV cache; the model's own if absent")
+        .or_bare("keys");
     f.add("experts", &ModelConfig::experts,
           "number format of routed experts, where it is another than that of the weights")
         .one_of(models::format_names());

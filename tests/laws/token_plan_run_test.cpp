@@ -92,6 +92,19 @@ TEST_CASE("token plans keep the books where requests are preempted, on SimGrid a
   }
 }
 
+TEST_CASE("a pool holds as many more tokens as keys and values in formats of their own are smaller") {
+  const auto blocks = [](const std::string& kv) {
+    return static_cast<double>(
+        run_on_event_queue(*scenario_of(calls("{preset: llama-3.1-8b, kv: " + kv + "}", 1, 100, 2))).kv.blocks);
+  };
+  const double bf16 = blocks("bf16");
+  CHECK(blocks("{keys: bf16}") == bf16);
+  CHECK(blocks("{keys: int8, values: bf16}") == Approx(bf16 * 4 / 3).epsilon(1e-4));
+  // 131,072 bytes a token, and 32,768 x (1 + 0.25 + 2 x 4 / 64).
+  CHECK(blocks("{keys: int8, values: int2, group: 64, zero_point: true}") ==
+        Approx(bf16 * 131'072 / 45'056).epsilon(1e-4));
+}
+
 TEST_CASE("snapkv and streaming through kv_budget give the same bytes") {
   const auto json = [](const std::string& plan) {
     return result::to_json(run_on_event_queue(*scenario_of(calls(planned(plan), 40, 3000, 100, kNoPrefixes))));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/field_text.hpp"
+#include "base/restate.hpp"
 #include "fields_cases.hpp"
 
 #include <doctest/doctest.h>
@@ -82,6 +84,24 @@ TEST_CASE("a group is written against what its owner holds, not against its own 
   owner.inner.count = 1;  // what a part alone would be
   CHECK(write_yaml(fields.write(owner)) == "inner: {count: 1}\n");
   CHECK(good(fields, "inner: {count: 1}").inner.count == 1);
+}
+
+TEST_CASE("a bare scalar stands for one key of a group, and stays one as long as it says all") {
+  struct Owner {
+    std::optional<Part> part;
+  };
+  Fields<Owner> fields("owner", "of a part");
+  fields.add_group("part", &Owner::part, part_fields(), "the part").or_bare("count");
+  CHECK(good(fields, "part: 3").part->count == 3);
+  CHECK_FALSE(good(fields, "{}").part);
+  CHECK(value_of(*fields.info().find("part")) == "whole number | part");
+  const auto brought = [&](const std::string& text, const std::string& meant) {
+    YamlNode root = tree(text);
+    restate(root, fields.write(good(fields, meant)), fields.info());
+    return write_yaml(root);
+  };
+  CHECK(brought("part: 3", "part: {count: 3}") == "part: 3\n");
+  CHECK(good(fields, brought("part: 3", "part: 4")).part->count == 4);
 }
 
 TEST_CASE("an object of no kind of its family cannot be written") {

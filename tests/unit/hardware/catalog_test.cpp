@@ -34,7 +34,8 @@ TEST_CASE("every device of the catalogue loads under its file's name and steps t
     models::ModelSpec spec = llama_1b();
     if (!device->problems(spec, {}).empty()) {  // a chip that stores 4-bit weights
       spec.precision.weights = {"int4", 0.5, 0, 0};
-      spec.precision.activations = spec.precision.kv = {"int8", 1, 0, 0};
+      spec.precision.activations = models::Format{"int8", 1, 0, 0};
+      spec.precision.kv = spec.precision.activations;
     }
     models::ParallelPlan plan;
     if (!device->problems(spec, plan).empty()) plan.tensor = 4;  // a chip with nothing but SRAM

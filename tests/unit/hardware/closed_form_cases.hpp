@@ -19,7 +19,7 @@ inline const models::Format kFp8{"fp8", 1, 0, 0};
 // The model with weights in `weights`, activations and KV in int8.
 inline models::ModelSpec quantised(models::ModelSpec model, const models::Format& weights) {
   model.precision.weights = weights;
-  model.precision.activations = model.precision.kv = kInt8;
+  model.precision.kv = model.precision.activations = kInt8;
   return model;
 }
 

@@ -35,7 +35,7 @@ models::ModelSpec shipped(const std::string& name, const std::string& weights) {
 // As the chip runs it, and as its baselines do.
 models::ModelSpec on_chip(const std::string& name, const std::string& weights = "int4") {
   models::ModelSpec model = shipped(name, weights);
-  model.precision.activations = model.precision.kv = *models::format_named("int8");
+  model.precision.kv = model.precision.activations = *models::format_named("int8");
   return model;
 }
 models::ModelSpec at_16_bits(const std::string& name) { return shipped(name, "int4"); }

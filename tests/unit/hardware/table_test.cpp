@@ -200,7 +200,7 @@ TEST_CASE("what was not measured is refused: models, degrees, formats, missing e
   CHECK(problems(tiny(), {2, 1, 1, 1}).find("tiny was not measured") == 0);
   CHECK(problems(tiny(), {1, 2, 1, 1}) == "layer tables are of tensor parallelism alone");
   models::ModelSpec narrow = tiny();
-  narrow.precision.kv = {"fp8", 1, 0, 0};
+  narrow.precision.kv = models::Format{"fp8", 1, 0, 0};
   CHECK(problems(narrow, {}) == "layer tables are of 16-bit weights and KV");
   models::ModelSpec normed = tiny();
   normed.groups[0].softmax().qk_norm = true;

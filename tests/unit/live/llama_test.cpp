@@ -55,7 +55,7 @@ TEST_CASE("a shape described as a model is the same model") {
   const models::ModelSpec again = model_of(model_yaml(*shape, "fp32"));
   CHECK(models::parameters(again) == 1235814400);  // Llama-3.2-1B
   CHECK(again.precision.weights.name == "fp32");
-  CHECK(again.precision.kv.name == "fp32");
+  CHECK(again.precision.kv.name() == "fp32");
   CHECK(model_yaml(*llama_shape(again, reason), "bf16") == model_yaml(*shape, "bf16"));
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("the keys of a Llama are read, and unknown ones passed over") {
   CHECK(model.max_position == 512);
   CHECK_FALSE(model.tied_embeddings);
   CHECK(model.precision.weights.name == "fp16");
-  CHECK(model.precision.kv.name == "fp16");
+  CHECK(model.precision.kv.name() == "fp16");
 }
 
 TEST_CASE("a key that is null counts as absent") {

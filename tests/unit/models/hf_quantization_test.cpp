@@ -29,7 +29,7 @@ TEST_CASE("block-scaled fp8 of DeepSeek-V3: a 4-byte scale per 128 x 128 weights
   CHECK(p.weights.bytes_with_scales() == 1 + 4.0 / 16384);
   CHECK(p.activations.name == "fp8");
   CHECK(p.embedding_weights().name == "bf16");
-  CHECK(p.kv.name == "bf16");
+  CHECK(p.kv.name() == "bf16");
 }
 
 TEST_CASE("gptq and awq: grouped integers with a scale and a zero point, 16-bit inputs") {

@@ -88,7 +88,7 @@ TEST_CASE("KV bytes per token are the published figures") {
 
 TEST_CASE("a quantised KV cache stores its scales too") {
   ModelSpec model = catalogued("llama-3.1-8b");
-  model.precision.kv = {"int8", 1, 128, 2};
+  model.precision.kv = Format{"int8", 1, 128, 2};
   CHECK(kv_bytes_per_token(model) == 66'560);
 }
 
