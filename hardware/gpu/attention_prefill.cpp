@@ -71,18 +71,18 @@ class TileWork {
 // How often the keys of decodes are read from memory where each query head has its own tile. The tiles of one head run
 // before those of the next: heads of a group share what they read while they run at the same time (half a head is lost
 // at the ends), or where the keys of one KV head stay in L2.
-double passes(const Chip& chip, const models::PrefillAttention& shape, const models::DecodeAttention& decodes,
-              double sequences, double key_bytes) {
+double passes(const Chip& chip, const models::PrefillAttention& shape, std::int64_t decode_keys, double sequences,
+              double key_bytes) {
   const double group = static_cast<double>(shape.heads) / shape.kv_heads;
   const double together = std::max(1.0, static_cast<double>(*chip.multiprocessors) / sequences - 0.5);
-  const double head_bytes = static_cast<double>(decodes.attended.sum) * key_bytes / shape.kv_heads;
+  const double head_bytes = static_cast<double>(decode_keys) * key_bytes / shape.kv_heads;
   return 1 + std::max(0.0, group / together - 1) * (1 - l2_hits(chip, head_bytes));
 }
 
 // Keys of decodes are read while tiles compute: both bound the kernel, and share it near the crossing.
 KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
                    std::span<const models::PrefillChunk> chunks, const TileWork& work,
-                   const models::DecodeAttention& decodes) {
+                   std::int64_t decode_keys) {
   if (work.tiles <= 0) return {};
   const double sms = static_cast<double>(*chip.multiprocessors);
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
@@ -97,7 +97,7 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
                         (1 + p.wave_quantisation * (std::ceil(waves) / waves - 1));
   const double compute = std::max(spread, work.longest * block + p.tile.si());
   const double decode_bytes =
-      static_cast<double>(decodes.attended.sum) * key_bytes * passes(chip, shape, decodes, work.sequences, key_bytes);
+      static_cast<double>(decode_keys) * key_bytes * passes(chip, shape, decode_keys, work.sequences, key_bytes);
   const double body = std::hypot(compute, decode_bytes / bandwidth);
   const double streamed = (work.keys + kAppendPasses * work.new_keys) * key_bytes +
                           work.queries * shape.heads * (score_width + value_width) * kPrefillElement;
@@ -116,7 +116,7 @@ KernelCost prefill_attention_cost(const Chip& chip, const PrefillAttentionParame
                                   const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
   TileWork work(shape, p);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
-  return cost_of(chip, p, shape, chunks, work, {});
+  return cost_of(chip, p, shape, chunks, work, 0);
 }
 
 KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParameters& p,
@@ -125,7 +125,7 @@ KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParamete
   TileWork work(shape, p);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
   work.add(decodes);
-  return cost_of(chip, p, shape, chunks, work, decodes);
+  return cost_of(chip, p, shape, chunks, work, decodes.attended.sum);
 }
 
 const Fields<PrefillAttentionParameters>& prefill_attention_fields() {

@@ -40,8 +40,7 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
                            Seconds(1e-3)};
       if (seed % 5 == 0) {
         const KvHostConfig host{config.kv_blocks - config.kv_blocks / 2,
-                                config.kv_laws,
-                                {60, 40},
+                                {{0, 0, {}, 60}, {1, 50, {}, 40}},
                                 4,
                                 BytesPerSecond(1e6),
                                 BytesPerSecond(2e6),
