@@ -81,8 +81,7 @@ double passes(const Chip& chip, const models::PrefillAttention& shape, std::int6
 
 // Keys of decodes are read while tiles compute: both bound the kernel, and share it near the crossing.
 KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
-                   std::span<const models::PrefillChunk> chunks, const TileWork& work,
-                   std::int64_t decode_keys) {
+                   std::span<const models::PrefillChunk> chunks, const TileWork& work, std::int64_t decode_keys) {
   if (work.tiles <= 0) return {};
   const double sms = static_cast<double>(*chip.multiprocessors);
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();

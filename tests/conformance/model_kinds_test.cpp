@@ -3,15 +3,17 @@
 // and controller: they know none of it.
 #include <doctest/doctest.h>
 
-#include "sim/serving/batcher.hpp"
 #include "sim/serving/router.hpp"
+#include "tests/support/batchers.hpp"
 #include "tests/support/scenario_run.hpp"
 
 namespace model_kinds_test {
 
 using namespace llmscape;
+using llmscape::testing::batcher_of;
 using llmscape::testing::holds;
 using llmscape::testing::run_on_event_queue;
+using llmscape::testing::without_prefixes;
 
 namespace {
 
@@ -58,19 +60,52 @@ void check_served(const std::string& yaml) {
 }  // namespace
 
 TEST_CASE("every batcher serves every kind of model, or says that sequences do not grow under it") {
-  Diagnostics diagnostics;
   for (const auto& member : serving::batchers().members()) {
-    const auto policy = serving::batchers().read(YamlNode::scalar(member.name), diagnostics);
     for (const Kind& kind : kinds()) {
       CAPTURE(member.name);
       CAPTURE(kind.name);
-      const bool prefixes = policy->prefix_caching();
-      std::string batcher = "{policy: " + member.name;
-      if (kind.budget && prefixes && member.name == "sglang") batcher += ", radix_cache: false";
-      else if (kind.budget && prefixes) batcher += ", enable_prefix_caching: false";
-      const std::string yaml = scenario(kind, "batcher: " + batcher + "}");
-      if (kind.budget && !policy->kv_grows()) {
-        CHECK(holds(llmscape::testing::mistakes(yaml), "takes blocks as sequences grow"));
+      const std::string yaml =
+          scenario(kind, "batcher: " + (kind.budget ? without_prefixes(member.name) : "{policy: " + member.name + "}"));
+      if (kind.budget && !batcher_of(member.name)->kv_grows()) {
+        CHECK(holds(llmscape::testing::mistakes(yaml),
+                    "a KV budget needs blocks that are taken as sequences grow, which batcher " + member.name +
+                        " does not leave"));
+      } else {
+        check_served(yaml);
+      }
+    }
+  }
+}
+
+// A place below the pool, and what of a model it cannot take.
+struct Below {
+  std::string name, keys, batcher;
+  bool prefixes = false;  // keeps what is cached
+  bool entries_alone = false;
+};
+
+TEST_CASE("every place below the pool serves every kind of model, or says what it would need") {
+  const std::string host = "{name: host, capacity: 2 GB, read: 20 GB/s, write: 20 GB/s, latency: 10 us}";
+  const std::vector<Below> places = {
+      {"tiers", "kv_tiers: [{preset: host-ddr5, capacity: 4 GB}]", "vllm_v1", true, false},
+      {"host", "kv_host: " + host, "vllm_v1", false, true},
+      {"host and tiers", "kv_host: " + host + ", kv_tiers: [{preset: host-ddr5, capacity: 4 GB}]", "vllm_v1", true,
+       true},
+      {"swap", "kv_swap: {preset: host-ddr5, capacity: 8 GB}", "{policy: streaming, victims: swap}", false, true}};
+  for (const Below& place : places) {
+    for (const Kind& kind : kinds()) {
+      CAPTURE(place.name);
+      CAPTURE(kind.name);
+      const bool states = holds(kind.model, "qwen3.5");
+      const std::string batcher =
+          place.batcher == "vllm_v1" && !place.prefixes ? without_prefixes(place.batcher) : place.batcher;
+      const std::string yaml = scenario(kind, place.keys + ", batcher: " + batcher);
+      if (kind.budget && place.prefixes) {
+        CHECK(holds(llmscape::testing::mistakes(yaml),
+                    "a KV budget needs blocks that no two sequences share, which batcher vllm_v1 does not leave"));
+      } else if (states && place.entries_alone) {
+        CHECK(holds(llmscape::testing::mistakes(yaml),
+                    "needs sequences that keep KV entries and no recurrent states, which qwen3.5-35b-a3b"));
       } else {
         check_served(yaml);
       }

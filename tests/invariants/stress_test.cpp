@@ -5,15 +5,34 @@
 
 #include "sim/serving/kv/kv_host.hpp"
 #include "tests/support/answers.hpp"
+#include "tests/support/batchers.hpp"
 #include "tests/support/random_programs.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::batcher_of;
 using llmscape::testing::random_programs;
 using llmscape::testing::short_steps;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
+using llmscape::testing::without_prefixes;
 using workloads::Program;
+
+namespace {
+
+// What a model keeps of a sequence, by turns: entries; entries in a budget, of the whole prompt, of each chunk or in a
+// ring; layers with a window beside others; recurrent states beside entries.
+void keep_of_sequences(SystemConfig& config, bool budget, std::uint64_t seed) {
+  if (budget) {
+    const models::KvBudget budgets[] = {{0, 0.4}, {90, 0, true}, {60, 0, false, true}};
+    config.budget = models::PoolBudget(budgets[seed / 4 % 3]);
+  } else if (seed % 4 == 3) {
+    config.windows = {{seed % 8 == 3 ? 2 : 5, 0.5}};
+    if (seed % 8 == 3) config.sharing = models::Sharing::exact_end;
+  }
+}
+
+}  // namespace
 
 TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (INV-1, 3, 4, 5, 8, 14)") {
   std::vector<std::shared_ptr<const RouterPolicy>> router_table;
@@ -27,11 +46,12 @@ TEST_CASE("whatever happens: calls, tasks, tokens and KV blocks are conserved (I
       CAPTURE(member.name);
       CAPTURE(seed);
       RandomStream random(seed);
-      Diagnostics diagnostics;
-      const auto policy = batchers().read(YamlNode::scalar(member.name), diagnostics);
+      const bool budget = seed % 4 == 1 && batcher_of(member.name)->kv_grows();
+      const auto policy = batcher_of(budget ? without_prefixes(member.name) : member.name);
       SystemConfig config;
       config.kv_blocks = random.integer(30, 120);
       config.max_model_len = random.integer(200, 400);
+      keep_of_sequences(config, budget, seed);
       config.replicas = 1 + random.below(3);
       config.kv_laws = {0, 50};
       if (seed % 2 == 0) config.speculation = {random.integer(1, 6), random.uniform(), RandomStreams(seed)};
@@ -124,10 +144,12 @@ TEST_CASE("streams that share the stages of a pipeline: calls, tokens and KV blo
       CAPTURE(seed);
       RandomStream random(seed);
       Diagnostics diagnostics;
-      const auto policy = batchers().read(YamlNode::scalar(member.name), diagnostics);
+      const bool budget = seed % 4 == 1 && batcher_of(member.name)->kv_grows();
+      const auto policy = batcher_of(budget ? without_prefixes(member.name) : member.name);
       SystemConfig config;
       config.kv_blocks = random.integer(30, 120);
       config.max_model_len = random.integer(200, 400);
+      keep_of_sequences(config, budget, seed);
       config.replicas = 1 + random.below(4);
       config.pipeline_stages = static_cast<int>(random.integer(1, 5));
       config.pipeline = std::make_shared<Pipeline>(static_cast<std::size_t>(config.pipeline_stages));

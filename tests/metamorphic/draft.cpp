@@ -103,6 +103,20 @@ class Drawing {
   Draft draft_;
 };
 
+// Dense, windows, experts, latents; recurrent states; unlike formats; budgets of entries.
+const std::vector<std::string> kModels = {
+    "llama-3.1-8b",
+    "qwen3-4b",
+    "mistral-7b",
+    "qwen3-30b-a3b",
+    "gemma-3-12b",
+    "deepseek-v2-lite",
+    "{preset: qwen3.5-35b-a3b, weights: fp8}",
+    "nemotron-3-nano-30b-a3b",
+    "{preset: llama-3.2-1b, kv: {keys: int8, values: int4, group: 64, zero_point: true}}",
+    "{preset: llama-3.2-1b, token_plan: {policy: kv_budget, share: 0.3}}",
+    "{preset: llama-3.2-1b, token_plan: {policy: kv_budget, keep: 400, select: each_chunk, by_layer: [2, 1]}}",
+    "{preset: llama-3.2-1b, token_plan: {policy: kv_budget, keep: 400, then: ring}}"};
 const std::vector<std::string> kGpus = {"h100-sxm", "h200", "a100-80", "l40s", "b200", "rtx-4090"};
 
 void add_streams(Drawing& d) {
@@ -199,8 +213,10 @@ Draft plain_draft(std::uint64_t seed) {
 
 Draft any_draft(std::uint64_t seed) {
   Drawing d(seed, kPlain);
-  if (d.chance(0.3)) d.set("model={}", d.one_of({"llama-3.1-8b", "qwen3-4b", "mistral-7b", "qwen3-30b-a3b"}));
-  d.batcher(true);
+  const std::string model = d.chance(0.5) ? d.one_of(kModels) : "";
+  if (!model.empty()) d.set("model={}", model);
+  if (model.find("kv_budget") == std::string::npos) d.batcher(true);
+  else d.set("serving.batcher={}", d.one_of({"{policy: vllm_v1, enable_prefix_caching: false}", "{policy: sarathi}"}));
   d.set("workload.requests={}", d.integer(1, 150));
   d.set("workload.arrivals={}",
         d.one_of({"{kind: poisson, rate: 5 /s}", "{kind: poisson, rate: 60 /s}", "{kind: gamma, rate: 10 /s, cv: 3}",

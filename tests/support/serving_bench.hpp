@@ -95,6 +95,9 @@ struct SystemConfig {
   bool chunks_follow = false;
   // What lies below the pool; fresh for each system and replica. None: what leaves HBM is gone.
   std::function<serving::KvBelow(std::size_t replica)> below;
+  models::PoolBudget budget{};                 // of KV entries
+  std::vector<serving::WindowLayers> windows;  // as ReplicaConfig has them
+  models::Sharing sharing = models::Sharing::any_block;
   struct LinkChange {
     double at;
     std::size_t link;  // 2 r out of replica r, 2 r + 1 into it
@@ -128,6 +131,9 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.pipeline = config.pipeline.get();
       replica.chunks_follow = config.chunks_follow;
       if (config.below) replica.below = config.below(i);
+      replica.budget = config.budget;
+      replica.windows = config.windows;
+      replica.sharing = config.sharing;
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;
       listeners_.emplace_back(*this, static_cast<int>(i));

@@ -83,8 +83,7 @@ class StreamingBatcher : public Batcher {
       const bool swapped = request.sequence.swapped > 0;
       const std::int64_t tokens =
           swapped ? 0 : std::min(request.tokens_to_compute() - request.sequence.computed, budget);
-      std::int64_t blocks = swapped ? state.kv.blocks_swapped(request)
-                                    : state.kv.blocks_for_chunk(request, tokens);
+      std::int64_t blocks = swapped ? state.kv.blocks_swapped(request) : state.kv.blocks_for_chunk(request, tokens);
       if (waits) blocks += state.kv.window_blocks(request);
       const std::size_t given_way = victims_.size();
       std::size_t last = end;

@@ -97,8 +97,8 @@ void KvMemory::give_back_windows(Request& request) {
 
 KvMemory::Reuse KvMemory::begin(Request& request, std::int64_t hit_blocks) {
   Sequence& sequence = request.sequence;
+  pool.share(sequence.lease, content(request), hit_blocks);  // first: what windows take is of what nobody holds
   take_windows(request);
-  pool.share(sequence.lease, content(request), hit_blocks);
   sequence.computed = hit_blocks * pool.block_tokens();
   const std::int64_t fetched = std::min(sequence.computed, sequence.fetched_to) - sequence.fetched_from;
   sequence.fetched_from = sequence.fetched_to = 0;

@@ -48,8 +48,8 @@ struct ReplicaConfig {
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   models::Sharing sharing = models::Sharing::any_block;  // what the batcher, if it keeps prefixes, keeps of them
-  models::PoolBudget budget{};  // of entries that stay of a prompt
-  KvBelow below{};              // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
+  models::PoolBudget budget{};                           // of entries that stay of a prompt
+  KvBelow below{};  // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
 };
 
 // One serving engine on its devices: queue, batcher, KV blocks and the steps in flight. Plain C++ with the clock handed
