@@ -75,8 +75,8 @@ std::int64_t table_parameters(const ModelSpec&);
 // Parameters that one token passes through: routed experts count experts_per_token of them; the input embedding table
 // is left out unless it is tied (then it is the head), as a token gathers one row of it.
 std::int64_t active_parameters(const ModelSpec&);
-// Bytes of KV cache that one token adds over all layers, windows and what SnapKV drops ignored (cost-model 2.3), over
-// `kv_shards` tensor-parallel ranks: what one rank stores. MLA latents are not divided.
+// Bytes of KV cache that one token adds over all layers, windows and budgets ignored (cost-model 2.3), over
+// `kv_shards` tensor-parallel ranks: what one rank stores. Latents are not divided.
 double kv_bytes_per_token(const ModelSpec&, int tensor_parallel = 1);
 // What of a computed prompt all of its layers can share.
 Sharing sharing(const ModelSpec&);

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/mixer/latent_attention.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "models/attention_pairs.hpp"
 #include "models/operator_list.hpp"
 
 namespace llmscape::models {
+
+std::vector<HeadCount> LatentAttention::head_counts() const { return {{heads, "attention heads"}}; }
+
+std::string LatentAttention::description() const {
+  return fmt::format("{} heads over a latent of {} + {}", heads, kv_rank, rope_dim);
+}
 
 std::vector<Linear> LatentAttention::projections(std::int64_t hidden, int tensor) const {
   const std::int64_t mine = heads / tensor;

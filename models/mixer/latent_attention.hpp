@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/linear.hpp"
@@ -35,6 +36,9 @@ struct LatentAttention {
   [[nodiscard]] double absorbed_pair_flops() const { return 2.0 * heads * (2 * kv_rank + rope_dim); }
 
   // As models/mixer/mixer.hpp has them.
+  static constexpr bool kDependsOnPhase = true;
+  [[nodiscard]] std::vector<HeadCount> head_counts() const;
+  [[nodiscard]] std::string description() const;
   [[nodiscard]] std::vector<Linear> projections(std::int64_t hidden, int tensor) const;
   [[nodiscard]] std::int64_t inner_parameters(int tensor) const;
   [[nodiscard]] SequenceState state(const Precision& precision, int tensor) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <string_view>
 
 #include "models/linear.hpp"
 #include "models/mixer/token_change.hpp"
@@ -9,6 +10,13 @@
 namespace llmscape::models {
 
 class OperatorList;
+
+// Heads that tensor parallelism divides over its ranks; where there are more ranks than heads, some may be replicated.
+struct HeadCount {
+  int count = 0;
+  std::string_view name;
+  bool replicates = false;
+};
 
 // Like layers on one rank, and the tokens that pass them: what a mixer writes its work from.
 struct LayerShare {

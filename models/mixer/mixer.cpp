@@ -3,8 +3,6 @@
 
 #include "models/operator_list.hpp"
 
-#include <fmt/format.h>
-
 namespace llmscape::models {
 namespace {
 
@@ -50,36 +48,15 @@ DecodeAttention LayerShare::decode(const Batch& batch, const Attended& attended,
 }
 
 std::vector<HeadCount> head_counts(const Mixer& mixer) {
-  return std::visit(
-      Overloaded{[](const SoftmaxAttention& a) {
-                   return std::vector<HeadCount>{{a.heads, "attention heads"}, {a.kv_heads, "KV heads", true}};
-                 },
-                 [](const LatentAttention& a) { return std::vector<HeadCount>{{a.heads, "attention heads"}}; },
-                 [](const StateLayer& s) {
-                   return std::vector<HeadCount>{{s.heads, "heads with a state"},
-                                                 {s.key_heads, "key heads of the state", true}};
-                 },
-                 [](const NoMixer&) { return std::vector<HeadCount>(); }},
-      mixer);
+  return std::visit(Overloaded{[](const NoMixer&) { return std::vector<HeadCount>(); },
+                               [](const auto& kind) { return kind.head_counts(); }},
+                    mixer);
 }
 
 std::string description(const Mixer& mixer) {
-  return std::visit(
-      Overloaded{[](const SoftmaxAttention& a) {
-                   const std::string widths = a.value_width() == a.head_dim
-                                                  ? std::to_string(a.head_dim)
-                                                  : fmt::format("{} ({} of values)", a.head_dim, a.value_width());
-                   return fmt::format("{} heads of {}, {} with keys and values", a.heads, widths, a.kv_heads);
-                 },
-                 [](const LatentAttention& a) {
-                   return fmt::format("{} heads over a latent of {} + {}", a.heads, a.kv_rank, a.rope_dim);
-                 },
-                 [](const StateLayer& s) {
-                   return fmt::format("{} states of {} x {} ({})", s.heads, s.key_dim, s.value_dim,
-                                      kStateFormNames[static_cast<std::size_t>(s.form)]);
-                 },
-                 [](const NoMixer&) { return std::string("no attention"); }},
-      mixer);
+  return std::visit(Overloaded{[](const NoMixer&) { return std::string("no attention"); },
+                               [](const auto& kind) { return kind.description(); }},
+                    mixer);
 }
 
 std::vector<Linear> projections(std::int64_t hidden, const Mixer& mixer, int tensor) {
@@ -104,18 +81,29 @@ void add_token_work(OperatorList& list, const Mixer& mixer, const LayerShare& sh
   std::visit(Overloaded{[](const NoMixer&) {}, [&](const auto& kind) { kind.add_token_work(list, share); }}, mixer);
 }
 
+// Not every kind has work of each of these.
 void add_attention(OperatorList& list, const Mixer& mixer, const LayerShare& share, const Batch& batch,
                    const Attended& decodes) {
-  std::visit(Overloaded{[](const NoMixer&) {}, [](const StateLayer&) {},
-                        [&](const auto& kind) { kind.add_attention(list, share, batch, decodes); }},
-             mixer);
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (requires { kind.add_attention(list, share, batch, decodes); })
+          kind.add_attention(list, share, batch, decodes);
+      },
+      mixer);
 }
 
 void add_state_work(OperatorList& list, const Mixer& mixer, const LayerShare& share, std::int64_t chunks,
                     std::int64_t decodes) {
-  if (const auto* layer = std::get_if<StateLayer>(&mixer)) layer->add_state_work(list, share, chunks, decodes);
+  std::visit(
+      [&](const auto& kind) {
+        if constexpr (requires { kind.add_state_work(list, share, chunks, decodes); })
+          kind.add_state_work(list, share, chunks, decodes);
+      },
+      mixer);
 }
 
-bool depends_on_phase(const Mixer& mixer) { return std::holds_alternative<LatentAttention>(mixer); }
+bool depends_on_phase(const Mixer& mixer) {
+  return std::visit([](const auto& kind) { return requires { kind.kDependsOnPhase; }; }, mixer);
+}
 
 }  // namespace llmscape::models

@@ -22,12 +22,6 @@ using Mixer = std::variant<SoftmaxAttention, LatentAttention, StateLayer, NoMixe
 
 [[nodiscard]] inline bool has_mixer(const Mixer& mixer) { return !std::holds_alternative<NoMixer>(mixer); }
 
-// Heads that tensor parallelism divides over its ranks; where there are more ranks than heads, some may be replicated.
-struct HeadCount {
-  int count = 0;
-  std::string_view name;
-  bool replicates = false;
-};
 std::vector<HeadCount> head_counts(const Mixer& mixer);
 // The projections around it, in order of execution, as one rank of `tensor` holds them: the inputs of what mixes, fused
 // where engines fuse them, then the output. Every token passes them.

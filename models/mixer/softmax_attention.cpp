@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/mixer/softmax_attention.hpp"
 
+#include <fmt/format.h>
+
 #include "models/operator_list.hpp"
 
 namespace llmscape::models {
+
+std::vector<HeadCount> SoftmaxAttention::head_counts() const {
+  return {{heads, "attention heads"}, {kv_heads, "KV heads", true}};
+}
+
+std::string SoftmaxAttention::description() const {
+  const std::string widths =
+      value_width() == head_dim ? std::to_string(head_dim) : fmt::format("{} ({} of values)", head_dim, value_width());
+  return fmt::format("{} heads of {}, {} with keys and values", heads, widths, kv_heads);
+}
 
 std::vector<Linear> SoftmaxAttention::projections(std::int64_t hidden, int tensor) const {
   const std::int64_t queries = heads / tensor;

@@ -35,6 +35,8 @@ struct SoftmaxAttention {
   bool operator==(const SoftmaxAttention&) const = default;
 
   // As models/mixer/mixer.hpp has them.
+  [[nodiscard]] std::vector<HeadCount> head_counts() const;
+  [[nodiscard]] std::string description() const;
   [[nodiscard]] std::vector<Linear> projections(std::int64_t hidden, int tensor) const;
   [[nodiscard]] std::int64_t inner_parameters(int tensor) const;
   [[nodiscard]] SequenceState state(const Precision& precision, int tensor) const;

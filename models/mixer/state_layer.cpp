@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/mixer/state_layer.hpp"
 
+#include <fmt/format.h>
+
 #include "models/operator_list.hpp"
 
 #include <algorithm>
@@ -9,6 +11,15 @@ namespace llmscape::models {
 
 std::int64_t StateLayer::channels(int tensor) const {
   return 2 * std::int64_t{std::max(1, key_heads / tensor)} * key_dim + std::int64_t{heads / tensor} * value_dim;
+}
+
+std::vector<HeadCount> StateLayer::head_counts() const {
+  return {{heads, "heads with a state"}, {key_heads, "key heads of the state", true}};
+}
+
+std::string StateLayer::description() const {
+  return fmt::format("{} states of {} x {} ({})", heads, key_dim, value_dim,
+                     kStateFormNames[static_cast<std::size_t>(form)]);
 }
 
 // As vLLM fuses them. Mamba 2: gates, values, keys, queries and steps in one. Gated delta rule: queries, keys, values

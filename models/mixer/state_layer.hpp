@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/linear.hpp"
@@ -27,6 +28,8 @@ struct StateLayer {
   [[nodiscard]] std::int64_t channels(int tensor) const;
 
   // As models/mixer/mixer.hpp has them.
+  [[nodiscard]] std::vector<HeadCount> head_counts() const;
+  [[nodiscard]] std::string description() const;
   [[nodiscard]] std::vector<Linear> projections(std::int64_t hidden, int tensor) const;
   [[nodiscard]] std::int64_t inner_parameters(int tensor) const;
   [[nodiscard]] SequenceState state(const Precision& precision, int tensor) const;
