@@ -79,7 +79,7 @@ class TokenWork {
     const std::int64_t prompts = chunk_tokens_, all = tokens_;
     tokens_ = prompts - prompt_ends_;
     if (tokens_ > 0) {
-      const auto& a = group.softmax();  // SwiftKv::problems
+      const auto& a = group.softmax();  // a plan with such layers refuses others
       const int layers = group.caches(layers_per_stage(group, plan_));
       const std::int64_t keys = std::int64_t{a.kv_heads_of_rank(plan_.tensor)} * a.head_dim;
       elementwise(Elementwise::Kind::norm, 2, model_.hidden, 1);
