@@ -111,7 +111,7 @@ class TableReader {
       for (const auto& [column, expression] : rule.columns)
         if (std::ranges::find(all, column) == all.end()) all.push_back(column);
     for (const std::string& column : all) add_metric(column);
-    if (table_.metrics.empty())
+    if (table_.metrics.empty() && kind_ != RowKind::observation)
       header.error({}, "no column is a metric: nothing was measured that could be compared",
                    "see 'llmscape list metrics'; a mapping (--columns) says what other columns are");
   }
@@ -208,7 +208,8 @@ class TableReader {
       out.left_out = reason->second;
     read_measured(row, out);
     std::string problem;
-    if (auto scenario = row_scenario(out, kind_, problem)) out.scenario = std::move(*scenario);
+    if (kind_ == RowKind::observation) {
+    } else if (auto scenario = row_scenario(out, kind_, problem)) out.scenario = std::move(*scenario);
     else if (!out.left_out) out.left_out = problem;
     table_.rows.push_back(std::move(out));
   }

@@ -15,8 +15,9 @@ namespace llmscape::validation {
 
 // What a row is, when its table does not say otherwise.
 enum class RowKind {
-  deployment,  // calls that come in a closed loop, or at a rate
-  batch,       // calls that are all there at once
+  deployment,   // calls that come in a closed loop, or at a rate
+  batch,        // calls that are all there at once
+  observation,  // a request, or a sample of quantities over time: no scenario, and no metric is needed
 };
 
 // One quantity that a table measures.
