@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
 #include "sim/explore/baseline.hpp"
+#include "sim/observe/predicted.hpp"
 #include "sim/report/check_report.hpp"
 #include "sim/report/junit.hpp"
 
@@ -33,11 +35,12 @@ Examples:
   llmscape check out --baseline baseline.json --update
   llmscape check out --baseline baseline.json
   llmscape check out --baseline baseline.json --metrics ttft.p99,output_tokens_per_joule
-  llmscape check out --baseline baseline.json --junit check.xml --markdown check.md)";
+  llmscape check out --baseline baseline.json --junit check.xml --markdown check.md
+  llmscape check out --against seen/observed.json --max-error tpot.mean=10%)";
 
 struct Arguments {
-  std::string results, baseline, junit, markdown, format = "table";
-  std::vector<std::string> metrics;
+  std::string results, baseline, against, junit, markdown, format = "table";
+  std::vector<std::string> metrics, limits;
   bool update = false, quiet = false;
   Messages messages;
 };
@@ -70,7 +73,45 @@ int update(const explore::ResultsTable& table, const std::optional<explore::Base
   return kDone;
 }
 
+// The results of one run beside what was observed: each metric that both have, held to the limits.
+int check_observed(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const SourceRange typed{std::make_shared<const SourceText>(SourceText{"--max-error", ""})};
+  const auto table = explore::read_results(arguments.results, diagnostics);
+  const auto observed = observe::read_figures(arguments.against, diagnostics);
+  std::vector<validation::Limit> limits;
+  for (const std::string& text : arguments.limits) {
+    std::string problem;
+    if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
+    else diagnostics.error(typed, problem);
+  }
+  if (arguments.limits.empty()) diagnostics.error(typed, "nothing is held to a limit: name one, as tpot.mean=10%");
+  if (table && table->rows.size() != 1)
+    diagnostics.error({}, fmt::format("{} has {} runs; one is held against what was observed", arguments.results,
+                                      table->rows.size()));
+  arguments.messages.show(diagnostics);
+  if (diagnostics.has_errors()) return kUsage;
+  std::map<std::string, double> predicted;
+  for (std::size_t i = 0; i < metrics::columns().size(); ++i)
+    if (const auto& estimate = table->rows.front().metrics[i]) predicted[metrics::columns()[i].name] = estimate->value;
+  validation::Report report;
+  report.predicted = arguments.results;
+  report.measured = arguments.against;
+  report.comparisons = observe::compare_figures(*observed, predicted);
+  bool met = true;
+  for (const validation::Limit& limit : limits) {
+    report.verdicts.push_back(validation::judge(limit, report.comparisons, {}));
+    met = met && report.verdicts.back().met();
+  }
+  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report));
+  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
+  const std::string text = arguments.format == "json" ? validation::to_json(report) : validation::to_text(report);
+  std::fputs(text.c_str(), stdout);
+  return met ? kDone : kFailed;
+}
+
 int run_verb(const Arguments& arguments) {
+  if (!arguments.against.empty()) return check_observed(arguments);
   Diagnostics diagnostics;
   const auto table = explore::read_results(arguments.results, diagnostics);
   const explore::MetricColumns only = columns_of(arguments.metrics, diagnostics);
@@ -101,7 +142,16 @@ void add(CLI::App& app, Session& session) {
   verb->add_option("results", arguments->results, "Folder of a sweep or of one run ('run -o')")
       ->type_name("DIR")
       ->required();
-  verb->add_option("--baseline", arguments->baseline, "What to hold them against")->type_name("FILE")->required();
+  CLI::Option* baseline =
+      verb->add_option("--baseline", arguments->baseline, "What to hold them against")->type_name("FILE");
+  CLI::Option* against =
+      verb->add_option("--against", arguments->against, "Instead: observed.json of 'observe -o', for one run")
+          ->type_name("FILE")
+          ->excludes(baseline);
+  verb->add_option("--max-error", arguments->limits, "With --against: fail where this error is larger. Repeatable")
+      ->type_name("LIMIT")
+      ->allow_extra_args(false)
+      ->needs(against);
   CLI::Option* refresh = verb->add_flag("--update", arguments->update,
                                         "Write the baseline from the results, with the tolerances that it has");
   verb->add_option("--metrics", arguments->metrics,
@@ -122,7 +172,11 @@ void add(CLI::App& app, Session& session) {
       ->capture_default_str();
   verb->add_flag("-q,--quiet", arguments->quiet, "Only the first sentence of the report");
   arguments->messages.add_options(*verb);
-  verb->callback([arguments, &session] { session.exit_code = run_verb(*arguments); });
+  verb->callback([arguments, &session] {
+    if (arguments->baseline.empty() && arguments->against.empty())
+      throw CLI::RequiredError("--baseline FILE or --against FILE");
+    session.exit_code = run_verb(*arguments);
+  });
 }
 
 }  // namespace llmscape::cli::check_verb

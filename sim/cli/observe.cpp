@@ -40,8 +40,8 @@ Examples:
 struct Arguments {
   std::vector<std::string> files, set, limits;
   ObservedBase base;
-  std::vector<std::string> gpus;
-  std::string columns, where, host, folder, json, markdown;
+  std::vector<std::string> gpus, columns;
+  std::string where, host, folder, json, markdown;
   bool fit = false;
   Messages messages;
 };
@@ -71,6 +71,7 @@ class Workplace {
 
 observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics) {
   observe::Observed observed;
+  std::vector<std::string> tables;
   std::optional<Expression> where;
   if (!arguments.where.empty()) where = Expression::parse(arguments.where, {}, diagnostics);
   for (const std::string& file : arguments.files) {
@@ -78,12 +79,17 @@ observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics)
     const bool named = colon != file.npos && !fs::exists(file);
     const std::string format = named ? file.substr(0, colon) : "", path = named ? file.substr(colon + 1) : file;
     if (format == "rows" || (!named && !arguments.columns.empty() && path.find(".csv") != path.npos)) {
-      std::optional<fs::path> mapping;
-      if (!arguments.columns.empty()) mapping = arguments.columns;
-      observe::read_observed_table(path, mapping, where, observed, diagnostics);
+      tables.push_back(path);
     } else {
       observe::read_observed(path, format, observed, diagnostics);
     }
+  }
+  align_courses(observed);
+  // Times of tables count from the first call already.
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    std::optional<fs::path> mapping;
+    if (!arguments.columns.empty()) mapping = arguments.columns[std::min(i, arguments.columns.size() - 1)];
+    observe::read_observed_table(tables[i], mapping, where, observed, diagnostics);
   }
   if (!arguments.gpus.empty())
     for (const char* of_devices : {observe::quantity::kPower, observe::quantity::kClock})
@@ -91,7 +97,7 @@ observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics)
         std::erase_if(found->second, [&](const auto& device) {
           return std::ranges::find(arguments.gpus, device.first) == arguments.gpus.end();
         });
-  observe::align(observed);
+  align_requests(observed);
   return observed;
 }
 
@@ -236,8 +242,11 @@ void add(CLI::App& app, Session& session) {
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
   verb->add_option("--host", arguments->host, "Constants of the host (schema host_constants/1)")->type_name("FILE");
-  verb->add_option("--columns", arguments->columns, "How columns of tables are read (schema rows/1)")
-      ->type_name("FILE");
+  verb->add_option("--columns", arguments->columns,
+                   "How columns of tables are read (schema rows/1); the first is of the first table, the last of the "
+                   "rest. Repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   verb->add_option("--where", arguments->where, "Only rows of tables for which this holds")->type_name("EXPRESSION");
   verb->add_option("--gpus", arguments->gpus, "Power and clocks of these devices alone: 0,1")
       ->type_name("INDEX,...")

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/statistics.hpp"
+#include "sim/observe/json_file.hpp"
 
 namespace llmscape::observe {
 namespace {
@@ -101,12 +102,15 @@ std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
   return sum;
 }
 
-void align(Observed& observed) {
+void align_requests(Observed& observed) {
   std::ranges::stable_sort(observed.requests, {}, &Request::arrival);
   if (!observed.requests.empty()) {
     const double first = observed.requests.front().arrival;
     for (Request& r : observed.requests) r.arrival -= first;
   }
+}
+
+void align_courses(Observed& observed) {
   const auto work = first_work(observed);
   for (auto& [quantity, by_engine] : observed.courses) {
     // Devices are sampled by another program, on another clock: where nothing better is known, from their first sample.
@@ -159,6 +163,22 @@ std::string to_json(const Observed& observed) {
     for (const auto& s : observed.total(quantity)) course.push_back({s.at, s.value});
   }
   return json.dump(1) + '\n';
+}
+
+std::optional<std::map<std::string, double>> read_figures(const std::string& path, Diagnostics& diagnostics) {
+  const auto file = JsonFile::read(path, diagnostics);
+  if (!file) return std::nullopt;
+  const int errors = diagnostics.errors();
+  if (file->root().value("schema", "") != "observed/1")
+    file->error("schema", "this is no observed/1 file of 'llmscape observe -o'");
+  std::map<std::string, double> all;
+  const auto metrics = file->root().find("metrics");
+  if (metrics == file->root().end() || !metrics->is_object()) file->error("metrics", "'metrics' must be an object");
+  else
+    for (const auto& [name, value] : metrics->items())
+      if (const auto number = file->number(*metrics, name)) all[name] = *number;
+  if (diagnostics.errors() > errors) return std::nullopt;
+  return all;
 }
 
 std::string trace_text(const Observed& observed) {

@@ -68,9 +68,10 @@ struct Observed {
   [[nodiscard]] std::vector<Course::Sample> total(const std::string& quantity) const;
 };
 
-// Moves requests so that the first arrives at 0, and the courses of engines so that they begin to work then, those of
-// devices with them. Sorts requests.
-void align(Observed& observed);
+// Sorts requests, and moves them so that the first arrives at 0.
+void align_requests(Observed& observed);
+// Moves courses so that engines begin to work at 0, and devices with their first sample.
+void align_courses(Observed& observed);
 
 // Figures of the requests, and the means of the courses while requests were served, beside those that were told:
 // "ttft_s.mean", "tpot_s.p99", "mean_w".
@@ -78,6 +79,8 @@ std::map<std::string, double> figures(const Observed& observed);
 
 // Schema observed/1: settings, arguments, numbers and courses; requests are written as a trace beside it.
 std::string to_json(const Observed& observed);
+// The metrics of such a file; nothing after reporting.
+std::optional<std::map<std::string, double>> read_figures(const std::string& path, Diagnostics& diagnostics);
 // The trace (trace/1) of the requests.
 std::string trace_text(const Observed& observed);
 

@@ -82,7 +82,11 @@ validation::Course compare_course(const std::string& quantity, const std::vector
   course.name = quantity == quantity::kKvUse ? "kv_use_pct" : quantity;
   double before = 0;
   for (const Course::Sample& s : samples) {
-    if (s.at <= 0 || s.at > end) continue;
+    if (s.at > end) continue;
+    if (s.at <= 0) {
+      before = s.at;  // rates of the next sample are means from there on
+      continue;
+    }
     const double predicted = value_at(prediction, quantity, before, s.at) * scale_of(quantity);
     const double measured = s.value * scale_of(quantity), difference = predicted - measured;
     before = s.at;
@@ -145,6 +149,20 @@ std::vector<Comparison> compare_requests(const Observed& observed, const Predict
   std::vector<Comparison> all;
   for (const auto& [metric, pairs] : {std::pair("ttft", &ttft), std::pair("tpot", &tpot), std::pair("e2e", &e2e)})
     if (!pairs->empty()) all.push_back(validation::compare(metric, "s", *pairs));
+  return all;
+}
+
+std::vector<Comparison> compare_figures(const std::map<std::string, double>& observed,
+                                        const std::map<std::string, double>& predicted) {
+  std::vector<Comparison> all;
+  for (const auto& [name, measured] : observed) {
+    const metrics::Column* column = metrics::find_column(name);
+    const auto found = predicted.find(name);
+    if (!column || found == predicted.end()) continue;
+    std::string metric = metrics::short_name(*column);
+    if (metric.ends_with(".mean")) metric.resize(metric.size() - 5);
+    all.push_back(validation::compare(metric, std::string(column->metric->unit), {{"all", found->second, measured}}));
+  }
   return all;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -45,5 +46,9 @@ double value_at(const Prediction& prediction, const std::string& quantity, doubl
 void compare(const Observed& observed, const Prediction& prediction, bool replayed, validation::Report& report);
 std::vector<validation::Comparison> compare_requests(const Observed& observed, const Prediction& prediction,
                                                      std::size_t from, std::size_t to);
+
+// Each metric that both have, by the names of columns ("ttft_s.p50"), under its short one.
+std::vector<validation::Comparison> compare_figures(const std::map<std::string, double>& observed,
+                                                    const std::map<std::string, double>& predicted);
 
 }  // namespace llmscape::observe

@@ -82,4 +82,21 @@ TEST_CASE("observe: constants of the host from one half, scored on the other") {
   CHECK(with.code == 0);
 }
 
+TEST_CASE("check: a run against what was observed, and what is no such file") {
+  const Scratch scratch;
+  const std::string seen = scratch.path("seen"), out = scratch.path("out");
+  REQUIRE(run_program(
+              {"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json", "--device", "h100-sxm", "-o", seen})
+              .code == 0);
+  REQUIRE(run_program({"run", seen + "/scenario.yaml", "-o", out}).code == 0);
+  const auto code = [&](const std::string& file, const char* limit) {
+    return run_program({"check", out, "--against", file, "--max-error", limit}).code;
+  };
+  CHECK(code(seen + "/observed.json", "tpot.mean=20%") == 0);
+  CHECK(code(seen + "/observed.json", "tpot.mean=1%") == 1);
+  CHECK(code(seen + "/observed.json", "mean_w.mean=99%") == 1);  // no power was read
+  CHECK(code(scratch.file("x.json", "{\"schema\": \"run/1\"}"), "tpot.mean=1%") == 2);
+  CHECK(run_program({"check", out}).code == 2);
+}
+
 }  // namespace llmscape::test::observe_test

@@ -29,7 +29,8 @@ TEST_CASE("figures by hand: three requests and two devices") {
     observed.courses[quantity::kPower]["0"].add(at, at < 50 ? 300 : 10);
     observed.courses[quantity::kPower]["1"].add(at, 100);
   }
-  align(observed);
+  align_requests(observed);
+  align_courses(observed);
   CHECK(observed.requests[2].arrival == 2);
   const auto all = figures(observed);
   CHECK(all.at("ttft_s.mean") == doctest::Approx(1.75 / 3));

@@ -15,7 +15,8 @@ Observed read(const std::string& fixture) {
   Diagnostics diagnostics;
   read_observed("tests/unit/observe/fixtures/" + fixture, "", observed, diagnostics);
   if (diagnostics.has_errors()) FAIL_CHECK(diagnostics.text(false));
-  align(observed);
+  align_requests(observed);
+  align_courses(observed);
   return observed;
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("tables by a mapping: requests, samples and figures, of the rows that 
   const auto figure = scratch.file("runs.csv", "run,tpot_s\na,0.02\nb,0.03\n");
   read_observed_table(figure, std::nullopt, where, observed, diagnostics);
   CHECK_FALSE(diagnostics.has_errors());
-  align(observed);
+  align_requests(observed);
   REQUIRE(observed.requests.size() == 2);
   CHECK(*observed.requests[0].tpot() == doctest::Approx(0.1));
   CHECK(observed.requests[1].arrival == 1);
