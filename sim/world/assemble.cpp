@@ -237,6 +237,28 @@ std::vector<const metrics::Metric*> metrics_of_requests(const scenario::Scenario
   return metrics::latencies_of({std::ranges::any_of(scenario.pools, &scenario::PoolConfig::stages_shared)});
 }
 
+namespace {
+
+// Whose kernels each group of devices runs, where they know several: "h200: sglang", or "h100-sxm: vllm (none of
+// sglang)".
+std::string kernels_used(const scenario::Scenario& scenario) {
+  std::vector<std::string> all;
+  for (const scenario::PoolConfig& pool : scenario.pools)
+    for (const std::string& group : pool.devices) {
+      const hardware::Device& device = *scenario.config.hardware.devices[scenario.group_of(group)];
+      const std::string& engine = pool.engine.name;
+      if (device.kernels().empty()) continue;
+      const bool own = device.kernels() == engine || device.with_kernels_of(engine);
+      std::string used = group + ": " + (own ? engine : device.kernels() + " (none of " + engine + ")");
+      if (std::ranges::find(all, used) == all.end()) all.push_back(std::move(used));
+    }
+  std::string text;
+  for (const std::string& used : all) text += (text.empty() ? "" : ", ") + used;
+  return text;
+}
+
+}  // namespace
+
 result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds end) {
   const scenario::ScenarioConfig& config = parts.scenario.config;
   const metrics::Observer& seen = parts.observer;
@@ -256,6 +278,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
     if (("+ " + result.engine + " +").find(" " + engine + " ") == std::string::npos)
       result.engine += (result.engine.empty() ? "" : " + ") + engine;
   }
+  result.kernels = kernels_used(parts.scenario);
   result.replicas = static_cast<std::int64_t>(parts.replicas.size());
   for (const auto& device : config.hardware.devices) result.devices += device->count;
   result.requests = gateway.calls().counters();
