@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-
 #include "traces/cells.hpp"
+#include "traces/csv_header.hpp"
+#include "traces/date_time.hpp"
 #include "traces/formats.hpp"
 #include "traces/row_reader.hpp"
 
@@ -16,45 +14,7 @@ namespace {
 
 constexpr std::string_view kFormat = "azure-csv";
 enum Column { kTimestamp, kContextTokens, kGeneratedTokens, kColumns };
-const std::vector<std::string> kNames = {"TIMESTAMP", "ContextTokens", "GeneratedTokens"};
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Whether `text` follows `pattern`, where 0 stands for any digit.
-bool follows(std::string_view text, std::string_view pattern) {
-  return std::ranges::equal(text, pattern,
-                            [](char c, char wanted) { return wanted == '0' ? is_digit(c) : c == wanted; });
-}
-
-int number(std::string_view digits) {
-  int value = 0;
-  for (const char digit : digits) value = value * 10 + (digit - '0');
-  return value;
-}
-
-// Nanoseconds since 1970 of "2023-11-16 18:17:03.9799600" (UTC; the 2024 files write "+00:00" behind it).
-std::optional<std::int64_t> parse_stamp(std::string_view text) {
-  using std::chrono::year_month_day, std::chrono::year, std::chrono::month, std::chrono::day;
-  constexpr std::string_view kPattern = "0000-00-00 00:00:00";
-  if (text.ends_with("+00:00")) text.remove_suffix(6);
-  if (!follows(text.substr(0, kPattern.size()), kPattern)) return std::nullopt;
-  std::int64_t fraction = 0;
-  if (const std::string_view point = text.substr(kPattern.size()); !point.empty()) {
-    if (!follows(point, std::string_view(".000000000").substr(0, point.size())) || point.size() < 2)
-      return std::nullopt;
-    fraction = number(point.substr(1));
-    for (std::size_t digits = point.size() - 1; digits < 9; ++digits) fraction *= 10;
-  }
-  const year_month_day date(year(number(text.substr(0, 4))), month(static_cast<unsigned>(number(text.substr(5, 2)))),
-                            day(static_cast<unsigned>(number(text.substr(8, 2)))));
-  const int hours = number(text.substr(11, 2)), minutes = number(text.substr(14, 2)),
-            seconds = number(text.substr(17, 2));
-  // Years beyond these would not fit into 64 bits of nanoseconds.
-  if (!date.ok() || date.year() < year(1970) || date.year() > year(2200)) return std::nullopt;
-  if (hours > 23 || minutes > 59 || seconds > 59) return std::nullopt;
-  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1'000'000'000 + fraction;
-}
+const std::vector<CsvColumn> kColumnsOfFile = {{"TIMESTAMP"}, {"ContextTokens"}, {"GeneratedTokens"}};
 
 class AzureReader final : public RowReader {
  public:
@@ -62,20 +22,7 @@ class AzureReader final : public RowReader {
 
  private:
   bool read_header(const Row& row) override {
-    split_cells(row.text(), cells_);
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-      const std::string name(row.text(cells_[i]));
-      const auto known = std::ranges::find(kNames, name);
-      if (known == kNames.end()) {
-        row.error(cells_[i], fmt::format("unknown column {}", in_quotes(name)), did_you_mean(name, kNames));
-        continue;
-      }
-      auto& place = place_[static_cast<std::size_t>(known - kNames.begin())];
-      if (place) row.error(cells_[i], fmt::format("column '{}' stands twice", name));
-      place = i;
-    }
-    for (std::size_t column = 0; column < kColumns; ++column)
-      if (!place_[column]) row.error({}, fmt::format("column '{}' is missing", kNames[column]));
+    place_ = read_csv_header(row, kColumnsOfFile).place;
     return true;
   }
 
@@ -86,12 +33,12 @@ class AzureReader final : public RowReader {
       return std::nullopt;
     }
     const Span stamp = cells_[*place_[kTimestamp]];
-    const auto time = parse_stamp(row.text(stamp));
+    const auto time = parse_date_time(row.text(stamp));
     if (!time)
       row.error(stamp, fmt::format("'TIMESTAMP' must look like 2023-11-16 18:17:03.9799600; got {}",
                                    in_quotes(row.text(stamp))));
-    const auto prompt = row.tokens({kNames[kContextTokens], cells_[*place_[kContextTokens]]});
-    const auto output = row.tokens({kNames[kGeneratedTokens], cells_[*place_[kGeneratedTokens]]});
+    const auto prompt = row.tokens({kColumnsOfFile[kContextTokens].name, cells_[*place_[kContextTokens]]});
+    const auto output = row.tokens({kColumnsOfFile[kGeneratedTokens].name, cells_[*place_[kGeneratedTokens]]});
     if (!time || !prompt || !output) return std::nullopt;
     TimedRecord timed;
     timed.nanoseconds = *time;
@@ -102,8 +49,8 @@ class AzureReader final : public RowReader {
     return timed;
   }
 
-  std::array<std::optional<std::size_t>, kColumns> place_;  // of each column in a row
-  std::vector<Span> cells_;                                 // of the row being read
+  std::vector<std::optional<std::size_t>> place_;  // of each column in a row
+  std::vector<Span> cells_;                        // of the row being read
 };
 
 }  // namespace

@@ -26,27 +26,11 @@ void CsvTable::read_header() {
     if (diagnostics_->errors() == errors) report_whole_file("the table is empty");
     return;
   }
-  std::vector<std::string> names;
-  for (const CsvColumn& column : columns_) names.push_back(column.name);
-  std::vector<Span> header;
-  split_cells(row_->text(), header);
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    const std::string name(row_->text(header[i]));
-    const auto known = std::ranges::find(names, name);
-    if (known == names.end()) {
-      if (std::ranges::any_of(passed_over_, [&](const std::string& prefix) { return name.starts_with(prefix); }))
-        continue;
-      row_->error(header[i], fmt::format("unknown column {}", in_quotes(name)), did_you_mean(name, names));
-      continue;
-    }
-    auto& place = place_[static_cast<std::size_t>(known - names.begin())];
-    if (place) row_->error(header[i], fmt::format("column '{}' stands twice", name));
-    place = i;
-  }
-  for (std::size_t column = 0; column < columns_.size(); ++column)
-    if (columns_[column].required && !place_[column])
-      row_->error({}, fmt::format("column '{}' is missing", columns_[column].name));
-  if (diagnostics_->errors() == errors) width_ = header.size();
+  CsvHeader header = read_csv_header(*row_, columns_, [this](std::string_view name) {
+    return std::ranges::any_of(passed_over_, [&](const std::string& prefix) { return name.starts_with(prefix); });
+  });
+  place_ = std::move(header.place);
+  width_ = header.width;
 }
 
 bool CsvTable::next() {

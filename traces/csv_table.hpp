@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/diagnostics.hpp"
+#include "traces/csv_header.hpp"
 #include "traces/row.hpp"
 
 #include <cstdint>
@@ -10,12 +11,6 @@
 #include <vector>
 
 namespace llmscape::traces {
-
-// A column that a table must have, or may have.
-struct CsvColumn {
-  std::string name;
-  bool required = true;
-};
 
 // A table of comma-separated cells under a header (plain, .gz or .zst), row by row; columns may stand in any order.
 // Strict: unknown, missing and repeated columns, rows of another width and a table without rows are errors with

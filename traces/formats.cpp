@@ -33,7 +33,8 @@ const TraceFormat* recognise(const std::string& path, std::string_view first_lin
 
 const std::vector<TraceFormat>& trace_formats() {
   static const std::vector<TraceFormat> formats = {
-      azure_csv(), mooncake_jsonl(), ragpulse_jsonl(), vllm_jsonl(), llmscape_jsonl(),
+      azure_csv(), mooncake_jsonl(), ragpulse_jsonl(), vllm_jsonl(),     agent_csv(),
+      otlp_json(), dynamo_jsonl(),   weka_jsonl(),     llmscape_jsonl(),
   };
   return formats;
 }

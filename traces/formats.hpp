@@ -10,6 +10,10 @@ TraceFormat azure_csv();
 TraceFormat mooncake_jsonl();
 TraceFormat ragpulse_jsonl();
 TraceFormat vllm_jsonl();
+TraceFormat agent_csv();
+TraceFormat dynamo_jsonl();
+TraceFormat otlp_json();
+TraceFormat weka_jsonl();
 TraceFormat llmscape_jsonl();
 
 }  // namespace llmscape::traces

@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// Far beyond any trace; they keep broken rows from costing stack or quadratic time.
-constexpr std::size_t kDeepest = 8, kMostKeys = 64;
+// Far beyond any trace; it keeps broken rows from costing quadratic time.
+constexpr std::size_t kMostKeys = 64;
 
 // Counts what the lexer has consumed: the library tells no positions to its handlers.
 class CountingIterator {
@@ -46,7 +46,7 @@ class CountingIterator {
 // Builds the tree of one row from the library's events.
 class TreeBuilder {
  public:
-  explicit TreeBuilder(const Row& row) : row_(row), consumed_(row.text().data()) {}
+  TreeBuilder(const Row& row, std::size_t deepest) : row_(row), deepest_(deepest), consumed_(row.text().data()) {}
 
   bool build() {
     const std::string_view text = row_.text();
@@ -119,8 +119,8 @@ class TreeBuilder {
   }
 
   bool open() {
-    if (open_.size() == kDeepest) {
-      row_.error(last_->span, fmt::format("nested deeper than {} levels", kDeepest));
+    if (open_.size() == deepest_) {
+      row_.error(last_->span, fmt::format("nested deeper than {} levels", deepest_));
       return false;
     }
     open_.push_back(last_);
@@ -135,6 +135,7 @@ class TreeBuilder {
   }
 
   const Row& row_;
+  std::size_t deepest_;
   const char* consumed_;
   std::size_t end_ = 0;  // of the token read last
   JsonValue root_;
@@ -157,8 +158,8 @@ const JsonValue* JsonValue::find(std::string_view key) const {
   return found == members.end() ? nullptr : &found->value;
 }
 
-std::optional<JsonValue> parse_object(const Row& row) {
-  TreeBuilder builder(row);
+std::optional<JsonValue> parse_object(const Row& row, std::size_t deepest) {
+  TreeBuilder builder(row, deepest);
   if (!builder.build()) return std::nullopt;
   JsonValue root = builder.take();
   if (root.kind == JsonValue::Kind::object) return root;

@@ -36,7 +36,8 @@ struct JsonKeys {
 
 // The object that is the whole row, or nothing after reporting: text that is not JSON, something else than an object,
 // nesting deeper or with more keys than any trace has, a key that stands twice.
-std::optional<JsonValue> parse_object(const Row& row);
+// Objects and lists lie in each other at most `deepest` deep.
+std::optional<JsonValue> parse_object(const Row& row, std::size_t deepest = 8);
 // Reports every key of `object` that `keys` lacks (did you mean ...), and every required one that is missing.
 bool check_keys(const JsonValue& object, const JsonKeys& keys, const Row& row);
 // The list under `key`, or nullptr after reporting that it is none.

@@ -14,8 +14,7 @@ namespace llmscape::traces {
 namespace {
 
 constexpr std::string_view kFormat = "llmscape-jsonl";
-constexpr std::string_view kSchema = "trace/1";
-constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+constexpr std::string_view kTraceSchema = "trace/1";
 const JsonKeys kHeaderKeys = {{"schema"}, {}};
 const JsonKeys kKeys = {{"arrival_s", "output_tokens"}, {"prompt", "prompt_tokens", "session"}};
 
@@ -29,8 +28,8 @@ class LlmscapeReader final : public RowReader {
     const auto object = parse_object(row);
     if (!object || !check_keys(*object, kHeaderKeys, row)) return true;
     const JsonValue* schema = find_text(*object, "schema", row);
-    if (schema && schema->text != kSchema)
-      row.error(schema->span, fmt::format("this reads schema {}, not {}", kSchema, in_quotes(schema->text)));
+    if (schema && schema->text != kTraceSchema)
+      row.error(schema->span, fmt::format("this reads schema {}, not {}", kTraceSchema, in_quotes(schema->text)));
     return true;
   }
 

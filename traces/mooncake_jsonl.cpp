@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::string_view kMooncake = "mooncake-jsonl";
 constexpr std::int64_t kBlockTokens = 512;
-constexpr std::int64_t kNanosecondsPerMs = 1'000'000;
 const JsonKeys kMooncakeKeys = {{"timestamp", "input_length", "output_length", "hash_ids"}, {}};
 
 class MooncakeReader final : public RowReader {
@@ -60,6 +59,7 @@ TraceFormat mooncake_jsonl() {
   return {kMooncake, "Mooncake traces: arrival, lengths, and one prefix id for each 512 prompt tokens",
           [](std::string_view, std::string_view first_line) {
             return first_line.find("\"hash_ids\"") != first_line.npos &&
+                   first_line.find("\"input_length\"") != first_line.npos &&
                    first_line.find("\"session_id\"") == first_line.npos;
           },
           &open_as<MooncakeReader>};

@@ -18,7 +18,6 @@ namespace llmscape::traces {
 namespace {
 
 constexpr std::string_view kRagpulse = "ragpulse-jsonl";
-constexpr std::int64_t kRagpulseTicksPerSecond = 1'000'000'000;
 const JsonKeys kRagpulseKeys = {{"timestamp", "input_length", "output_length", "hash_ids", "session_id"}, {}};
 
 struct ComponentKind {
@@ -103,7 +102,7 @@ class RagpulseReader final : public RowReader {
     const auto output = row.tokens({"output_length", object->find("output_length")->span});
     if (!stamp || !session || !tokens || !output) return std::nullopt;
     const Span digits = {stamp->span.position + 1, stamp->span.length - 2};
-    const auto time = row.nanoseconds({"timestamp", digits}, kRagpulseTicksPerSecond);
+    const auto time = row.nanoseconds({"timestamp", digits}, kNanosecondsPerSecond);
     auto prompt = read_components(*object->find("hash_ids"), row);
     if (!time || !prompt) return std::nullopt;
 

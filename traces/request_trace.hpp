@@ -23,7 +23,8 @@ struct TraceRecord {
   bool known_content = false;  // the prompt's segments mean something to a prefix cache
 };
 
-// Streams a file record by record; holds one record (and ids seen, where content must be mapped) in memory.
+// Streams a file record by record; holds one record (and ids seen, where content must be mapped) in memory. Formats
+// whose rows do not stand by arrival are held as a whole (traces/sorted_reader.hpp).
 class TraceReader {
  public:
   virtual ~TraceReader() = default;
@@ -44,7 +45,7 @@ struct TraceFormat {
   std::unique_ptr<TraceReader> (*open)(const std::string& path, Diagnostics& diagnostics);
 };
 // azure-csv, mooncake-jsonl, ragpulse-jsonl, vllm-jsonl (input_toks/output_toks/arrival_time_ns with optional token
-// ids, and ShareGPT with lengths), llmscape-jsonl (our own).
+// ids, and ShareGPT with lengths), agent-csv, otlp-json, dynamo-jsonl, weka-jsonl, llmscape-jsonl (our own).
 const std::vector<TraceFormat>& trace_formats();
 
 // Opens `path` (plain, .gz or .zst by content) in the format named, or recognised when `format` is empty. nullptr after

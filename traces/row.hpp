@@ -12,6 +12,8 @@
 
 namespace llmscape::traces {
 
+inline constexpr std::int64_t kNanosecondsPerMs = 1'000'000, kNanosecondsPerSecond = 1'000'000'000;
+
 // Where something stands in a line: bytes from 0.
 struct Span {
   std::size_t position = 0;

@@ -39,9 +39,4 @@ std::optional<TimedRecord> RowReader::read_next(Diagnostics& diagnostics) {
   return timed;
 }
 
-Segment RowReader::unique_content(std::int64_t tokens) {
-  constexpr ContentId kUnique = ContentId{1} << 63;  // far from the small ids that files use
-  return {kUnique | unique_++, tokens};
-}
-
 }  // namespace llmscape::traces

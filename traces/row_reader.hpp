@@ -18,7 +18,20 @@ struct TimedRecord {
   Span time;  // where the time stands, for messages
 };
 
-// What all formats share: one record a row, an optional header, arrivals in order and counted from the first record.
+// Contents that nothing else of a trace has, for prompts without content ids.
+class UniqueContents {
+ public:
+  Segment segment(std::int64_t tokens) {
+    constexpr ContentId kUnique = ContentId{1} << 63;  // far from the small ids that files use
+    return {kUnique | next_++, tokens};
+  }
+
+ private:
+  std::uint64_t next_ = 0;
+};
+
+// What formats share whose rows stand by arrival: one record a row, an optional header, arrivals in order and counted
+// from the first record.
 class RowReader : public TraceReader {
  public:
   RowReader(std::string_view format, const std::string& path) : format_(format), rows_(path) {}
@@ -30,8 +43,8 @@ class RowReader : public TraceReader {
   virtual bool read_header([[maybe_unused]] const Row& row) { return false; }
   // The record of a row, or nothing after reporting what is wrong with it.
   virtual std::optional<TimedRecord> read(const Row& row) = 0;
-  // A segment that no other record of this trace has, for prompts without content ids.
-  Segment unique_content(std::int64_t tokens);
+  // A segment that no other record of this trace has.
+  Segment unique_content(std::int64_t tokens) { return unique_.segment(tokens); }
 
  private:
   std::optional<TimedRecord> read_next(Diagnostics& diagnostics);
@@ -41,7 +54,7 @@ class RowReader : public TraceReader {
   bool at_start_ = true, ended_ = false;
   std::optional<std::int64_t> first_;
   std::int64_t last_ = 0;
-  std::uint64_t unique_ = 0;
+  UniqueContents unique_;
 };
 
 // TraceFormat::open for readers that need nothing but the file.

@@ -19,13 +19,14 @@
 namespace llmscape::cli {
 namespace {
 
-constexpr std::array<std::string_view, 13> kNames = {"scenario", "device", "workload", "model", "trace",
-                                                     "sweep",    "study",  "dram",     "host",  "link",
-                                                     "node",     "tier",   "prices"};
+constexpr std::array<std::string_view, 15> kNames = {"scenario", "device", "workload", "model",          "trace",
+                                                     "sweep",    "study",  "rows",     "host_constants", "dram",
+                                                     "host",     "link",   "node",     "tier",           "prices"};
 // Those that say in `schema` what they are; other YAML counts as a scenario.
-constexpr std::array kTold = {FileKind::device, FileKind::workload, FileKind::model, FileKind::sweep,
-                              FileKind::study,  FileKind::dram,     FileKind::host,  FileKind::link,
-                              FileKind::node,   FileKind::tier,     FileKind::prices};
+constexpr std::array kTold = {FileKind::device, FileKind::workload, FileKind::model,          FileKind::sweep,
+                              FileKind::study,  FileKind::rows,     FileKind::host_constants, FileKind::dram,
+                              FileKind::host,   FileKind::link,     FileKind::node,           FileKind::tier,
+                              FileKind::prices};
 
 template <class T>
 std::optional<YamlNode> completed(const Fields<T>& fields, YamlNode tree, Diagnostics& diagnostics) {

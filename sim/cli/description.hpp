@@ -11,7 +11,23 @@
 namespace llmscape::cli {
 
 // The files that llmscape reads. From `dram` on they are parts: small descriptions that others name as presets.
-enum class FileKind { scenario, device, workload, model, trace, sweep, study, dram, host, link, node, tier, prices };
+enum class FileKind {
+  scenario,
+  device,
+  workload,
+  model,
+  trace,
+  sweep,
+  study,
+  rows,
+  host_constants,
+  dram,
+  host,
+  link,
+  node,
+  tier,
+  prices
+};
 std::string_view name_of(FileKind kind);
 
 // What the file is: by its `schema` key, or, where it can have none, by its name: *.json is a config.json of Hugging

@@ -11,6 +11,7 @@
 #include "sim/cli/description.hpp"
 #include "sim/explore/plan_config.hpp"
 #include "sim/studies/study_config.hpp"
+#include "sim/validation/host_constants.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -36,6 +37,8 @@ class Walk {
     visit(explore::range_fields().info());
     visit(models::native_model_fields().info());
     visit(studies::study_fields().info());
+    visit(validation::row_mapping_fields().info());
+    visit(validation::host_constants_fields().info());
     return std::move(places_);
   }
 

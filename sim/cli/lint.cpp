@@ -15,6 +15,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/sweep.hpp"
 #include "sim/studies/results.hpp"
+#include "sim/validation/host_constants.hpp"
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"
 
@@ -79,6 +80,8 @@ void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {
     case FileKind::workload:
       if (auto tree = read_description(file, kind, diagnostics)) complete_workload(std::move(*tree), diagnostics);
       return;
+    case FileKind::rows: validation::read_row_mapping(file, diagnostics); return;
+    case FileKind::host_constants: validation::read_host_constants(file, diagnostics); return;
     case FileKind::dram:
     case FileKind::host:
     case FileKind::link:
@@ -99,6 +102,10 @@ void append(Diagnostics& all, const Diagnostics& more) {
   }
 }
 
+bool is_plural(FileKind kind) {
+  return kind == FileKind::prices || kind == FileKind::rows || kind == FileKind::host_constants;
+}
+
 int lint(const std::vector<std::string>& files, const Messages& messages) {
   Diagnostics all;
   for (const std::string& file : files) {
@@ -107,7 +114,7 @@ int lint(const std::vector<std::string>& files, const Messages& messages) {
     lint_file(file, kind, diagnostics);
     append(all, diagnostics);
     if (!diagnostics.has_errors())
-      fmt::print("{}: {}{} without mistakes\n", file, kind == FileKind::prices ? "" : "a ", name_of(kind));
+      fmt::print("{}: {}{} without mistakes\n", file, is_plural(kind) ? "" : "a ", name_of(kind));
   }
   messages.show(all, "See 'llmscape show fields'.");
   return all.has_errors() ? kUsage : kDone;

@@ -21,11 +21,11 @@ namespace llmscape::cli {
 namespace {
 
 constexpr std::array kVerbs = {
-    run_verb::add,      sweep_verb::add,   pareto_verb::add,      search_verb::add,    optimize_verb::add,
-    report_verb::add,   explain_verb::add, sensitivity_verb::add, reproduce_verb::add, compare_verb::add,
-    check_verb::add,    lint_verb::add,    show_verb::add,        list_verb::add,      schema_verb::add,
-    trace_verb::add,    import_verb::add,  validate_verb::add,    bench_verb::add,     calibrate_verb::add,
-    accuracy_verb::add, engine_verb::add,  completion_verb::add,  man_verb::add,
+    run_verb::add,       sweep_verb::add,    pareto_verb::add,      search_verb::add,     optimize_verb::add,
+    report_verb::add,    explain_verb::add,  sensitivity_verb::add, reproduce_verb::add,  compare_verb::add,
+    check_verb::add,     lint_verb::add,     show_verb::add,        list_verb::add,       schema_verb::add,
+    trace_verb::add,     import_verb::add,   validate_verb::add,    observe_verb::add,    bench_verb::add,
+    calibrate_verb::add, accuracy_verb::add, engine_verb::add,      completion_verb::add, man_verb::add,
 };
 
 constexpr const char* kFooter = R"(Exit codes:

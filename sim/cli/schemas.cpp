@@ -18,6 +18,7 @@
 #include "sim/explore/baseline.hpp"
 #include "sim/explore/plan_config.hpp"
 #include "sim/studies/study_config.hpp"
+#include "sim/validation/host_constants.hpp"
 #include "workloads/workload.hpp"
 
 namespace llmscape::cli {
@@ -113,6 +114,8 @@ const StructInfo& fields_of_schema(std::string_view name) {
   if (name == "workload") return workloads::workload_fields().info();
   if (name == "baseline") return explore::baseline_info();
   if (name == "study") return studies::study_fields().info();
+  if (name == "rows") return validation::row_mapping_fields().info();
+  if (name == "host_constants") return validation::host_constants_fields().info();
   if (name == "link") return hardware::link_fields().info();
   std::set<const void*> seen;  // only asked, never walked
   if (const std::string_view catalog = catalog_of(name); !catalog.empty())
@@ -122,8 +125,9 @@ const StructInfo& fields_of_schema(std::string_view name) {
 
 std::vector<std::pair<std::string_view, std::string>> schema_files() {
   // Those that others are made of come first.
-  constexpr std::array kOrder = {"dram",     "host",   "link",     "node",  "tier",  "device",  "model",
-                                 "workload", "prices", "scenario", "sweep", "study", "baseline"};
+  constexpr std::array kOrder = {"dram",   "host",  "link",     "node",           "tier",
+                                 "device", "model", "workload", "prices",         "scenario",
+                                 "sweep",  "study", "rows",     "host_constants", "baseline"};
   static_assert(kOrder.size() == kSchemas.size());
   JsonSchemas set;
   std::vector<std::pair<std::string_view, std::string>> files;

@@ -11,9 +11,9 @@
 namespace llmscape::cli {
 
 // The files that have a JSON Schema.
-inline constexpr std::array<std::string_view, 13> kSchemas = {"scenario", "sweep", "device", "model", "workload",
-                                                              "baseline", "study", "dram",   "host",  "link",
-                                                              "node",     "tier",  "prices"};
+inline constexpr std::array<std::string_view, 15> kSchemas = {
+    "scenario",       "sweep", "device", "model", "workload", "baseline", "study", "rows",
+    "host_constants", "dram",  "host",   "link",  "node",     "tier",     "prices"};
 
 // The field table that the schema of that name is made from; of a device, the one whose only key `device` has the
 // family of kinds. Throws std::logic_error for another name.

@@ -11,6 +11,7 @@
 #include "base/quantity.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
+#include "traces/column_mapping.hpp"
 #include "traces/convert.hpp"
 #include "traces/describe.hpp"
 
@@ -22,10 +23,11 @@ constexpr const char* kFooter = R"(Reads plain, gzip and zstd files; 'llmscape l
 Examples:
   llmscape trace describe AzureLLMInferenceTrace_conv.csv
   llmscape trace convert conversation_trace.jsonl -o trace.jsonl.zst --speedup 2
+  llmscape trace describe log.csv --columns arrival=ts,prompt=in,output=out --time-unit ms
   llmscape trace slice trace.jsonl.zst -o hour.jsonl --from '10 min' --to '70 min' --rebase)";
 
 struct Arguments {
-  std::string trace, format, output;
+  std::string trace, format, columns, time_unit, output;
   int block_tokens = 16;
   double speedup = 1;
   std::int64_t first = 0;
@@ -46,9 +48,24 @@ std::optional<Seconds> time_of(const std::string& option, const std::string& tex
   return std::nullopt;
 }
 
+// nullptr after reporting.
+std::unique_ptr<traces::TraceReader> open(const Arguments& arguments, Diagnostics& diagnostics) {
+  const SourceRange where = typed(arguments.trace);
+  if (arguments.columns.empty()) {
+    if (!arguments.time_unit.empty())
+      diagnostics.error(typed("--time-unit"), "only a table that is read with '--columns' needs the unit of its times");
+    return traces::open_trace(arguments.trace, arguments.format, where, diagnostics);
+  }
+  auto mapping = traces::parse_column_mapping(arguments.columns, arguments.time_unit, diagnostics);
+  if (!arguments.format.empty())
+    diagnostics.error(typed("--trace-format"), "a table that is read with '--columns' has no other format");
+  if (!mapping || diagnostics.has_errors()) return nullptr;
+  return traces::open_mapped_trace(arguments.trace, *std::move(mapping), where, diagnostics);
+}
+
 int describe(const Arguments& arguments) {
   Diagnostics diagnostics;
-  const auto reader = traces::open_trace(arguments.trace, arguments.format, typed(arguments.trace), diagnostics);
+  const auto reader = open(arguments, diagnostics);
   if (reader) {
     const traces::TraceStatistics statistics = traces::describe(*reader, arguments.block_tokens, diagnostics);
     if (!diagnostics.has_errors()) std::fputs(traces::text_of(statistics).c_str(), stdout);
@@ -68,7 +85,7 @@ int convert(const Arguments& arguments) {
   conversion.time_factor = 1 / arguments.speedup;
   const SourceRange where = typed(arguments.trace);
   if (!diagnostics.has_errors()) {
-    if (const auto reader = traces::open_trace(arguments.trace, arguments.format, where, diagnostics)) {
+    if (const auto reader = open(arguments, diagnostics)) {
       if (arguments.output != "-") {
         traces::convert(*reader, arguments.output, conversion, where, diagnostics);
       } else if (const auto text = traces::to_llmscape_jsonl(*reader, conversion, where, diagnostics)) {
@@ -87,6 +104,15 @@ CLI::App* add_action(CLI::App& verb, const char* name, const char* text, const s
       ->add_option("--trace-format", arguments->format,
                    "Format of the file; recognised from its first line if not given")
       ->type_name("NAME");
+  action
+      ->add_option("--columns", arguments->columns,
+                   "Columns of any CSV or keys of any JSON Lines file: arrival=NAME,prompt=NAME,output=NAME and, where "
+                   "there is one, session=NAME")
+      ->type_name("LIST");
+  action
+      ->add_option("--time-unit", arguments->time_unit,
+                   "Unit of the arrival times under '--columns': ns, us, ms, s, min, or date for dates and times")
+      ->type_name("UNIT");
   arguments->messages.add_options(*action);
   return action;
 }

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/process_pool.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/validate_rows.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
@@ -38,11 +40,14 @@ of running and waiting: rmse. Exit code 1 when one is exceeded or was not compar
 Examples:
   llmscape validate out --against requests.jsonl --max-error tpot.mean=3% --max-error ttft.mean=10%
   llmscape validate my-cpu.yaml --against engine.json --max-error step.error_median=10%
-  llmscape validate predicted.csv --against measured.csv --markdown accuracy.md)";
+  llmscape validate predicted.csv --against measured.csv --markdown accuracy.md
+  llmscape validate --deployments rows.csv --by engine,model --max-error tpot.error_median=10%)";
 
 struct Arguments {
   std::string predicted, json, markdown;
+  std::string junit;
   std::vector<std::string> measured, limits;
+  RowArguments rows;
   Messages messages;
 };
 
@@ -167,6 +172,9 @@ int validate(const Arguments& arguments) {
     if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
     else diagnostics.error(typed("--max-error"), problem);
   }
+  if (arguments.rows.given()) validate_rows(arguments.rows, report, diagnostics);
+  else if (arguments.predicted.empty() || arguments.measured.empty())
+    diagnostics.error(typed("validate"), "needs PREDICTED and --against, or --deployments or --batches");
   for (const std::string& measured : arguments.measured) {
     report.measured += (report.measured.empty() ? "" : " and ") + measured;
     add(arguments, measured, report, diagnostics);
@@ -179,9 +187,33 @@ int validate(const Arguments& arguments) {
     met = met && report.verdicts.back().met();
   }
   if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
+  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
   std::fputs(validation::to_text(report).c_str(), stdout);
   return met ? kDone : kFailed;
+}
+
+void add_row_options(CLI::App& verb, RowArguments& rows, CLI::Option* against) {
+  CLI::Option* deployments =
+      verb.add_option("--deployments", rows.deployments, "Instead: a table of deployments under load, each simulated")
+          ->type_name("TABLE")
+          ->excludes(against);
+  verb.add_option("--batches", rows.batches, "Instead: a table of batches that are submitted at once")
+      ->type_name("TABLE")
+      ->excludes(against)
+      ->excludes(deployments);
+  verb.add_option("--columns", rows.columns, "How the table's columns are read (schema rows/1)")->type_name("FILE");
+  verb.add_option("--host", rows.host, "Constants of the host for all rows (schema host_constants/1)")
+      ->type_name("FILE");
+  verb.add_option("--by", rows.by, "Errors and ranks of rows that are alike in these columns too")
+      ->type_name("COLUMN,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  rows.jobs = default_jobs();
+  verb.add_option("-j,--jobs", rows.jobs, "Rows that are simulated at once")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024).description(""))
+      ->default_str("the processors of this machine");
 }
 
 }  // namespace
@@ -191,16 +223,17 @@ void add(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("validate", "Compare predictions with measurements and hold them to limits");
   verb->footer(kFooter);
   verb->add_option("predicted", arguments->predicted, "A folder of 'run -o', a device or a table")
-      ->type_name("PREDICTED")
-      ->required();
-  verb->add_option("--against", arguments->measured, "What was measured. Repeatable")
-      ->type_name("MEASURED")
-      ->allow_extra_args(false)
-      ->required();
+      ->type_name("PREDICTED");
+  CLI::Option* against = verb->add_option("--against", arguments->measured, "What was measured. Repeatable")
+                             ->type_name("MEASURED")
+                             ->allow_extra_args(false);
+  add_row_options(*verb, arguments->rows, against);
   verb->add_option("--max-error", arguments->limits, "Fail where this error is larger: tpot.mean=3%. Repeatable")
       ->type_name("LIMIT")
       ->allow_extra_args(false);
   verb->add_option("--json", arguments->json, "Write the comparison as JSON too (schema validation/1)")
+      ->type_name("FILE");
+  verb->add_option("--junit", arguments->junit, "Write limits and rows left out as JUnit XML, for a CI server")
       ->type_name("FILE");
   verb->add_option("--markdown", arguments->markdown, "Write the tables as Markdown too")->type_name("FILE");
   arguments->messages.add_options(*verb);

@@ -78,6 +78,9 @@ void add(CLI::App& app, Session& session);
 namespace validate_verb {
 void add(CLI::App& app, Session& session);
 }
+namespace observe_verb {
+void add(CLI::App& app, Session& session);
+}
 namespace bench_verb {
 void add(CLI::App& app, Session& session);
 }

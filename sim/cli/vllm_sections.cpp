@@ -26,9 +26,9 @@ constexpr double kHostLink = 50;  // GB/s of one device to its host: hardware/ca
 
 YamlNode written(std::string text) { return YamlNode::scalar(std::move(text)); }
 
-class Reader {
+class SectionReader {
  public:
-  Reader(YamlNode& serving, Diagnostics& diagnostics) : serving_(serving), diagnostics_(diagnostics) {}
+  SectionReader(YamlNode& serving, Diagnostics& diagnostics) : serving_(serving), diagnostics_(diagnostics) {}
 
   VllmSectionsRead read(const VllmSections& said, std::int64_t tensor_parallel) {
     if (said.speculation) speculation(*said.speculation);
@@ -156,7 +156,7 @@ class Reader {
 
 VllmSectionsRead read_vllm_sections(const VllmSections& said, std::int64_t tensor_parallel, YamlNode& serving,
                                     Diagnostics& diagnostics) {
-  return Reader(serving, diagnostics).read(said, tensor_parallel);
+  return SectionReader(serving, diagnostics).read(said, tensor_parallel);
 }
 
 }  // namespace llmscape::cli

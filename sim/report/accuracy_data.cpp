@@ -5,19 +5,18 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <memory>
 #include <utility>
 
 #include "base/catalog.hpp"
+#include "base/process_pool.hpp"
 #include "hardware/calibration/calibrate.hpp"
 #include "hardware/device_entry.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "sim/scenario/replica_size.hpp"
-#include "sim/validation/batches.hpp"
-#include "sim/validation/deployments.hpp"
 #include "sim/validation/host_constants.hpp"
 #include "sim/validation/replay.hpp"
+#include "sim/validation/row_runs.hpp"
 #include "sim/validation/steps.hpp"
 #include "traces/kernel_tables.hpp"
 
@@ -26,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using validation::Comparison;
-using validation::Pair;
 
 struct Tables {
   const char* device;
@@ -75,14 +73,12 @@ class Collector {
     add_records();
     add_vllm_run();
     add_deployments();
-    add_batches("A100, static batches of 2023 and 2024",
-                validation::read_inference_bench(
-                    (sources_.data / "measured" / "llm_inference_bench_a100_mi250_gaudi2.csv").string(), diagnostics_),
+    add_batches("A100, static batches of 2023 and 2024", "llm_inference_bench_a100_mi250_gaudi2.csv",
+                "inference_bench.yaml", "Framework",
                 "argonne-lcf/LLM-Inference-Bench @ 4211f5d: one batch submitted at once, input as long as output; no "
                 "constant fitted to it.");
     add_batches(
-        "A100, Llama-2-70B of Splitwise",
-        validation::read_splitwise((sources_.data / "measured" / "splitwise_a100.csv").string(), diagnostics_),
+        "A100, Llama-2-70B of Splitwise", "splitwise_a100.csv", "splitwise.yaml", "",
         "Mutinifni/splitwise-sim @ 8f99e7d: prefill of a batch and its mean decode step; no constant fitted to it. "
         "45 to 55 ms a token at batch 1 are the Python host of 2023, which is not modelled.");
     for (const std::string& name : catalog_names(sources_.catalogs.hardware)) add_catalogue(name);
@@ -203,83 +199,84 @@ class Collector {
     page_.runs.push_back(std::move(run));
   }
 
-  static std::vector<Comparison> of(const validation::DeploymentErrors& errors) {
-    std::vector<Comparison> all = {errors.tpot, errors.ttft, errors.rate};
-    for (Comparison& c : all) c.statistics.clear();  // a mean over unlike deployments says nothing
+  std::optional<validation::MeasuredTable> rows(const char* table, validation::RowKind kind, const char* mapping) {
+    const fs::path mappings = sources_.measured.parent_path().parent_path() / "tests/validation/rows";
+    return validation::read_measured_table(sources_.data / "measured" / table, kind, mappings / mapping, diagnostics_);
+  }
+
+  static std::vector<const validation::RowPoint*> all_of(const std::vector<validation::RowPoint>& points) {
+    std::vector<const validation::RowPoint*> all;
+    for (const auto& point : points) all.push_back(&point);
     return all;
   }
 
   void add_deployments() {
-    const std::string table = (sources_.data / "measured" / "silicon_dev.csv.gz").string();
-    const std::string exclusions =
-        (sources_.measured.parent_path().parent_path() / "tests/validation/silicon_excluded.csv").string();
-    const auto all = [](const validation::Deployment&) { return true; };
+    // Levels of concurrency with fewer rows say nothing about rank.
+    constexpr std::int64_t kLeastRowsToRank = 10;
     about_to_("closed-loop deployments");
-    const auto points = validation::simulate_deployments(table, exclusions, all, {}, sources_.catalogs, diagnostics_);
-    const auto errors = validation::compare(points);
+    const auto table = rows("silicon_dev.csv.gz", validation::RowKind::deployment, "silicon.yaml");
+    if (!table) return;
+    const auto wanted = rows_to_predict(*table);
+    const auto points = simulate_rows(*table, wanted, {}, sources_.catalogs, default_jobs());
     RunAccuracy run{
         "Closed-loop deployments, H100 and H200",
         "183 public points of vLLM, TensorRT-LLM and SGLang (ai-dynamo/aiconfigurator @ 095f58a), each simulated "
         "from its columns; nothing fitted to them.",
-        of(errors),
+        compare_points(*table, all_of(points)),
         {},
         {}};
-    run.notes.push_back(fmt::format("rank correlation of the throughput within one concurrency: at least {:.3f}",
-                                    errors.least_rank_at_one_level));
-    for (const auto& point : points)
-      if (point.excluded) run.notes.push_back("left out: " + point.deployment.id + ": " + *point.excluded);
+    double least_rank = 1;
+    for (const auto& group : group_points(points, {"users"}))
+      for (const Comparison& c : compare_points(*table, group.points))
+        if (c.metric == "rate" && c.count >= kLeastRowsToRank) least_rank = std::min(least_rank, c.rank.value_or(0));
+    run.notes.push_back(
+        fmt::format("rank correlation of the throughput within one concurrency: at least {:.3f}", least_rank));
+    for (const auto& row : table->rows)
+      if (row.left_out) run.notes.push_back("left out: " + row.name + ": " + *row.left_out);
     page_.runs.push_back(std::move(run));
-
-    std::vector<validation::Deployment> counting;
-    for (const auto& point : points)
-      if (!point.excluded) counting.push_back(point.deployment);
-    for (const bool odd : {true, false}) add_host_constants(counting, odd);
+    for (const bool odd : {true, false}) add_host_constants(*table, wanted, odd);
   }
 
   // Fitted on one half of the deployments, scored on the other.
-  void add_host_constants(const std::vector<validation::Deployment>& deployments, bool odd) {
+  void add_host_constants(const validation::MeasuredTable& table,
+                          const std::vector<const validation::MeasuredRow*>& wanted, bool odd) {
+    const std::vector<std::string> alike = {"engine",          "model",         "hardware",      "tensor_parallel",
+                                            "expert_parallel", "data_parallel", "prompt_tokens", "output_tokens"};
     about_to_("closed-loop deployments with host constants");
-    const auto constants =
-        validation::fit_host_constants(validation::half_of(deployments, odd), sources_.catalogs, diagnostics_);
-    std::vector<validation::DeploymentPoint> scored;
-    for (const auto& deployment : validation::half_of(deployments, !odd))
-      if (auto point = validation::simulate(deployment, constants.overrides(), sources_.catalogs, diagnostics_))
-        scored.push_back(std::move(*point));
+    const auto constants = fit_host_constants(table, half_of(wanted, alike, odd), sources_.catalogs, default_jobs());
+    const auto scored =
+        simulate_rows(table, half_of(wanted, alike, !odd), constants.overrides(), sources_.catalogs, default_jobs());
     page_.runs.push_back(
         {fmt::format("Closed-loop deployments, three host constants, {} half", odd ? "even" : "odd"),
          fmt::format(
              "Fitted on the other half of the deployments: {:g} ms in every prefill step, {:g} ms and {:g} us per "
              "prompt token in front of the engine.",
              constants.per_prefill_step_ms, constants.per_call_ms, constants.per_token_us),
-         of(validation::compare(scored)),
+         compare_points(table, all_of(scored)),
          {},
          {}});
   }
 
-  void add_batches(const std::string& name, const std::vector<validation::BatchRun>& runs, const std::string& about) {
+  // Metrics have the name of their software behind them where the table has several.
+  void add_batches(const std::string& name, const char* file, const char* mapping, const std::string& software,
+                   const std::string& about) {
     about_to_(name);
-    std::map<std::string, std::vector<Pair>> metrics;
-    for (const validation::BatchRun& batch : runs) {
-      Diagnostics unfit;  // what does not fit the memory here ran there, with less taken for other things
-      const auto point = validation::simulate(batch, sources_.catalogs, unfit);
-      if (!point) continue;
-      const std::string row = fmt::format("{} {} tp{} {}+{} x {}", batch.software, batch.model, batch.tensor,
-                                          batch.input, batch.output, batch.batch);
-      if (batch.latency_s > 0)
-        metrics["latency, " + batch.software].push_back({row, point->latency_s, batch.latency_s});
-      if (batch.prompt_s > 0) metrics["prefill"].push_back({row, point->prompt_s, batch.prompt_s});
-      if (batch.token_s > 0) metrics["decode step"].push_back({row, point->token_s, batch.token_s});
-    }
+    const auto table = rows(file, validation::RowKind::batch, mapping);
+    if (!table) return;
+    const auto points = simulate_rows(*table, rows_to_predict(*table), {}, sources_.catalogs, default_jobs());
     RunAccuracy run{name, about, {}, {}, {}};
-    for (const auto& [metric, pairs] : metrics) {
-      run.comparisons.push_back(validation::compare(metric, "s", pairs));
-      run.comparisons.back().statistics.clear();
-      const auto& worst = run.comparisons.back().worst;
-      if (!worst.empty())
-        run.notes.push_back(fmt::format("{}: the largest error is that of {}, {:.3g} s predicted, {:.3g} s measured",
-                                        metric, worst.front().name, worst.front().predicted, worst.front().measured));
-    }
-    if (!run.comparisons.empty()) page_.runs.push_back(std::move(run));
+    const std::vector<std::string> by = software.empty() ? std::vector<std::string>{} : std::vector{software};
+    for (const auto& group : group_points(points, by))
+      for (Comparison& c : compare_points(*table, group.points)) {
+        if (!software.empty()) c.metric += ", " + group.name;
+        run.comparisons.push_back(std::move(c));
+      }
+    std::ranges::sort(run.comparisons, {}, &Comparison::metric);
+    for (const Comparison& c : run.comparisons)
+      run.notes.push_back(fmt::format("{}: the largest error is that of {}, {:.3g} s predicted, {:.3g} s measured",
+                                      c.metric, c.worst.front().name, c.worst.front().predicted,
+                                      c.worst.front().measured));
+    page_.runs.push_back(std::move(run));
   }
 
   void add_catalogue(const std::string& name) {

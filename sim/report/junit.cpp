@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string_view>
 
+#include "base/xml_text.hpp"
 #include "sim/report/check_report.hpp"
 
 namespace llmscape::report {
@@ -16,34 +16,21 @@ using explore::ConfigurationCheck;
 using explore::MetricCheck;
 using explore::MetricStanding;
 
-// Text of an element or an attribute. XML 1.0 has no spelling for most control characters.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out;
-}
-
 std::string test_case(const std::string& suite, const std::string& name, const std::string& content) {
   const std::string head =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", escaped(suite), escaped(name));
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", xml_text(suite), xml_text(name));
   return content.empty() ? head + "/>\n" : fmt::format("{}>\n      {}\n    </testcase>\n", head, content);
 }
 
 std::string failure(const std::string& message) {
-  return fmt::format("<failure message=\"{}\" type=\"WORSE\"/>", escaped(message));
+  return fmt::format("<failure message=\"{}\" type=\"WORSE\"/>", xml_text(message));
 }
 
 std::string content_of(const MetricCheck& metric) {
   if (metric.standing == MetricStanding::same) return "";
   const std::string reason = check_reason(metric);
   if (metric.standing == MetricStanding::worse) return failure(reason);
-  return fmt::format("<system-out>{}: {}</system-out>", explore::name_of(metric.standing), escaped(reason));
+  return fmt::format("<system-out>{}: {}</system-out>", explore::name_of(metric.standing), xml_text(reason));
 }
 
 std::string suite(const ConfigurationCheck& configuration) {
@@ -57,7 +44,7 @@ std::string suite(const ConfigurationCheck& configuration) {
   return fmt::format(
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"0\" time=\"0\">\n{}  "
       "</testsuite>\n",
-      escaped(name), configuration.metrics.size() + problems, static_cast<std::size_t>(worse) + problems, cases);
+      xml_text(name), configuration.metrics.size() + problems, static_cast<std::size_t>(worse) + problems, cases);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/table.hpp"
+#include "base/xml_text.hpp"
 
 namespace llmscape::validation {
 namespace {
@@ -45,6 +46,27 @@ Table pairs_table(const Report& report) {
   return table;
 }
 
+Table groups_table(const Report& report) {
+  Table table({"of", "metric", "pairs", "median |e|", "p90 |e|", "bias", "rank"});
+  for (const GroupErrors& group : report.groups)
+    for (const Comparison& c : group.comparisons)
+      table.row({group.name, c.metric, fmt::format("{}", c.count), share_text(c.error_median), share_text(c.error_p90),
+                 signed_text(c.bias), c.rank ? fmt::format("{:.3f}", *c.rank) : "-"});
+  return table;
+}
+
+Table left_out_table(const Report& report) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const LeftOut& each : report.left_out) {
+    auto same = std::ranges::find(by_reason, each.reason, [](const auto& entry) { return entry.first; });
+    if (same == by_reason.end()) same = by_reason.insert(by_reason.end(), {each.reason, {}});
+    same->second.push_back(each.name);
+  }
+  Table table({"left out", "rows", "the first of them"});
+  for (const auto& [reason, names] : by_reason) table.row({reason, fmt::format("{}", names.size()), names.front()});
+  return table;
+}
+
 Table courses_table(const Report& report) {
   Table table({"over time", "moments", "RMSE", "predicted mean", "measured mean", "largest", "at"});
   for (const Course& c : report.courses)
@@ -77,8 +99,8 @@ Table limits_table(const Report& report) {
 }
 
 std::vector<Table> tables_of(const Report& report) {
-  std::vector<Table> tables = {sets_table(report), pairs_table(report), courses_table(report), worst_table(report),
-                               limits_table(report)};
+  std::vector<Table> tables = {sets_table(report),  pairs_table(report),    groups_table(report), courses_table(report),
+                               worst_table(report), left_out_table(report), limits_table(report)};
   std::erase_if(tables, [](const Table& table) { return table.empty(); });
   return tables;
 }
@@ -130,6 +152,13 @@ std::string to_json(const Report& report) {
   Json json = {{"schema", "validation/1"}, {"predicted", report.predicted}, {"measured", report.measured}};
   json["comparisons"] = Json::array();
   for (const Comparison& c : report.comparisons) json["comparisons"].push_back(json_of(c));
+  for (const GroupErrors& group : report.groups) {
+    Json entry = {{"name", group.name}, {"comparisons", Json::array()}};
+    for (const Comparison& c : group.comparisons) entry["comparisons"].push_back(json_of(c));
+    json["groups"].push_back(std::move(entry));
+  }
+  for (const LeftOut& each : report.left_out)
+    json["left_out"].push_back({{"name", each.name}, {"reason", each.reason}});
   json["over_time"] = Json::array();
   for (const Course& c : report.courses)
     json["over_time"].push_back({{"name", c.name},
@@ -147,6 +176,28 @@ std::string to_json(const Report& report) {
   }
   json["warnings"] = report.warnings;
   return json.dump(2) + '\n';
+}
+
+std::string to_junit(const Report& report) {
+  std::string cases;
+  std::size_t failures = 0;
+  const auto add = [&](const std::string& name, const std::string& content) {
+    cases += fmt::format("    <testcase classname=\"validate\" name=\"{}\" time=\"0\">{}</testcase>\n", xml_text(name),
+                         content);
+  };
+  for (const Verdict& v : report.verdicts) {
+    failures += v.met() ? 0 : 1;
+    add(v.limit.text, v.met() ? fmt::format("<system-out>{}</system-out>", error_text(v))
+                              : fmt::format("<failure message=\"{}\" type=\"ERROR\"/>", error_text(v)));
+  }
+  for (const LeftOut& each : report.left_out)
+    add(each.name, fmt::format("<skipped message=\"{}\"/>", xml_text(each.reason)));
+  const auto counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\"",
+                                  report.verdicts.size() + report.left_out.size(), failures, report.left_out.size());
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"llmscape validate\" {0}>\n"
+      "  <testsuite name=\"{1}\" {0}>\n{2}  </testsuite>\n</testsuites>\n",
+      counts, xml_text(report.measured), cases);
 }
 
 }  // namespace llmscape::validation

@@ -9,20 +9,36 @@
 
 namespace llmscape::validation {
 
+// The comparisons of some of the pairs: rows that are alike in something.
+struct GroupErrors {
+  std::string name;
+  std::vector<Comparison> comparisons;
+};
+
+// What was measured and not predicted, and why.
+struct LeftOut {
+  std::string name, reason;
+};
+
 // Everything that one call compared.
 struct Report {
   std::string predicted, measured;  // what was compared with what
   std::vector<Comparison> comparisons;
+  std::vector<GroupErrors> groups;
+  std::vector<LeftOut> left_out;
   std::vector<Course> courses;
   std::vector<Verdict> verdicts;      // of the limits that were set
   std::vector<std::string> warnings;  // of the predicting side
 };
 
-// Tables for a terminal of 100 columns: errors of the sets, errors of the pairs, over time, worst cases, limits.
+// Tables for a terminal of 100 columns: errors of the sets, errors of the pairs, by group, over
+// time, worst cases, what was left out by reason, limits.
 std::string to_text(const Report& report);
 // The same as Markdown.
 std::string to_markdown(const Report& report);
 // Schema validation/1: two-space indented, SI units, shares from 0 to 1; what is not defined is absent.
 std::string to_json(const Report& report);
+// JUnit XML: a case for each limit, which fails where it is exceeded, and one for each row that was left out, skipped.
+std::string to_junit(const Report& report);
 
 }  // namespace llmscape::validation

@@ -1,80 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches submitted at once on A100s, with software of 2023 and 2024 (argonne-lcf/LLM-Inference-Bench @ 4211f5d,
-// Mutinifni/splitwise-sim @ 8f99e7d): errors are printed, and held to limits that guard them.
+// Mutinifni/splitwise-sim @ 8f99e7d), and on H100s with their power (ml-energy/leaderboard @ 0cd52da): errors are
+// printed, and held to limits that guard them.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <map>
 
-#include "sim/validation/batches.hpp"
-#include "sim/validation/comparison.hpp"
+#include "base/process_pool.hpp"
 #include "tests/support/scenario_run.hpp"
+#include "tests/validation/reference_rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::validation;
 
 namespace {
 
-std::string table(const std::string& name) {
-  const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
-  return data && *data ? std::string(data) + "/measured/" + name : "";
+std::vector<RowPoint> simulate_all(const MeasuredTable& table) {
+  return simulate_rows(table, rows_to_predict(table), {}, testing::source_catalogs(), default_jobs());
 }
 
-std::vector<BatchPoint> simulate_all(const std::vector<BatchRun>& runs) {
-  std::vector<BatchPoint> points;
-  for (const BatchRun& run : runs) {
-    Diagnostics diagnostics;  // a batch that does not fit the memory is left out
-    if (const auto point = simulate(run, testing::source_catalogs(), diagnostics)) points.push_back(*point);
-  }
-  return points;
-}
-
-Comparison printed(const std::string& name, const std::vector<Pair>& pairs) {
-  Comparison all = compare(name, "s", pairs);
-  MESSAGE(name << ": " << all.count << " rows, median error " << *all.error_median << ", p90 " << *all.error_p90
-               << ", bias " << *all.bias << ", rank " << *all.rank);
-  return all;
+void print(const std::string& name, const Comparison& errors) {
+  MESSAGE(name << ": " << errors.count << " rows, median error " << *errors.error_median << ", p90 "
+               << *errors.error_p90 << ", bias " << *errors.bias << ", rank " << *errors.rank);
 }
 
 }  // namespace
 
 TEST_CASE("whole latencies of batches on A100s: in the right order, and the faster the software the nearer") {
-  const std::string path = table("llm_inference_bench_a100_mi250_gaudi2.csv");
-  if (path.empty()) {
-    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
-    return;
-  }
-  Diagnostics diagnostics;
-  const auto runs = read_inference_bench(path, diagnostics);
-  if (diagnostics.has_errors()) FAIL(diagnostics.text(false));
-  CHECK(runs.size() == 660);
-  std::map<std::string, std::vector<Pair>> latencies;
-  for (const BatchPoint& p : simulate_all(runs))
-    latencies[p.run.software].push_back({"", p.latency_s, p.run.latency_s});
+  const auto table =
+      testing::reference_rows("llm_inference_bench_a100_mi250_gaudi2.csv", RowKind::batch, "inference_bench.yaml");
+  if (!table) return;
+  CHECK(rows_to_predict(*table).size() == 660);
   // What they were when this was written, and a little: 0.07, 0.15, 0.31. The rest is the host's time of 2024.
   const std::map<std::string, double> limits = {{"TensorRT-LLM", 0.09}, {"vLLM", 0.18}, {"Deepspeed-MII", 0.35}};
-  for (const auto& [software, pairs] : latencies) {
-    const Comparison errors = printed(software, pairs);
-    CHECK(*errors.error_median < limits.at(software));
-    CHECK(*errors.rank > 0.9);
+  const auto points = simulate_all(*table);
+  const auto groups = group_points(points, {"Framework"});
+  CHECK(groups.size() == 3);
+  for (const RowGroup& group : groups) {
+    const auto errors = compare_points(*table, group.points);
+    REQUIRE(errors.size() == 1);
+    print(group.name, errors.front());
+    CHECK(*errors.front().error_median < limits.at(group.name));
+    CHECK(*errors.front().rank > 0.9);
   }
 }
 
 TEST_CASE("prefill and decode of Llama-2-70B under the software of 2023: slopes hold where the GPU is busy") {
-  const std::string path = table("splitwise_a100.csv");
-  if (path.empty()) {
-    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
-    return;
-  }
-  Diagnostics diagnostics;
-  const auto runs = read_splitwise(path, diagnostics);
-  if (diagnostics.has_errors()) FAIL(diagnostics.text(false));
-  std::vector<Pair> prompts, tokens;
-  for (const BatchPoint& p : simulate_all(runs)) {
-    prompts.push_back({"", p.prompt_s, p.run.prompt_s});
-    tokens.push_back({"", p.token_s, p.run.token_s});
-  }
-  CHECK(*printed("prefill", prompts).rank > 0.9);
+  const auto table = testing::reference_rows("splitwise_a100.csv", RowKind::batch, "splitwise.yaml");
+  if (!table) return;
+  const auto errors = testing::errors_of(*table, simulate_all(*table));
+  REQUIRE(errors.size() == 2);
+  for (const Comparison& metric : errors) print(metric.metric, metric);
+  CHECK(*errors[0].rank > 0.9);
   // 45 ms a token whatever the degree: the host of 2023, which no kernel table knows.
-  CHECK(*printed("decode step", tokens).bias < 0);
+  CHECK(*errors[1].bias < 0);
+}
+
+TEST_CASE("power of full batches on H100s: configurations in the right order, levels too low") {
+  const auto table = testing::reference_rows("ml_energy_h100.csv.gz", RowKind::batch, "ml_energy.yaml");
+  if (!table) return;
+  CHECK(table->rows.size() == 133);
+  const auto errors = testing::errors_of(*table, simulate_all(*table));
+  REQUIRE(errors.size() == 4);
+  for (const Comparison& metric : errors) {
+    print(metric.metric, metric);
+    CHECK(metric.count == 104);
+    CHECK(*metric.rank > 0.93);
+  }
+  CHECK(*errors[0].error_median < 0.22);  // time between tokens
+  CHECK(*errors[1].error_median < 0.42);  // power
 }

@@ -4,102 +4,80 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <set>
 
+#include "base/process_pool.hpp"
 #include "sim/validation/host_constants.hpp"
 #include "tests/support/scenario_run.hpp"
+#include "tests/validation/reference_rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::validation;
 
 namespace {
 
-constexpr const char* kExclusions = "tests/validation/silicon_excluded.csv";
+const std::vector<std::string> kAlike = {"engine",          "model",         "hardware",      "tensor_parallel",
+                                         "expert_parallel", "data_parallel", "prompt_tokens", "output_tokens"};
 
-std::string table_path() {
-  const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
-  return data && *data ? std::string(data) + "/measured/silicon_dev.csv.gz" : "";
+std::optional<MeasuredTable> silicon() {
+  return testing::reference_rows("silicon_dev.csv.gz", RowKind::deployment, "silicon.yaml");
 }
 
-std::vector<DeploymentPoint> simulate_all(const std::function<bool(const Deployment&)>& wanted) {
-  Diagnostics diagnostics;
-  const auto points =
-      simulate_deployments(table_path(), kExclusions, wanted, {}, testing::source_catalogs(), diagnostics);
-  if (diagnostics.has_errors()) FAIL(diagnostics.text(false));
-  return points;
+const Comparison& of(const std::vector<Comparison>& all, const std::string& metric) {
+  const auto found = std::ranges::find(all, metric, &Comparison::metric);
+  REQUIRE(found != all.end());
+  return *found;
 }
 
-void print(const DeploymentErrors& errors) {
-  MESSAGE("rows " << errors.tpot.count << "; TPOT median " << *errors.tpot.error_median << ", p90 "
-                  << *errors.tpot.error_p90 << ", bias " << *errors.tpot.bias << "; TTFT median "
-                  << *errors.ttft.error_median << ", bias " << *errors.ttft.bias << "; rank " << *errors.rate.rank
-                  << ", at one concurrency " << errors.least_rank_at_one_level);
+std::vector<Comparison> printed(const MeasuredTable& table, const std::vector<RowPoint>& points) {
+  const auto errors = testing::errors_of(table, points);
+  MESSAGE("rows " << of(errors, "tpot").count << "; TPOT median " << *of(errors, "tpot").error_median << ", p90 "
+                  << *of(errors, "tpot").error_p90 << ", bias " << *of(errors, "tpot").bias << "; TTFT median "
+                  << *of(errors, "ttft").error_median << ", bias " << *of(errors, "ttft").bias << "; rank "
+                  << *of(errors, "rate").rank);
+  return errors;
 }
 
 }  // namespace
 
-TEST_CASE("at most 20 rows are excluded, each by the name of a row and with a reason") {
-  if (table_path().empty()) {
-    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
-    return;
-  }
-  Diagnostics diagnostics;
-  std::set<std::string> names;
-  for (const Deployment& d : read_deployments(table_path(), diagnostics)) names.insert(d.id);
-  CHECK(names.size() == 183);
-  const auto exclusions = read_exclusions(kExclusions, diagnostics);
-  REQUIRE_FALSE(diagnostics.has_errors());
-  CHECK(exclusions.size() <= 20);
-  for (const Exclusion& e : exclusions) {
-    CHECK(names.erase(e.id) == 1);
-    CHECK(e.reason.size() > 20);
-  }
+TEST_CASE("at most 20 rows are left out, each by the name of a row and with a reason") {
+  const auto table = silicon();
+  if (!table) return;
+  CHECK(table->rows.size() == 183);
+  CHECK(rows_to_predict(*table).size() == 168);
+  for (const MeasuredRow& row : table->rows)
+    if (row.left_out) CHECK(row.left_out->size() > 20);
 }
 
 TEST_CASE("closed-loop deployments: TPOT within 10 % in the median, TTFT within 28 %, ranks as measured") {
-  if (table_path().empty()) {
-    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
-    return;
+  const auto table = silicon();
+  if (!table) return;
+  const auto points = simulate_rows(*table, rows_to_predict(*table), {}, testing::source_catalogs(), default_jobs());
+  for (const RowPoint& point : points) CHECK_MESSAGE(point.refused.empty(), point.row->name, ": ", point.refused);
+  const auto errors = printed(*table, points);
+  CHECK(of(errors, "tpot").count >= 163);
+  CHECK(*of(errors, "tpot").error_median <= 0.10);
+  CHECK(*of(errors, "tpot").error_p90 <= 0.25);
+  CHECK(*of(errors, "ttft").error_median <= 0.28);
+  CHECK(*of(errors, "rate").rank >= 0.97);
+  for (const RowGroup& level : group_points(points, {"users"})) {
+    if (level.points.size() < 10) continue;  // says nothing about rank
+    CHECK(*of(compare_points(*table, level.points), "rate").rank >= 0.9);
   }
-  const auto points = simulate_all([](const Deployment&) { return true; });
-  CHECK(points.size() == 183);
-  const DeploymentErrors errors = compare(points);
-  print(errors);
-  CHECK(errors.tpot.count >= 163);
-  CHECK(*errors.tpot.error_median <= 0.10);
-  CHECK(*errors.tpot.error_p90 <= 0.25);
-  CHECK(*errors.ttft.error_median <= 0.28);
-  CHECK(*errors.rate.rank >= 0.97);
-  CHECK(errors.least_rank_at_one_level >= 0.9);
 }
 
 TEST_CASE("three host constants fitted on half of the deployments serve the other half" * doctest::skip()) {
-  if (table_path().empty()) {
-    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
-    return;
-  }
-  Diagnostics diagnostics;
-  std::set<std::string> excluded;
-  for (const Exclusion& e : read_exclusions(kExclusions, diagnostics)) excluded.insert(e.id);
-  std::vector<Deployment> predictable = read_deployments(table_path(), diagnostics);
-  std::erase_if(predictable, [&](const Deployment& d) { return excluded.count(d.id) > 0; });
-  std::vector<DeploymentPoint> scored;
+  const auto table = silicon();
+  if (!table) return;
+  const auto wanted = rows_to_predict(*table);
   for (const bool odd : {false, true}) {
     const HostConstants constants =
-        fit_host_constants(half_of(predictable, odd), testing::source_catalogs(), diagnostics);
+        fit_host_constants(*table, half_of(wanted, kAlike, odd), testing::source_catalogs(), default_jobs());
     MESSAGE("prefill step " << constants.per_prefill_step_ms << " ms, call " << constants.per_call_ms << " ms, token "
                             << constants.per_token_us << " us");
-    std::vector<DeploymentPoint> other;
-    for (const Deployment& d : half_of(predictable, !odd))
-      other.push_back(simulate(d, constants.overrides(), testing::source_catalogs(), diagnostics).value());
-    const DeploymentErrors errors = compare(other);
-    print(errors);
-    CHECK(*errors.tpot.error_median <= 0.08);
+    const auto errors = printed(*table, simulate_rows(*table, half_of(wanted, kAlike, !odd), constants.overrides(),
+                                                      testing::source_catalogs(), default_jobs()));
+    CHECK(*of(errors, "tpot").error_median <= 0.08);
     // The odd half has most of the long prompts, whose errors are not those of a constant: 26 %.
-    CHECK(*errors.ttft.error_median <= (odd ? 0.22 : 0.27));
-    scored.insert(scored.end(), other.begin(), other.end());
+    CHECK(*of(errors, "ttft").error_median <= (odd ? 0.22 : 0.27));
   }
-  print(compare(scored));
-  if (diagnostics.has_errors()) FAIL(diagnostics.text(false));
 }

@@ -44,7 +44,8 @@ TEST_CASE("every set of every entry prices a step, never below the roofline, and
     const Seconds own = step(gpu, "vllm").device;
     for (const auto& [engine, set] : gpu.kernel_sets) {
       const StepCost cost = step(gpu, engine);
-      CAPTURE(name << " " << engine);
+      CAPTURE(name);
+      CAPTURE(engine);
       CHECK(cost.device >= 0.9 * cost.bytes / *gpu.hbm_bandwidth);  // what stays in L2 is faster
       CHECK(cost.device >= cost.flops / *gpu.peak_bf16);
       CHECK(cost.device.si() != own.si());

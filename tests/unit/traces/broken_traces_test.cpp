@@ -17,6 +17,19 @@ const std::string kVllm = R"({"input_toks": 2, "output_toks": 5, "arrival_time_n
 const std::string kOwn = R"({"arrival_s": 9, "prompt": [[1, 2]], "output_tokens": 5})"
                          "\n";
 
+const std::string kAgent = "session_id,t_s,ctx_tokens_est,out_tokens_est\na,0,10,5\n";
+const std::string kDynamo =
+    R"({"session_id": "a", "timestamp": 0, "input_length": 300, "output_length": 5, "hash_ids": [1]})"
+    "\n";
+
+std::string spans(const std::string& spans) {
+  return R"({"resourceSpans": [{"scopeSpans": [{"spans": [)" + spans + "]}]}]}\n";
+}
+std::string usage(const std::string& input, const std::string& output) {
+  return R"({"key": "gen_ai.usage.input_tokens", "value": {"intValue": ")" + input +
+         R"("}}, {"key": "gen_ai.usage.output_tokens", "value": {"intValue": ")" + output + R"("}})";
+}
+
 std::string rag_row(const std::string& timestamp, const std::string& length, const std::string& user_input) {
   return R"({"timestamp": )" + timestamp + R"(, "input_length": )" + length +
          R"(, "output_length": 5, "hash_ids": {"sys_prompt": [1], "passages_ids": [], "history": [], "web_search": [], )"
@@ -53,7 +66,8 @@ std::vector<BrokenTrace> broken_traces() {
       {"azure-csv", kAzure + "2023-11-16 18:17:04,110,27,\n", 3, 1, "4 columns where the header has 3"},
       {"azure-csv", kAzure + "2023-11-31 18:17:04,110,27\n", 3, 1, "'TIMESTAMP' must look like"},
       {"azure-csv", kAzure + "2023-11-16 18:17:61,110,27\n", 3, 1, "'TIMESTAMP' must look like"},
-      {"azure-csv", kAzure + "2023-11-16T18:17:04,110,27\n", 3, 1, "'TIMESTAMP' must look like"},
+      {"azure-csv", kAzure + "2023-11-16_18:17:04,110,27\n", 3, 1, "'TIMESTAMP' must look like"},
+      {"azure-csv", kAzure + "2023-11-16 18:17:04+24:00,110,27\n", 3, 1, "'TIMESTAMP' must look like"},
       {"azure-csv", kAzure + "2023-11-16 18:17:04.1234567890,110,27\n", 3, 1, "'TIMESTAMP' must look like"},
       {"azure-csv", kAzure + "2023-11-16 18:17:03.9799599,110,27\n", 3, 1, "time runs backwards"},
       {"azure-csv", kAzure + "2023-11-16 18:17:04,-110,27\n", 3, 21,
@@ -122,6 +136,45 @@ std::vector<BrokenTrace> broken_traces() {
        2, 77, "'input_tok_ids' has 2 ids for 3 tokens"},
       {"vllm-jsonl", kVllm + R"({"input_toks": 2, "output_toks": 5, "arrival_time_ns": 10, "input_tok_ids": [1, 2.5]})",
        2, 81, "got '2.5'"},
+      // agent CSV
+      {"agent-csv", "session_id,t_s,ctx_tokens_est,out_tokens_est,call_\n", 1, 46, "unknown column 'call_'",
+       "did you mean 'call'?"},
+      {"agent-csv", kAgent + "a,1,10\n", 3, 1, "3 columns where the header has 4"},
+      {"agent-csv", kAgent + "a,-1,20,5\n", 3, 3, "'t_s' must be a time of at least 0"},
+      {"agent-csv", kAgent + "a,1,0,5\n", 3, 5, "'ctx_tokens_est' must be a whole number of tokens"},
+      {"agent-csv", kAgent + "a,2,20,5\na,1,20,5\n", 4, 3, "time runs backwards: 1 s before"},
+      // OpenTelemetry
+      {"otlp-json", R"({"resourceSpan": []})", 1, 1, "key 'resourceSpans' is missing"},
+      {"otlp-json", R"({"resourceSpans": {}})", 1, 19, "'resourceSpans' must be a list"},
+      {"otlp-json", spans(""), 0, 1, "the trace has no records"},
+      {"otlp-json", spans(R"({"attributes": [)" + usage("7", "5") + "]}"), 1, 47, "key 'startTimeUnixNano' is missing"},
+      {"otlp-json", spans(R"({"startTimeUnixNano": "x", "attributes": [)" + usage("7", "5") + "]}"), 1, 70,
+       "'startTimeUnixNano' must be a time"},
+      {"otlp-json", spans(R"({"startTimeUnixNano": "1", "attributes": [)" + usage("7", "0") + "]}"), 1, 216,
+       "'gen_ai.usage.output_tokens' must be a whole number of tokens"},
+      // Dynamo
+      {"dynamo-jsonl",
+       kDynamo + R"({"session_id": "b", "delay": 5, "input_length": 9, "output_length": 5, "hash_ids": [1]})", 2, 30,
+       "a 'delay' needs a turn of the same conversation before it"},
+      {"dynamo-jsonl", kDynamo + R"({"session_id": "a", "input_length": 9, "output_length": 5, "hash_ids": [1]})", 2, 1,
+       "a key is missing, 'timestamp' or 'delay'"},
+      {"dynamo-jsonl", kDynamo + R"({"timestamp": 9, "input_length": 300, "output_length": 5, "hash_ids": [1, 2]})", 2,
+       71, "2 ids for 300 tokens; no block from 16 to 4096 tokens makes so many here and in the rows before"},
+      {"dynamo-jsonl", kDynamo + R"({"event_type": "request_end", "request": {"input_tokens": 5, "output_tokens": 5}})",
+       2, 42, "key 'request_received_ms' is missing"},
+      {"dynamo-jsonl",
+       kDynamo + R"({"event_type": "request_end", "request": {"request_received_ms": 5, "input_tokens": 65, )"
+                 R"("output_tokens": 5, "replay": {"trace_block_size": 64, "input_sequence_hashes": [7]}}})",
+       2, 169, "1 ids for 65 tokens in blocks of 64"},
+      // Weka
+      {"weka-jsonl", R"({"id": "a"})", 1, 1, "key 'requests' is missing"},
+      {"weka-jsonl", R"({"id": "a", "hash_id_scope": "all", "requests": []})", 1, 30,
+       "'hash_id_scope' must be local or global; got 'all'"},
+      {"weka-jsonl", R"({"id": "a", "requests": [{"t": 0, "in": 9, "hash_ids": []}]})", 1, 26, "key 'out' is missing"},
+      {"weka-jsonl", R"({"id": "a", "requests": [{"t": 0, "in": 9, "out": 5, "hash_ids": [1, 2]}]})", 1, 66,
+       "2 ids for 9 tokens in blocks of 64"},
+      {"weka-jsonl", R"({"id": "a", "requests": [{"t": 0, "type": "subagent", "requests": [{"in": 9}]}]})", 1, 68,
+       "key 't' is missing"},
       // our own
       {"llmscape-jsonl", "{\"schema\": \"trace/2\"}\n" + kOwn, 1, 12, "this reads schema trace/1, not 'trace/2'"},
       {"llmscape-jsonl", "{\"schema\": \"trace/1\"}\n", 0, 1, "the trace has no records"},

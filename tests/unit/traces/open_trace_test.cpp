@@ -18,6 +18,11 @@ const std::map<std::string, std::string> kFirstRows = {
      R"({"timestamp": "0", "input_length": 9, "output_length": 5, "hash_ids": {"sys_prompt": [], "passages_ids": [], )"
      R"("history": [], "web_search": [], "user_input": []}, "session_id": "x"})"},
     {"vllm-jsonl", R"({"input_toks": 9, "output_toks": 5, "arrival_time_ns": 0})"},
+    {"agent-csv", "session_id,t_s,ctx_tokens_est,out_tokens_est"},
+    {"otlp-json",
+     R"({"resourceSpans": [{"scopeSpans": [{"spans": [{"startTimeUnixNano": "9", "attributes": []}]}]}]})"},
+    {"dynamo-jsonl", R"({"session_id": "a", "timestamp": 0, "input_length": 9, "output_length": 5, "hash_ids": [1]})"},
+    {"weka-jsonl", R"({"id": "a", "requests": [{"t": 0, "type": "n", "in": 9, "out": 5, "hash_ids": [1]}]})"},
     {"llmscape-jsonl", R"({"arrival_s": 0, "prompt": [[1, 9]], "output_tokens": 5})"},
 };
 

@@ -123,3 +123,13 @@ TEST_CASE("the measured vLLM workload has the figures of its README") {
   CHECK(printed(*s->arrivals.interarrival_cv, 2) == "0.94");
   CHECK(percent(*s->reuse->blocks) == "7.7");
 }
+
+TEST_CASE("the runs of a coding agent have the figures of their README") {
+  const auto s = described("traces/lmcache_agent/miniswe_sessions_1-12.csv");
+  if (!s) return;
+  CHECK(s->requests == 260);
+  CHECK(printed(s->prompt) == "5529 1896 5182 9617 13406 14694");
+  CHECK(printed(s->output) == "118 59 99 217 300 390");
+  CHECK(printed(s->arrivals.duration.si(), 1) == "300.8");  // 12 runs of 25.1 s in the mean
+  CHECK(s->reuse->distinct_contents == 12);
+}

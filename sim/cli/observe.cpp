@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/table.hpp"
+#include "sim/cli/catalogs.hpp"
+#include "sim/cli/messages.hpp"
+#include "sim/cli/observed_scenario.hpp"
+#include "sim/cli/verbs.hpp"
+#include "sim/observe/predicted.hpp"
+#include "sim/observe/readers.hpp"
+
+namespace llmscape::cli::observe_verb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFooter =
+    R"(FILE is what a server, its client or its devices left, known by how it begins, or FORMAT:FILE:
+  vllm-log    log of 'vllm serve'            sglang-log  log of SGLang's server
+  vllm-bench  'vllm bench serve' result      guidellm    JSON export, one benchmark
+  aiperf      profile_export*.json(l)        prometheus  scrapes of /metrics
+  power-csv   nvidia-smi or DCGM             rows        any table, by --columns
+Printed is what was observed; where a device (--device) and the log's settings, or --scenario, say what
+was served, it is simulated, and compared. -o keeps observed.json, scenario.yaml and trace.jsonl.
+
+Examples:
+  llmscape observe server.log bench.json --device h100-sxm -o seen
+  llmscape observe bench.json gpus.csv --scenario mine.yaml --max-error tpot.mean=10%
+  llmscape observe rows:requests.csv --columns theirs.yaml --where "qps == 0.5" --scenario mine.yaml)";
+
+struct Arguments {
+  std::vector<std::string> files, set, limits;
+  ObservedBase base;
+  std::vector<std::string> gpus;
+  std::string columns, where, host, folder, json, markdown;
+  bool fit = false;
+  Messages messages;
+};
+
+SourceRange typed(const char* option) { return {std::make_shared<const SourceText>(SourceText{option, ""})}; }
+
+// A folder for the scenario and its trace: the user's, or one that is gone at the end.
+class Workplace {
+ public:
+  explicit Workplace(const std::string& folder) : keep_(!folder.empty()) {
+    if (keep_) path_ = folder;
+    else path_ = fs::temp_directory_path() / fmt::format("llmscape-observe-{}", getpid());
+  }
+  ~Workplace() {
+    std::error_code gone;
+    if (!keep_) fs::remove_all(path_, gone);
+  }
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  [[nodiscard]] const fs::path& path() const { return path_; }
+  [[nodiscard]] bool keep() const { return keep_; }
+
+ private:
+  fs::path path_;
+  bool keep_;
+};
+
+observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics) {
+  observe::Observed observed;
+  std::optional<Expression> where;
+  if (!arguments.where.empty()) where = Expression::parse(arguments.where, {}, diagnostics);
+  for (const std::string& file : arguments.files) {
+    const std::size_t colon = file.find(':');
+    const bool named = colon != file.npos && !fs::exists(file);
+    const std::string format = named ? file.substr(0, colon) : "", path = named ? file.substr(colon + 1) : file;
+    if (format == "rows" || (!named && !arguments.columns.empty() && path.find(".csv") != path.npos)) {
+      std::optional<fs::path> mapping;
+      if (!arguments.columns.empty()) mapping = arguments.columns;
+      observe::read_observed_table(path, mapping, where, observed, diagnostics);
+    } else {
+      observe::read_observed(path, format, observed, diagnostics);
+    }
+  }
+  if (!arguments.gpus.empty())
+    for (const char* of_devices : {observe::quantity::kPower, observe::quantity::kClock})
+      if (const auto found = observed.courses.find(of_devices); found != observed.courses.end())
+        std::erase_if(found->second, [&](const auto& device) {
+          return std::ranges::find(arguments.gpus, device.first) == arguments.gpus.end();
+        });
+  observe::align(observed);
+  return observed;
+}
+
+std::string observed_text(const observe::Observed& observed) {
+  std::string text;
+  for (const auto& [name, value] : observed.settings) text += fmt::format("{}: {}\n", name, value);
+  if (!observed.requests.empty()) text += fmt::format("requests: {}\n", observed.requests.size());
+  Table table({"observed", "value"});
+  for (const auto& [name, value] : observe::figures(observed)) table.row({name, fmt::format("{:.4g}", value)});
+  return table.empty() ? text : text + '\n' + table.text();
+}
+
+std::vector<std::string> overrides_of(const Arguments& arguments, Diagnostics& diagnostics) {
+  std::vector<std::string> all;
+  if (!arguments.host.empty())
+    all = validation::read_host_constants(arguments.host, diagnostics).value_or(std::vector<std::string>{});
+  all.insert(all.end(), arguments.set.begin(), arguments.set.end());
+  return all;
+}
+
+std::optional<observe::Prediction> predicted(const YamlNode& tree, const fs::path& folder,
+                                             const std::vector<std::string>& overrides, Diagnostics& diagnostics) {
+  const auto scenario = scenario::read_scenario(tree, folder, overrides, std::nullopt, catalogs(), diagnostics);
+  return scenario ? observe::predict(*scenario, diagnostics) : std::nullopt;
+}
+
+// Three constants fitted to the first half of the requests; what they do to the second is told beside what it was.
+validation::HostConstants fit(const observe::Observed& observed, const YamlNode& tree, const fs::path& folder,
+                              const std::vector<std::string>& overrides, std::vector<validation::GroupErrors>& scored,
+                              Diagnostics& diagnostics) {
+  const std::size_t all = observed.requests.size(), half = all / 2;
+  const auto errors = [&](const validation::HostConstants* constants, std::size_t from, std::size_t to) {
+    std::vector<std::string> with = overrides;
+    if (constants)
+      for (const std::string& each : constants->overrides()) with.push_back(each);
+    const auto prediction = predicted(tree, folder, with, diagnostics);
+    return prediction ? observe::compare_requests(observed, *prediction, from, to)
+                      : std::vector<validation::Comparison>();
+  };
+  const auto best = validation::fit_host_constants([&](const validation::HostConstants& constants) {
+    double loss = 0;
+    for (const auto& c : errors(&constants, 0, half))
+      if (c.metric != "e2e") loss += validation::log_loss(c.statistics[0].predicted, c.statistics[0].measured);
+    return loss;
+  });
+  scored.push_back({"second half, without", errors(nullptr, half, all)});
+  scored.push_back({"second half, fitted", errors(&best, half, all)});
+  return best;
+}
+
+std::string host_file(const validation::HostConstants& constants) {
+  std::string text =
+      "schema: host_constants/1\nsource: fitted end to end to the first half of the requests of one run\nset:\n";
+  for (const std::string& each : constants.overrides()) {
+    const std::size_t equals = each.find('=');
+    text += fmt::format("  \"{}\": {}\n", each.substr(0, equals), each.substr(equals + 1));
+  }
+  return text;
+}
+
+int observe_verb(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  const observe::Observed observed = read_all(arguments, diagnostics);
+  const std::vector<std::string> overrides = overrides_of(arguments, diagnostics);
+  std::vector<validation::Limit> limits;
+  for (const std::string& text : arguments.limits) {
+    std::string problem;
+    if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
+    else diagnostics.error(typed("--max-error"), problem);
+  }
+  const Workplace work(arguments.folder);
+  std::vector<std::string> notes;
+  std::optional<YamlNode> tree;
+  if (!diagnostics.has_errors()) tree = observed_scenario(observed, arguments.base, work.path(), notes, diagnostics);
+  if (!diagnostics.has_errors() && !tree && (!limits.empty() || arguments.fit))
+    diagnostics.error({}, "nothing says what was served, so nothing can be predicted",
+                      "name the device (--device) beside a log that has the model, or a --scenario");
+  if (arguments.fit && observed.requests.size() < 2)
+    diagnostics.error(typed("--fit-host"), "host constants are fitted to requests, and none was read");
+  if (diagnostics.has_errors()) {
+    arguments.messages.show(diagnostics);
+    return kUsage;
+  }
+  if (!observed.requests.empty() && tree)
+    write_file_atomically(work.path() / "trace.jsonl", observe::trace_text(observed));
+
+  validation::Report report;
+  report.predicted = "prediction";
+  report.measured = "what was observed";
+  std::optional<validation::HostConstants> constants;
+  if (tree) {
+    const bool has_workload = tree->find("workload") != nullptr;
+    if (!has_workload) notes.push_back("no requests were read: there is nothing to replay, and nothing is predicted");
+    else if (const auto prediction = predicted(*tree, work.path(), overrides, diagnostics)) {
+      observe::compare(observed, *prediction, !observed.requests.empty(), report);
+      if (arguments.fit) constants = fit(observed, *tree, work.path(), overrides, report.groups, diagnostics);
+    }
+  }
+  arguments.messages.show(diagnostics);
+  if (diagnostics.has_errors()) return kUsage;
+  bool met = true;
+  for (const validation::Limit& limit : limits) {
+    report.verdicts.push_back(validation::judge(limit, report.comparisons, report.courses));
+    met = met && report.verdicts.back().met();
+  }
+  if (work.keep()) {
+    write_file_atomically(work.path() / "observed.json", observe::to_json(observed));
+    if (tree) {
+      for (const std::string& each : overrides) apply_override(*tree, each, diagnostics);
+      write_file_atomically(work.path() / "scenario.yaml", write_yaml(*tree));
+    }
+    if (constants) write_file_atomically(work.path() / "host.yaml", host_file(*constants));
+  }
+  if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
+  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
+  std::fputs(observed_text(observed).c_str(), stdout);
+  for (const std::string& note : notes) fmt::print("{}\n", note);
+  if (!report.comparisons.empty() || !report.courses.empty()) fmt::print("\n{}", validation::to_text(report));
+  if (constants)
+    fmt::print("\nfitted end to end: {:g} ms in every prefill step, {:g} ms a call and {:g} us a prompt token\n",
+               constants->per_prefill_step_ms, constants->per_call_ms, constants->per_token_us);
+  return met ? kDone : kFailed;
+}
+
+}  // namespace
+
+void add(CLI::App& app, Session& session) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand("observe", "Read what a server left, and put a prediction beside it");
+  verb->footer(kFooter);
+  verb->add_option("files", arguments->files, "Logs, exports, scrapes, tables")->type_name("FILE")->required();
+  verb->add_option("--device", arguments->base.device, "Device of the catalogue, or a file, that the server ran on")
+      ->type_name("NAME");
+  verb->add_option("--model", arguments->base.model, "Model of the catalogue, or a config.json, instead of the log's")
+      ->type_name("NAME");
+  verb->add_option(
+          "--scenario", arguments->base.scenario,
+          "What was served, instead of the log's settings; its workload is the requests that were read, if any")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile.description(""));
+  verb->add_option("--set", arguments->set, "Lay a value over the scenario's. Repeatable")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("--host", arguments->host, "Constants of the host (schema host_constants/1)")->type_name("FILE");
+  verb->add_option("--columns", arguments->columns, "How columns of tables are read (schema rows/1)")
+      ->type_name("FILE");
+  verb->add_option("--where", arguments->where, "Only rows of tables for which this holds")->type_name("EXPRESSION");
+  verb->add_option("--gpus", arguments->gpus, "Power and clocks of these devices alone: 0,1")
+      ->type_name("INDEX,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb->add_flag("--fit-host", arguments->fit,
+                 "Fit three constants of the host to the first half of the requests, and score them on the second");
+  verb->add_option("-o,--output", arguments->folder, "Folder for observed.json, scenario.yaml, trace.jsonl, host.yaml")
+      ->type_name("DIR");
+  verb->add_option("--max-error", arguments->limits, "Fail where this error is larger: tpot.mean=3%. Repeatable")
+      ->type_name("LIMIT")
+      ->allow_extra_args(false);
+  verb->add_option("--json", arguments->json, "Write the comparison as JSON too (schema validation/1)")
+      ->type_name("FILE");
+  verb->add_option("--markdown", arguments->markdown, "Write the tables as Markdown too")->type_name("FILE");
+  arguments->messages.add_options(*verb);
+  verb->callback([arguments, &session] { session.exit_code = observe_verb(*arguments); });
+}
+
+}  // namespace llmscape::cli::observe_verb

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "traces/row.hpp"
+
+// Pieces of log lines.
+namespace llmscape::observe {
+
+// The moment that stands first in the line, in seconds: "2025-05-01 12:00:00,123", "2025/05/01 12:00:00.123",
+// "2025-05-01T12:00:00", or "05-01 12:00:00" (of no year: counted from its beginning).
+std::optional<double> time_in(std::string_view line);
+
+// The number behind `key`, which ends where the number does; nothing, after reporting at the line, where `key` is not
+// there or no number follows.
+std::optional<double> number_behind(const traces::Row& row, std::string_view key);
+// The same without reporting.
+std::optional<double> find_number(std::string_view line, std::string_view key);
+
+// Arguments as Python prints them: "{'a': 1, 'b': 'x'}", "Args(a=1, b='x')": name to text without quotes; those with
+// values of several parts keep them as they are.
+std::map<std::string, std::string> python_arguments(std::string_view text);
+
+}  // namespace llmscape::observe

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/observe/observed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/statistics.hpp"
+
+namespace llmscape::observe {
+namespace {
+
+constexpr double kNever = 1e300;
+
+bool is_share(const std::string& quantity) { return quantity == quantity::kKvUse; }
+bool is_of_devices(const std::string& quantity) { return quantity == quantity::kPower || quantity == quantity::kClock; }
+
+// The mean of the samples in [from, to]; of all, where none is.
+double mean_between(const Course& course, double from, double to) {
+  double sum = 0, weight = 0;
+  for (const auto& s : course.samples()) {
+    if (s.at < from || s.at > to) continue;
+    sum += s.value * s.weight;
+    weight += s.weight;
+  }
+  return weight > 0 ? sum / weight : 0;
+}
+
+double value_near(const Course& course, double at) {
+  const auto& samples = course.samples();
+  const auto next = std::ranges::lower_bound(samples, at, {}, &Course::Sample::at);
+  if (next == samples.end()) return samples.back().value;
+  if (next == samples.begin()) return next->value;
+  return next->at - at < at - std::prev(next)->at ? next->value : std::prev(next)->value;
+}
+
+void put_distribution(std::map<std::string, double>& to, const std::string& metric, const Distribution& d) {
+  if (d.count() == 0) return;
+  to[metric + ".mean"] = d.mean();
+  for (const auto& [name, q] : {std::pair(".p50", 0.5), std::pair(".p90", 0.9), std::pair(".p99", 0.99)})
+    to[metric + name] = d.quantile(q);
+}
+
+// When the engines first had work: the moment of the first sample with any, or, since it tells of the time before it,
+// that of the sample before.
+std::optional<double> first_work(const Observed& observed) {
+  std::optional<double> first;
+  for (const char* quantity : {quantity::kRunning, quantity::kOutputRate}) {
+    const auto found = observed.courses.find(quantity);
+    if (found == observed.courses.end()) continue;
+    for (const auto& [engine, course] : found->second) {
+      const auto& samples = course.samples();
+      const auto busy = std::ranges::find_if(samples, [](const auto& s) { return s.value > 0; });
+      if (busy == samples.end()) continue;
+      const double at = busy == samples.begin() ? busy->at : std::prev(busy)->at;
+      first = std::min(first.value_or(at), at);
+    }
+    if (first) break;
+  }
+  return first;
+}
+
+}  // namespace
+
+std::optional<double> Request::tpot() const {
+  if (!ttft || !e2e || output_tokens < 2) return std::nullopt;
+  return (*e2e - *ttft) / static_cast<double>(output_tokens - 1);
+}
+
+void Course::add(double at, double value) {
+  open_.at += at;
+  open_.value += value;
+  open_.weight += 1;
+  if (open_.weight < weight_) return;
+  samples_.push_back({open_.at / open_.weight, open_.value / open_.weight, open_.weight});
+  open_ = {0, 0, 0};
+  if (samples_.size() < kMost) return;
+  for (std::size_t i = 0; i + 1 < samples_.size(); i += 2) {
+    const Sample &a = samples_[i], &b = samples_[i + 1];
+    samples_[i / 2] = {(a.at + b.at) / 2, (a.value + b.value) / 2, a.weight + b.weight};
+  }
+  samples_.resize(samples_.size() / 2);
+  weight_ *= 2;
+}
+
+void Course::shift(double seconds) {
+  for (Sample& s : samples_) s.at += seconds;
+}
+
+std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
+  const auto found = courses.find(quantity);
+  if (found == courses.end() || found->second.empty()) return {};
+  std::vector<Course::Sample> sum = found->second.begin()->second.samples();
+  for (auto other = std::next(found->second.begin()); other != found->second.end(); ++other)
+    for (Course::Sample& s : sum)
+      if (!other->second.samples().empty()) s.value += value_near(other->second, s.at);
+  if (is_share(quantity) || quantity == quantity::kClock)
+    for (Course::Sample& s : sum) s.value /= static_cast<double>(found->second.size());
+  return sum;
+}
+
+void align(Observed& observed) {
+  std::ranges::stable_sort(observed.requests, {}, &Request::arrival);
+  if (!observed.requests.empty()) {
+    const double first = observed.requests.front().arrival;
+    for (Request& r : observed.requests) r.arrival -= first;
+  }
+  const auto work = first_work(observed);
+  for (auto& [quantity, by_engine] : observed.courses) {
+    // Devices are sampled by another program, on another clock: where nothing better is known, from their first sample.
+    double first = work.value_or(kNever);
+    if (is_of_devices(quantity)) first = kNever;
+    if (first == kNever)
+      for (const auto& [device, course] : by_engine)
+        if (!course.samples().empty()) first = std::min(first, course.samples().front().at);
+    if (first < kNever)
+      for (auto& [engine, course] : by_engine) course.shift(-first);
+  }
+}
+
+std::map<std::string, double> figures(const Observed& observed) {
+  std::map<std::string, double> all;
+  Distribution ttft, tpot, e2e;
+  double last = 0, tokens = 0;
+  for (const Request& r : observed.requests) {
+    if (r.ttft) ttft.add(*r.ttft);
+    if (r.tpot()) tpot.add(*r.tpot());
+    if (r.e2e) e2e.add(*r.e2e);
+    last = std::max(last, r.arrival + r.e2e.value_or(0));
+    tokens += static_cast<double>(r.output_tokens);
+  }
+  put_distribution(all, "ttft_s", ttft);
+  put_distribution(all, "tpot_s", tpot);
+  put_distribution(all, "e2e_s", e2e);
+  if (last > 0) all["output_tokens_per_s"] = tokens / last;
+  if (const auto power = observed.courses.find(quantity::kPower); power != observed.courses.end()) {
+    double watts = 0;
+    for (const auto& [device, course] : power->second) watts += mean_between(course, 0, last > 0 ? last : kNever);
+    all["mean_w"] = watts;
+  }
+  for (const auto& [name, value] : observed.numbers) all.insert_or_assign(name, value);
+  return all;
+}
+
+std::string to_json(const Observed& observed) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"schema", "observed/1"}, {"sources", observed.sources}, {"requests", observed.requests.size()}};
+  json["settings"] = Json::object();
+  for (const auto& [name, value] : observed.settings) json["settings"][name] = value;
+  json["arguments"] = Json::object();
+  for (const auto& [name, value] : observed.arguments) json["arguments"][name] = value;
+  json["metrics"] = Json::object();
+  for (const auto& [name, value] : figures(observed)) json["metrics"][name] = value;
+  json["courses"] = Json::object();
+  for (const auto& [quantity, by_engine] : observed.courses) {
+    Json& course = json["courses"][quantity] = Json::array();
+    for (const auto& s : observed.total(quantity)) course.push_back({s.at, s.value});
+  }
+  return json.dump(1) + '\n';
+}
+
+std::string trace_text(const Observed& observed) {
+  std::string text = "{\"schema\": \"trace/1\"}\n";
+  for (const Request& r : observed.requests)
+    text += fmt::format("{{\"arrival_s\": {:.9g}, \"prompt_tokens\": {}, \"output_tokens\": {}}}\n", r.arrival,
+                        r.prompt_tokens, r.output_tokens);
+  return text;
+}
+
+}  // namespace llmscape::observe

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+
+// What a server, its client and its devices left behind, whatever wrote it down (docs/observe.md).
+namespace llmscape::observe {
+
+// A quantity over time, of one engine or device. Keeps at most kMost samples: neighbours are joined beyond, so that
+// logs of any length fit the memory.
+class Course {
+ public:
+  static constexpr std::size_t kMost = 1 << 14;
+  struct Sample {
+    double at = 0;  // s, on the clock of the file
+    double value = 0;
+    double weight = 1;  // samples that were joined
+  };
+  void add(double at, double value);
+  [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
+  void shift(double seconds);
+
+ private:
+  std::vector<Sample> samples_;
+  double weight_ = 1;  // of a whole sample
+  Sample open_{0, 0, 0};
+};
+
+// Quantities over time that are known, in these units.
+namespace quantity {
+inline constexpr const char* kRunning = "running";                 // requests
+inline constexpr const char* kWaiting = "waiting";                 // requests
+inline constexpr const char* kKvUse = "kv_use";                    // share of the pool
+inline constexpr const char* kPromptRate = "prompt_tokens_per_s";  // mean since the sample before
+inline constexpr const char* kOutputRate = "output_tokens_per_s";  // the same
+inline constexpr const char* kPower = "power_w";                   // of a device
+inline constexpr const char* kClock = "sm_clock_mhz";              // of a device
+}  // namespace quantity
+
+// One call as its client saw it. Times in seconds; what is not known is absent.
+struct Request {
+  double arrival = 0;  // on the clock of the file
+  std::int64_t prompt_tokens = 0, output_tokens = 0;
+  std::optional<double> ttft, e2e;  // to the first token, to the last
+
+  [[nodiscard]] std::optional<double> tpot() const;
+};
+
+struct Observed {
+  // What the log says of the engine: "engine", "version", "model", "kv_tokens", "kv_blocks", and its arguments by their
+  // names with underscores ("tensor_parallel_size").
+  std::map<std::string, std::string> settings, arguments;
+  // By quantity, then by engine or device.
+  std::map<std::string, std::map<std::string, Course>> courses;
+  std::vector<Request> requests;  // by arrival
+  // What was only told as a figure: columns of 'llmscape list metrics' ("ttft_s.p50").
+  std::map<std::string, double> numbers;
+  std::vector<std::string> sources;  // files, in their order
+
+  // The sum over engines or devices, at the samples of the first of them; shares are their mean.
+  [[nodiscard]] std::vector<Course::Sample> total(const std::string& quantity) const;
+};
+
+// Moves requests so that the first arrives at 0, and the courses of engines so that they begin to work then, those of
+// devices with them. Sorts requests.
+void align(Observed& observed);
+
+// Figures of the requests, and the means of the courses while requests were served, beside those that were told:
+// "ttft_s.mean", "tpot_s.p99", "mean_w".
+std::map<std::string, double> figures(const Observed& observed);
+
+// Schema observed/1: settings, arguments, numbers and courses; requests are written as a trace beside it.
+std::string to_json(const Observed& observed);
+// The trace (trace/1) of the requests.
+std::string trace_text(const Observed& observed);
+
+}  // namespace llmscape::observe

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/observe/predicted.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sim/result/metric_table.hpp"
+#include "sim/run/run.hpp"
+
+namespace llmscape::observe {
+namespace {
+
+using validation::Comparison;
+using validation::Pair;
+
+class Recorder : public world::Watcher {
+ public:
+  explicit Recorder(Prediction& prediction) : prediction_(prediction) {}
+  void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
+    if (outcome != serving::Outcome::completed) return;
+    prediction_.requests.push_back({r.id, r.prompt_tokens, r.output_tokens, r.arrival.si(), r.schedule.si(),
+                                    r.first_token.si(), r.last_token.si()});
+  }
+  void on_step(int, Seconds, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t,
+               std::int64_t kv_blocks_used) override {
+    prediction_.steps.push_back({end.si(), static_cast<double>(prefill_tokens), static_cast<double>(decodes),
+                                 static_cast<double>(kv_blocks_used)});
+  }
+  void on_power(const std::string&, const metrics::PowerSeries& power) override { power_.add(power); }
+  void finish() {
+    std::ranges::sort(prediction_.requests, {}, &PredictedRequest::id);
+    std::ranges::stable_sort(prediction_.steps, {}, &PredictedStep::end);
+    double prompts = 0, outputs = 0;
+    for (PredictedStep& step : prediction_.steps) {
+      step.prompt_tokens = prompts += step.prompt_tokens;
+      step.output_tokens = outputs += step.output_tokens;
+    }
+    prediction_.window = power_.window().si();
+    for (const Joules& joules : power_.windows()) prediction_.joules.push_back(joules.si());
+  }
+
+ private:
+  Prediction& prediction_;
+  metrics::PowerSeries power_;
+};
+
+// The last step that has ended.
+const PredictedStep* step_before(const Prediction& prediction, double at) {
+  const auto next = std::ranges::upper_bound(prediction.steps, at, {}, &PredictedStep::end);
+  return next == prediction.steps.begin() ? nullptr : &*std::prev(next);
+}
+
+double tokens_until(const Prediction& prediction, double PredictedStep::* tokens, double at) {
+  const PredictedStep* step = step_before(prediction, at);
+  return step ? step->*tokens : 0;
+}
+
+double joules_between(const Prediction& prediction, double from, double to) {
+  double sum = 0;
+  for (std::size_t i = 0; i < prediction.joules.size(); ++i) {
+    const double start = static_cast<double>(i) * prediction.window;
+    const double inside = std::min(to, start + prediction.window) - std::max(from, start);
+    if (inside > 0) sum += prediction.joules[i] * inside / prediction.window;
+  }
+  return sum;
+}
+
+double requests_at(const Prediction& prediction, double at, bool running) {
+  double count = 0;
+  for (const PredictedRequest& r : prediction.requests)
+    if (running ? r.schedule <= at && at < r.last_token : r.arrival <= at && at < r.schedule) ++count;
+  return count;
+}
+
+// Shares are compared in points of a hundred, so that their RMSE reads like the others.
+double scale_of(const std::string& quantity) { return quantity == quantity::kKvUse ? 100 : 1; }
+
+validation::Course compare_course(const std::string& quantity, const std::vector<Course::Sample>& samples,
+                                  const Prediction& prediction, double end) {
+  validation::Course course;
+  course.name = quantity == quantity::kKvUse ? "kv_use_pct" : quantity;
+  double before = 0;
+  for (const Course::Sample& s : samples) {
+    if (s.at <= 0 || s.at > end) continue;
+    const double predicted = value_at(prediction, quantity, before, s.at) * scale_of(quantity);
+    const double measured = s.value * scale_of(quantity), difference = predicted - measured;
+    before = s.at;
+    ++course.count;
+    course.rmse += difference * difference;
+    course.mean_predicted += predicted;
+    course.mean_measured += measured;
+    if (std::abs(difference) <= std::abs(course.largest)) continue;
+    course.largest = difference;
+    course.largest_at = s.at;
+  }
+  const auto n = static_cast<double>(std::max<std::int64_t>(1, course.count));
+  course.rmse = std::sqrt(course.rmse / n);
+  course.mean_predicted /= n;
+  course.mean_measured /= n;
+  return course;
+}
+
+}  // namespace
+
+std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics) {
+  Prediction prediction;
+  Recorder recorder(prediction);
+  world::Options options;
+  options.kernel = world::KernelKind::event_queue;
+  options.watcher = &recorder;
+  prediction.result = run::run_scenario(scenario, options, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
+  recorder.finish();
+  prediction.kv_blocks = std::max<double>(1, static_cast<double>(prediction.result.kv.blocks));
+  return prediction;
+}
+
+double value_at(const Prediction& prediction, const std::string& quantity, double from, double at) {
+  const double length = std::max(1e-9, at - from);
+  const auto rate = [&](double PredictedStep::* tokens) {
+    return (tokens_until(prediction, tokens, at) - tokens_until(prediction, tokens, from)) / length;
+  };
+  if (quantity == quantity::kRunning) return requests_at(prediction, at, true);
+  if (quantity == quantity::kWaiting) return requests_at(prediction, at, false);
+  if (quantity == quantity::kPromptRate) return rate(&PredictedStep::prompt_tokens);
+  if (quantity == quantity::kOutputRate) return rate(&PredictedStep::output_tokens);
+  if (quantity == quantity::kPower) return joules_between(prediction, from, at) / length;
+  const PredictedStep* step = step_before(prediction, at);
+  return step ? step->kv_blocks / prediction.kv_blocks : 0;
+}
+
+std::vector<Comparison> compare_requests(const Observed& observed, const Prediction& prediction, std::size_t from,
+                                         std::size_t to) {
+  std::vector<Pair> ttft, tpot, e2e;
+  for (const PredictedRequest& p : prediction.requests) {
+    if (p.id < from || p.id >= to || p.id >= observed.requests.size()) continue;
+    const Request& r = observed.requests[p.id];
+    const std::string name = "request " + std::to_string(p.id);
+    if (r.ttft) ttft.push_back({name, p.first_token - p.arrival, *r.ttft});
+    if (const auto measured = r.tpot())
+      tpot.push_back({name, (p.last_token - p.first_token) / static_cast<double>(p.output_tokens - 1), *measured});
+    if (r.e2e) e2e.push_back({name, p.last_token - p.arrival, *r.e2e});
+  }
+  std::vector<Comparison> all;
+  for (const auto& [metric, pairs] : {std::pair("ttft", &ttft), std::pair("tpot", &tpot), std::pair("e2e", &e2e)})
+    if (!pairs->empty()) all.push_back(validation::compare(metric, "s", *pairs));
+  return all;
+}
+
+void compare(const Observed& observed, const Prediction& prediction, bool replayed, validation::Report& report) {
+  std::set<std::string> done;
+  if (replayed)
+    for (Comparison& c : compare_requests(observed, prediction, 0, observed.requests.size())) {
+      done.insert(c.metric);
+      report.comparisons.push_back(std::move(c));
+    }
+  double end = 0;
+  for (const PredictedRequest& r : prediction.requests) end = std::max(end, r.last_token);
+  for (const auto& [name, measured] : figures(observed)) {
+    const metrics::Column* column = metrics::find_column(name);
+    if (!column) continue;
+    std::string metric = metrics::short_name(*column);
+    if (metric.ends_with(".mean")) metric.resize(metric.size() - 5);
+    if (done.contains(metric.substr(0, metric.find('.')))) continue;
+    std::optional<double> predicted = column->value(prediction.result);
+    // Of the time in which requests were served, as it was measured.
+    if (name == "mean_w" && end > 0) predicted = joules_between(prediction, 0, end) / end;
+    if (predicted)
+      report.comparisons.push_back(
+          validation::compare(metric, std::string(column->metric->unit), {{"all", *predicted, measured}}));
+  }
+  for (const auto& [quantity, by_engine] : observed.courses) {
+    if (quantity == quantity::kClock) continue;  // no device is modelled to change its clock by itself
+    auto course = compare_course(quantity, observed.total(quantity), prediction, end);
+    if (course.count > 0) report.courses.push_back(std::move(course));
+  }
+}
+
+}  // namespace llmscape::observe

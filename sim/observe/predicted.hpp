@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "sim/observe/observed.hpp"
+#include "sim/result/result.hpp"
+#include "sim/scenario/scenario.hpp"
+#include "sim/validation/host_constants.hpp"
+#include "sim/validation/report.hpp"
+
+namespace llmscape::observe {
+
+// One request of a run.
+struct PredictedRequest {
+  std::uint64_t id = 0;
+  std::int64_t prompt_tokens = 0, output_tokens = 0;
+  double arrival = 0, schedule = 0, first_token = 0, last_token = 0;
+};
+
+// One step of a run.
+struct PredictedStep {
+  double end = 0;
+  double prompt_tokens = 0, output_tokens = 0;  // of this step and all before it
+  double kv_blocks = 0;
+};
+
+struct Prediction {
+  result::RunResult result;
+  std::vector<PredictedRequest> requests;  // by id
+  std::vector<PredictedStep> steps;        // by end
+  std::vector<double> joules;              // in windows of `window` seconds, of all devices
+  double window = 1;
+  double kv_blocks = 1;  // of all replicas
+};
+
+// Runs the scenario on the bare event queue. Nothing after reporting.
+std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics);
+
+// What was observed of one quantity at the prediction's moments: at a time, or the mean of the interval before it.
+double value_at(const Prediction& prediction, const std::string& quantity, double from, double at);
+
+// Each request beside its like (ttft, tpot, e2e), figures beside figures, courses beside courses. `replayed`: the
+// prediction's requests are the observed ones, in their order; `from` and `to`: only these of them count.
+void compare(const Observed& observed, const Prediction& prediction, bool replayed, validation::Report& report);
+std::vector<validation::Comparison> compare_requests(const Observed& observed, const Prediction& prediction,
+                                                     std::size_t from, std::size_t to);
+
+}  // namespace llmscape::observe

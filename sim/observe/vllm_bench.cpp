@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of `vllm bench serve --save-result`, with requests where it is --save-detailed. Keys:
+// vllm/benchmarks/serve.py (benchmark, main), 0.9 to 0.22. start_times are there since 0.11; requests of older files
+// are taken as sent evenly.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "sim/observe/json_file.hpp"
+#include "sim/observe/readers.hpp"
+#include "sim/result/metric_table.hpp"
+
+namespace llmscape::observe {
+namespace {
+
+using Json = JsonFile::Json;
+
+bool recognises(std::string_view beginning) {
+  const auto holds = [&](std::string_view part) { return beginning.find(part) != beginning.npos; };
+  return beginning.find_first_not_of(" \r\n\t") != beginning.npos &&
+         beginning[beginning.find_first_not_of(" \r\n\t")] == '{' &&
+         holds("\"endpoint_type\"") | holds("\"total_input_tokens\"") | holds("\"request_rate\"") |
+             holds("\"backend\"");
+}
+
+void read_numbers(const JsonFile& file, Observed& observed) {
+  for (const metrics::Column& column : metrics::columns()) {
+    if (column.metric->vllm.empty()) continue;
+    // mean_ttft_ms, median_ttft_ms, p99_ttft_ms; request_throughput.
+    std::string key(column.metric->vllm);
+    if (!column.statistic.empty()) key = (column.statistic == "p50" ? "median" : column.statistic) + '_' + key;
+    if (!file.root().contains(key)) continue;
+    if (const auto value = file.number(file.root(), key, false))
+      observed.numbers[column.name] = column.statistic.empty() ? *value : *value / 1000;
+  }
+}
+
+void read_requests(const JsonFile& file, Observed& observed) {
+  const Json& root = file.root();
+  const Json *inputs = file.list(root, "input_lens"), *outputs = file.list(root, "output_lens"),
+             *firsts = file.list(root, "ttfts"), *gaps = file.list(root, "itls");
+  if (!inputs || !outputs || !firsts || !gaps) return;
+  const Json* starts = root.contains("start_times") ? file.list(root, "start_times") : nullptr;
+  const Json* errors = root.contains("errors") && root["errors"].is_array() ? &root["errors"] : nullptr;
+  for (const auto& [name, list] : {std::pair("output_lens", outputs), std::pair("ttfts", firsts),
+                                   std::pair("itls", gaps), std::pair("start_times", starts)})
+    if (list && list->size() != inputs->size())
+      return file.error(
+          name, fmt::format("'{}' has {} entries where 'input_lens' has {}", name, list->size(), inputs->size()));
+  const double duration = file.number(root, "duration").value_or(0);
+  for (std::size_t i = 0; i < inputs->size(); ++i) {
+    if (errors && i < errors->size() && (*errors)[i].is_string() && !(*errors)[i].get<std::string>().empty()) continue;
+    const auto number = [&](const Json* list, const char* key) -> double {
+      const Json& value = (*list)[i];
+      if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
+      file.error(key, fmt::format("entry {} of '{}' must be a number of at least 0", i, key));
+      return 0;
+    };
+    Request r;
+    r.arrival = starts ? number(starts, "start_times")
+                       : duration * static_cast<double>(i) / static_cast<double>(inputs->size());
+    r.prompt_tokens = static_cast<std::int64_t>(number(inputs, "input_lens"));
+    r.output_tokens = static_cast<std::int64_t>(number(outputs, "output_lens"));
+    r.ttft = number(firsts, "ttfts");
+    double e2e = *r.ttft;
+    const Json& own = (*gaps)[i];
+    if (!own.is_array()) return file.error("itls", fmt::format("entry {} of 'itls' must be a list", i));
+    for (const Json& gap : own) {
+      if (!gap.is_number()) return file.error("itls", fmt::format("entry {} of 'itls' must hold numbers", i));
+      e2e += gap.get<double>();
+    }
+    r.e2e = e2e;
+    if (r.prompt_tokens > 0 && r.output_tokens > 0) observed.requests.push_back(r);
+  }
+}
+
+void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
+  const auto file = JsonFile::read(path, diagnostics);
+  if (!file) return;
+  if (const auto model = file->root().find("model_id"); model != file->root().end() && model->is_string())
+    observed.settings.try_emplace("model", model->get<std::string>());
+  for (const char* key : {"max_concurrency", "num_prompts"})
+    if (const auto value = file->number(file->root(), key, false))
+      observed.settings[key] = fmt::format("{:.0f}", *value);
+  read_numbers(*file, observed);
+  if (file->root().contains("input_lens")) read_requests(*file, observed);
+}
+
+}  // namespace
+
+Reader vllm_bench() { return {"vllm-bench", "result of 'vllm bench serve --save-detailed'", recognises, read}; }
+
+}  // namespace llmscape::observe

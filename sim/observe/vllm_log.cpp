@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log of `vllm serve`. Format strings: vllm/v1/metrics/loggers.py (LoggingStatLogger.log), vllm/v1/engine/core.py
+// ("Initializing a V1 LLM engine (v%s) with config: %s"), vllm/v1/core/kv_cache_utils.py ("GPU KV cache size: %s
+// tokens"), vllm/entrypoints/utils.py ("non-default args: %s"); of 0.8 to 0.22.
+#include "sim/observe/log_line.hpp"
+#include "sim/observe/readers.hpp"
+
+namespace llmscape::observe {
+namespace {
+
+constexpr std::string_view kStats = "Avg prompt throughput:";
+
+std::string engine_of(std::string_view line) {
+  const std::size_t place = line.find("Engine ");
+  if (place == line.npos) return "0";
+  const std::size_t end = line.find(':', place);
+  return std::string(line.substr(place + 7, end == line.npos ? 0 : end - place - 7));
+}
+
+void read_stats(const traces::Row& row, Observed& observed, double at) {
+  const std::string engine = engine_of(row.text());
+  const auto add = [&](const char* quantity, std::string_view key, double scale) {
+    if (const auto value = number_behind(row, key)) observed.courses[quantity][engine].add(at, *value * scale);
+  };
+  add(quantity::kPromptRate, kStats, 1);
+  add(quantity::kOutputRate, "Avg generation throughput:", 1);
+  add(quantity::kRunning, "Running:", 1);
+  add(quantity::kWaiting, row.text().find("Pending:") != std::string_view::npos ? "Pending:" : "Waiting:", 1);
+  add(quantity::kKvUse, "GPU KV cache usage:", 0.01);
+}
+
+void read_settings(std::string_view line, Observed& observed) {
+  const auto behind = [&line](std::string_view key) {
+    const std::size_t place = line.find(key);
+    return place == line.npos ? std::string_view() : line.substr(place + key.size());
+  };
+  const auto word = [](std::string_view text) { return std::string(text.substr(0, text.find_first_of(" ),'\t"))); };
+  if (const auto rest = behind("vLLM API server version "); !rest.empty()) observed.settings["version"] = word(rest);
+  if (const auto rest = behind("LLM engine (v"); !rest.empty()) {
+    observed.settings["version"] = word(rest);
+    if (const auto model = line.find("model='"); model != line.npos)
+      observed.settings["model"] = word(line.substr(model + 7));
+  }
+  if (const auto rest = behind("non-default args: "); !rest.empty()) {
+    for (auto& [name, value] : python_arguments(rest)) observed.arguments[name] = value;
+    for (const char* name : {"model_tag", "model"})
+      if (const auto model = observed.arguments.find(name); model != observed.arguments.end())
+        observed.settings["model"] = model->second;
+  }
+  if (const auto tokens = find_number(line, "GPU KV cache size:"))
+    observed.settings["kv_tokens"] = std::to_string(static_cast<std::int64_t>(*tokens));
+  if (const auto blocks = find_number(line, "# GPU blocks:"))
+    observed.settings["kv_blocks"] = std::to_string(static_cast<std::int64_t>(*blocks));
+}
+
+bool recognises(std::string_view beginning) {
+  return beginning.find(kStats) != beginning.npos || beginning.find("vLLM API server version") != beginning.npos ||
+         beginning.find("LLM engine (v") != beginning.npos;
+}
+
+void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
+  observed.settings["engine"] = "vllm";
+  constexpr double kYear = 365.0 * 86400;
+  traces::RowFile file(path);
+  double last = 0, years = 0;
+  while (const auto row = file.next(diagnostics)) {
+    const std::string_view line = row->text();
+    if (line.find(kStats) == line.npos) {
+      read_settings(line, observed);
+      continue;
+    }
+    const auto at = time_in(line);
+    if (!at) {
+      row->error({}, "the line has no time: MM-DD HH:MM:SS");
+      continue;
+    }
+    if (*at + years < last - kYear / 2) years += kYear;  // New Year; times have none
+    last = *at + years;
+    read_stats(*row, observed, last);
+  }
+}
+
+}  // namespace
+
+Reader vllm_log() { return {"vllm-log", "log of 'vllm serve'", recognises, read}; }
+
+}  // namespace llmscape::observe

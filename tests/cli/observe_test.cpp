@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/scratch.hpp"
+#include "tests/support/run_program.hpp"
+
+namespace llmscape::test::observe_test {
+namespace {
+
+const std::string kFixtures = "tests/unit/observe/fixtures/";
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("observe: a log, a benchmark and power become a scenario, a trace and a comparison") {
+  const Scratch scratch;
+  const Ran ran = run_program({"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json",
+                               kFixtures + "nvidia_smi.csv", "--gpus", "0", "--device", "h100-sxm", "-o",
+                               scratch.path("seen"), "--json", scratch.path("error.json")});
+  CHECK(ran.err == "");
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.out, "requests: 5"));
+  const auto observed = nlohmann::json::parse(scratch.content("seen/observed.json"));
+  CHECK(observed["metrics"]["tpot_s.mean"] == 0.007);
+  CHECK(observed["metrics"]["mean_w"].get<double>() == 116.2);  // one sample in the second that it took
+  const auto errors = nlohmann::json::parse(scratch.content("error.json"));
+  CHECK(errors["comparisons"][0]["metric"] == "ttft");
+  CHECK(errors["comparisons"][0]["count"] == 5);
+  CHECK(holds(scratch.content("seen/scenario.yaml"), "max_num_seqs: 64"));
+  const Ran again = run_program({"run", scratch.path("seen/scenario.yaml"), "--format", "json"});
+  CHECK(again.code == 0);
+  CHECK(nlohmann::json::parse(again.out)["latency"]["tpot_s"]["mean"].get<double>() ==
+        doctest::Approx(errors["comparisons"][1]["statistics"]["mean"]["predicted"].get<double>()));
+}
+
+TEST_CASE("observe: limits fail, and what cannot be predicted is said") {
+  const Scratch scratch;
+  const std::vector<std::string> call = {
+      "observe", kFixtures + "vllm_bench.json", kFixtures + "vllm.log", "--device", "h100-sxm", "--max-error"};
+  auto with = [&](const char* limit) {
+    auto all = call;
+    all.emplace_back(limit);
+    return run_program(all).code;
+  };
+  CHECK(with("tpot.mean=50%") == 0);
+  CHECK(with("tpot.mean=1%") == 1);
+  CHECK(with("running.rmse=100") == 1);  // the run was over before the log's first sample: not compared
+  const Ran alone = run_program({"observe", kFixtures + "vllm_bench.json", "--max-error", "tpot.mean=50%"});
+  CHECK(alone.code == 2);
+  CHECK(holds(alone.err, "nothing says what was served"));
+  const Ran log = run_program({"observe", kFixtures + "sglang.log", "--device", "h100-sxm"});
+  CHECK(log.code == 0);
+  CHECK(holds(log.out, "there is nothing to replay"));
+}
+
+TEST_CASE("observe: a mistake in one file, and nothing is written") {
+  const Scratch scratch;
+  const std::string broken = scratch.file("broken.json", "{\"backend\": \"vllm\", \"request_rate\": ");
+  const Ran ran = run_program({"observe", kFixtures + "vllm.log", broken, "--device", "h100-sxm", "-o",
+                               scratch.path("seen"), "--json", scratch.path("error.json")});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "broken.json:1:37: error: this is no JSON from here on"));
+  CHECK(ran.out == "");
+  CHECK_FALSE(std::filesystem::exists(scratch.path("seen")));
+  CHECK_FALSE(std::filesystem::exists(scratch.path("error.json")));
+}
+
+TEST_CASE("observe: constants of the host from one half, scored on the other") {
+  const Scratch scratch;
+  const Ran ran = run_program({"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json", "--device", "h100-sxm",
+                               "--fit-host", "-o", scratch.path("fitted")});
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.out, "second half, without"));
+  CHECK(holds(ran.out, "second half, fitted"));
+  CHECK(holds(scratch.content("fitted/host.yaml"), "fitted end to end"));
+  const Ran with = run_program({"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json", "--device",
+                                "h100-sxm", "--host", scratch.path("fitted/host.yaml")});
+  CHECK(with.code == 0);
+}
+
+}  // namespace llmscape::test::observe_test

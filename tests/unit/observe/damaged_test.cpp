@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logs and exports that were cut off, edited, or written by something else: each mistake at its place, and nothing of
+// the file is taken.
+#include <doctest/doctest.h>
+
+#include "sim/observe/readers.hpp"
+#include "tests/cli/scratch.hpp"
+
+namespace llmscape::observe {
+namespace {
+
+struct Damaged {
+  const char* format;
+  std::string text;
+  const char* said;  // "LINE:COLUMN: error: ..."
+};
+
+const std::string kStats =
+    "INFO 05-12 09:01:10 [loggers.py:127] Engine 000: Avg prompt throughput: 400.0 tokens/s, Avg generation "
+    "throughput: "
+    "290.5 tokens/s, Running: 4 reqs, Waiting: 1 reqs, GPU KV cache usage: 0.8%, Prefix cache hit rate: 0.0%\n";
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  return text.replace(text.find(what), what.size(), by);
+}
+
+const std::vector<Damaged>& cases() {
+  static const std::string bench =
+      R"({"backend": "vllm", "total_input_tokens": 2, "duration": 1, "input_lens": [5, 5], "output_lens": [2, 2], )"
+      R"("ttfts": [0.1, 0.1], "itls": [[0.1], [0.1]]})";
+  static const std::string smi = "timestamp, index, power.draw [W]\n2025/05/12 09:01:00, 0, 116 W\n";
+  static const std::string record =
+      R"({"metadata": {"request_start_ns": 5}, "metrics": {"input_sequence_length": {"value": 5, "unit": "tokens"}, )"
+      R"("output_sequence_length": {"value": 5, "unit": "tokens"}}})";
+  static const std::vector<Damaged> all = {
+      {"vllm-log", kStats + kStats.substr(0, 130), "2:1: error: the line has no 'Running:'"},
+      {"vllm-log", replaced(kStats, "Running: 4", "Running: x"), "1:132: error: no number follows 'Running:'"},
+      {"vllm-log", replaced(kStats, "05-12 09:01:10 ", ""), "1:1: error: the line has no time: MM-DD HH:MM:SS"},
+      {"vllm-log", replaced(kStats, "0.8%", "nan%"), "no number follows 'GPU KV cache usage:'"},
+      {"vllm-log", replaced(kStats, "290.5", ""), "no number follows 'Avg generation throughput:'"},
+      {"sglang-log", "[2025-05-12 09:01:01 TP0] Decode batch. #running-req: 3, #token: 11\n",
+       "1:1: error: the line has no '#queue-req:'"},
+      {"sglang-log", "Prefill batch. #new-seq: 2, #new-token: 10, token usage: 0.00, #running-req: 0, #queue-req: 1\n",
+       "1:1: error: the line has no time: [YYYY-MM-DD HH:MM:SS"},
+      {"sglang-log",
+       "[2025-05-12 09:01:01] Prefill batch. #new-token: ?, token usage: 0.0, #running-req: 0, #queue-req: 1\n",
+       "1:38: error: no number follows '#new-token:'"},
+      {"vllm-bench", bench.substr(0, 100), "1:101: error: this is no JSON from here on"},
+      {"vllm-bench", "[1, 2]", "1:1: error: the document is no object"},
+      {"vllm-bench", replaced(bench, "[2, 2]", "[2]"), "'output_lens' has 1 entries where 'input_lens' has 2"},
+      {"vllm-bench", replaced(bench, "[0.1, 0.1]", "[0.1, -1]"), "entry 1 of 'ttfts' must be a number of at least 0"},
+      {"vllm-bench", replaced(bench, "[[0.1], [0.1]]", "[0.1, 0.1]"), "entry 0 of 'itls' must be a list"},
+      {"vllm-bench", replaced(bench, "\"duration\": 1", "\"duration\": \"long\""),
+       "1:46: error: 'duration' must be a number of at least 0"},
+      {"guidellm", "{\"benchmarks\": []}", "1:2: error: the file has 0 benchmarks"},
+      {"guidellm", "{\n \"benchmarks\": [{\"requests\": {}}]\n}", "'successful' must be a list"},
+      {"guidellm", "{\"benchmarks\": [{\"requests\": {\"successful\": [{\"prompt_tokens\": 3}]}}]}",
+       "'start_time' must be a number of at least 0"},
+      {"guidellm", "{\"benchmarks\": [{}]}", "a benchmark must have 'requests'"},
+      {"aiperf", record + "\n" + record.substr(0, 60) + "\n", "2:61: error: this is no JSON from here on"},
+      {"aiperf", replaced(record, "{\"value\": 5, \"unit\": \"tokens\"}", "7") + "\n",
+       "'input_sequence_length' must be an object with 'value' and 'unit'"},
+      {"prometheus", "# TYPE x gauge\nvllm:num_requests_running{engine=\"0\" 3\n",
+       "2:26: error: the labels have no '}'"},
+      {"prometheus", "# TYPE x gauge\nvllm:num_requests_running{engine=\"0\"} three\n",
+       "2:39: error: a sample of 'vllm:num_requests_running' must have a number"},
+      {"power-csv", smi + "2025/05/12 09:01:01, 0\n", "3:1: error: 2 columns where the header has 3"},
+      {"power-csv", smi + "yesterday, 0, 116 W\n", "3:1: error: 'yesterday' is no time"},
+      {"power-csv", smi + "2025/05/12 09:01:01, 0, ERR!\n", "3:24: error: 'ERR!' is no number"},
+      {"power-csv", "index, power.draw [W]\n0, 1 W\n", "1:1: error: the table has no column 'timestamp'"},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("damaged logs and exports: each mistake at its place, and nothing is taken") {
+  CHECK(cases().size() >= 20);
+  for (const Damaged& damaged : cases()) {
+    const test::Scratch scratch;
+    CAPTURE(damaged.text);
+    Observed observed;
+    Diagnostics diagnostics;
+    read_observed(scratch.file("damaged", damaged.text), damaged.format, observed, diagnostics);
+    CAPTURE(diagnostics.text(false));
+    CHECK(diagnostics.has_errors());
+    CHECK(diagnostics.text(false).find(damaged.said) != std::string::npos);
+    CHECK(observed.requests.empty());
+    CHECK(observed.courses.empty());
+    CHECK(observed.settings.empty());
+    CHECK(observed.sources.empty());
+  }
+}
+
+TEST_CASE("a file of no kind, an empty one, one that is not there, and a format that there is not") {
+  const test::Scratch scratch;
+  for (const auto& [path, format, said] :
+       {std::tuple(scratch.file("poem", "It was a dark night\n"), "", "nothing says what kind of file this is"),
+        std::tuple(scratch.file("empty", ""), "", "the file is empty or cannot be read"),
+        std::tuple(scratch.path("none"), "", "the file is empty or cannot be read"),
+        std::tuple(scratch.path("none"), "vllm-bench", "No such file"),
+        std::tuple(scratch.file("poem", "x\n"), "vlm-log", "did you mean 'vllm-log'?")}) {
+    Observed observed;
+    Diagnostics diagnostics;
+    read_observed(path, format, observed, diagnostics);
+    CHECK_MESSAGE(diagnostics.text(false).find(said) != std::string::npos, diagnostics.text(false));
+  }
+}
+
+}  // namespace llmscape::observe

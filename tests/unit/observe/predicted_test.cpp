@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/observe/predicted.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/support/scenario_run.hpp"
+
+namespace llmscape::observe {
+namespace {
+
+constexpr const char* kScenario =
+    "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+    "serving: {batcher: {policy: vllm_v1, max_num_seqs: 4}}\nwindow: {rule: whole}\n"
+    "workload: {arrivals: {kind: closed_loop, users: 8}, requests: 40, stream: {kind: lengths, "
+    "prompt: {kind: fixed, value: 500}, output: {kind: fixed, value: 50}}}\n";
+
+const validation::Comparison& of(const std::vector<validation::Comparison>& all, const std::string& metric) {
+  const auto found = std::ranges::find(all, metric, &validation::Comparison::metric);
+  REQUIRE(found != all.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("what a run left is predicted without error by the same run") {
+  const auto scenario = testing::scenario_of(kScenario);
+  Diagnostics diagnostics;
+  const auto prediction = predict(*scenario, diagnostics);
+  REQUIRE(prediction);
+  REQUIRE(prediction->requests.size() == 40);
+  const double end = prediction->steps.back().end;
+  CHECK(prediction->steps.back().prompt_tokens == 40 * 500);
+  CHECK(prediction->steps.back().output_tokens == 40 * 49);  // the first token comes with the prompt
+  CHECK(value_at(*prediction, quantity::kOutputRate, 0, end) == doctest::Approx(40 * 49 / end));
+  CHECK(value_at(*prediction, quantity::kRunning, 0, end / 2) == 4);
+  CHECK(value_at(*prediction, quantity::kWaiting, 0, end / 2) == 4);
+  CHECK(value_at(*prediction, quantity::kPower, 0, end) ==
+        doctest::Approx(prediction->result.energy->total_joules / end));
+
+  Observed observed;
+  for (const PredictedRequest& r : prediction->requests)
+    observed.requests.push_back(
+        {r.arrival, r.prompt_tokens, r.output_tokens, r.first_token - r.arrival, r.last_token - r.arrival});
+  for (double at = 0.01; at < end; at += 0.01)
+    for (const char* each : {quantity::kRunning, quantity::kKvUse, quantity::kPower})
+      observed.courses[each]["0"].add(at, value_at(*prediction, each, at - 0.01, at));
+  validation::Report report;
+  compare(observed, *prediction, true, report);
+  CHECK(of(report.comparisons, "tpot").count == 40);
+  CHECK(*of(report.comparisons, "tpot").error("error_p95") < 1e-9);
+  CHECK(*of(report.comparisons, "ttft").error("error_p95") < 1e-9);
+  REQUIRE(report.courses.size() == 3);
+  CHECK(report.courses[0].name == "kv_use_pct");
+  for (const auto& course : report.courses) CHECK(course.rmse < 1e-6);
+}
+
+TEST_CASE("errors of figures and courses are those of the numbers") {
+  const auto scenario = testing::scenario_of(kScenario);
+  Diagnostics diagnostics;
+  const auto prediction = predict(*scenario, diagnostics);
+  REQUIRE(prediction);
+  Observed observed;
+  observed.numbers["tpot_s.mean"] = prediction->result.latency["tpot_s"]->mean / 2;
+  const double at = prediction->steps.back().end / 2;
+  observed.courses[quantity::kRunning]["0"].add(at, 1);
+  validation::Report report;
+  compare(observed, *prediction, false, report);
+  CHECK(*of(report.comparisons, "tpot").error("mean") == doctest::Approx(1));
+  REQUIRE(report.courses.size() == 1);
+  CHECK(report.courses[0].rmse == 3);
+}
+
+}  // namespace llmscape::observe

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fixtures are written by hand after the format strings that each reader names, not cut from anybody's logs.
+#include "sim/observe/readers.hpp"
+
+#include <doctest/doctest.h>
+
+#include "sim/observe/log_line.hpp"
+#include "tests/cli/scratch.hpp"
+
+namespace llmscape::observe {
+namespace {
+
+Observed read(const std::string& fixture) {
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed("tests/unit/observe/fixtures/" + fixture, "", observed, diagnostics);
+  if (diagnostics.has_errors()) FAIL_CHECK(diagnostics.text(false));
+  align(observed);
+  return observed;
+}
+
+double value(const Observed& observed, const char* quantity, std::size_t sample) {
+  return observed.total(quantity).at(sample).value;
+}
+
+}  // namespace
+
+TEST_CASE("a log of vLLM: arguments, pool, and what its line of statistics says") {
+  const Observed seen = read("vllm.log");
+  CHECK(seen.settings.at("version") == "0.11.0");
+  CHECK(seen.settings.at("model") == "meta-llama/Llama-3.1-8B-Instruct");
+  CHECK(seen.settings.at("kv_tokens") == "434368");
+  CHECK(seen.arguments.at("gpu_memory_utilization") == "0.92");
+  CHECK(seen.arguments.at("enable_prefix_caching") == "False");
+  CHECK(seen.arguments.at("max_num_seqs") == "64");
+  CHECK(seen.arguments.at("compilation_config") == "{'level': 3, 'sizes': [1, 2]}");
+  // The second sample is of the ten seconds after the first: they began then.
+  CHECK(seen.total(quantity::kRunning)[0].at == 0);
+  CHECK(seen.total(quantity::kRunning)[1].at == 10);
+  CHECK(value(seen, quantity::kRunning, 1) == 4);
+  CHECK(value(seen, quantity::kWaiting, 1) == 1);
+  CHECK(value(seen, quantity::kKvUse, 1) == doctest::Approx(0.008));
+  CHECK(value(seen, quantity::kPromptRate, 2) == 400);
+  CHECK(value(seen, quantity::kOutputRate, 1) == 290.5);
+}
+
+TEST_CASE("a log of SGLang: arguments, pool, batches of prompts and of decodes") {
+  const Observed seen = read("sglang.log");
+  CHECK(seen.arguments.at("tp_size") == "2");
+  CHECK(seen.arguments.at("disable_radix_cache") == "True");
+  CHECK(seen.settings.at("kv_tokens") == "1862381");
+  CHECK(seen.total(quantity::kRunning).size() == 3);
+  CHECK(value(seen, quantity::kWaiting, 0) == 1);
+  CHECK(value(seen, quantity::kOutputRate, 1) == 330.5);
+}
+
+TEST_CASE("clients: requests with their times, those that failed or warmed up aside") {
+  const Observed bench = read("vllm_bench.json");
+  CHECK(bench.requests.size() == 5);
+  CHECK(bench.requests[1].arrival == doctest::Approx(0.002));
+  CHECK(*bench.requests[0].ttft == 0.03);
+  CHECK(*bench.requests[0].e2e == doctest::Approx(0.03 + 40 * 0.007));
+  CHECK(*bench.requests[2].tpot() == doctest::Approx(0.0072));
+  CHECK(bench.numbers.at("ttft_s.p50") == doctest::Approx(0.03));
+  CHECK(bench.numbers.at("output_tokens_per_s") == 133.33);
+
+  const Observed guide = read("guidellm.json");
+  CHECK(guide.requests.size() == 2);
+  CHECK(guide.requests[1].arrival == doctest::Approx(0.4));
+  CHECK(guide.requests[1].prompt_tokens == 480);
+  CHECK(*guide.requests[1].tpot() == doctest::Approx(0.007));
+
+  const Observed records = read("aiperf.jsonl");
+  CHECK(records.requests.size() == 2);
+  CHECK(records.requests[1].arrival == doctest::Approx(0.4));
+  CHECK(*records.requests[1].ttft == doctest::Approx(0.031));
+  CHECK(read("aiperf.json").numbers.at("ttft_s.mean") == doctest::Approx(0.0305));
+}
+
+TEST_CASE("scrapes: what came between the first and the last") {
+  const Observed seen = read("metrics.prom");
+  CHECK(seen.numbers.at("ttft_s.mean") == doctest::Approx(0.4 / 10));
+  // 2 of 10 were below 20 ms and 6 more below 40: the fifth lies half way.
+  CHECK(seen.numbers.at("ttft_s.p50") == doctest::Approx(0.02 + 0.02 * 3 / 6));
+  CHECK_FALSE(seen.numbers.contains("ttft_s.p99"));  // above the last finite bucket
+  CHECK(seen.total(quantity::kRunning)[1].at == 15);
+  CHECK(value(seen, quantity::kKvUse, 1) == 0.008);
+}
+
+TEST_CASE("power: each device apart, summed over all") {
+  const Observed smi = read("nvidia_smi.csv");
+  CHECK(smi.courses.at(quantity::kPower).at("0").samples().size() == 3);
+  CHECK(smi.courses.at(quantity::kPower).at("1").samples().size() == 2);  // one was not available
+  CHECK(value(smi, quantity::kPower, 1) == doctest::Approx(411.5 + 74.3));
+  CHECK(value(smi, quantity::kClock, 0) == doctest::Approx((1980 + 345) / 2.0));
+  CHECK(figures(smi).at("mean_w") == doctest::Approx((116.2 + 411.5 + 421.7) / 3 + (74.1 + 74.3) / 2));
+  CHECK(figures(read("dcgm.csv")).at("mean_w") == doctest::Approx((118.4 + 402.2) / 2));
+}
+
+TEST_CASE("times and numbers in lines") {
+  CHECK(*time_in("[2025-05-12 09:00:31 TP0] x") - *time_in("2025/05/12 09:00:30.250, 0") == doctest::Approx(0.75));
+  CHECK(*time_in("INFO 05-12 09:00:31 [x.py:1]") - *time_in("INFO 05-11 09:00:31 [x.py:1]") == 86400);
+  CHECK_FALSE(time_in("no time here 12:30"));
+  CHECK(*find_number("size: 434,368 tokens", "size:") == 434368);
+  CHECK(*find_number("a: 3, b: 4", "a:") == 3);
+  CHECK(*find_number("use: 1.5%, x", "use:") == 1.5);
+  CHECK_FALSE(find_number("use: none", "use:"));
+  const auto arguments = python_arguments("args: Namespace(model='a(b)', sizes=[1, 2], x=None)");
+  CHECK(arguments.at("model") == "a(b)");
+  CHECK(arguments.at("sizes") == "[1, 2]");
+  CHECK(arguments.size() == 3);
+}
+
+TEST_CASE("tables by a mapping: requests, samples and figures, of the rows that are meant") {
+  const test::Scratch scratch;
+  const auto mapping = scratch.file("columns.yaml",
+                                    "schema: rows/1\ncolumns: {arrival_s: launch, output_tokens: out, "
+                                    "e2e_s: ttft_s + gen}\n");
+  const auto table = scratch.file("requests.csv",
+                                  "run,launch,prompt_tokens,out,ttft_s,gen\na,1,100,11,0.5,1\nb,0,9,9,1,1\n"
+                                  "a,0,50,21,0.25,2\n");
+  Observed observed;
+  Diagnostics diagnostics;
+  const auto where = Expression::parse("run == 'a'", {}, diagnostics);
+  read_observed_table(table, mapping, where, observed, diagnostics);
+  const auto courses = scratch.file("courses.csv", "run,t_s,running,device,power_w\na,1,4,0,100\na,1,,1,50\n");
+  read_observed_table(courses, std::nullopt, where, observed, diagnostics);
+  const auto figure = scratch.file("runs.csv", "run,tpot_s\na,0.02\nb,0.03\n");
+  read_observed_table(figure, std::nullopt, where, observed, diagnostics);
+  CHECK_FALSE(diagnostics.has_errors());
+  align(observed);
+  REQUIRE(observed.requests.size() == 2);
+  CHECK(*observed.requests[0].tpot() == doctest::Approx(0.1));
+  CHECK(observed.requests[1].arrival == 1);
+  CHECK(observed.total(quantity::kPower)[0].value == 150);
+  CHECK(observed.numbers.at("tpot_s.mean") == 0.02);
+}
+
+}  // namespace llmscape::observe

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "traces/formats.hpp"
+#include "traces/json_row.hpp"
+#include "traces/sorted_reader.hpp"
+
+// OpenTelemetry spans of model calls, as the Collector's file exporter and OTLP/HTTP write them: one export request a
+// line, {"resourceSpans": [{"scopeSpans": [{"spans": [...]}]}]} (opentelemetry-proto, trace.proto, in proto3's JSON;
+// 64-bit numbers may be texts; unknown keys are to be passed over). A span is a call if it has both token counts of the
+// semantic conventions for generative AI, gen_ai.usage.input_tokens and gen_ai.usage.output_tokens, or under the names
+// they had before, prompt_tokens and completion_tokens (vLLM's spans). Spans of agents and workflows, which add up
+// those of their calls, of tools and of embeddings are passed over by gen_ai.operation.name. A call belongs to its
+// gen_ai.conversation.id, else to its trace. Text is not read, so prompts have no content that could be shared.
+namespace llmscape::traces {
+namespace {
+
+constexpr std::string_view kOtlpJson = "otlp-json";
+constexpr std::size_t kDeepestSpan = 24;  // spans lie 7 deep, attributes may be lists of maps of lists
+constexpr std::array<std::string_view, 2> kInputKeys = {"gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"};
+constexpr std::array<std::string_view, 2> kOutputKeys = {"gen_ai.usage.output_tokens",
+                                                         "gen_ai.usage.completion_tokens"};
+constexpr std::array<std::string_view, 4> kCalls = {"chat", "text_completion", "generate_content", "llm_request"};
+
+// What `value` stands for: a number, or a text, which is what 64-bit numbers are in proto3's JSON.
+Span digits_of(const JsonValue& value) {
+  if (value.kind != JsonValue::Kind::text) return value.span;
+  return {value.span.position + 1, value.span.length - 2};
+}
+
+// The value of the first attribute with one of `keys`; nullptr if there is none.
+const JsonValue* find_attribute(const JsonValue& span, std::span<const std::string_view> keys) {
+  const JsonValue* attributes = span.find("attributes");
+  if (!attributes) return nullptr;
+  for (const JsonValue& attribute : attributes->items) {
+    const JsonValue* key = attribute.find("key");
+    const JsonValue* value = attribute.find("value");
+    if (key && value && value->members.size() == 1 && std::ranges::find(keys, key->text) != keys.end())
+      return &value->members.front().value;  // {"intValue": "100"}
+  }
+  return nullptr;
+}
+
+const JsonValue* find_attribute(const JsonValue& span, std::string_view key) {
+  return find_attribute(span, std::span(&key, 1));
+}
+
+class OtlpReader final : public SortedReader {
+ public:
+  explicit OtlpReader(const std::string& path) : SortedReader(kOtlpJson, path) {}
+
+ private:
+  bool read(const Row& row, std::vector<TimedRecord>& records) override {
+    const auto request = parse_object(row, kDeepestSpan);
+    if (!request || !check_required(*request, row)) return false;
+    const JsonValue* resources = find_list(*request, "resourceSpans", row);
+    if (!resources) return false;
+    for (const JsonValue& resource : resources->items) {
+      const JsonValue* scopes = resource.find("scopeSpans") ? find_list(resource, "scopeSpans", row) : &kNone;
+      if (!scopes) return false;
+      for (const JsonValue& scope : scopes->items) {
+        const JsonValue* spans = scope.find("spans") ? find_list(scope, "spans", row) : &kNone;
+        if (!spans) return false;
+        for (const JsonValue& span : spans->items)
+          if (!read_span(span, row, records)) return false;
+      }
+    }
+    return true;
+  }
+
+  static bool check_required(const JsonValue& request, const Row& row) {
+    if (request.find("resourceSpans")) return true;
+    row.error({request.span.position}, "key 'resourceSpans' is missing");
+    return false;
+  }
+
+  bool read_span(const JsonValue& span, const Row& row, std::vector<TimedRecord>& records) {
+    const JsonValue* input = find_attribute(span, kInputKeys);
+    const JsonValue* output = find_attribute(span, kOutputKeys);
+    const JsonValue* operation = find_attribute(span, "gen_ai.operation.name");
+    if (!input || !output) return true;
+    if (operation && std::ranges::find(kCalls, operation->text) == kCalls.end()) return true;
+    const JsonValue* start = span.find("startTimeUnixNano");
+    if (!start) {
+      row.error({span.span.position}, "key 'startTimeUnixNano' is missing");
+      return false;
+    }
+    const auto time = row.nanoseconds({"startTimeUnixNano", digits_of(*start)}, 1);
+    const auto prompt = row.tokens({kInputKeys[0], digits_of(*input)});
+    const auto answer = row.tokens({kOutputKeys[0], digits_of(*output)});
+    if (!time || !prompt || !answer) return false;
+    TraceRecord record;
+    record.prompt = {unique_content(*prompt)};
+    record.prompt_tokens = *prompt;
+    record.output_tokens = *answer;
+    if (const JsonValue* conversation = find_attribute(span, "gen_ai.conversation.id")) {
+      record.session = conversation->text;
+    } else if (const JsonValue* trace = span.find("traceId")) {
+      record.session = trace->text;
+    }
+    records.push_back({std::move(record), *time, digits_of(*start)});
+    return true;
+  }
+
+  static inline const JsonValue kNone{};  // a list that is left out is empty
+};
+
+}  // namespace
+
+TraceFormat otlp_json() {
+  return {kOtlpJson, "OpenTelemetry spans of model calls (OTLP JSON): arrival, lengths, conversation",
+          [](std::string_view, std::string_view first_line) {
+            return first_line.find("\"resourceSpans\"") != first_line.npos;
+          },
+          &open_as<OtlpReader>};
+}
+
+}  // namespace llmscape::traces

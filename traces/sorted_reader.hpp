@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/request_trace.hpp"
+#include "traces/row_reader.hpp"
+
+namespace llmscape::traces {
+
+// What formats share whose rows hold several records, or stand in another order than that of their arrivals (spans are
+// written when they end): the file is read as a whole at the first call, and its records are handed out by arrival,
+// those of one instant in the order of the file. A broken row ends the reading; the records of the rows before stand.
+class SortedReader : public TraceReader {
+ public:
+  SortedReader(std::string_view format, const std::string& path) : format_(format), rows_(path) {}
+  std::optional<TraceRecord> next(Diagnostics& diagnostics) final;
+  [[nodiscard]] std::string_view format() const final { return format_; }
+
+ protected:
+  // Whether the first row is a header; it is then checked here and not read for records.
+  virtual bool read_header([[maybe_unused]] const Row& row) { return false; }
+  // Appends the records of a row, their times on the file's own clock. False after reporting what is wrong with it.
+  virtual bool read(const Row& row, std::vector<TimedRecord>& records) = 0;
+  // Called once behind the last row, before the records are sorted.
+  virtual void finish([[maybe_unused]] std::vector<TimedRecord>& records) {}
+  // A segment that no other record of this trace has.
+  Segment unique_content(std::int64_t tokens) { return unique_.segment(tokens); }
+
+ private:
+  void read_all(Diagnostics& diagnostics);
+
+  std::string_view format_;
+  RowFile rows_;
+  UniqueContents unique_;
+  std::optional<std::vector<TimedRecord>> records_;  // nothing before the file was read
+  std::size_t handed_out_ = 0;
+};
+
+}  // namespace llmscape::traces
