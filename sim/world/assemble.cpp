@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/world/assemble.hpp"
 #include "sim/scenario/precision.hpp"
+#include "sim/world/kernels_used.hpp"
 
 #include <algorithm>
 #include <map>
@@ -236,28 +237,6 @@ std::optional<result::FleetResult> fleet(const Ended& parts, const serving::Gate
 std::vector<const metrics::Metric*> metrics_of_requests(const scenario::Scenario& scenario) {
   return metrics::latencies_of({std::ranges::any_of(scenario.pools, &scenario::PoolConfig::stages_shared)});
 }
-
-namespace {
-
-// Whose kernels each group of devices runs, where they know several: "h200: sglang", or "h100-sxm: vllm (none of
-// sglang)".
-std::string kernels_used(const scenario::Scenario& scenario) {
-  std::vector<std::string> all;
-  for (const scenario::PoolConfig& pool : scenario.pools)
-    for (const std::string& group : pool.devices) {
-      const hardware::Device& device = *scenario.config.hardware.devices[scenario.group_of(group)];
-      const std::string& engine = pool.engine.name;
-      if (device.kernels().empty()) continue;
-      const bool own = device.kernels() == engine || device.with_kernels_of(engine);
-      std::string used = group + ": " + (own ? engine : device.kernels() + " (none of " + engine + ")");
-      if (std::ranges::find(all, used) == all.end()) all.push_back(std::move(used));
-    }
-  std::string text;
-  for (const std::string& used : all) text += (text.empty() ? "" : ", ") + used;
-  return text;
-}
-
-}  // namespace
 
 result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, Seconds end) {
   const scenario::ScenarioConfig& config = parts.scenario.config;
