@@ -103,10 +103,17 @@ struct Device {
   struct Settings {
     models::ExpertCoverage coverage;
     models::Adapter adapter{};  // the shape of all adapters that requests may carry (Batch::adapters of them in a step)
+    std::string engine{};       // whose kernels run, where the device knows several sets
   };
   // What hosts do for a step of this model, one entry for each host that works at the same time; none: nothing.
   [[nodiscard]] virtual std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const {
     return {};
+  }
+  // The serving engine whose kernels its fits are of; empty: of none in particular.
+  [[nodiscard]] virtual std::string kernels() const { return {}; }
+  // The same device with that engine's kernels; nothing: it has no such set, or knows no sets.
+  [[nodiscard]] virtual std::shared_ptr<const Device> with_kernels_of(const std::string& /*engine*/) const {
+    return nullptr;
   }
   // Whether its steps can carry adapters; where they cannot, Batch::adapters has to be 0.
   [[nodiscard]] virtual bool takes_adapters() const { return false; }

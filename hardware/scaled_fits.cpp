@@ -25,13 +25,26 @@ struct Influence {
   double exponent;
 };
 struct ScaledFit {
-  std::string_view path;  // `*`: every entry of a mapping, every item of a list
+  std::string path;  // `*`: every entry of a mapping, every item of a list
   std::vector<Influence> with;
 };
 
 // A root term is a time per square root of a byte: dimensionally the root of a latency over a bandwidth.
+// The same of kernels in a set of an engine.
+std::vector<ScaledFit> with_sets(std::vector<ScaledFit> all) {
+  const std::size_t own = all.size();
+  for (std::size_t i = 0; i < own; ++i) {
+    constexpr std::string_view kLinks = "links.";
+    const std::string_view path = all[i].path;
+    if (path.find('.') == std::string_view::npos) continue;  // a figure of the data sheet
+    const std::string_view inside = path.starts_with(kLinks) ? path.substr(kLinks.size()) : path;
+    all.push_back({fmt::format("kernel_sets.*.{}", inside), all[i].with});
+  }
+  return all;
+}
+
 const std::vector<ScaledFit>& scaled_fits() {
-  static const std::vector<ScaledFit> all = {
+  static const std::vector<ScaledFit> all = with_sets({
       {"gemm.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"expert_gemm.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"gemm_by_format.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
@@ -40,6 +53,7 @@ const std::vector<ScaledFit>& scaled_fits() {
       {"decode_attention.tail_bandwidth", {{"hbm_bandwidth", 1}}},
       {"decode_attention_by_kv.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"decode_attention_by_kv.*.tail_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"latent_decode_attention.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"peak_bf16", {{"multiprocessors", 1}}},
       {"peak_fp8", {{"multiprocessors", 1}}},
       {"peak_int8", {{"multiprocessors", 1}}},
@@ -51,7 +65,7 @@ const std::vector<ScaledFit>& scaled_fits() {
       {"links.collectives.*.bandwidth", {{"links.bandwidth", 1}}},
       {"links.collectives.*.latency", {{"links.latency", 1}}},
       {"links.collectives.*.root_term", {{"links.latency", 0.5}, {"links.bandwidth", -0.5}}},
-  };
+  });
   return all;
 }
 

@@ -25,16 +25,19 @@ void OperatorList::add(const AnyOperator& what, int count) {
 void OperatorList::add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights,
                             const Format& activations, int count) {
   if (rows == 0) return;
-  if (activations.bytes < kNarrowestHidden) {
-    const double scales = activations.group > 0 ? 0 : kTokenScale * static_cast<double>(rows);
-    const double element = kNarrowestHidden + activations.bytes_with_scales();
-    add_elementwise(Elementwise::Kind::quantise, element * static_cast<double>(rows * k) + scales, count);
-  }
+  if (activations.bytes < kNarrowestHidden)
+    add_elementwise(Elementwise::Kind::quantise, quantised_bytes(rows, k, activations), count);
   add(Gemm{rows, n, k, weights, activations}, count);
 }
 
 void OperatorList::add_elementwise(Elementwise::Kind kind, double bytes, int count) {
   add(Elementwise{kind, bytes}, count);
+}
+
+double quantised_bytes(std::int64_t rows, std::int64_t k, const Format& activations) {
+  if (activations.bytes >= kNarrowestHidden) return 0;
+  const double scales = activations.group > 0 ? 0 : kTokenScale * static_cast<double>(rows);
+  return (kNarrowestHidden + activations.bytes_with_scales()) * static_cast<double>(rows * k) + scales;
 }
 
 Format hidden_format(const Precision& precision) {

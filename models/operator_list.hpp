@@ -23,6 +23,8 @@ class OperatorList {
   std::vector<Operator> operators_;
 };
 
+// What the kernel that quantises the inputs of a GEMM moves, in bytes; 0 where they stay at 16 bits.
+double quantised_bytes(std::int64_t rows, std::int64_t k, const Format& activations);
 // Format of hidden states between operators: 16 bits at least, even where the inputs of GEMMs are quantised
 // to fewer. The router and the head, which quantised checkpoints leave alone, take them as they are.
 Format hidden_format(const Precision& precision);

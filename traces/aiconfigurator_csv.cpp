@@ -4,6 +4,7 @@
 // faster than in serving.
 #include <fmt/format.h>
 
+#include "traces/engine_kernels.hpp"
 #include "traces/kernel_table_format.hpp"
 
 namespace llmscape::traces {
@@ -20,15 +21,19 @@ class Table : public CsvTable {
   Table(const std::string& path, const std::vector<CsvColumn>& own, KernelTables& into, Diagnostics& diagnostics)
       : CsvTable(path, with_common(own), diagnostics), into_(into) {}
 
+  // The next row of a kernel that its engine runs by itself.
   bool next() {
-    if (!CsvTable::next()) return false;
-    if (first_) {
-      add_name(into_.device, text(kDevice));
-      add_name(into_.software, fmt::format("{} {}", text(kFramework), text(kVersion)));
-    }
-    first_ = false;
+    do {
+      if (!CsvTable::next()) return false;
+      if (first_) {
+        add_name(into_.device, text(kDevice));
+        add_name(into_.software, fmt::format("{} {}", text(kFramework), text(kVersion)));
+      }
+      first_ = false;
+    } while (!passed_over(engine(), text(kDevice), text(kOperator), text(kKernel)).empty());
     return true;
   }
+  [[nodiscard]] std::string engine() const { return engine_of_framework(text(kFramework)); }
   [[nodiscard]] std::optional<Seconds> time() const { return read_time(*this, kLatency, kMilliseconds); }
   // Reports and returns false unless the row is one of `operation`.
   [[nodiscard]] bool is_of(std::string_view operation) const {
@@ -52,6 +57,8 @@ class Table : public CsvTable {
 std::string format_name(std::string_view name) {
   if (name == "bfloat16") return "bf16";
   if (name == "float16") return "fp16";
+  if (name == "int4_wo") return "int4";
+  if (name == "w4a16_mxfp4") return "mxfp4";
   return std::string(name);
 }
 
@@ -62,7 +69,8 @@ void read_gemm(const std::string& path, KernelTables& into, Diagnostics& diagnos
     const bool gemm = table.is_of("gemm");
     const auto m = table.whole(kM, 1), n = table.whole(kN, 1), k = table.whole(kK, 1);
     const auto time = table.time();
-    if (gemm && m && n && k && time) into.gemm.push_back({{*m, *n, *k, format_name(table.text(kFormat))}, *time});
+    if (gemm && m && n && k && time)
+      into.gemm.push_back({{*m, *n, *k, format_name(table.text(kFormat))}, *time, table.engine()});
   }
 }
 
@@ -107,10 +115,10 @@ void read_attention(const std::string& path, KernelTables& into, Diagnostics& di
     const std::string format = format_name(table.text(kFormat)), kv_format = format_name(table.text(kKvFormat));
     if (!decode)
       into.prefill_attention.push_back(
-          {{*sequences, *tokens, *cached, *heads, *kv_heads, *head_dim, format, kv_format}, *time});
+          {{*sequences, *tokens, *cached, *heads, *kv_heads, *head_dim, format, kv_format}, *time, table.engine()});
     else if (*tokens == 1)
       into.decode_attention.push_back(
-          {{*sequences, *cached + 1, *heads, *kv_heads, *head_dim, format, kv_format}, *time});
+          {{*sequences, *cached + 1, *heads, *kv_heads, *head_dim, format, kv_format}, *time, table.engine()});
     else table.error(kTokens, fmt::format("'isl' must be 1 in a decode; got {}", *tokens));
   }
 }
@@ -137,9 +145,46 @@ void read_moe(const std::string& path, KernelTables& into, Diagnostics& diagnost
     if (moe && tokens && hidden && width && per_token && experts && tp && ep && time)
       into.expert_layer.push_back({{*tokens, *hidden, *width, *experts, *per_token, *tp, *ep, 0,
                                     std::string(table.text(kRouting)), format_name(table.text(kFormat))},
-                                   *time});
+                                   *time,
+                                   table.engine()});
   }
 }
+
+// Latent attention without its projections: TensorRT-LLM's and SGLang's tables.
+void read_latent_attention(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  enum Column { kFormat = kCommonColumns, kKvFormat, kHeads, kSequences, kTokens, kTp, kCached };
+  Table table(path, {{"mla_dtype"}, {"kv_cache_dtype"}, {"num_heads"}, {"batch_size"}, {"isl"}, {"tp_size"}, {"step"}},
+              into, diagnostics);
+  while (table.next()) {
+    const bool decode = table.text(kOperator) == "mla_generation";
+    const bool known = decode || table.is_of("mla_context");
+    const auto sequences = table.whole(kSequences, 1), tokens = table.whole(kTokens, 1),
+               cached = table.whole(kCached, 0), heads = table.whole(kHeads, 1);
+    const auto time = table.time();
+    if (known && sequences && tokens && cached && heads && time)
+      into.latent_attention.push_back({{*sequences, *tokens, *cached, *heads, decode, format_name(table.text(kFormat)),
+                                        format_name(table.text(kKvFormat))},
+                                       *time,
+                                       table.engine()});
+  }
+}
+
+// Activations written in the format; their scales are known.
+void read_quantisation(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  enum Column { kRows = kCommonColumns, kWidth, kFormat };
+  Table table(path, {{"m"}, {"k"}, {"quant_dtype"}}, into, diagnostics);
+  while (table.next()) {
+    if (table.text(kOperator) != "scale_matrix") continue;  // finding the scales: timed as a difference of two kernels
+    const auto rows = table.whole(kRows, 1), width = table.whole(kWidth, 1);
+    const auto time = table.time();
+    if (rows && width && time)
+      into.elementwise.push_back(
+          {{"quantise", *rows, *width, format_name(table.text(kFormat))}, *time, table.engine()});
+  }
+}
+
+// Tables of watts hold the same kernels of another version of the engine.
+void leave_out(const std::string& /*path*/, KernelTables& /*into*/, Diagnostics& /*diagnostics*/) {}
 
 // The tables count elements.
 std::optional<std::int64_t> bytes_of_element(const CsvTable& table, std::size_t column) {
@@ -154,7 +199,7 @@ struct Message {
   std::int64_t bytes, ranks;
   Seconds time;
 };
-enum CollectiveColumn { kElement = kCommonColumns, kRanks, kElements, kBackend };
+enum CollectiveColumn { kElement = kCommonColumns, kRanks, kElements, kBackend, kImplementation };
 
 std::optional<Message> read_message(const Table& table) {
   const auto element = bytes_of_element(table, kElement), ranks = table.whole(kRanks, 2),
@@ -165,12 +210,16 @@ std::optional<Message> read_message(const Table& table) {
 }
 
 void read_custom_all_reduce(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
-  Table table(path, {{"allreduce_dtype"}, {"num_gpus"}, {"message_size"}, {"backend"}}, into, diagnostics);
+  Table table(path,
+              {{"allreduce_dtype"}, {"num_gpus"}, {"message_size"}, {"backend", false}, {"implementation", false}},
+              into, diagnostics);
   while (table.next()) {
     const auto m = read_message(table);
+    const std::string by(table.has(kBackend)          ? table.text(kBackend)
+                         : table.has(kImplementation) ? table.text(kImplementation)
+                                                      : table.text(kKernel));
     if (table.is_of("all_reduce") && m)
-      into.collective.push_back(
-          {{"all_reduce", m->bytes, m->ranks, std::string(table.text(kBackend)), m->ranks}, m->time});
+      into.collective.push_back({{"all_reduce", m->bytes, m->ranks, by, m->ranks}, m->time, table.engine()});
   }
 }
 
@@ -192,7 +241,11 @@ void read_library_collectives(const std::string& path, KernelTables& into, Diagn
 }  // namespace
 
 std::vector<KernelTableFormat> aiconfigurator_tables() {
-  return {{"AIConfigurator gemm", {"gemm_dtype"}, read_gemm},
+  return {{"AIConfigurator power", {"power", "power_limit"}, leave_out},
+          {"AIConfigurator modules", {"architecture", "latency"}, leave_out},
+          {"AIConfigurator latent attention", {"mla_dtype"}, read_latent_attention},
+          {"AIConfigurator quantisation", {"quant_dtype"}, read_quantisation},
+          {"AIConfigurator gemm", {"gemm_dtype"}, read_gemm},
           {"AIConfigurator attention", {"attn_dtype", "kv_cache_dtype"}, read_attention},
           {"AIConfigurator moe", {"moe_dtype"}, read_moe},
           {"AIConfigurator custom_allreduce", {"allreduce_dtype"}, read_custom_all_reduce},

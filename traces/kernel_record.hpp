@@ -75,6 +75,16 @@ struct ElementwiseCase {
   auto operator<=>(const ElementwiseCase&) const = default;
 };
 
+// Latent attention by itself, as one rank with `heads` of DeepSeek-V3's heads runs it (a latent of 512 and 64 rotary
+// elements, queries of 128 and 64, values of 128): `sequences` that each compute `tokens` behind `cached` ones. Prompts
+// run with keys and values expanded, decodes (one token) absorbed.
+struct LatentAttentionCase {
+  std::int64_t sequences = 0, tokens = 0, cached = 0, heads = 0;
+  bool decode = false;
+  std::string format, kv_format;
+  auto operator<=>(const LatentAttentionCase&) const = default;
+};
+
 // "all_reduce", "all_gather", "reduce_scatter", "all_to_all" or "send" of `bytes` on each rank (all_gather: gathered).
 struct CollectiveCase {
   std::string kind;
@@ -104,7 +114,9 @@ using KernelCase = std::variant<GemmCase, GroupedGemmCase, ExpertLayerCase, Deco
 
 template <class Case>
 struct Timed : Case {
-  Seconds time;  // of one launch, above 0
+  Seconds time;          // of one launch, above 0
+  std::string engine{};  // the serving engine whose kernel it is, as scenarios name it (vllm, tensorrt_llm, sglang);
+                         // empty: a library's, or not known
 };
 using TimedGemm = Timed<GemmCase>;
 using TimedGroupedGemm = Timed<GroupedGemmCase>;
@@ -112,13 +124,14 @@ using TimedExpertLayer = Timed<ExpertLayerCase>;
 using TimedDecodeAttention = Timed<DecodeAttentionCase>;
 using TimedPrefillAttention = Timed<PrefillAttentionCase>;
 using TimedMixedAttention = Timed<MixedAttentionCase>;
+using TimedLatentAttention = Timed<LatentAttentionCase>;
 using TimedElementwise = Timed<ElementwiseCase>;
 using TimedCollective = Timed<CollectiveCase>;
 using TimedCopy = Timed<CopyCase>;
 using TimedLaunch = Timed<LaunchCase>;
 
 // All that is known of one device: what calibration reads, whatever the file's format was. Each list is sorted by its
-// case and holds a case once.
+// case and engine, and holds both once.
 struct KernelTables {
   std::vector<TimedGemm> gemm;
   std::vector<TimedGroupedGemm> grouped_gemm;
@@ -126,6 +139,7 @@ struct KernelTables {
   std::vector<TimedDecodeAttention> decode_attention;
   std::vector<TimedPrefillAttention> prefill_attention;
   std::vector<TimedMixedAttention> mixed_attention;
+  std::vector<TimedLatentAttention> latent_attention;
   std::vector<TimedElementwise> elementwise;
   std::vector<TimedCollective> collective;
   std::vector<TimedCopy> copy;

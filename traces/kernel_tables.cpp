@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "base/files.hpp"
 #include "traces/cells.hpp"
@@ -60,7 +61,7 @@ const KernelTableFormat* format_of(std::string_view header) {
 // The lists of all cases.
 auto lists_of(KernelTables& t) {
   return std::tie(t.gemm, t.grouped_gemm, t.expert_layer, t.decode_attention, t.prefill_attention, t.mixed_attention,
-                  t.elementwise, t.collective, t.copy, t.launch);
+                  t.latent_attention, t.elementwise, t.collective, t.copy, t.launch);
 }
 
 void append(KernelTables& into, KernelTables from) {
@@ -115,11 +116,13 @@ void read_path_into(const std::string& path, KernelTables& into, Diagnostics& di
   }
 }
 
-// Sorts by case; one that stands several times gets its mean time.
+// Sorts by case and engine; one that stands several times gets its mean time.
 template <class Case>
 void sort_and_average(std::vector<Timed<Case>>& records) {
-  const auto what = [](const Timed<Case>& record) -> const Case& { return record; };
-  std::ranges::sort(records, {}, what);
+  const auto what = [](const Timed<Case>& record) {
+    return std::pair<const Case&, const std::string&>(record, record.engine);
+  };
+  std::ranges::sort(records, [&](const auto& a, const auto& b) { return what(a) < what(b); });
   auto kept = records.begin();
   for (auto first = records.begin(); first != records.end();) {
     auto last = first;

@@ -2,6 +2,8 @@
 #pragma once
 #include "hardware/calibration/sampling.hpp"
 #include "models/format.hpp"
+#include "models/operator.hpp"
+#include "traces/kernel_record.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -20,6 +22,10 @@ Attention of_heads(const Case& r) {
   a.kv = *format;
   return a;
 }
+
+// Latent attention of DeepSeek-V3's widths (arXiv 2412.19437, 4.2), as the records timed it.
+models::DecodeAttention latent_decode(const traces::LatentAttentionCase& r);
+models::PrefillAttention latent_prompts(const traces::LatentAttentionCase& r);
 
 template <class Case>
 Group head_shape(const Case& r) {

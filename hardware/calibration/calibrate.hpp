@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,13 +15,23 @@
 
 namespace llmscape::hardware {
 
-inline constexpr std::array<std::string_view, 6> kFittableFamilies = {
-    "gemm", "expert_gemm", "prefill_attention", "decode_attention", "elementwise", "collectives"};
+inline constexpr std::array<std::string_view, 7> kFittableFamilies = {
+    "gemm", "expert_gemm", "prefill_attention", "decode_attention", "latent_attention", "elementwise", "collectives"};
+
+struct Gpu;
+
+// A device of the same generation, described, with its own tables: what the same engine's kernels do there helps to
+// learn corrections.
+struct Sibling {
+  std::shared_ptr<const Gpu> gpu;
+  std::shared_ptr<const traces::KernelTables> tables;
+};
 
 struct CalibrationRequest {
   std::vector<std::string> families;  // of kFittableFamilies; empty: all that have rows
   std::size_t most_rows = 1500;       // of a family, drawn at random; the same ones every time
   std::string records;                // how `source` names what was read
+  std::vector<Sibling> siblings{};
 };
 
 struct Calibration {
@@ -29,9 +40,9 @@ struct Calibration {
 };
 
 // Fits every operator family for which the tables have enough rows to the figures of the base's data sheet; the other
-// families keep what the base says of them. `base` is the description of a GPU without its `schema`, or of a CPU, for
-// which all families are fitted together. Nothing after reporting: a base of another kind or with mistakes, or tables
-// that serve no family.
+// families keep what the base says of them. Kernels of several serving engines make sets of their own (`kernel_sets`).
+// `base` is the description of a GPU without its `schema`, or of a CPU, for which all families are fitted together.
+// Nothing after reporting: a base of another kind or with mistakes, or tables that serve no family.
 std::optional<Calibration> calibrate(const traces::KernelTables& tables, const YamlNode& base,
                                      const CalibrationRequest& request, Diagnostics& diagnostics);
 

@@ -18,10 +18,15 @@ using Kind = models::Collective::Kind;
 
 constexpr std::size_t kFewestMessages = 10;
 constexpr std::int64_t kBytesOfToken = 8192;  // 4,096 values of 16 bits
-// vLLM's own all-reduce leaves larger tensors to NCCL (custom_all_reduce.py, max_size); the tables agree.
-constexpr std::int64_t kVllmBelow = 8 << 20;
+// vLLM's own all-reduce, and SGLang's that comes from it, leave larger tensors to NCCL (custom_all_reduce.py,
+// max_size); the tables agree.
+constexpr std::int64_t kOwnBelow = 8 << 20;
 
-bool by_vllm(const TimedCollective& r) { return r.implementation.starts_with("vllm_"); }
+bool leaves_large(const TimedCollective& r) {
+  return r.implementation.starts_with("vllm_") || r.implementation.starts_with("sglang_");
+}
+// Timed with a copy of the buffer and the launch, which steps pay elsewhere.
+bool eager(const TimedCollective& r) { return r.implementation.ends_with("_eager"); }
 
 std::optional<Kind> kind_named(std::string_view name) {
   if (name == "all_reduce") return Kind::all_reduce;
@@ -74,7 +79,7 @@ CollectiveCalibration fit(std::span<const TimedCollective> records, Kind kind) {
       fmt::format("{}, {}, {} ranks, {}", first.kind, first.implementation, first.ranks, calibration.report.data);
   calibration.parameters = parameters_of(values_of(calibration.report.fitted));
   calibration.parameters.tag = Tag::fitted;
-  if (by_vllm(first)) calibration.parameters.below = Bytes(static_cast<double>(kVllmBelow));
+  if (leaves_large(first)) calibration.parameters.below = Bytes(static_cast<double>(kOwnBelow));
   return calibration;
 }
 
@@ -83,7 +88,7 @@ CollectiveCalibration fit(std::span<const TimedCollective> records, Kind kind) {
 std::vector<CollectiveCalibration> fit_collectives(std::span<const TimedCollective> records) {
   std::map<std::tuple<std::string, std::string, std::int64_t>, std::vector<TimedCollective>> sets;
   for (const TimedCollective& r : records)
-    if (r.ranks_per_node == r.ranks && !(by_vllm(r) && r.bytes >= kVllmBelow))
+    if (r.ranks_per_node == r.ranks && !eager(r) && !(leaves_large(r) && r.bytes >= kOwnBelow))
       sets[{r.kind, r.implementation, r.ranks}].push_back(r);
   std::vector<CollectiveCalibration> all;
   for (const auto& [what, set] : sets)

@@ -17,8 +17,8 @@ struct CollectiveCalibration {
 };
 
 // Fits latency + x / bandwidth + root_term sqrt(x) to each kind, implementation and number of ranks that has at least
-// ten messages. Passed over are messages that cross nodes (the links of a replica lie inside one) and those that vLLM's
-// own all-reduce leaves to NCCL.
+// ten messages. Passed over are messages that cross nodes (the links of a replica lie inside one) and those that
+// an engine's own all-reduce leaves to NCCL or that were launched outside a graph.
 std::vector<CollectiveCalibration> fit_collectives(std::span<const traces::TimedCollective> records);
 
 }  // namespace llmscape::hardware

@@ -118,15 +118,19 @@ struct HeldOut {
   double coverage = 0;  // of 90 % intervals from the residuals of the other folds
 };
 
-HeldOut hold_out(const CorrectionPlan& plan, std::span<const CorrectionRow> rows) {
+HeldOut hold_out(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
+                 std::span<const CorrectionRow> relatives) {
   std::vector<Group> shapes;
   for (const CorrectionRow& row : rows) shapes.push_back(row.shape);
+  for (const CorrectionRow& row : relatives) shapes.push_back(row.shape);
   const std::vector<int> fold_of = grouped_folds(shapes, kFolds, kFoldKey);
   HeldOut out{std::vector<double>(rows.size()), 0};
   for (int fold = 0; fold < kFolds; ++fold) {
     std::vector<CorrectionRow> seen;
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (fold_of[i] != fold) seen.push_back(rows[i]);
+    for (std::size_t i = 0; i < relatives.size(); ++i)
+      if (fold_of[rows.size() + i] != fold) seen.push_back(relatives[i]);
     const Correction correction = learn_correction(plan, seen);
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (fold_of[i] == fold) out.predicted[i] = rows[i].predicted(correction);
@@ -167,7 +171,8 @@ Correction learn_correction(const CorrectionPlan& plan, std::span<const Correcti
     Eigen::VectorXd residuals(index(rows.size()));
     for (std::size_t row = 0; row < rows.size(); ++row)
       residuals[index(row)] = std::log(rows[row].measured / rows[row].predicted(correction));
-    const Eigen::VectorXd weights = (1 + (residuals / kOutlier).array().square()).rsqrt();
+    Eigen::VectorXd weights = (1 + (residuals / kOutlier).array().square()).rsqrt();
+    for (std::size_t row = 0; row < rows.size(); ++row) weights[index(row)] *= rows[row].weight;
     const Matrix weighted = weights.asDiagonal() * weight_of;
     const Eigen::SimplicialLDLT<Matrix> normal(Matrix(weight_of.transpose() * weighted) + held);
     set_values(correction, normal.solve(weighted.transpose() * (residuals + weight_of * values)));
@@ -180,14 +185,17 @@ Correction learn_correction(const CorrectionPlan& plan, std::span<const Correcti
 }
 
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
-                                                std::span<const double> form_held_out) {
-  if (rows.size() < kFewestCorrectedRows) return std::nullopt;
-  HeldOut held_out = hold_out(plan, rows);
+                                                std::span<const double> form_held_out,
+                                                std::span<const CorrectionRow> relatives) {
+  if (rows.size() + relatives.size() < kFewestCorrectedRows) return std::nullopt;
+  HeldOut held_out = hold_out(plan, rows, relatives);
   std::vector<double> measured;
   for (const CorrectionRow& row : rows) measured.push_back(row.measured);
   const bool better = summarise(held_out.predicted, measured).mean < summarise(form_held_out, measured).mean;
   if (!better || held_out.coverage < kLeastCoverage) return std::nullopt;
-  return EarnedCorrection{learn_correction(plan, rows), std::move(held_out.predicted)};
+  std::vector<CorrectionRow> all(rows.begin(), rows.end());
+  all.insert(all.end(), relatives.begin(), relatives.end());
+  return EarnedCorrection{learn_correction(plan, all), std::move(held_out.predicted)};
 }
 
 const CorrectionPlan& gemm_correction_plan() {

@@ -19,7 +19,8 @@ struct CorrectionRow {
   std::vector<Kernel> kernels;
   double rest = 0;  // seconds of what is not corrected
   double measured = 0;
-  Group shape;  // rows of one shape are learned or held out together
+  Group shape;        // rows of one shape are learned or held out together
+  double weight = 1;  // in learning
 
   [[nodiscard]] double predicted() const;                   // by the form alone
   [[nodiscard]] double predicted(const Correction&) const;  // corrected
@@ -50,7 +51,10 @@ struct EarnedCorrection {
 // A correction where the rows earn it: at least 300 of them, a smaller mean error on held-out shapes than the form's,
 // and 90 % intervals that hold at least 85 % of held-out rows. `form_held_out` is what the form predicts in seconds for
 // each row after a fit that had not seen its shape.
+// `relatives` are rows of the same kernels on a sibling of the device, or of like kernels: they help to learn, less
+// than the rows do, and are not scored. A shape is held out of them too.
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
-                                                std::span<const double> form_held_out);
+                                                std::span<const double> form_held_out,
+                                                std::span<const CorrectionRow> relatives = {});
 
 }  // namespace llmscape::hardware

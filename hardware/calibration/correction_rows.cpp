@@ -5,18 +5,15 @@
 #include "hardware/calibration/expert_fit.hpp"
 #include "hardware/gpu/correction_features.hpp"
 
-#include <stdexcept>
-
 namespace llmscape::hardware {
 
-std::vector<CorrectionRow> correction_rows(const Chip& chip, const GemmParameters& p,
-                                           std::span<const traces::TimedGemm> records) {
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwiseParameters& elementwise,
+                                           const GemmParameters& p, std::span<const traces::TimedGemm> records) {
   std::vector<CorrectionRow> rows;
   for (const traces::TimedGemm& r : records) {
-    const auto format = models::format_named(r.format);
-    if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
-    const models::Gemm gemm{r.m, r.n, r.k, *format, *format};
-    rows.push_back({{{features_of(chip, gemm), gemm_cost(chip, p, gemm).time.si()}}, 0, r.time.si(), {r.n, r.k}});
+    const auto [gemm, quantisation] = product_of(chip, elementwise, r);
+    rows.push_back(
+        {{{features_of(chip, gemm), gemm_cost(chip, p, gemm).time.si()}}, quantisation, r.time.si(), {r.n, r.k}});
   }
   return rows;
 }
@@ -63,6 +60,34 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const PrefillAttent
                     0,
                     r.time.si(),
                     head_shape(r)});
+  }
+  return rows;
+}
+
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttentionParameters& p,
+                                           const std::optional<WarmCache>& warm,
+                                           std::span<const traces::TimedLatentAttention> records) {
+  std::vector<CorrectionRow> rows;
+  for (const traces::TimedLatentAttention& r : records) {
+    const models::DecodeAttention attention = latent_decode(r);
+    rows.push_back({{{features_of(attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
+                    0,
+                    r.time.si(),
+                    {r.heads, r.sequences}});
+  }
+  return rows;
+}
+
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const PrefillAttentionParameters& p,
+                                           std::span<const traces::TimedLatentAttention> records) {
+  std::vector<CorrectionRow> rows;
+  for (const traces::TimedLatentAttention& r : records) {
+    const models::PrefillAttention shape = latent_prompts(r);
+    rows.push_back(
+        {{{features_of(shape, shape.chunks), prefill_attention_cost(chip, p, shape, shape.chunks).time.si()}},
+         0,
+         r.time.si(),
+         {r.heads, r.sequences}});
   }
   return rows;
 }

@@ -14,8 +14,8 @@
 namespace llmscape::hardware {
 
 // Records beside what parameters without a correction say of them.
-std::vector<CorrectionRow> correction_rows(const Chip& chip, const GemmParameters& p,
-                                           std::span<const traces::TimedGemm> records);
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwiseParameters& elementwise,
+                                           const GemmParameters& p, std::span<const traces::TimedGemm> records);
 // Of whole expert layers only the grouped GEMMs are corrected.
 std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwiseParameters& elementwise,
                                            const GemmParameters& p, std::span<const traces::TimedExpertLayer> records);
@@ -25,5 +25,12 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttenti
                                            std::span<const traces::TimedDecodeAttention> records);
 std::vector<CorrectionRow> correction_rows(const Chip& chip, const PrefillAttentionParameters& p,
                                            std::span<const traces::TimedPrefillAttention> records);
+
+// Of latent attention: decodes, and prompts.
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttentionParameters& p,
+                                           const std::optional<WarmCache>& warm,
+                                           std::span<const traces::TimedLatentAttention> records);
+std::vector<CorrectionRow> correction_rows(const Chip& chip, const PrefillAttentionParameters& p,
+                                           std::span<const traces::TimedLatentAttention> records);
 
 }  // namespace llmscape::hardware

@@ -12,14 +12,22 @@ namespace {
 using traces::TimedDecodeAttention;
 
 // What is known of the kernel and its records, or supposed, before the fit.
-struct Kernel {
+struct DecodeKernel {
   double compute_efficiency = 0;
   bool packs = false;  // as FlashAttention 2 does
   bool warm = false;
+  bool computes = false;  // compute bounds it too: its efficiency is free
+};
+
+// What the records timed.
+struct DecodeRow {
+  models::DecodeAttention attention;
+  double seconds = 0;
+  Group shape;
 };
 
 // Bounds and priors: fits of A100, H100 and H200 agree on them (docs: kernel model). The order is that of `form_of`.
-std::vector<FreeParameter> free_parameters(const Chip& chip, const Kernel& kernel) {
+std::vector<FreeParameter> free_parameters(const Chip& chip, const DecodeKernel& kernel) {
   const double memory = chip.hbm_bandwidth.value.si();
   std::vector<FreeParameter> all = {{"memory_efficiency", 0.4, 1.1, 0.82, 0.08},
                                     {"launch", 0.5e-6, 50e-6, 10e-6, 0.6},
@@ -27,6 +35,11 @@ std::vector<FreeParameter> free_parameters(const Chip& chip, const Kernel& kerne
                                     {"split", 0.05e-6, 40e-6, 2e-6, 0.7},
                                     {"cta_bandwidth", 5e9, 600e9, 100e9, 0.7}};
   if (kernel.packs) all.push_back({"packing", 0.1e-6, 40e-6, 4e-6, 0.7});
+  // Kernels that widen the whole cache before they read it reach a fraction of the bandwidth.
+  if (kernel.computes) {
+    all.front() = {"memory_efficiency", 0.02, 1.1, 0.5, 0.7};
+    all.push_back({"compute_efficiency", 0.1, 1.3, 0.5, 0.5});
+  }
   if (kernel.warm) {
     all.push_back({"warm_bandwidth", memory / 4, 8 * memory, 1.3 * memory, 0.4});
     all.push_back({"warm_share", 0.2, 1.5, 0.85, 0.3});
@@ -39,7 +52,7 @@ struct Form {
   std::optional<WarmCache> warm;
 };
 
-Form form_of(const Kernel& kernel, std::span<const double> free) {
+Form form_of(const DecodeKernel& kernel, std::span<const double> free) {
   Form form;
   DecodeAttentionParameters& p = form.parameters;
   p.compute_efficiency = kernel.compute_efficiency;
@@ -50,37 +63,62 @@ Form form_of(const Kernel& kernel, std::span<const double> free) {
   p.cta_bandwidth = BytesPerSecond(free[4]);
   std::size_t next = 5;
   if (kernel.packs) p.packing = Seconds(free[next++]);
+  if (kernel.computes) p.compute_efficiency = free[next++];
   if (kernel.warm) form.warm = WarmCache{BytesPerSecond(free[next]), free[next + 1]};
   return form;
 }
 
-// The operators that the records timed.
-std::vector<models::DecodeAttention> operators(std::span<const TimedDecodeAttention> records) {
-  std::vector<models::DecodeAttention> all;
+std::vector<DecodeRow> decode_rows(std::span<const TimedDecodeAttention> records) {
+  std::vector<DecodeRow> all;
   all.reserve(records.size());
   for (const TimedDecodeAttention& r : records) {
-    models::DecodeAttention& a = all.emplace_back(of_heads<models::DecodeAttention>(r));
-    a.sequences = r.sequences;
-    a.attended = {r.sequences * r.context, r.context};
+    DecodeRow& row = all.emplace_back(DecodeRow{of_heads<models::DecodeAttention>(r), r.time.si(), head_shape(r)});
+    row.attention.sequences = r.sequences;
+    row.attention.attended = {r.sequences * r.context, r.context};
   }
   return all;
 }
 
-FormProblem problem_of(const Chip& chip, std::span<const TimedDecodeAttention> records, const Kernel& kernel) {
+std::vector<DecodeRow> decode_rows(std::span<const traces::TimedLatentAttention> records) {
+  std::vector<DecodeRow> all;
+  for (const traces::TimedLatentAttention& r : records)
+    all.push_back({latent_decode(r), r.time.si(), {r.heads, r.sequences}});
+  return all;
+}
+
+FormProblem decode_problem(const Chip& chip, const std::vector<DecodeRow>& rows, const DecodeKernel& kernel) {
   FormProblem problem;
   problem.family = "decode_attention";
   problem.parameters = free_parameters(chip, kernel);
-  for (const TimedDecodeAttention& r : records) {
-    problem.measured.push_back(r.time.si());
-    problem.groups.push_back(head_shape(r));
-    problem.regime.push_back(regime_of(r.sequences));
+  for (const DecodeRow& r : rows) {
+    problem.measured.push_back(r.seconds);
+    problem.groups.push_back(r.shape);
+    problem.regime.push_back(regime_of(r.attention.sequences));
   }
-  problem.form = [&chip, kernel, attentions = operators(records)](std::span<const double> free) {
+  problem.form = [&chip, kernel, &rows](std::span<const double> free) {
     return [&, form = form_of(kernel, free)](std::size_t row) {
-      return decode_attention_cost(chip, form.parameters, attentions[row], form.warm).time.si();
+      return decode_attention_cost(chip, form.parameters, rows[row].attention, form.warm).time.si();
     };
   };
   return problem;
+}
+
+DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<DecodeRow>& rows, DecodeKernel kernel) {
+  const double loss = rough_loss(decode_problem(chip, rows, kernel));
+  kernel.packs = !kernel.computes;
+  kernel.packs = kernel.packs && rough_loss(decode_problem(chip, rows, kernel)) < loss;
+
+  DecodeAttentionCalibration calibration;
+  calibration.report = fit_and_validate(decode_problem(chip, rows, kernel));
+  const Form form = form_of(kernel, values_of(calibration.report.fitted));
+  calibration.warm = form.warm;
+  DecodeAttentionParameters& p = calibration.parameters = form.parameters;
+  p.tag = Tag::fitted;
+  for (const DecodeRow& r : rows) {
+    p.most_sequences = std::max(p.most_sequences, r.attention.sequences);
+    p.longest_context = std::max(p.longest_context, r.attention.attended.max);
+  }
+  return calibration;
 }
 
 }  // namespace
@@ -88,28 +126,21 @@ FormProblem problem_of(const Chip& chip, std::span<const TimedDecodeAttention> r
 std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& parameters,
                             const std::optional<WarmCache>& warm, std::span<const TimedDecodeAttention> records) {
   std::vector<double> times;
-  for (const models::DecodeAttention& a : operators(records))
-    times.push_back(decode_attention_cost(chip, parameters, a, warm).time.si());
+  for (const DecodeRow& r : decode_rows(records))
+    times.push_back(decode_attention_cost(chip, parameters, r.attention, warm).time.si());
   return times;
 }
 
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const TimedDecodeAttention> records,
                                                 double compute_efficiency, bool warm) {
-  Kernel kernel{compute_efficiency, false, warm};
-  const double loss = rough_loss(problem_of(chip, records, kernel));
-  kernel.packs = true;
-  kernel.packs = rough_loss(problem_of(chip, records, kernel)) < loss;
+  return fit_decode_rows(chip, decode_rows(records), {compute_efficiency, false, warm, false});
+}
 
-  DecodeAttentionCalibration calibration;
-  calibration.report = fit_and_validate(problem_of(chip, records, kernel));
-  const Form form = form_of(kernel, values_of(calibration.report.fitted));
-  calibration.warm = form.warm;
-  DecodeAttentionParameters& p = calibration.parameters = form.parameters;
-  p.tag = Tag::fitted;
-  for (const TimedDecodeAttention& r : records) {
-    p.most_sequences = std::max(p.most_sequences, r.sequences);
-    p.longest_context = std::max(p.longest_context, r.context);
-  }
+DecodeAttentionCalibration fit_latent_decodes(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
+                                              bool warm) {
+  auto calibration = fit_decode_rows(chip, decode_rows(records), {1, false, warm, true});
+  calibration.report.family = "latent_decode_attention";
+  calibration.parameters.kernel = models::AttentionKernel::latent;
   return calibration;
 }
 

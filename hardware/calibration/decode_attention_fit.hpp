@@ -21,6 +21,11 @@ struct DecodeAttentionCalibration {
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const traces::TimedDecodeAttention> records,
                                                 double compute_efficiency, bool warm);
 
+// The same of latent attention, absorbed, whose compute efficiency is fitted. Held out: folds that share no (heads,
+// sequences).
+DecodeAttentionCalibration fit_latent_decodes(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
+                                              bool warm);
+
 // Times for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& parameters,
                             const std::optional<WarmCache>& warm,

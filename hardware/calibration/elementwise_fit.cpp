@@ -2,6 +2,8 @@
 #include "hardware/calibration/elementwise_fit.hpp"
 
 #include "hardware/calibration/cross_validation.hpp"
+#include "models/format.hpp"
+#include "models/operator_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <stdexcept>
 #include <string_view>
 
 namespace llmscape::hardware {
@@ -20,6 +23,8 @@ using ElementwiseKind = models::Elementwise::Kind;
 constexpr std::ptrdiff_t kFewestRecords = 10;
 constexpr std::size_t kFewestWidths = 3;
 constexpr double kElementBytes = 2;  // tables of element-wise kernels are of 16-bit formats
+
+constexpr std::string_view kSampling = "sampling", kQuantise = "quantise";
 
 // A kind of kernel with a row of its own.
 struct Row {
@@ -37,9 +42,10 @@ constexpr std::array kRows = {
         [](ElementwiseParameters& p) -> StreamParameters& { return p.add ? *p.add : p.add.emplace(); }},
     Row{"embedding", ElementwiseKind::embedding, 2,
         [](ElementwiseParameters& p) -> StreamParameters& { return p.embedding; }},
+    Row{kQuantise, ElementwiseKind::quantise, 0,
+        [](ElementwiseParameters& p) -> StreamParameters& { return p.quantise ? *p.quantise : p.quantise.emplace(); }},
     Row{"sampling", ElementwiseKind::norm, 0, [](ElementwiseParameters& p) -> StreamParameters& { return p.sampling; }},
 };
-constexpr std::string_view kSampling = "sampling";
 
 // Rows of kRows that have records enough.
 std::vector<const Row*> rows_of(std::span<const TimedElementwise> records) {
@@ -59,6 +65,11 @@ bool many_widths(std::span<const TimedElementwise> records, const Row& row) {
 
 KernelCost cost(const Chip& chip, const ElementwiseParameters& p, const Row& row, const TimedElementwise& r) {
   if (row.kind == kSampling) return sample_cost(chip, p, {r.rows, r.width});
+  if (row.kind == kQuantise) {
+    const auto format = models::format_named(r.format);
+    if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
+    return elementwise_cost(chip, p, {row.what, models::quantised_bytes(r.rows, r.width, *format)});
+  }
   const double elements = static_cast<double>(r.rows) * static_cast<double>(r.width);
   return elementwise_cost(chip, p, {row.what, row.per_element * kElementBytes * elements});
 }
@@ -101,7 +112,8 @@ ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const TimedEl
 
   calibration.report = fit_and_validate(problem);
   calibration.parameters = parameters_of(values_of(calibration.report.fitted));
-  calibration.parameters.tag = Tag::fitted;
+  const bool quantisation_alone = rows.size() == 1 && rows.front()->kind == kQuantise;
+  if (!quantisation_alone) calibration.parameters.tag = Tag::fitted;
   std::vector<std::string_view> kinds;
   for (const Row* row : rows) kinds.push_back(row->kind);
   calibration.report.data = fmt::format("{}; {}", fmt::join(kinds, ", "), calibration.report.data);

@@ -16,7 +16,7 @@ struct ElementwiseCalibration {
 };
 
 // Fits launch + bytes / (efficiency x bandwidth) to each kind of kernel that has at least ten records; the other kinds
-// stay as in `before`. Records of kinds without a row of their own (softmax, quantise, router) are passed over. With no
+// stay as in `before`. Records of kinds without a row of their own (softmax, router) are passed over. With no
 // kind to fit, the report is empty and the parameters are those of `before`.
 ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const traces::TimedElementwise> records,
                                        const ElementwiseParameters& before);

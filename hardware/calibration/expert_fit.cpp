@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace llmscape::hardware {
 namespace {
@@ -78,18 +79,24 @@ bool too_fast(const Chip& chip, const TimedExpertLayer& r) {
 }
 
 // Bounds and priors from layers of an H100. The order is that of `parameters_of`.
-std::vector<FreeParameter> free_parameters(const GemmPrior& prior) {
+std::vector<FreeParameter> free_parameters(const GemmPrior& prior, bool free_efficiency) {
   const double l2 = prior.l2_bandwidth.si();
-  return {{"memory_efficiency", 0.3, 1.1, 0.85, 0.1},
-          {"launch", 0.3e-6, 100e-6, 10e-6, 0.6},
-          {"tile", 0.02e-6, 30e-6, 1e-6, 0.7},
-          {"cta_bandwidth", 2e9, 600e9, 60e9, 0.7},
-          {"l2_bandwidth", l2 / 10, l2 * 10, l2, 0.4}};
+  std::vector<FreeParameter> all = {{"memory_efficiency", 0.3, 1.1, 0.85, 0.1},
+                                    {"launch", 0.3e-6, 100e-6, 10e-6, 0.6},
+                                    {"tile", 0.02e-6, 30e-6, 1e-6, 0.7},
+                                    {"cta_bandwidth", 2e9, 600e9, 60e9, 0.7},
+                                    {"l2_bandwidth", l2 / 10, l2 * 10, l2, 0.4}};
+  if (free_efficiency) {
+    all.front() = {"memory_efficiency", 0.05, 1.1, 0.7, 0.5};
+    all.push_back({"compute_efficiency", 0.05, 1.15, 0.6, 0.4});
+  }
+  return all;
 }
 
-GemmParameters parameters_of(double compute_efficiency, const GemmPrior& prior, std::span<const double> free) {
+GemmParameters parameters_of(std::optional<double> compute_efficiency, const GemmPrior& prior,
+                             std::span<const double> free) {
   GemmParameters p;
-  p.compute_efficiency = compute_efficiency;
+  p.compute_efficiency = compute_efficiency ? *compute_efficiency : free[5];
   p.wave_quantisation = prior.wave_quantisation;
   p.memory_efficiency = free[0];
   p.launch = Seconds(free[1]);
@@ -120,6 +127,7 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   up.experts_held = static_cast<int>(layer.experts / layer.expert_parallel);
   up.experts_touched = std::min(touched(layer), static_cast<double>(up.rows));
   up.weights = up.activations = *format;
+  if (layer.format == "int4" || layer.format == "mxfp4") up.activations = models::Format();  // W4A16
   up.even = layer.routing == "balanced";
   up.n = 2 * width;
   up.k = layer.hidden;
@@ -151,13 +159,16 @@ std::vector<double> predict(const Chip& chip, const ElementwiseParameters& eleme
   return times;
 }
 
-ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise, double compute_efficiency,
-                              const GemmPrior& prior, std::span<const TimedExpertLayer> records) {
+namespace {
+
+FormProblem expert_problem(const Chip& chip, const ElementwiseParameters& elementwise,
+                           std::optional<double> compute_efficiency, const GemmPrior& prior,
+                           std::span<const TimedExpertLayer> records) {
   std::set<Model> models;
   for (const TimedExpertLayer& r : records) models.insert(model_of(r));
   FormProblem problem;
   problem.family = "expert_gemm";
-  problem.parameters = free_parameters(prior);
+  problem.parameters = free_parameters(prior, !compute_efficiency);
   std::vector<ExpertLayerWork> layers;
   for (const TimedExpertLayer& r : records) {
     layers.push_back(expert_layer_work(r));
@@ -165,20 +176,41 @@ ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& ele
     problem.groups.push_back({std::distance(models.begin(), models.find(model_of(r))), 0});
     problem.regime.push_back(regime_of(r.tokens));
   }
-  problem.form = [&](std::span<const double> free) {
+  problem.form = [&chip, &elementwise, compute_efficiency, prior,
+                  layers = std::move(layers)](std::span<const double> free) {
     return [&, p = parameters_of(compute_efficiency, prior, free)](std::size_t row) {
       return seconds(chip, elementwise, p, layers[row]);
     };
   };
+  return problem;
+}
 
+}  // namespace
+
+GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
+                     std::optional<double> compute_efficiency, const GemmPrior& prior,
+                     std::span<const TimedExpertLayer> records) {
+  GemmPrior waves = prior, none = prior;
+  waves.wave_quantisation = 1;
+  none.wave_quantisation = 0;
+  const auto loss = [&](const GemmPrior& p) {
+    return rough_loss(expert_problem(chip, elementwise, compute_efficiency, p, records));
+  };
+  return loss(waves) < loss(none) ? waves : none;
+}
+
+ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise,
+                              std::optional<double> compute_efficiency, const GemmPrior& prior,
+                              std::span<const TimedExpertLayer> records) {
   ExpertCalibration calibration;
-  calibration.report = fit_and_validate(problem);
+  calibration.report = fit_and_validate(expert_problem(chip, elementwise, compute_efficiency, prior, records));
   calibration.report.data = records.front().format + ", " + calibration.report.data;
   GemmParameters& p = calibration.parameters =
       parameters_of(compute_efficiency, prior, values_of(calibration.report.fitted));
   p.tag = Tag::fitted;
-  p.least_width = layers.front().down.k;
-  for (const ExpertLayerWork& work : layers) {
+  p.least_width = expert_layer_work(records.front()).down.k;
+  for (const TimedExpertLayer& r : records) {
+    const ExpertLayerWork work = expert_layer_work(r);
     p.most_rows = std::max(p.most_rows, work.up.rows);
     p.least_width = std::min({p.least_width, work.down.k, work.down.n});
   }

@@ -4,6 +4,7 @@
 #include "hardware/gpu/elementwise.hpp"
 #include "models/operator.hpp"
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,11 +33,16 @@ struct ExpertCalibration {
   FamilyReport report;        // held out: folds that share no model (hidden, width, experts, experts per token)
 };
 
-// Fits the grouped GEMMs to whole layers of one format; the streamed pieces are priced by `elementwise`, and
-// `compute_efficiency`, which layers do not identify beside the tiles' other costs, is that of plain GEMMs.
-// `records` must not be empty.
-ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise, double compute_efficiency,
-                              const GemmPrior& prior, std::span<const traces::TimedExpertLayer> records);
+// Fits the grouped GEMMs to whole layers of one format; the streamed pieces are priced by `elementwise`. In 16 bits
+// `compute_efficiency`, which layers do not identify beside the tiles' other costs, is that of plain GEMMs; absent, it
+// is fitted too. `records` must not be empty.
+ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise,
+                              std::optional<double> compute_efficiency, const GemmPrior& prior,
+                              std::span<const traces::TimedExpertLayer> records);
+// That one of the waves that kernels have which explains the records best.
+GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
+                     std::optional<double> compute_efficiency, const GemmPrior& prior,
+                     std::span<const traces::TimedExpertLayer> records);
 
 // Times that the parameters give for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,

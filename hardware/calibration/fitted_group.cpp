@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/fitted_group.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace llmscape::hardware {
+namespace {
+
+constexpr double kFarthest = 5;  // what a device file takes
+
+}  // namespace
 
 Residuals rounded(Residuals residuals) {
   for (auto* quantiles : {&residuals.small, &residuals.medium, &residuals.large})
-    for (double& quantile : *quantiles) quantile = std::round(quantile * 1000) / 1000;
+    for (double& quantile : *quantiles)
+      quantile = std::clamp(std::round(quantile * 1000) / 1000, -kFarthest, kFarthest);
   return residuals;
 }
 

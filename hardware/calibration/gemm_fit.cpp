@@ -3,9 +3,11 @@
 
 #include "hardware/calibration/cross_validation.hpp"
 #include "models/format.hpp"
+#include "models/operator_list.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 
 namespace llmscape::hardware {
@@ -29,6 +31,7 @@ std::vector<FreeParameter> free_gemm_parameters(const GemmPrior& prior) {
 GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> free) {
   GemmParameters p;
   p.wave_quantisation = prior.wave_quantisation;
+  p.least_tile_rows = prior.least_tile_rows;
   p.compute_efficiency = free[0];
   p.memory_efficiency = free[1];
   p.launch = Seconds(free[2]);
@@ -39,16 +42,31 @@ GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> fre
   return p;
 }
 
-// The GEMMs that the records timed.
-std::vector<models::Gemm> products(std::span<const TimedGemm> records) {
-  std::vector<models::Gemm> all;
+// What the records timed.
+std::vector<QuantisedGemm> products(const Chip& chip, const ElementwiseParameters& elementwise,
+                                    std::span<const TimedGemm> records) {
+  std::vector<QuantisedGemm> all;
   all.reserve(records.size());
-  for (const TimedGemm& r : records) {
-    const auto format = models::format_named(r.format);
-    if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
-    all.push_back({r.m, r.n, r.k, *format, *format});
-  }
+  for (const TimedGemm& r : records) all.push_back(product_of(chip, elementwise, r));
   return all;
+}
+
+FormProblem gemm_problem(const Chip& chip, const ElementwiseParameters& elementwise, std::span<const TimedGemm> records,
+                         const GemmPrior& prior) {
+  FormProblem problem;
+  problem.family = "gemm";
+  problem.parameters = free_gemm_parameters(prior);
+  for (const TimedGemm& r : records) {
+    problem.measured.push_back(r.time.si());
+    problem.groups.push_back({r.n, r.k});
+    problem.regime.push_back(regime_of(r.m));
+  }
+  problem.form = [&chip, prior, gemms = products(chip, elementwise, records)](std::span<const double> free) {
+    return [&, p = parameters_of(prior, free)](std::size_t row) {
+      return gemm_cost(chip, p, gemms[row].gemm).time.si() + gemms[row].quantisation;
+    };
+  };
+  return problem;
 }
 
 }  // namespace
@@ -61,28 +79,40 @@ std::vector<TimedGemm> in_range(std::span<const TimedGemm> records, std::string_
   return kept;
 }
 
-std::vector<double> predict(const Chip& chip, const GemmParameters& parameters, std::span<const TimedGemm> records) {
+QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementwise, const TimedGemm& r) {
+  const auto format = models::format_named(r.format);
+  if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
+  const double bytes = models::quantised_bytes(r.m, r.k, *format);
+  const models::Elementwise quantise{models::Elementwise::Kind::quantise, bytes};
+  return {{r.m, r.n, r.k, *format, *format}, bytes > 0 ? elementwise_cost(chip, elementwise, quantise).time.si() : 0};
+}
+
+std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,
+                            const GemmParameters& parameters, std::span<const TimedGemm> records) {
   std::vector<double> times;
-  for (const models::Gemm& gemm : products(records)) times.push_back(gemm_cost(chip, parameters, gemm).time.si());
+  for (const QuantisedGemm& product : products(chip, elementwise, records))
+    times.push_back(gemm_cost(chip, parameters, product.gemm).time.si() + product.quantisation);
   return times;
 }
 
-GemmCalibration fit_gemm(const Chip& chip, std::span<const TimedGemm> records, const GemmPrior& prior) {
-  FormProblem problem;
-  problem.family = "gemm";
-  problem.parameters = free_gemm_parameters(prior);
-  for (const TimedGemm& r : records) {
-    problem.measured.push_back(r.time.si());
-    problem.groups.push_back({r.n, r.k});
-    problem.regime.push_back(regime_of(r.m));
-  }
-  const std::vector<models::Gemm> gemms = products(records);
-  problem.form = [&](std::span<const double> free) {
-    return [&, p = parameters_of(prior, free)](std::size_t row) { return gemm_cost(chip, p, gemms[row]).time.si(); };
-  };
+GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise, std::span<const TimedGemm> records,
+                     const GemmPrior& prior) {
+  GemmPrior best = prior;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double waves : {0.0, 1.0})
+    for (const std::int64_t rows : {std::int64_t{64}, std::int64_t{16}}) {
+      const GemmPrior variant{waves, prior.l2_bandwidth, rows};
+      const double loss = rough_loss(gemm_problem(chip, elementwise, records, variant));
+      if (loss < least) best = variant;
+      least = std::min(least, loss);
+    }
+  return best;
+}
 
+GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementwise, std::span<const TimedGemm> records,
+                         const GemmPrior& prior) {
   GemmCalibration calibration;
-  calibration.report = fit_and_validate(problem);
+  calibration.report = fit_and_validate(gemm_problem(chip, elementwise, records, prior));
   calibration.report.data = records.front().format + ", " + calibration.report.data;
   GemmParameters& p = calibration.parameters = parameters_of(prior, values_of(calibration.report.fitted));
   p.tag = Tag::fitted;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "hardware/calibration/report.hpp"
+#include "hardware/gpu/elementwise.hpp"
 #include "hardware/gpu/gemm.hpp"
 #include "traces/kernel_record.hpp"
 
@@ -12,9 +13,13 @@ namespace llmscape::hardware {
 
 // What is known of a GPU's GEMMs before the fit, by its generation.
 struct GemmPrior {
-  double wave_quantisation = 0;  // held fixed: 1 on A100, 0 on Hopper and Blackwell
-  BytesPerSecond l2_bandwidth;   // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
+  double wave_quantisation = 0;       // held fixed: 1 on A100, 0 on Hopper and Blackwell
+  BytesPerSecond l2_bandwidth;        // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
+  std::int64_t least_tile_rows = 64;  // held fixed
 };
+// That one of the waves and shortest tiles that kernels have which explains the records best.
+GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
+                     std::span<const traces::TimedGemm> records, const GemmPrior& prior);
 
 // Where the form holds: GEMMs whose weights are narrower than 512 are ruled by kernel choice.
 struct GemmRange {
@@ -30,11 +35,20 @@ struct GemmCalibration {
   FamilyReport report;        // held out: folds that share no (n, k); times in s, bandwidths in B/s
 };
 
-// Fits the GEMMs' form to records of one format. `records` must not be empty, and name a known format.
-GemmCalibration fit_gemm(const Chip& chip, std::span<const traces::TimedGemm> records, const GemmPrior& prior);
+// Fits the GEMMs' form to records of one format, which hold the quantisation of their inputs where these are narrower
+// than 16 bits: `elementwise` prices it. `records` must not be empty, and name a known format.
+GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementwise,
+                         std::span<const traces::TimedGemm> records, const GemmPrior& prior);
 
 // Times that the parameters give for the records, in seconds.
-std::vector<double> predict(const Chip& chip, const GemmParameters& parameters,
-                            std::span<const traces::TimedGemm> records);
+std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,
+                            const GemmParameters& parameters, std::span<const traces::TimedGemm> records);
+
+// What a record timed: the product, and the seconds that quantising its inputs takes.
+struct QuantisedGemm {
+  models::Gemm gemm;
+  double quantisation = 0;
+};
+QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementwise, const traces::TimedGemm& record);
 
 }  // namespace llmscape::hardware

@@ -71,6 +71,14 @@ Kernel kernel_of(const TimedMixedAttention& r) {
   return kernel;
 }
 
+// What was timed, with the shape that is held out together.
+struct PromptRow {
+  Kernel kernel;
+  double seconds = 0;
+  Group shape;
+  std::int64_t tokens = 0;  // of the step
+};
+
 template <class Records>
 std::vector<double> times(const Chip& chip, const PrefillAttentionParameters& parameters, const Records& records) {
   std::vector<double> all;
@@ -79,34 +87,28 @@ std::vector<double> times(const Chip& chip, const PrefillAttentionParameters& pa
   return all;
 }
 
-FormProblem problem_of(const Chip& chip, std::span<const TimedPrefillAttention> records,
-                       std::span<const TimedMixedAttention> mixed, const Tiling& tiling) {
+FormProblem prompt_problem(const Chip& chip, const std::vector<PromptRow>& rows, const Tiling& tiling) {
   FormProblem problem;
   problem.family = "prefill_attention";
   problem.parameters = free_parameters();
-  std::vector<Kernel> kernels;
-  const auto add = [&](const auto& r, std::int64_t tokens_of_step) {
-    problem.measured.push_back(r.time.si());
-    problem.groups.push_back(head_shape(r));
-    problem.regime.push_back(regime_of(tokens_of_step));
-    kernels.push_back(kernel_of(r));
-  };
-  for (const TimedPrefillAttention& r : records) add(r, r.sequences * r.tokens);
-  for (const TimedMixedAttention& r : mixed) add(r, r.tokens + r.decodes);
-  problem.form = [&chip, tiling, kernels = std::move(kernels)](std::span<const double> free) {
-    return [&, p = parameters_of(tiling, free)](std::size_t row) { return kernels[row].seconds(chip, p); };
+  for (const PromptRow& r : rows) {
+    problem.measured.push_back(r.seconds);
+    problem.groups.push_back(r.shape);
+    problem.regime.push_back(regime_of(r.tokens));
+  }
+  problem.form = [&chip, tiling, &rows](std::span<const double> free) {
+    return [&, p = parameters_of(tiling, free)](std::size_t row) { return rows[row].kernel.seconds(chip, p); };
   };
   return problem;
 }
 
 // That which explains the records best; only tiles of single heads take decodes.
-Tiling best_tiling(const Chip& chip, std::span<const TimedPrefillAttention> records,
-                   std::span<const TimedMixedAttention> mixed) {
+Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mixed) {
   Tiling best;
   double least = std::numeric_limits<double>::infinity();
   for (const Tiling& tiling : kTilings) {
-    if (!mixed.empty() && !tiling.by_head) continue;
-    const double loss = rough_loss(problem_of(chip, records, mixed, tiling));
+    if (mixed && !tiling.by_head) continue;
+    const double loss = rough_loss(prompt_problem(chip, rows, tiling));
     if (loss < least) best = tiling;
     least = std::min(least, loss);
   }
@@ -126,9 +128,14 @@ std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& 
 
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<const TimedPrefillAttention> records,
                                                   std::span<const TimedMixedAttention> mixed) {
-  const Tiling tiling = best_tiling(chip, records, mixed);
+  std::vector<PromptRow> rows;
+  for (const TimedPrefillAttention& r : records)
+    rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.sequences * r.tokens});
+  for (const TimedMixedAttention& r : mixed)
+    rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.tokens + r.decodes});
+  const Tiling tiling = best_tiling(chip, rows, !mixed.empty());
   PrefillAttentionCalibration calibration;
-  calibration.report = fit_and_validate(problem_of(chip, records, mixed, tiling));
+  calibration.report = fit_and_validate(prompt_problem(chip, rows, tiling));
   PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
   p.tag = Tag::fitted;
   const auto widen = [&](const auto& r) {
@@ -137,6 +144,26 @@ PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<co
   };
   for (const TimedPrefillAttention& r : records) widen(r);
   for (const TimedMixedAttention& r : mixed) widen(r);
+  return calibration;
+}
+
+PrefillAttentionCalibration fit_latent_prompts(const Chip& chip,
+                                               std::span<const traces::TimedLatentAttention> records) {
+  std::vector<PromptRow> rows;
+  for (const traces::TimedLatentAttention& r : records)
+    rows.push_back({{latent_prompts(r), {}}, r.time.si(), {r.heads, r.sequences}, r.sequences * r.tokens});
+  const Tiling tiling = best_tiling(chip, rows, false);
+  PrefillAttentionCalibration calibration;
+  calibration.report = fit_and_validate(prompt_problem(chip, rows, tiling));
+  calibration.report.family = "latent_prefill_attention";
+  PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
+  p.kernel = models::AttentionKernel::latent;
+  p.takes_decodes = false;  // decodes are absorbed, and run in a kernel of their own
+  p.tag = Tag::fitted;
+  for (const traces::TimedLatentAttention& r : records) {
+    p.most_tokens = std::max(p.most_tokens, r.tokens);
+    p.longest_context = std::max(p.longest_context, r.tokens + r.cached);
+  }
   return calibration;
 }
 

@@ -20,6 +20,9 @@ PrefillAttentionCalibration fit_prefill_attention(const Chip& chip,
                                                   std::span<const traces::TimedPrefillAttention> records,
                                                   std::span<const traces::TimedMixedAttention> mixed = {});
 
+// The same of latent attention with expanded keys and values. Held out: folds that share no (heads, sequences).
+PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const traces::TimedLatentAttention> records);
+
 // Times for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& parameters,
                             std::span<const traces::TimedPrefillAttention> records);

@@ -26,6 +26,7 @@ struct RowReport {
 
 // How well one operator family was calibrated: what the accuracy page shows.
 struct FamilyReport {
+  std::string engine;                   // whose kernels were timed; empty: of none in particular
   std::string family;                   // as in the device file: "gemm", "decode_attention", ...
   std::string form;                     // "physical", or "physical + residual table"
   std::string data;                     // "bf16, 1,500 rows of 412 shapes"

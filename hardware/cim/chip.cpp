@@ -13,7 +13,7 @@
 namespace llmscape::hardware {
 namespace {
 
-const Fields<CimEnergy>& energy_fields() {
+const Fields<CimEnergy>& cim_energy_fields() {
   static const Fields<CimEnergy> fields = [] {
     using E = CimEnergy;
     Fields<E> f("cim_energy", "dynamic energy of a chip that computes in memory");
@@ -130,7 +130,7 @@ const Fields<CimDevice>& cim_fields() {
         .above(0);
     f.add("fill", &D::fill, "time at the start of a step that nothing overlaps").at_least(0);
     f.add("static_power", &D::static_power, "power of the chip and its memory at rest").required().at_least(0);
-    f.add_group("energy", &D::energy, energy_fields(), "dynamic energy").required();
+    f.add_group("energy", &D::energy, cim_energy_fields(), "dynamic energy").required();
     f.check(check_formats);
     return f;
   }();

@@ -11,7 +11,7 @@
 namespace llmscape::hardware {
 namespace {
 
-const Fields<DataflowEnergy>& energy_fields() {
+const Fields<DataflowEnergy>& dataflow_energy_fields() {
   static const Fields<DataflowEnergy> fields = [] {
     using E = DataflowEnergy;
     Fields<E> f("dataflow_energy", "dynamic energy of a dataflow socket");
@@ -83,7 +83,7 @@ const Fields<DataflowDevice>& dataflow_fields() {
     f.add("streams_embedding", &D::streams_embedding,
           "a step reads the whole input embedding with the head, not one row per token");
     f.add("idle_power", &D::idle, "power when idle").required().at_least(0);
-    f.add_group("energy", &D::energy, energy_fields(), "dynamic energy").required();
+    f.add_group("energy", &D::energy, dataflow_energy_fields(), "dynamic energy").required();
     return f;
   }();
   return fields;

@@ -70,8 +70,7 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
                          std::max(tail, chain - body) + rows_bytes / bandwidth;
   const double pairs = queries * entries - sequences * queries * (queries - 1) / 2;
   const Flops flops(2 * a.heads * (score_width + value_width) * pairs);
-  const double factor =
-      p.correction && a.kernel == models::AttentionKernel::softmax ? p.correction->factor(features_of(a)) : 1;
+  const double factor = p.correction && a.kernel == p.kernel ? p.correction->factor(features_of(a)) : 1;
   return {Seconds(factor * seconds), flops, flops, Bytes(kv_bytes + rows_bytes)};
 }
 

@@ -25,8 +25,9 @@ struct DecodeAttentionParameters : Fit {
   // What the block of the longest sequence draws after the others of an unsplit kernel have ended. Absent: no such
   // tail.
   std::optional<BytesPerSecond> tail_bandwidth;
-  std::int64_t most_sequences = 0, longest_context = 0;  // range of the fit
-  std::optional<Correction> correction;                  // of the form's times
+  std::int64_t most_sequences = 0, longest_context = 0;               // range of the fit
+  models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
+  std::optional<Correction> correction;                               // of the form's times
 };
 const Fields<DecodeAttentionParameters>& decode_attention_fields();
 

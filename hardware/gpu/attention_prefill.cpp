@@ -102,9 +102,7 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
                           work.queries * shape.heads * (score_width + value_width) * kPrefillElement;
   const Flops flops(2 * shape.heads * (score_width + value_width) * work.pairs);
   // Decodes in the kernel are corrected as its chunks are.
-  const double factor = p.correction && shape.kernel == models::AttentionKernel::softmax
-                            ? p.correction->factor(features_of(shape, chunks))
-                            : 1;
+  const double factor = p.correction && shape.kernel == p.kernel ? p.correction->factor(features_of(shape, chunks)) : 1;
   const Seconds time = factor * (p.launch + Seconds(body + streamed / bandwidth));
   return {time, flops, flops, Bytes(streamed + decode_bytes)};
 }

@@ -24,7 +24,8 @@ struct PrefillAttentionParameters : Fit {
   // tile for each query head, instead of in one of their own. Otherwise the heads of a group are packed into tiles.
   bool takes_decodes = false;
   std::int64_t most_tokens = 0, longest_context = 0;  // range of the fit: of a chunk, of chunk and cache
-  std::optional<Correction> correction;               // of the form's times
+  models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
+  std::optional<Correction> correction;                               // of the form's times
 };
 const Fields<PrefillAttentionParameters>& prefill_attention_fields();
 

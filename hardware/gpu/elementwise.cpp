@@ -30,8 +30,10 @@ const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwi
     case Kind::add: return p.add ? &*p.add : nullptr;
     case Kind::activation:
     case Kind::router:
-    case Kind::permute:
-    case Kind::quantise: break;
+    case Kind::permute: break;
+    case Kind::quantise:
+      if (p.quantise) return &*p.quantise;
+      break;
   }
   return &p.activation;
 }
@@ -65,9 +67,9 @@ const Fields<ElementwiseParameters>& elementwise_fields() {
     using P = ElementwiseParameters;
     Fields<P> f("elementwise", "kernels that stream activations");
     f.add_group("norm", &P::norm, row, "layer norms").required();
-    f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes, quantisation and copies")
-        .required();
+    f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes and copies").required();
     f.add_group("rope", &P::rope, row, "rotary embedding").required();
+    f.add_group("quantise", &P::quantise, row, "quantisation of the inputs of GEMMs; absent: as activations");
     f.add_group("add", &P::add, row, "residual additions; absent: they are part of the norms");
     f.add_group("embedding", &P::embedding, row, "rows of the input embedding").required();
     f.add_group("sampling", &P::sampling, row, "softmax, top-k and the draw").required();

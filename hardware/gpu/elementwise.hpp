@@ -14,12 +14,13 @@ struct StreamParameters {
   double efficiency = 0;  // share of the memory bandwidth; above 1 while the operands stay in L2
 };
 
-// Norms, activations and the like are 2-8 % of a layer. Routers, permutes, quantisation and copies inside memory have
-// no row of their own and take the activation's.
+// Norms, activations and the like are 2-8 % of a layer. Routers, permutes and copies inside memory have no row of their
+// own and take the activation's; so does quantisation where it has none.
 struct ElementwiseParameters : Fit {
   StreamParameters norm, activation, rope, embedding;
-  std::optional<StreamParameters> add;  // absent: residual additions are part of the norms
-  StreamParameters sampling;            // softmax, top-k and the draw; the 4-byte logits come from memory once
+  std::optional<StreamParameters> quantise;  // of the inputs of GEMMs
+  std::optional<StreamParameters> add;       // absent: residual additions are part of the norms
+  StreamParameters sampling;                 // softmax, top-k and the draw; the 4-byte logits come from memory once
 };
 const Fields<ElementwiseParameters>& elementwise_fields();
 

@@ -54,7 +54,7 @@ bool FittedRange::check_sparse(const models::PrefillAttention& shape) {
 
 bool FittedRange::check(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
   if (runs_sparse(shape, chunks)) return check_sparse(shape);
-  const auto& fit = gpu_.prefill_attention;
+  const auto& fit = gpu_.prefill_attention_of(shape);
   const auto outside = std::ranges::find_if(chunks, [&](const models::PrefillChunk& chunk) {
     return chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context;
   });
@@ -71,7 +71,7 @@ bool FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::GroupedGemm>(&op))
     return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights, g->activations),
                          gpu_.grouped_gemm(), *g, g->rows);
-  if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a, gpu_.decode_attention_of(a->kv));
+  if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a, gpu_.decode_attention_of(*a));
   if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(*a, a->chunks);
   if (const auto* u = std::get_if<models::StateUpdate>(&op)) {
     const std::string_view form = models::kStateFormNames[static_cast<std::size_t>(u->form)];

@@ -11,6 +11,18 @@ namespace {
 // A fit times a figure of the data sheet is worth the fit, unless the figure is assumed.
 Tag worth(Tag fit, Tag figure) { return figure == Tag::assumed ? Tag::assumed : fit; }
 
+template <class Parameters>
+const Parameters& of_kv(const std::map<std::string, Parameters>& by_format, const models::KvFormat& kv,
+                        const Parameters& other) {
+  const auto own = kv.alike() ? by_format.find(kv.keys.name) : by_format.end();
+  return own != by_format.end() ? own->second : other;
+}
+
+template <class Map>
+void lay_over(Map& below, const Map& above) {
+  for (const auto& [format, parameters] : above) below[format] = parameters;
+}
+
 // W8A16: no kernel that was timed.
 bool widened_bytes(const models::Format& weights, const models::Format& inputs) {
   return weights.bytes == 1 && inputs.bytes > 1;
@@ -38,9 +50,43 @@ const GemmParameters& Gpu::gemm_of(const models::Format& weights, const models::
   return own != gemm_by_format.end() ? own->second : gemm;
 }
 
-const DecodeAttentionParameters& Gpu::decode_attention_of(const models::KvFormat& kv) const {
-  const auto own = kv.alike() ? decode_attention_by_kv.find(kv.keys.name) : decode_attention_by_kv.end();
-  return own != decode_attention_by_kv.end() ? own->second : decode_attention;
+const PrefillAttentionParameters& Gpu::prefill_attention_of(const models::PrefillAttention& a) const {
+  const bool latent = a.kernel == models::AttentionKernel::latent;
+  return of_kv(latent ? latent_prefill_attention : prefill_attention_by_kv, a.kv, prefill_attention);
+}
+
+const DecodeAttentionParameters& Gpu::decode_attention_of(const models::DecodeAttention& a) const {
+  const bool latent = a.kernel == models::AttentionKernel::latent;
+  return of_kv(latent ? latent_decode_attention : decode_attention_by_kv, a.kv, decode_attention);
+}
+
+Gpu Gpu::of_engine(const std::string& whose) const {
+  const auto set = kernel_sets.find(whose);
+  Gpu gpu = *this;
+  gpu.kernel_sets.clear();
+  if (set == kernel_sets.end()) return gpu;
+  const KernelSet& own = set->second;
+  gpu.engine = whose;
+  if (own.gemm) gpu.gemm = *own.gemm;
+  if (own.expert_gemm) gpu.expert_gemm = own.expert_gemm;
+  if (own.prefill_attention) gpu.prefill_attention = *own.prefill_attention;
+  if (own.decode_attention) gpu.decode_attention = *own.decode_attention;
+  lay_over(gpu.gemm_by_format, own.gemm_by_format);
+  lay_over(gpu.expert_gemm_by_format, own.expert_gemm_by_format);
+  lay_over(gpu.prefill_attention_by_kv, own.prefill_attention_by_kv);
+  lay_over(gpu.decode_attention_by_kv, own.decode_attention_by_kv);
+  lay_over(gpu.latent_prefill_attention, own.latent_prefill_attention);
+  lay_over(gpu.latent_decode_attention, own.latent_decode_attention);
+  if (!own.collectives.empty()) {
+    std::erase_if(gpu.links.collectives, [](const CollectiveFit& fit) { return fit.below.has_value(); });
+    gpu.links.collectives.insert(gpu.links.collectives.end(), own.collectives.begin(), own.collectives.end());
+  }
+  return gpu;
+}
+
+std::shared_ptr<const Device> Gpu::with_kernels_of(const std::string& whose) const {
+  if (!kernel_sets.contains(whose)) return nullptr;
+  return std::make_shared<Gpu>(of_engine(whose));
 }
 
 const SparseAttentionParameters& Gpu::sparse_attention_of(const std::string& kernel) const {
@@ -95,7 +141,8 @@ std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
 
 std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
-  const auto at_clock = [gpu = *this, model, plan, settings](double share) -> std::unique_ptr<StepModel> {
+  const auto at_clock = [gpu = of_engine(settings.engine), model, plan,
+                         settings](double share) -> std::unique_ptr<StepModel> {
     return std::make_unique<GpuStepModel>(gpu.at_clock(share * gpu.clock), model, plan, settings);
   };
   return under_power_limit(at_clock, limit() - *idle, plan.devices());
@@ -116,7 +163,12 @@ Gpu Gpu::at_clock(double share) const {
     for (auto& [format, p] : *formats) slow_products(p);
   gpu.prefill_attention.tile /= share;
   gpu.decode_attention.cta /= share;
-  for (auto& [format, p] : gpu.decode_attention_by_kv) p.cta /= share;
+  for (auto& [format, p] : gpu.latent_prefill_attention) p.kernel = models::AttentionKernel::latent;
+  for (auto& [format, p] : gpu.latent_decode_attention) p.kernel = models::AttentionKernel::latent;
+  for (auto* formats : {&gpu.prefill_attention_by_kv, &gpu.latent_prefill_attention})
+    for (auto& [format, p] : *formats) p.tile /= share;
+  for (auto* formats : {&gpu.decode_attention_by_kv, &gpu.latent_decode_attention})
+    for (auto& [format, p] : *formats) p.cta /= share;
   return gpu;
 }
 
@@ -152,6 +204,12 @@ const Fields<Gpu>& gpu_fields() {
         .required();
     f.add_group("decode_attention_by_kv", &Gpu::decode_attention_by_kv, decode_attention_fields(),
                 "attention of decodes over KV of this format; others are priced as `decode_attention`");
+    f.add_group("prefill_attention_by_kv", &Gpu::prefill_attention_by_kv, prefill_attention_fields(),
+                "attention of prompt chunks over KV of this format; others are priced as `prefill_attention`");
+    f.add_group("latent_prefill_attention", &Gpu::latent_prefill_attention, prefill_attention_fields(),
+                "latent attention of prompt chunks, by the format of the latents; absent: as `prefill_attention`");
+    f.add_group("latent_decode_attention", &Gpu::latent_decode_attention, decode_attention_fields(),
+                "latent attention of decodes, by the format of the latents; absent: as `decode_attention`");
     f.add_group("sparse_attention", &Gpu::sparse_attention, sparse_attention_fields(),
                 "attention of prompts by sparse kernels, by the name that token plans ask for; others are assumed to "
                 "reach 14 % of the peak, with a warning");
@@ -160,6 +218,11 @@ const Fields<Gpu>& gpu_fields() {
         "layers with a recurrent state, by its form (mamba2, gated_delta, kimi_delta); others are assumed, with "
         "a warning");
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
+    f.add(
+        "engine", &Gpu::engine,
+        "the serving engine whose kernels its own fits are (vllm, tensorrt_llm, sglang); empty: of none in particular");
+    f.add_group("kernel_sets", &Gpu::kernel_sets, kernel_set_fields(),
+                "kernels of other serving engines, by name; `serving.engine` chooses");
     f.add_group("links", &Gpu::links, links_fields(), "how the devices of a replica are joined").required();
     f.add("load_bandwidth", &Gpu::load, "from the host's memory into the device's; absent: not known").above(0);
     f.add_group("host", &Gpu::host, host_fields(), "the host's time of a step").required();

@@ -8,10 +8,12 @@
 #include "hardware/gpu/chip.hpp"
 #include "hardware/gpu/elementwise.hpp"
 #include "hardware/gpu/gemm.hpp"
+#include "hardware/gpu/kernel_set.hpp"
 #include "hardware/gpu/state_kernels.hpp"
 #include "hardware/power.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -42,20 +44,31 @@ struct Gpu final : Device, Chip, PowerRange {
   HostParameters host;
   EnergyParameters energy;
 
-  // The same for decode attention over KV of a format.
-  std::map<std::string, DecodeAttentionParameters> decode_attention_by_kv;
+  // The same for attention over KV of a format, and for latent attention; without entries this is priced as the other
+  // attention, at its own widths.
+  std::map<std::string, PrefillAttentionParameters> prefill_attention_by_kv, latent_prefill_attention;
+  std::map<std::string, DecodeAttentionParameters> decode_attention_by_kv, latent_decode_attention;
   // Sparse kernels for prompts, by the name that token plans ask for; others are assumed.
   std::map<std::string, SparseAttentionParameters> sparse_attention;
 
   // Kernels of layers with a recurrent state, by its form (models::kStateFormNames); others are assumed.
   std::map<std::string, StateKernels> state_kernels;
 
+  // The serving engine whose kernels all these are; empty: of none in particular. Those of others, by the engine.
+  std::string engine;
+  std::map<std::string, KernelSet> kernel_sets;
+  // With that engine's kernels in place of its own; as it is where it has no such set.
+  [[nodiscard]] Gpu of_engine(const std::string& whose) const;
+  [[nodiscard]] std::shared_ptr<const Device> with_kernels_of(const std::string& whose) const override;
+  [[nodiscard]] std::string kernels() const override { return engine; }
+
   // As it is at that share of the boost clock: peaks, the L2 and what tiles and thread blocks cost run with the clock,
   // memory and launches do not, and an operation takes less energy (energy_of_operation).
   [[nodiscard]] Gpu at_clock(double share) const;
   [[nodiscard]] const SparseAttentionParameters& sparse_attention_of(const std::string& kernel) const;
   [[nodiscard]] const StateKernels& state_of(models::StateForm form) const;
-  [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::KvFormat& kv) const;
+  [[nodiscard]] const PrefillAttentionParameters& prefill_attention_of(const models::PrefillAttention& a) const;
+  [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::DecodeAttention& a) const;
   [[nodiscard]] const GemmParameters& grouped_gemm() const { return expert_gemm ? *expert_gemm : gemm; }
   // Eight-bit weights have kernels of their own only where their inputs are narrow too: tables are of W8A8 and W4A16.
   [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights, const models::Format& inputs) const;

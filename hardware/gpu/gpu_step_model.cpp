@@ -26,7 +26,8 @@ GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const
     add_layers(part, change);
   }
   gpu_.decode_attention.correction.reset();
-  for (auto& [kv, parameters] : gpu_.decode_attention_by_kv) parameters.correction.reset();
+  for (auto* by_format : {&gpu_.decode_attention_by_kv, &gpu_.latent_decode_attention})
+    for (auto& [kv, parameters] : *by_format) parameters.correction.reset();
 }
 
 // The attention work of one decode names the shapes of every layer; that of one chunk names them in the same order.
@@ -37,16 +38,17 @@ void GpuStepModel::add_layers(const models::ModelSpec& part, const models::Token
   for (const auto& op : models::attention_work(part, plan_, {{}, 1, 1, attended})) {
     const auto& decode = std::get<models::DecodeAttention>(op.what);
     const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
-    const DecodeAttentionParameters& fit = gpu_.decode_attention_of(decode.kv);
-    attention_.push_back({{}, {}, decode, &fit, static_cast<std::size_t>(law), op.count, {}, change});
-    if (fit.correction && decode.kernel == models::AttentionKernel::softmax)
-      attention_.back().decode_correction.emplace(*fit.correction);
+    const DecodeAttentionParameters& fit = gpu_.decode_attention_of(decode);
+    attention_.push_back(
+        {{}, {}, &gpu_.prefill_attention, decode, &fit, static_cast<std::size_t>(law), op.count, {}, change});
+    if (fit.correction && decode.kernel == fit.kernel) attention_.back().decode_correction.emplace(*fit.correction);
   }
   if (latent_ || change.passed_by_last_only) return;
   const auto chunk_work = models::attention_work(part, plan_, {kProbeChunk, 0, 1, {}});
   for (std::size_t i = first; i < attention_.size(); ++i) {
     attention_[i].prefill = attention_[i].dense = std::get<models::PrefillAttention>(chunk_work.at(i - first).what);
     if (!attention_[i].prefill.sparse_kernel.empty()) attention_[i].dense.window = 0;
+    attention_[i].prefill_fit = &gpu_.prefill_attention_of(attention_[i].prefill);
   }
 }
 
@@ -104,11 +106,11 @@ void GpuStepModel::add_attention(PartCost& part, AttentionLayers& layers,
                                  std::span<const models::PrefillChunk> chunks) const {
   const bool sparse = runs_sparse(layers.prefill, chunks);
   KernelCost prefill = sparse ? sparse_attention_cost(gpu_, layers.prefill, chunks)
-                              : prefill_attention_cost(gpu_, gpu_.prefill_attention, layers.dense, chunks);
+                              : prefill_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks);
   KernelCost decode;
-  if (layers.decode.sequences > 0 && !chunks.empty() && gpu_.prefill_attention.takes_decodes && !sparse) {
+  if (layers.decode.sequences > 0 && !chunks.empty() && layers.prefill_fit->takes_decodes && !sparse) {
     // One kernel: what the decodes add to it is theirs.
-    decode = mixed_attention_cost(gpu_, gpu_.prefill_attention, layers.dense, chunks, layers.decode) - prefill;
+    decode = mixed_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks, layers.decode) - prefill;
     decode.time += attention_tail(*layers.decode_fit, layers.decode);
   } else {
     decode = decode_attention_cost(gpu_, *layers.decode_fit, layers.decode);

@@ -23,6 +23,7 @@ class GpuStepModel final : public StepModel {
   struct AttentionLayers {
     models::PrefillAttention prefill;
     models::PrefillAttention dense;  // of chunks that do not need a sparse kernel: the same, but for what it leaves out
+    const PrefillAttentionParameters* prefill_fit;  // of gpu_
     models::DecodeAttention decode;
     const DecodeAttentionParameters* decode_fit;  // of gpu_, for the format of its KV
     std::size_t law;                              // index into Batch::attended

@@ -23,18 +23,18 @@ struct Pricer {
       return;
     }
     if (a.sparse_kernel.empty()) {
-      part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention, a, a.chunks),
+      part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention_of(a), a, a.chunks),
                count);
     } else {
       models::PrefillAttention dense = a;
       dense.window = 0;
       part.add(OperatorFamily::prefill_attention,
-               prefill_attention_cost(gpu, gpu.prefill_attention, dense, dense.chunks), count);
+               prefill_attention_cost(gpu, gpu.prefill_attention_of(dense), dense, dense.chunks), count);
     }
     if (a.estimate_queries > 0) part.add(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks), count);
   }
   void operator()(const models::DecodeAttention& a) const {
-    part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a.kv), a), count);
+    part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a), a), count);
   }
   void operator()(const models::StateUpdate& u) const {
     part.add(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,

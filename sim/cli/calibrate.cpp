@@ -14,6 +14,7 @@
 #include "base/table.hpp"
 #include "hardware/calibration/calibrate.hpp"
 #include "hardware/device_entry.hpp"
+#include "hardware/gpu/gpu.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
@@ -38,7 +39,7 @@ Examples:
   llmscape calibrate tables/h100 --base h100-sxm --family gemm,decode_attention -o my-gpu.yaml)";
 
 struct Arguments {
-  std::vector<std::string> records, families;
+  std::vector<std::string> records, families, siblings;
   std::string base, output, report;
   std::size_t rows = 1500;
   Messages messages;
@@ -72,14 +73,33 @@ std::string device_file(YamlNode device, const std::string& base, const fs::path
   return write_yaml(file);
 }
 
+// Each as NAME=RECORD.
+std::vector<hardware::Sibling> siblings_of(const std::vector<std::string>& named, Diagnostics& diagnostics) {
+  std::vector<hardware::Sibling> siblings;
+  for (const std::string& text : named) {
+    const std::size_t equals = text.find('=');
+    const SourceRange where{std::make_shared<const SourceText>(SourceText{"--sibling", ""})};
+    const auto entry = hardware::device_entry(catalogs().hardware, text.substr(0, equals), where, diagnostics);
+    auto tables = traces::read_kernel_tables({text.substr(equals + 1)}, diagnostics);
+    const auto device = entry ? hardware::devices().read(*entry, diagnostics) : nullptr;
+    auto gpu = std::dynamic_pointer_cast<const hardware::Gpu>(device);
+    if (device && !gpu) diagnostics.error(where, "a sibling is a GPU of the catalogue");
+    if (gpu && tables)
+      siblings.push_back({std::move(gpu), std::make_shared<const traces::KernelTables>(std::move(*tables))});
+  }
+  return siblings;
+}
+
 int calibrate(const Arguments& arguments) {
   Diagnostics diagnostics;
   const auto base = base_description(arguments.base, diagnostics);
   const auto tables = traces::read_kernel_tables(arguments.records, diagnostics);
+  auto siblings = siblings_of(arguments.siblings, diagnostics);
   std::optional<hardware::Calibration> calibration;
-  if (base && tables)
-    calibration = hardware::calibrate(*tables, *base, {arguments.families, arguments.rows, names_of(arguments.records)},
-                                      diagnostics);
+  if (base && tables && !diagnostics.has_errors())
+    calibration = hardware::calibrate(
+        *tables, *base, {arguments.families, arguments.rows, names_of(arguments.records), std::move(siblings)},
+        diagnostics);
   arguments.messages.show(diagnostics);
   if (!calibration) return kUsage;
   fmt::print("{}", report::calibration_text(calibration->reports, terminal_width(stdout)));
@@ -101,11 +121,20 @@ void add(CLI::App& app, Session& session) {
       ->type_name("NAME|FILE")
       ->required();
   verb->add_option("-o,--output", arguments->output, "Device file to write")->type_name("FILE")->required();
-  verb->add_option("--family", arguments->families,
-                   "Fit only these: gemm, expert_gemm, prefill_attention, decode_attention, elementwise, collectives")
+  verb->add_option(
+          "--family", arguments->families,
+          "Fit only these: gemm, expert_gemm, prefill_attention, decode_attention, latent_attention, elementwise, "
+          "collectives")
       ->type_name("NAME,...")
       ->delimiter(',')
       ->check(CLI::IsMember(hardware::kFittableFamilies));
+  verb->add_option("--sibling", arguments->siblings,
+                   "A GPU of the catalogue of the same generation, and its own tables: what one engine's kernels do "
+                   "there helps to learn corrections")
+      ->type_name("NAME=RECORD")
+      ->check([](const std::string& text) {
+        return text.find('=') == std::string::npos ? "must be NAME=RECORD" : std::string();
+      });
   verb->add_option("--rows", arguments->rows, "At most this many rows of a family, always the same ones")
       ->type_name("N")
       ->check(CLI::Range(20, 1'000'000))

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 #include "base/catalog.hpp"
 #include "base/process_pool.hpp"
 #include "hardware/calibration/calibrate.hpp"
 #include "hardware/device_entry.hpp"
+#include "hardware/gpu/gpu.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/validation/host_constants.hpp"
 #include "sim/validation/replay.hpp"
@@ -28,9 +30,16 @@ struct Tables {
   const char* device;
   const char* folder;  // below kernels/
   const char* about;
+  const char* sibling = nullptr;  // a device whose rows help to learn corrections, with its folder
+  const char* sibling_folder = nullptr;
 };
+constexpr const char* kEngines =
+    "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, SGLang 0.5.14, TensorRT-LLM 1.3.0rc20, NCCL 2.29; samples.";
 constexpr std::array kTables = {
-    Tables{"h100-sxm", "h100_sxm", "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, NCCL 2.29."},
+    Tables{"h100-sxm", "h100_sxm", "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, NCCL 2.29.", "h200", "h200_sxm"},
+    Tables{"h200", "h200_sxm", kEngines, "h100-sxm", "h100_sxm"},
+    Tables{"b200", "b200_sxm", kEngines, "gb200", "gb200"},
+    Tables{"gb200", "gb200", kEngines, "b200", "b200_sxm"},
     Tables{"a100-80", "a100_sxm",
            "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.14, NCCL 2.27. Experts have skewed routing only."},
     Tables{"l40s", "l40s", "ai-dynamo/aiconfigurator @ 095f58a."},
@@ -56,8 +65,11 @@ class Collector {
       : sources_(sources), about_to_(std::move(about_to)), diagnostics_(diagnostics) {}
 
   AccuracyPage page() {
-    for (const Tables& tables : kTables)
-      add_device(tables.device, {sources_.data / "kernels" / tables.folder}, tables.about);
+    for (const Tables& tables : kTables) {
+      std::vector<hardware::Sibling> siblings;
+      if (tables.sibling) siblings = sibling(tables.sibling, tables.sibling_folder);
+      add_device(tables.device, {sources_.data / "kernels" / tables.folder}, tables.about, std::move(siblings));
+    }
     add_records();
     add_vllm_run();
     add_deployments();
@@ -78,14 +90,25 @@ class Collector {
     return hardware::device_entry(sources_.catalogs.hardware, device, {}, diagnostics_);
   }
 
-  void add_device(const std::string& device, const std::vector<fs::path>& paths, const std::string& about) {
+  std::vector<hardware::Sibling> sibling(const std::string& device, const std::string& folder) {
+    const auto described = entry(device);
+    auto gpu = described ? std::dynamic_pointer_cast<const hardware::Gpu>(std::shared_ptr<const hardware::Device>(
+                               hardware::devices().read(*described, diagnostics_)))
+                         : nullptr;
+    auto tables = traces::read_kernel_tables({(sources_.data / "kernels" / folder).string()}, diagnostics_);
+    if (!gpu || !tables) return {};
+    return {{std::move(gpu), std::make_shared<const traces::KernelTables>(std::move(*tables))}};
+  }
+
+  void add_device(const std::string& device, const std::vector<fs::path>& paths, const std::string& about,
+                  std::vector<hardware::Sibling> siblings = {}) {
     about_to_("kernels of " + device);
     std::vector<std::string> names;
     for (const fs::path& path : paths) names.push_back(path.string());
     const auto tables = traces::read_kernel_tables(names, diagnostics_);
     const auto base = entry(device);
     if (!tables || !base) return;
-    const auto calibration = hardware::calibrate(*tables, *base, {}, diagnostics_);
+    const auto calibration = hardware::calibrate(*tables, *base, {{}, 1500, "", std::move(siblings)}, diagnostics_);
     if (calibration) page_.devices.push_back({device, about, calibration->reports});
   }
 

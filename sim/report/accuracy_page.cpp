@@ -41,9 +41,11 @@ std::string value(double number, const std::string& unit) {
 Table families_table(const DeviceAccuracy& device) {
   Table table({"family", "rows", "in sample", "held out, mean", "median", "p95", "bias", "within"});
   for (const FamilyReport& f : device.families)
-    table.row({f.family + (f.form.empty() || f.form == "physical" ? "" : ", " + f.form), f.data,
-               percent(f.in_sample.mean), percent(f.held_out.mean), percent(f.held_out.median), percent(f.held_out.p95),
-               signed_percent(f.held_out.bias), f.half_width ? "+-" + percent(*f.half_width) : "-"});
+    table.row({(f.engine.empty() ? "" : f.engine + ": ") + f.family +
+                   (f.form.empty() || f.form == "physical" ? "" : ", " + f.form),
+               f.data, percent(f.in_sample.mean), percent(f.held_out.mean), percent(f.held_out.median),
+               percent(f.held_out.p95), signed_percent(f.held_out.bias),
+               f.half_width ? "+-" + percent(*f.half_width) : "-"});
   return table;
 }
 
@@ -107,6 +109,49 @@ Table uncalibrated(const AccuracyPage& page) {
   return table;
 }
 
+// What a family's fits are held to on shapes that they have not seen, and how many rows it takes to be held to it.
+struct Target {
+  std::string_view family, data;  // what the rows are of begins so
+  double mean;
+  std::size_t fewest_rows;
+};
+constexpr std::array kTargets = {Target{"gemm", "", 0.07, 300},
+                                 Target{"decode_attention", "", 0.06, 0},
+                                 Target{"prefill_attention", "", 0.07, 0},
+                                 Target{"latent_decode_attention", "", 0.08, 0},
+                                 Target{"latent_prefill_attention", "", 0.08, 0},
+                                 Target{"expert_gemm", "", 0.12, 0},
+                                 Target{"collectives", "all_reduce", 0.06, 0}};
+
+std::string targets(const AccuracyPage& page) {
+  Table table({"family", "target", "fits that meet it", "not reached"});
+  for (const Target& target : kTargets) {
+    int met = 0, all = 0;
+    std::string missed;
+    for (const DeviceAccuracy& device : page.devices)
+      for (const FamilyReport& f : device.families) {
+        if (f.family != target.family || !f.data.starts_with(target.data) || f.rows.size() < target.fewest_rows)
+          continue;
+        ++all;
+        if (f.held_out.mean <= target.mean) {
+          ++met;
+          continue;
+        }
+        const std::string what =
+            target.data.empty() ? f.data.substr(0, f.data.find(',')) : f.data.substr(0, f.data.rfind(','));
+        missed += fmt::format("{}{}{} {} {}", missed.empty() ? "" : "; ", device.device,
+                              f.engine.empty() ? "" : " " + f.engine,
+                              what.find("rows") == std::string::npos ? what : "16 bits", percent(f.held_out.mean));
+      }
+    if (all > 0)
+      table.row({std::string(target.family) +
+                     (target.fewest_rows > 0 ? fmt::format(", from {} rows", target.fewest_rows) : "") +
+                     (target.data.empty() ? "" : ", " + std::string(target.data)),
+                 percent(target.mean), fmt::format("{} of {}", met, all), missed});
+  }
+  return table.markdown();
+}
+
 // The mean held-out error of the family's fits; of all-reduces where there are several collectives.
 std::string held_out(const DeviceAccuracy& device, std::string_view family) {
   double sum = 0;
@@ -117,6 +162,7 @@ std::string held_out(const DeviceAccuracy& device, std::string_view family) {
     if (!counts) continue;
     sum += f.held_out.mean;
     ++fits;
+    if (family != "collectives") break;  // 16 bits, of the engine whose kernels the device's own groups are
   }
   return fits > 0 ? percent(sum / fits) : "-";
 }
@@ -142,7 +188,7 @@ std::string accuracy_page(const AccuracyPage& page) {
   for (const DeviceAccuracy& device : page.devices)
     text += fmt::format("### {}\n\n{}\n\n{}{}\n", device.device, device.tables, families_table(device).markdown(),
                         warnings(device));
-  text += "## Runs\n\n";
+  text += "### Targets\n\nMean held-out errors that each fit is held to.\n\n" + targets(page) + "\n## Runs\n\n";
   for (const RunAccuracy& run : page.runs) text += run_section(run);
   text += "## What is not calibrated\n\n" + uncalibrated(page).markdown();
   return text;

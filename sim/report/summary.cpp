@@ -37,6 +37,7 @@ std::string headline(const result::RunResult& r, bool colour) {
                     (fits ? counts + '\n' : line("", counts));
   for (const std::string& reason : r.verdict.reasons) out += line("because", reason);
   if (!r.engine.empty()) out += line("engine", r.engine);
+  if (!r.kernels.empty()) out += line("kernels", r.kernels);
   return out;
 }
 

@@ -329,6 +329,7 @@ struct RunResult {
   std::string model;
   std::string hardware;  // "4 x h100-sxm"
   std::string engine;    // "vllm 0.19"; of several pools each kind once
+  std::string kernels;   // whose kernels devices run that know several: "h200: sglang"; else empty
   std::int64_t devices = 0;
   std::int64_t replicas = 0;
   std::string bottleneck;  // "decode attention (memory)": the family with the largest share, in words

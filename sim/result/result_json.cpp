@@ -293,6 +293,7 @@ std::string to_json(const RunResult& r) {
   json["model"] = r.model;
   json["hardware"] = r.hardware;
   json["engine"] = r.engine;
+  if (!r.kernels.empty()) json["kernels"] = r.kernels;
   json["precision"] = Json::array();
   for (const PrecisionUsed& p : r.precision)
     json["precision"].push_back({{"model", p.model},

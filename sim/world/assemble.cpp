@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/world/assemble.hpp"
 #include "sim/scenario/precision.hpp"
+#include "sim/world/kernels_used.hpp"
 
 #include <algorithm>
 #include <map>
@@ -256,6 +257,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
     if (("+ " + result.engine + " +").find(" " + engine + " ") == std::string::npos)
       result.engine += (result.engine.empty() ? "" : " + ") + engine;
   }
+  result.kernels = kernels_used(parts.scenario);
   result.replicas = static_cast<std::int64_t>(parts.replicas.size());
   for (const auto& device : config.hardware.devices) result.devices += device->count;
   result.requests = gateway.calls().counters();

@@ -91,16 +91,18 @@ void Engines::add_group(const scenario::PoolConfig& config, std::size_t group) {
   const scenario::ReplicaSize size = scenario::replica_size(scenario_, config, device);
   if (!size.warning.empty()) warnings_.push_back(size.warning);
   const std::int64_t devices = config.plan().devices();
+  auto variant = device.with_kernels_of(config.engine.name);
+  const hardware::Device& priced = variant ? *variants_.emplace_back(std::move(variant)) : device;
   for (std::int64_t first = 0; first + devices <= device.count; first += devices) {
     if (config.stages_shared()) pipelines_.emplace_back(static_cast<std::size_t>(config.pipeline_parallel));
     for (std::int64_t stream = 0; stream < config.pipeline_batches; ++stream)
-      add_replica(config, group, size, first, stream);
+      add_replica(config, group, priced, size, first, stream);
   }
 }
 
 // `stream`: of those that share the stages of a pipeline.
-void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group, const scenario::ReplicaSize& size,
-                          std::int64_t first, std::int64_t stream) {
+void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group, const hardware::Device& priced,
+                          const scenario::ReplicaSize& size, std::int64_t first, std::int64_t stream) {
   const hardware::Device& device = *scenario_.config.hardware.devices[group];
   const models::ModelSpec& model = scenario_.model_on(config, device);
   const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
@@ -146,7 +148,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
     replica.turns->add(replicas_.back(), scenario::load_time(scenario_, config, device),
                        [this, index] { ring(index); });
   pools_.back().replicas.push_back(&replicas_.back());
-  built_.push_back({&device, pools_.size() - 1, replica.turns, stream == 0});
+  built_.push_back({&priced, pools_.size() - 1, replica.turns, stream == 0});
 }
 
 // One for the replica that was added last; ranks that step together share that of the first of them.

@@ -55,8 +55,8 @@ class Engines {
   void add_pool(const scenario::PoolConfig& config);
   void add_group(const scenario::PoolConfig& config, std::size_t group);
   void add_process(const scenario::PoolConfig& config);
-  void add_replica(const scenario::PoolConfig& config, std::size_t group, const scenario::ReplicaSize& size,
-                   std::int64_t first, std::int64_t stream);
+  void add_replica(const scenario::PoolConfig& config, std::size_t group, const hardware::Device& priced,
+                   const scenario::ReplicaSize& size, std::int64_t first, std::int64_t stream);
   serving::DeviceTurns* turns_of(const scenario::PoolConfig& config, const hardware::Device& device,
                                  std::int64_t first_device);
 
@@ -74,6 +74,8 @@ class Engines {
   std::deque<Process> processes_;
   std::vector<std::size_t> process_of_;                                         // by replica
   std::map<std::pair<std::string, std::int64_t>, serving::DeviceTurns> turns_;  // by group and first device
+  std::deque<std::shared_ptr<const hardware::Device>>
+      variants_;  // devices with kernels of other engines than their own
   std::vector<Built> built_;
   std::vector<Seat> seats_;
   Tiers tiers_;

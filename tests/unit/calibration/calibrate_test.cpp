@@ -45,7 +45,7 @@ traces::KernelTables products() {
     };
     tables.gemm.push_back({{side(1, 8192), 64 * side(8, 256), 64 * side(8, 256), "bf16"}, Seconds()});
   }
-  const auto times = predict(*gpu_of(base()), truth, tables.gemm);
+  const auto times = predict(*gpu_of(base()), {}, truth, tables.gemm);
   for (std::size_t i = 0; i < times.size(); ++i)
     tables.gemm[i].time = Seconds(times[i] * std::exp(0.02 * draws.normal()));
   return tables;

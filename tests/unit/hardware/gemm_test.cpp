@@ -124,8 +124,10 @@ TEST_CASE(
   CHECK(&gpu.grouped_gemm_of({}, {}) == &gpu.grouped_gemm());
   CHECK(&gpu.grouped_gemm_of({"int4", 0.5, 32, 2}, {}) == &gpu.expert_gemm_by_format.at("int4"));
   CHECK(&gpu.grouped_gemm_of({"int8", 1}, {}) == &gpu.grouped_gemm());
-  CHECK(&gpu.decode_attention_of({}) == &gpu.decode_attention);
-  CHECK(&gpu.decode_attention_of(models::Format{"fp8", 1}) == &gpu.decode_attention_by_kv.at("fp8"));
+  models::DecodeAttention decode;
+  CHECK(&gpu.decode_attention_of(decode) == &gpu.decode_attention);
+  decode.kv = models::Format{"fp8", 1};
+  CHECK(&gpu.decode_attention_of(decode) == &gpu.decode_attention_by_kv.at("fp8"));
 }
 
 }  // namespace

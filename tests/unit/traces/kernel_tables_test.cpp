@@ -284,7 +284,7 @@ TEST_CASE("a table without rows, or with the wrong columns, is refused") {
 
 TEST_CASE("what is no kernel table is refused with the formats that are known") {
   const std::string message = mistake("time,tokens\n1,2\n");
-  CHECK(message.starts_with("no kernel table that can be read; known are AIConfigurator gemm, "));
+  CHECK(message.starts_with("no kernel table that can be read; known are AIConfigurator power, "));
   CHECK(message.find("LLMServingSim") != std::string::npos);
   CHECK(message.find("Frontier moe") != std::string::npos);
   const TraceFolder empty;

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/family_fits.hpp"
+
+#include "hardware/calibration/correction_rows.hpp"
+#include "hardware/calibration/decode_attention_fit.hpp"
+#include "hardware/calibration/expert_fit.hpp"
+#include "hardware/calibration/gemm_fit.hpp"
+#include "hardware/calibration/prefill_attention_fit.hpp"
+#include "hardware/calibration/sampling.hpp"
+#include "models/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr std::int64_t kWidestHead = 128;       // wider ones take smaller tiles
+constexpr std::uint64_t kRowsKey = 0x726f7773;  // any fixed number
+
+// Products of one token inside a graph take a few microseconds. A table whose fastest takes longer than this was timed
+// with launches from Python.
+constexpr Seconds kLaunchBound(20e-6);
+constexpr double kAboveFloor = 3;
+// Engines that run another's library for products of a format (DeepGEMM).
+struct SameLibrary {
+  std::string_view engine, format, as;
+};
+constexpr std::array kSameLibrary = {SameLibrary{"vllm", "fp8_block", "sglang"}};
+// FlashAttention's latent kernels on Hopper, TensorRT-LLM's out of FlashInfer on Blackwell: vLLM's tables time only
+// whole modules with their projections.
+constexpr SameLibrary kSameLatentAttention{"vllm", "", "sglang"};
+// More query heads than this for a KV head run in another kernel of the engine, up to ten times as slow (generation
+// tables of an H200: 48 heads for one at 140 GB/s, 16 at 3,000).
+struct LargestGroup {
+  std::string_view engine;
+  std::int64_t heads;
+};
+constexpr std::int64_t kAnyGroup = 1'000'000;
+constexpr std::array kLargestGroups = {LargestGroup{"tensorrt_llm", 32}};
+
+template <class Row>
+std::vector<std::string> formats_of(const std::vector<Row>& rows, const std::string& engine) {
+  std::set<std::string> formats;
+  for (const Row& row : rows)
+    if (row.engine == engine && models::format_named(row.format)) formats.insert(row.format);
+  return {formats.begin(), formats.end()};
+}
+
+}  // namespace
+
+FamilyFits::FamilyFits(const traces::KernelTables& tables, std::string engine, Gpu device, std::size_t most_rows)
+    : gpu(std::move(device)), tables_(tables), engine_(std::move(engine)), most_rows_(most_rows) {}
+
+template <class Row>
+std::vector<Row> FamilyFits::sample(const std::vector<Row>& suitable) const {
+  if (suitable.size() < kFewestFittedRows) return {};
+  std::vector<Row> chosen;
+  for (const std::size_t i : random_subset(suitable.size(), most_rows_, kRowsKey)) chosen.push_back(suitable[i]);
+  return chosen;
+}
+
+template <class Row>
+std::vector<Row> FamilyFits::attention_rows(const std::vector<Row>& all, const std::string& kv) const {
+  const auto* known = std::ranges::find(kLargestGroups, engine_, &LargestGroup::engine);
+  const std::int64_t group = known == kLargestGroups.end() ? kAnyGroup : known->heads;
+  const auto in = [&](const std::string& compute) {
+    std::vector<Row> suitable;
+    for (const Row& r : all)
+      if (r.engine == engine_ && r.format == compute && r.kv_format == kv && r.head_dim <= kWidestHead &&
+          r.heads <= group * r.kv_heads)
+        suitable.push_back(r);
+    return sample(suitable);
+  };
+  std::vector<Row> own = in(kv);
+  return own.empty() && kv == "fp8" ? in("bf16") : own;
+}
+
+std::vector<std::string> FamilyFits::product_formats() const { return formats_of(tables_.gemm, engine_); }
+std::vector<std::string> FamilyFits::expert_formats() const { return formats_of(tables_.expert_layer, engine_); }
+
+std::string FamilyFits::base_format() const {
+  const auto has = [&](const auto& rows, const char* format) {
+    return std::ranges::any_of(rows, [&](const auto& r) { return r.engine == engine_ && r.format == format; });
+  };
+  for (const char* format : {"bf16", "fp16", "fp8"})
+    if (has(tables_.gemm, format) || has(tables_.decode_attention, format) || has(tables_.prefill_attention, format))
+      return format;
+  return "bf16";
+}
+
+std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(const std::string& format) const {
+  std::vector<traces::TimedGemm> own, kept;
+  const std::vector<traces::TimedGemm> all = in_range(tables_.gemm, format, {});
+  std::ranges::copy_if(all, std::back_inserter(own), [&](const auto& r) { return r.engine == engine_; });
+  const auto fastest = std::ranges::min_element(own, {}, &traces::TimedGemm::time);
+  if (own.empty() || engine_.empty() || fastest->time < kLaunchBound) return {sample(own), ""};
+  const Seconds floor = fastest->time;
+  std::ranges::copy_if(own, std::back_inserter(kept), [&](const auto& r) { return r.time > kAboveFloor * floor; });
+  std::string note =
+      fmt::format(", {} of {} rows above three times a floor of {:.0f} us", kept.size(), own.size(), 1e6 * floor.si());
+  kept = sample(kept);
+  for (const SameLibrary& same : kSameLibrary) {
+    if (same.engine != engine_ || same.format != format) continue;
+    const auto before = std::ssize(kept);
+    std::ranges::copy_if(all, std::back_inserter(kept), [&](const auto& r) { return r.engine == same.as; });
+    if (std::ssize(kept) > before)
+      note += fmt::format(", {} of {}, which runs the same library", std::ssize(kept) - before, same.as);
+  }
+  if (kept.size() < kFewestFittedRows) kept.clear();
+  return {std::move(kept), std::move(note)};
+}
+
+std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& format) const {
+  const auto [chosen, note] = product_rows(format);
+  if (chosen.empty()) return std::nullopt;
+  GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
+  const bool as_base = format == base_format() && engine_.empty();
+  if (!as_base) prior = best_prior(gpu, gpu.elementwise, chosen, prior);
+  GemmCalibration fit = fit_gemm(gpu, gpu.elementwise, chosen, prior);
+  if (as_base) fit.parameters.least_tile_rows = gpu.gemm.least_tile_rows;
+  fit.report.data += note;
+  auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);
+  return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+}
+
+std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format) const {
+  std::vector<traces::TimedExpertLayer> own, chosen;
+  std::ranges::copy_if(tables_.expert_layer, std::back_inserter(own),
+                       [&](const auto& r) { return r.engine == engine_; });
+  chosen = gated_layers(gpu, own, format, "balanced");
+  chosen = sample(chosen);
+  if (chosen.empty()) return std::nullopt;
+  GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
+  const std::optional<double> efficiency =
+      format == base_format() ? std::optional(gpu.gemm.compute_efficiency) : std::nullopt;
+  if (!efficiency) prior = best_prior(gpu, gpu.elementwise, efficiency, prior, chosen);
+  ExpertCalibration fit = fit_experts(gpu, gpu.elementwise, efficiency, prior, chosen);
+  auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);
+  return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+}
+
+std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std::string& kv) const {
+  std::vector<traces::TimedPrefillAttention> all = tables_.prefill_attention;
+  std::erase_if(all, [](const auto& r) { return r.tokens == 1; });  // prompts of one token run as decodes
+  const auto chunks = attention_rows(all, kv);
+  if (chunks.empty()) return std::nullopt;
+  const auto mixed = attention_rows(tables_.mixed_attention, kv);
+  PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed);
+  std::vector<CorrectionRow> rows;
+  if (mixed.empty()) rows = correction_rows(gpu, fit.parameters, chunks);
+  return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+}
+
+std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::decodes(const std::string& kv) const {
+  const auto chosen = attention_rows(tables_.decode_attention, kv);
+  if (chosen.empty()) return std::nullopt;
+  DecodeAttentionCalibration fit =
+      fit_decode_attention(gpu, chosen, gpu.gemm.compute_efficiency, tables_.warm_attention);
+  auto rows = correction_rows(gpu, fit.parameters, fit.warm, chosen);
+  return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+}
+
+std::vector<traces::TimedLatentAttention> FamilyFits::latent_rows(const std::string& kv, bool decode) const {
+  const auto timed = [&](const std::string& engine) {
+    return std::ranges::find(tables_.latent_attention, engine, &traces::TimedLatentAttention::engine) !=
+           tables_.latent_attention.end();
+  };
+  const std::string whose =
+      engine_ == kSameLatentAttention.engine && !timed(engine_) ? std::string(kSameLatentAttention.as) : engine_;
+  const auto in = [&](const std::string& compute) {
+    std::vector<traces::TimedLatentAttention> suitable;
+    std::ranges::copy_if(tables_.latent_attention, std::back_inserter(suitable), [&](const auto& r) {
+      return r.engine == whose && r.decode == decode && r.kv_format == kv && r.format == compute &&
+             (decode || r.tokens > 1);
+    });
+    return sample(suitable);
+  };
+  auto own = in(kv);
+  return own.empty() ? in("bf16") : own;
+}
+
+std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::latent_prompts(const std::string& kv) const {
+  const auto chosen = latent_rows(kv, false);
+  if (chosen.empty()) return std::nullopt;
+  PrefillAttentionCalibration fit = fit_latent_prompts(gpu, chosen);
+  auto rows = correction_rows(gpu, fit.parameters, chosen);
+  return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+}
+
+std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::latent_decodes(const std::string& kv) const {
+  const auto chosen = latent_rows(kv, true);
+  if (chosen.empty()) return std::nullopt;
+  DecodeAttentionCalibration fit = fit_latent_decodes(gpu, chosen, tables_.warm_attention);
+  auto rows = correction_rows(gpu, fit.parameters, fit.warm, chosen);
+  return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+}
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/calibration/correction_fit.hpp"
+#include "hardware/calibration/report.hpp"
+#include "hardware/gpu/gpu.hpp"
+#include "traces/kernel_record.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace llmscape::hardware {
+
+inline constexpr std::size_t kFewestFittedRows = 20;  // of a family; fewer say too little to hold some out
+
+// A family's form fitted to the rows of one format, and those rows for a correction of it.
+template <class Parameters>
+struct FormFit {
+  Parameters parameters;
+  FamilyReport report;
+  std::vector<CorrectionRow> rows;
+};
+
+// The rows of one serving engine on one device, family by family. `engine` empty: rows that name none. Nothing where
+// fewer than kFewestFittedRows qualify; more than `most_rows` are drawn at random, the same ones every time.
+class FamilyFits {
+ public:
+  FamilyFits(const traces::KernelTables& tables, std::string engine, Gpu gpu, std::size_t most_rows);
+
+  [[nodiscard]] const std::string& engine() const { return engine_; }
+  [[nodiscard]] const traces::KernelTables& tables() const { return tables_; }
+  // The device as it is known so far: products are priced with its quantisation, experts with its products' efficiency.
+  Gpu gpu;
+
+  // Dense products of a format. Those of a table that was timed outside graphs, which shows in a fastest row above 20
+  // us, count from three times that floor on, and rows of an engine that runs the same library stand in below.
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format) const;
+  // Layers of routed experts with evenly dealt rows.
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format) const;
+  // Attention over KV of a format by heads of at most 128, computed in that format where it was timed, else in 16 bits.
+  [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> prompts(const std::string& kv) const;
+  [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> decodes(const std::string& kv) const;
+  [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> latent_prompts(const std::string& kv) const;
+  [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> latent_decodes(const std::string& kv) const;
+
+  // Formats that products and experts were timed in, and what stands for 16 bits: bf16, else fp16, else fp8.
+  [[nodiscard]] std::vector<std::string> product_formats() const;
+  [[nodiscard]] std::vector<std::string> expert_formats() const;
+  [[nodiscard]] std::string base_format() const;
+
+ private:
+  [[nodiscard]] std::pair<std::vector<traces::TimedGemm>, std::string> product_rows(const std::string& format) const;
+  template <class Row>
+  [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable) const;
+  template <class Row>
+  [[nodiscard]] std::vector<Row> attention_rows(const std::vector<Row>& all, const std::string& kv) const;
+  [[nodiscard]] std::vector<traces::TimedLatentAttention> latent_rows(const std::string& kv, bool decode) const;
+
+  const traces::KernelTables& tables_;
+  std::string engine_;
+  std::size_t most_rows_;
+};
+
+}  // namespace llmscape::hardware

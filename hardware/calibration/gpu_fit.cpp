@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/gpu_fit.hpp"
+
+#include "hardware/calibration/collective_fit.hpp"
+#include "hardware/calibration/cross_validation.hpp"
+#include "hardware/calibration/elementwise_fit.hpp"
+#include "hardware/calibration/family_fits.hpp"
+#include "hardware/calibration/fitted_group.hpp"
+#include "traces/engine_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace llmscape::hardware {
+namespace {
+
+constexpr std::array<std::string_view, 2> kLatentFormats = {"bf16", "fp8"};
+// How much rows of relatives count beside a row of the device and engine: of the same kernels on a sibling, and of
+// another engine on the same device.
+constexpr double kSiblingWeight = 0.5, kEngineWeight = 0.25;
+// Tables with more points or rows have to lower the error to this share of what went before.
+constexpr double kWorthwhile = 0.95;
+
+// Held-out error and what the parameters are worth, for the file.
+std::string summary_of(const FamilyReport& report) {
+  std::string text = fmt::format("{}; unseen shapes MAPE {:.1f} %, p95 {:.0f} %", report.data,
+                                 100 * report.held_out.mean, 100 * report.held_out.p95);
+  std::string known, unknown;
+  for (const FittedParameter& p : report.fitted) {
+    if (p.identified())
+      known += fmt::format("{}{} {:.1f} %", known.empty() ? "" : ", ", p.name, 100 * p.standard_error);
+    else unknown += (unknown.empty() ? "" : ", ") + p.name;
+  }
+  if (!known.empty()) text += "; standard errors " + known;
+  if (!unknown.empty()) text += "; not identified, prior used: " + unknown;
+  return text;
+}
+
+// With points twice as far apart.
+CorrectionPlan coarse(CorrectionPlan plan) {
+  for (auto& table : plan)
+    for (AxisPlan& axis : table) axis.octaves *= 2;
+  return plan;
+}
+
+void append(std::vector<CorrectionRow>& to, const std::vector<CorrectionRow>& rows, double weight) {
+  for (const CorrectionRow& row : rows) to.emplace_back(row).weight = weight;
+}
+
+class GpuFit {
+ public:
+  GpuFit(const traces::KernelTables& tables, const std::string& engine, bool own, Gpu gpu,
+         const CalibrationRequest& request, YamlNode& groups)
+      : own_(own), request_(request), groups_(groups), fits_(tables, engine, std::move(gpu), request.most_rows) {
+    if (engine.empty()) return;
+    for (const Sibling& sibling : request.siblings)
+      siblings_.emplace_back(*sibling.tables, engine, sibling.gpu->of_engine(engine), request.most_rows);
+    for (const std::string& other : engines_of(tables))
+      if (other != engine) engines_.emplace_back(tables, other, fits_.gpu, request.most_rows);
+  }
+
+  std::vector<FamilyReport> run() {
+    if (wanted("elementwise") && own_) elementwise();
+    if (wanted("gemm")) gemms();
+    if (wanted("expert_gemm")) experts();
+    if (wanted("prefill_attention")) prefill_attention();
+    if (wanted("decode_attention")) decode_attention();
+    if (wanted("latent_attention")) latent_attention();
+    if (wanted("collectives")) collectives();
+    return std::move(reports_);
+  }
+
+ private:
+  [[nodiscard]] bool wanted(std::string_view family) const {
+    return request_.families.empty() || std::ranges::find(request_.families, family) != request_.families.end();
+  }
+
+  // Lays a correction on the form where the rows earn it, by themselves or with the help of relatives', and reports the
+  // errors of both together. `fit` gives those of a relative.
+  template <class Parameters, class Fit>
+  void correct(FormFit<Parameters>& form, const CorrectionPlan& plan, const Fit& fit) {
+    if (form.rows.empty()) return;
+    std::vector<double> held_out, measured;
+    for (const RowReport& row : form.report.rows) {
+      held_out.push_back(row.held_out);
+      measured.push_back(row.measured);
+    }
+    std::vector<CorrectionRow> siblings, all;
+    for (const FamilyFits& relative : siblings_)
+      if (const auto other = fit(relative)) append(siblings, other->rows, kSiblingWeight);
+    all = siblings;
+    for (const FamilyFits& relative : engines_)
+      if (const auto other = fit(relative)) append(all, other->rows, kEngineWeight);
+    std::optional<EarnedCorrection> best;
+    std::string with;
+    double least = form.report.held_out.mean;
+    const auto attempt = [&](const CorrectionPlan& tables, const std::vector<CorrectionRow>& relatives,
+                             const char* whose) {
+      auto earned = earn_correction(tables, form.rows, held_out, relatives);
+      if (!earned) return;
+      const double error = summarise(earned->held_out, measured).mean;
+      if (error >= kWorthwhile * least) return;
+      least = error;
+      best = std::move(earned);
+      with = whose;
+    };
+    std::vector<CorrectionPlan> plans = {plan};
+    if (!fits_.engine().empty()) plans.insert(plans.begin(), coarse(plan));
+    for (const CorrectionPlan& tables : plans) {
+      attempt(tables, {}, "");
+      if (!siblings.empty()) attempt(tables, siblings, " with rows of a sibling");
+      if (all.size() > siblings.size()) attempt(tables, all, " with rows of siblings and other engines");
+    }
+    if (!best) return;
+    std::vector<double> predicted;
+    for (std::size_t i = 0; i < form.rows.size(); ++i) {
+      form.report.rows[i].held_out = best->held_out[i];
+      predicted.push_back(form.rows[i].predicted(best->correction));
+    }
+    form.report.form = "physical + residual table";
+    form.report.data +=
+        fmt::format(" (form alone MAPE {:.1f} %, corrected by a table{})", 100 * form.report.held_out.mean, with);
+    score(form.report, predicted);
+    form.parameters.correction = std::move(best->correction);
+  }
+
+  // Writes where the parameters come from, and keeps the report.
+  void keep(Fit& parameters, FamilyReport report) {
+    parameters.source =
+        fmt::format("{} on {}, {}: {}", software(), fits_.tables().device, request_.records, summary_of(report));
+    parameters.residuals = residuals_of(report);
+    report.engine = fits_.engine();
+    reports_.push_back(std::move(report));
+  }
+  // The engine with its version, as the tables name it.
+  [[nodiscard]] std::string software() const {
+    const std::string& all = fits_.tables().software;
+    for (std::size_t from = 0; !fits_.engine().empty() && from < all.size();) {
+      const std::size_t to = std::min(all.find(", ", from), all.size());
+      const std::string name = all.substr(from, to - from);
+      if (traces::engine_of_framework(name.substr(0, name.find(' '))) == fits_.engine()) return name;
+      from = to + 2;
+    }
+    return all;
+  }
+
+  // Under `key`, or for a format as an entry of the mapping there.
+  template <class Parameters>
+  void write(const std::string& key, const std::string& format, const Fields<Parameters>& fields,
+             FormFit<Parameters> form) {
+    if (!format.empty() && !form.report.data.starts_with(format + ", "))
+      form.report.data = format + ", " + form.report.data;
+    keep(form.parameters, std::move(form.report));
+    YamlNode group = fitted_group(fields, std::move(form.parameters));
+    if (format.empty()) {
+      groups_.set(key, std::move(group));
+      return;
+    }
+    YamlNode* formats = groups_.find(key);
+    if (!formats) formats = &groups_.set(key, YamlNode::mapping({}));
+    formats->set(format, std::move(group));
+  }
+
+  void elementwise() {
+    ElementwiseCalibration fit = fit_elementwise(fits_.gpu, fits_.tables().elementwise, fits_.gpu.elementwise);
+    if (fit.report.family.empty()) return;
+    if (fit.parameters.tag == Tag::fitted) {
+      keep(fit.parameters, fit.report);
+    } else {  // the other kinds are worth what they were
+      const std::size_t before = fit.parameters.source.find("; quantise: ");
+      fit.parameters.source = fmt::format("{}; quantise: {} on {}, {}", fit.parameters.source.substr(0, before),
+                                          software(), fits_.tables().device, summary_of(fit.report));
+      fit.report.engine = fits_.engine();
+      reports_.push_back(fit.report);
+    }
+    fits_.gpu.elementwise = fit.parameters;
+    groups_.set("elementwise", fitted_group(elementwise_fields(), std::move(fit.parameters)));
+  }
+
+  void gemms() {
+    const std::string base = fits_.base_format();
+    gemm(base, true);
+    for (const std::string& format : fits_.product_formats())
+      if (format != base && format != "fp16") gemm(format, false);
+  }
+
+  void gemm(const std::string& format, bool base) {
+    auto form = fits_.products(format);
+    if (!form) return;
+    correct(*form, gemm_correction_plan(), [&](const FamilyFits& fits) { return fits.products(format); });
+    if (base) fits_.gpu.gemm = form->parameters;
+    write(base ? "gemm" : "gemm_by_format", base ? "" : format, gemm_fields(), std::move(*form));
+  }
+
+  void experts() {
+    const std::string base = fits_.base_format();
+    for (const std::string& format : fits_.expert_formats()) {
+      auto form = fits_.experts(format);
+      if (!form) continue;
+      correct(*form, expert_gemm_correction_plan(), [&](const FamilyFits& fits) { return fits.experts(format); });
+      write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format, gemm_fields(),
+            std::move(*form));
+    }
+  }
+
+  void prefill_attention() {
+    const std::string base = fits_.base_format();
+    for (const std::string& kv : formats_of_kv(base))
+      if (auto form = fits_.prompts(kv)) {
+        correct(*form, prefill_attention_correction_plan(), [&](const FamilyFits& fits) { return fits.prompts(kv); });
+        write(kv == base ? "prefill_attention" : "prefill_attention_by_kv", kv == base ? "" : kv,
+              prefill_attention_fields(), std::move(*form));
+      }
+  }
+
+  void decode_attention() {
+    const std::string base = fits_.base_format();
+    for (const std::string& kv : formats_of_kv(base))
+      if (auto form = fits_.decodes(kv)) {
+        correct(*form, decode_attention_correction_plan(), [&](const FamilyFits& fits) { return fits.decodes(kv); });
+        write(kv == base ? "decode_attention" : "decode_attention_by_kv", kv == base ? "" : kv,
+              decode_attention_fields(), std::move(*form));
+      }
+  }
+
+  void latent_attention() {
+    for (const std::string_view name : kLatentFormats) {
+      const std::string kv(name);
+      if (auto form = fits_.latent_prompts(kv)) {
+        correct(*form, prefill_attention_correction_plan(),
+                [&](const FamilyFits& fits) { return fits.latent_prompts(kv); });
+        write("latent_prefill_attention", kv, prefill_attention_fields(), std::move(*form));
+      }
+      if (auto form = fits_.latent_decodes(kv)) {
+        correct(*form, decode_attention_correction_plan(),
+                [&](const FamilyFits& fits) { return fits.latent_decodes(kv); });
+        write("latent_decode_attention", kv, decode_attention_fields(), std::move(*form));
+      }
+    }
+  }
+
+  // Fitted collectives take the place of the base's of the same kind and number of ranks.
+  void collectives() {
+    std::vector<traces::TimedCollective> messages;
+    for (const traces::TimedCollective& r : fits_.tables().collective)
+      if (r.engine == fits_.engine() || (own_ && r.engine.empty())) messages.push_back(r);
+    std::vector<CollectiveCalibration> fits = fit_collectives(messages);
+    std::erase_if(fits, [](const CollectiveCalibration& fit) {  // the fastest is used: one of unknown rate would be
+      return !std::ranges::all_of(fit.report.fitted,
+                                  [](const FittedParameter& p) { return p.name != "bandwidth" || p.identified(); });
+    });
+    if (fits.empty()) return;
+    YamlNode kept;
+    kept.kind = YamlNode::Kind::sequence;
+    YamlNode* links = groups_.find("links");
+    for (std::size_t i = 0; links && i < fits_.gpu.links.collectives.size(); ++i) {
+      const CollectiveFit& before = fits_.gpu.links.collectives[i];
+      const bool fitted = std::ranges::any_of(fits, [&](const CollectiveCalibration& fit) {
+        return fit.parameters.kind == before.kind && fit.parameters.ranks == before.ranks;
+      });
+      if (!fitted) kept.items.push_back(links->find("collectives")->items[i]);
+    }
+    for (CollectiveCalibration& fit : fits) {
+      keep(fit.parameters, fit.report);
+      fit.parameters.residuals = {};
+      fit.parameters.source = fit.implementation + ": " + fit.parameters.source;
+      kept.items.push_back(fitted_group(collective_fields(), fit.parameters));
+    }
+    (links ? *links : groups_).set("collectives", std::move(kept));
+  }
+
+  [[nodiscard]] static std::vector<std::string> formats_of_kv(const std::string& base) {
+    return base == "fp8" ? std::vector<std::string>{base} : std::vector<std::string>{base, "fp8"};
+  }
+
+  const bool own_;
+  const CalibrationRequest& request_;
+  YamlNode& groups_;
+  FamilyFits fits_;
+  std::vector<FamilyFits> siblings_, engines_;  // relatives: the same engine elsewhere, others here
+  std::vector<FamilyReport> reports_;
+};
+
+template <class Row>
+void add_engines(const std::vector<Row>& rows, std::set<std::string>& engines) {
+  for (const Row& row : rows)
+    if (!row.engine.empty()) engines.insert(row.engine);
+}
+
+}  // namespace
+
+std::vector<std::string> engines_of(const traces::KernelTables& tables) {
+  std::set<std::string> engines;
+  add_engines(tables.gemm, engines);
+  add_engines(tables.expert_layer, engines);
+  add_engines(tables.prefill_attention, engines);
+  add_engines(tables.decode_attention, engines);
+  add_engines(tables.latent_attention, engines);
+  add_engines(tables.collective, engines);
+  return {engines.begin(), engines.end()};
+}
+
+std::vector<FamilyReport> fit_gpu(const traces::KernelTables& tables, const std::string& engine, bool own, Gpu gpu,
+                                  const CalibrationRequest& request, YamlNode& groups) {
+  return GpuFit(tables, engine, own, std::move(gpu), request, groups).run();
+}
+
+}  // namespace llmscape::hardware

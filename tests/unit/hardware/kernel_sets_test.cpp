@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels belong to a serving engine: what choosing one changes, and what it does not.
+#include "hardware/gpu/pricing.hpp"
+#include "hardware_fixtures.hpp"
+#include "models/format.hpp"
+#include "models/operator_list.hpp"
+
+#include <array>
+
+namespace llmscape::hardware::kernel_sets_test {
+namespace {
+
+constexpr std::array<const char*, 3> kWithSets = {"h200", "b200", "gb200"};
+
+StepCost step(const Device& device, const std::string& engine, std::int64_t prompt = 512) {
+  const std::array attended = {equal_contexts(32, 1024)};
+  const std::array chunks = {models::PrefillChunk{prompt, 0, true}};
+  models::Batch batch;
+  if (prompt > 0) batch.chunks = chunks;
+  batch.decodes = 32;
+  batch.attended = attended;
+  Device::Settings settings;
+  settings.engine = engine;
+  return device.bind(llama_8b(), {}, settings)->step(batch);
+}
+
+Seconds of(const StepCost& cost, OperatorFamily family) { return cost.by_family[static_cast<std::size_t>(family)]; }
+
+// Seconds of one product with its quantisation, as that engine's kernels run it.
+double product(const Gpu& device, const std::string& engine, const char* format, std::int64_t m, std::int64_t n,
+               std::int64_t k) {
+  const Gpu gpu = device.of_engine(engine);
+  models::OperatorList list;
+  const auto in = models::format_named(format).value();
+  list.add_gemm(m, k, n, in, in, 1);
+  return price(gpu, list.take()).time().si();
+}
+
+TEST_CASE("every set of every entry prices a step, never below the roofline, and differs from the entry's own") {
+  for (const char* name : kWithSets) {
+    const Gpu gpu = catalog_gpu(name);
+    CHECK(gpu.engine == "vllm");
+    CHECK(gpu.kernel_sets.size() == 2);
+    const Seconds own = step(gpu, "vllm").device;
+    for (const auto& [engine, set] : gpu.kernel_sets) {
+      const StepCost cost = step(gpu, engine);
+      CAPTURE(name);
+      CAPTURE(engine);
+      CHECK(cost.device >= 0.9 * cost.bytes / *gpu.hbm_bandwidth);  // what stays in L2 is faster
+      CHECK(cost.device >= cost.flops / *gpu.peak_bf16);
+      CHECK(cost.device.si() != own.si());
+      CHECK(cost.device / own == doctest::Approx(1).epsilon(0.35));
+    }
+  }
+}
+
+TEST_CASE("an engine changes the families that its set has, and no other") {
+  Gpu gpu = catalog_gpu("h200");
+  KernelSet products = gpu.kernel_sets.at("sglang");
+  products.prefill_attention.reset();
+  products.decode_attention.reset();
+  gpu.kernel_sets["sglang"] = products;
+  const StepCost own = step(gpu, "vllm"), other = step(gpu, "sglang");
+  CHECK(of(own, OperatorFamily::gemm).si() != of(other, OperatorFamily::gemm).si());
+  for (const OperatorFamily family : {OperatorFamily::prefill_attention, OperatorFamily::decode_attention,
+                                      OperatorFamily::elementwise, OperatorFamily::sampling})
+    CHECK(of(own, family).si() == of(other, family).si());
+  // Formats that the set lacks are the entry's own: int8 runs in bf16's kernels at its own width.
+  const Gpu chosen = gpu.of_engine("sglang");
+  CHECK(chosen.engine == "sglang");
+  CHECK(chosen.expert_gemm_by_format.at("int4").launch == gpu.expert_gemm_by_format.at("int4").launch);
+}
+
+TEST_CASE("an engine without a set, and a device without sets, are priced as they are") {
+  const Gpu h200 = catalog_gpu("h200"), h100 = catalog_gpu("h100-sxm");
+  CHECK(step(h200, "orca").device.si() == step(h200, "").device.si());
+  CHECK_FALSE(h200.with_kernels_of("orca"));
+  CHECK_FALSE(h100.with_kernels_of("sglang"));
+  CHECK(h100.kernels() == "vllm");
+  const auto tpu = catalog_device("tpu-v6e");
+  CHECK(tpu->kernels().empty());
+  CHECK(step(*tpu, "sglang").device.si() == step(*tpu, "vllm").device.si());
+}
+
+TEST_CASE("a B200's nvfp4 products: TensorRT-LLM's as timed, four times bf16's peak but not its time") {
+  const Gpu gpu = catalog_gpu("b200");
+  // Rows of ai-dynamo/aiconfigurator @ 095f58a, b200_sxm, TensorRT-LLM 1.3.0rc20.
+  CHECK(product(gpu, "tensorrt_llm", "nvfp4", 1281, 51200, 16384) == doctest::Approx(549.7e-6).epsilon(0.15));
+  CHECK(product(gpu, "tensorrt_llm", "nvfp4", 16, 65536, 8192) == doctest::Approx(66.8e-6).epsilon(0.15));
+  // By hand: 2 x 4096 x 8192 x 8192 FLOP at 9 Pflop/s are 61.1 us, at bf16's 2.25 244.3 us.
+  const double narrow = product(gpu, "vllm", "nvfp4", 4096, 8192, 8192);
+  CHECK(narrow > 61.1e-6);
+  CHECK(product(gpu, "vllm", "bf16", 4096, 8192, 8192) > 244.3e-6);
+  CHECK(product(gpu, "vllm", "bf16", 4096, 8192, 8192) / narrow < 4);
+}
+
+TEST_CASE("latent attention has parameters of its own by the format of its latents") {
+  const Gpu gpu = catalog_gpu("b200");
+  models::DecodeAttention decode;
+  decode.kernel = models::AttentionKernel::latent;
+  CHECK(&gpu.decode_attention_of(decode) == &gpu.latent_decode_attention.at("bf16"));
+  decode.kv = models::format_named("fp8").value();
+  CHECK(&gpu.decode_attention_of(decode) == &gpu.latent_decode_attention.at("fp8"));
+  const Gpu without = catalog_gpu("a100-80");
+  CHECK(&without.decode_attention_of(decode) == &without.decode_attention);
+}
+
+}  // namespace
+}  // namespace llmscape::hardware::kernel_sets_test

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/engine_kernels.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace llmscape::traces {
+namespace {
+
+struct Framework {
+  std::string_view name, engine;
+};
+constexpr std::array kFrameworks = {Framework{"VLLM", "vllm"}, Framework{"TRTLLM", "tensorrt_llm"},
+                                    Framework{"SGLang", "sglang"}};
+
+struct Rule {
+  std::string_view engine, device, operation, part;  // parts of the names of device and kernel
+  std::string_view why;
+};
+// SGLang's `--attention-backend` is fa3 on Hopper and trtllm_mha on Blackwell, its `--moe-runner-backend` triton on
+// Hopper and flashinfer_trtllm on Blackwell (server_args.py); the same shapes were timed with others too, and only rows
+// of one backend belong together. vLLM runs its CUTLASS experts on Blackwell for the few models whose shapes the other
+// kernels do not take, at half their rate.
+constexpr std::array kRules = {
+    Rule{"sglang", "", "attention", "triton", "not the engine's default backend"},
+    Rule{"sglang", "", "attention", "flashinfer", "not the engine's default backend"},
+    Rule{"sglang", "H200", "moe", "sglang_flashinfer_cutlass", "not the engine's default backend"},
+    Rule{"sglang", "B200", "moe", "sglang_fused_moe_triton", "not the engine's default backend"},
+    Rule{"tensorrt_llm", "", "attention", "flashinfer", "not the engine's default backend"},
+    Rule{"tensorrt_llm", "", "moe", "nongated", "experts of two matrices"},
+    Rule{"tensorrt_llm", "", "moe", "min_latency", "an option for one request at a time"},
+    Rule{"vllm", "", "moe", "situ_as_silu", "another model's activation"},
+    Rule{"vllm", "B200", "moe", "flashinfer_cutlass", "for shapes that the other kernels do not take"},
+    Rule{"vllm", "B200", "moe", "w4a4mxfp4moe_marlin", "for shapes that the other kernels do not take"},
+};
+
+}  // namespace
+
+std::string engine_of_framework(std::string_view framework) {
+  const auto* known = std::ranges::find(kFrameworks, framework, &Framework::name);
+  return known == kFrameworks.end() ? std::string() : std::string(known->engine);
+}
+
+std::string_view passed_over(std::string_view engine, std::string_view device, std::string_view operation,
+                             std::string_view kernel) {
+  for (const Rule& rule : kRules)
+    if (rule.engine == engine && device.find(rule.device) != std::string_view::npos &&
+        operation.find(rule.operation) != std::string_view::npos && kernel.find(rule.part) != std::string_view::npos)
+      return rule.why;
+  return {};
+}
+
+}  // namespace llmscape::traces
