@@ -4,8 +4,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+
+#include "base/opened_files.hpp"
 
 namespace llmscape {
+
+namespace {
+
+// Descriptions without a mistake as they were parsed, and the state of the file then: a batch of scenarios names the
+// same entries again and again, and those with measured corrections have thousands of lines.
+struct Parsed {
+  std::filesystem::file_time_type written;
+  std::uintmax_t bytes = 0;
+  YamlNode tree;
+};
+
+YamlNode parsed_file(const std::filesystem::path& file, Diagnostics& diagnostics) {
+  static std::map<std::filesystem::path, Parsed> known;
+  std::error_code absent;
+  const auto written = std::filesystem::last_write_time(file, absent);
+  const std::uintmax_t bytes = absent ? 0 : std::filesystem::file_size(file, absent);
+  if (absent) return read_yaml_file(file, diagnostics);
+  const auto found = known.find(file);
+  if (found != known.end() && found->second.written == written && found->second.bytes == bytes) {
+    note_opened(file);
+    return found->second.tree;
+  }
+  const int errors = diagnostics.errors();
+  YamlNode tree = read_yaml_file(file, diagnostics);
+  if (diagnostics.errors() == errors) known.insert_or_assign(file, Parsed{written, bytes, tree});
+  return tree;
+}
+
+}  // namespace
 
 std::vector<std::string> catalog_names(const std::filesystem::path& folder) {
   std::vector<std::string> names;
@@ -32,7 +64,7 @@ std::optional<YamlNode> catalog_entry(const std::filesystem::path& folder, std::
 std::optional<YamlNode> description_file(const std::filesystem::path& file, std::string_view kind,
                                          Diagnostics& diagnostics) {
   const int errors = diagnostics.errors();
-  YamlNode tree = read_yaml_file(file, diagnostics);
+  YamlNode tree = parsed_file(file, diagnostics);
   if (diagnostics.errors() > errors) return std::nullopt;
   const std::string wanted = fmt::format("{}/1", kind);
   const YamlNode* schema = tree.find("schema");

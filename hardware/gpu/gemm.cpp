@@ -26,37 +26,53 @@ constexpr double kBlocksPerMultiprocessor = 2;  // that draw from memory at a ti
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 
-// (a^4 + b^4 + c^4)^(1/4), scaled by the largest so that nothing overflows.
-double blend(double a, double b, double c) {
-  const double top = std::max({a, b, c});
-  if (top <= 0) return 0;
-  const auto fourth = [top](double x) {
-    const double square = (x / top) * (x / top);
-    return square * square;
-  };
-  return top * std::sqrt(std::sqrt(fourth(a) + fourth(b) + fourth(c)));
-}
-
 // A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split.
 struct Grid {
   double blocks, depth;
   Tile tile;
 };
 
-// Time of the main kernel without launch; `bytes` is the traffic of the whole GEMM.
-double kernel_seconds(const Chip& chip, const GemmParameters& p, FlopsPerSecond peak, const Grid& grid, double bytes,
-                      double weight_bytes, double activation_bytes) {
-  const double sms = static_cast<double>(*chip.multiprocessors);
-  const double full = grid.blocks / sms;
-  const double waves = std::max(1.0, full + p.wave_quantisation * (std::ceil(full) - full));
-  const double tile_flops = 2.0 * grid.tile.rows * grid.tile.columns * grid.depth;
-  const double compute = waves * (tile_flops / (p.compute_efficiency * peak.si() / sms) + p.tile.si());
-  const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms) * p.cta_bandwidth.si();
-  const double memory = bytes / std::min(p.memory_efficiency * chip.hbm_bandwidth.value.si(), drawn);
-  const double through_l2 =
-      grid.blocks * grid.depth * (grid.tile.rows * activation_bytes + grid.tile.columns * weight_bytes);
-  return blend(compute, memory, through_l2 / p.l2_bandwidth.si());
-}
+// Times of the main kernel without launch. What does not depend on how it is cut is worked out once: fits price
+// millions.
+class MainKernel {
+ public:
+  // `bytes` is the traffic of the whole GEMM.
+  MainKernel(const Chip& chip, const GemmParameters& p, FlopsPerSecond peak, double bytes, double weight_bytes,
+             double activation_bytes)
+      : sms_(static_cast<double>(*chip.multiprocessors)),
+        tile_flops_per_second_(p.compute_efficiency * peak.si() / sms_), wave_quantisation_(p.wave_quantisation),
+        tile_seconds_(p.tile.si()), memory_bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()),
+        cta_bandwidth_(p.cta_bandwidth.si()), l2_bandwidth_(p.l2_bandwidth.si()), bytes_(bytes),
+        weight_bytes_(weight_bytes), activation_bytes_(activation_bytes) {}
+
+  // The lesser of `best` and the time of the grid with `extra` seconds behind it.
+  [[nodiscard]] double best_of(double best, const Grid& grid, double extra) const {
+    const double full = grid.blocks / sms_;
+    const double waves = std::max(1.0, full + wave_quantisation_ * (std::ceil(full) - full));
+    const double tile_flops = 2.0 * grid.tile.rows * grid.tile.columns * grid.depth;
+    const double compute = waves * (tile_flops / tile_flops_per_second_ + tile_seconds_);
+    const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms_) * cta_bandwidth_;
+    const double memory = bytes_ / std::min(memory_bandwidth_, drawn);
+    const double through_l2 = grid.blocks * grid.depth *
+                              (grid.tile.rows * activation_bytes_ + grid.tile.columns * weight_bytes_) / l2_bandwidth_;
+    const double top = std::max({compute, memory, through_l2});
+    if (top + extra >= best) return best;
+    return std::min(best, (top > 0 ? blend(compute, memory, through_l2, top) : 0) + extra);
+  }
+
+ private:
+  // (a^4 + b^4 + c^4)^(1/4), scaled by the largest so that nothing overflows; never below it.
+  static double blend(double a, double b, double c, double top) {
+    const auto fourth = [top](double x) {
+      const double square = (x / top) * (x / top);
+      return square * square;
+    };
+    return top * std::sqrt(std::sqrt(fourth(a) + fourth(b) + fourth(c)));
+  }
+
+  double sms_, tile_flops_per_second_, wave_quantisation_, tile_seconds_, memory_bandwidth_, cta_bandwidth_,
+      l2_bandwidth_, bytes_, weight_bytes_, activation_bytes_;
+};
 
 // Tiles that the rows of an expert take in the mean. Rows that routing deals out fill the last tile by half: tables of
 // experts with skewed rows are up to 60 % above those with even ones where these just fill a tile.
@@ -77,18 +93,17 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   const double weight_bytes = g.weights.bytes_with_scales(), activation_bytes = g.activations.bytes;
   const double bytes = k * n * weight_bytes + (m * k + m * n) * activation_bytes;
 
+  const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   const std::int64_t least_rows = g.weights.bytes < g.activations.bytes ? kShortTileRows : p.least_tile_rows;
   for (const Tile tile : kTiles) {
     if (tile.rows < least_rows) continue;
+    const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
     for (const int split : kSplits) {
-      if (split > 1 && k / split < kLeastSplitDepth) continue;
-      const Grid grid{ceil_div(m, tile.rows) * ceil_div(n, tile.columns) * split,
-                      kDepthStep * ceil_div(k / split, kDepthStep), tile};
-      double seconds = kernel_seconds(chip, p, peak, grid, bytes, weight_bytes, activation_bytes);
+      if (split > 1 && k / split < kLeastSplitDepth) break;
+      const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile};
       // Partial sums in 4 bytes are written and read once through L2.
-      if (split > 1) seconds += p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si();
-      best = std::min(best, seconds);
+      best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
     }
   }
   const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
@@ -103,11 +118,12 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
   const double experts = std::max(1.0, g.experts_touched);
   const double bytes = experts * k * n * weight_bytes + rows * (k + n) * activation_bytes;
 
+  const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   for (const Tile tile : kTiles) {
     const Grid grid{experts * row_tiles(g, rows / experts, tile.rows) * ceil_div(n, tile.columns),
                     kDepthStep * ceil_div(k, kDepthStep), tile};
-    best = std::min(best, kernel_seconds(chip, p, peak, grid, bytes, weight_bytes, activation_bytes));
+    best = kernel.best_of(best, grid, 0);
   }
   const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
   KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), 2 * rows * n * k, bytes);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <set>
 
+#include "base/catalog.hpp"
 #include "base/process_pool.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/run.hpp"
@@ -67,6 +69,15 @@ RowAnswer simulate(const MeasuredTable& table, const MeasuredRow& row, const std
   return answer;
 }
 
+// Children are copies of this process: what it has parsed, none of them parses again. Mistakes are theirs to report.
+void parse_entries(const std::vector<const MeasuredRow*>& rows, const scenario::Catalogs& catalogs) {
+  std::set<std::string> names;
+  for (const MeasuredRow* row : rows)
+    if (const auto name = row->value("hardware")) names.insert(text_of(*name));
+  Diagnostics ignored;
+  for (const std::string& name : names) catalog_entry(catalogs.hardware, "device", name, {}, ignored);
+}
+
 }  // namespace
 
 std::vector<const MeasuredRow*> rows_to_predict(const MeasuredTable& table) {
@@ -79,6 +90,7 @@ std::vector<const MeasuredRow*> rows_to_predict(const MeasuredTable& table) {
 std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
                                     const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
                                     int jobs) {
+  parse_entries(rows, catalogs);
   std::vector<RowPoint> points(rows.size());
   std::vector<std::size_t> numbers(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
