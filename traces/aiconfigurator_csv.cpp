@@ -143,10 +143,12 @@ void read_moe(const std::string& path, KernelTables& into, Diagnostics& diagnost
                ep = table.whole(kEp, 1);
     const auto time = table.time();
     if (moe && tokens && hidden && width && per_token && experts && tp && ep && time)
-      into.expert_layer.push_back({{*tokens, *hidden, *width, *experts, *per_token, *tp, *ep, 0,
-                                    std::string(table.text(kRouting)), format_name(table.text(kFormat))},
-                                   *time,
-                                   table.engine()});
+      into.expert_layer.push_back(
+          {{*tokens, *hidden, *width, *experts, *per_token, *tp, *ep, 0, std::string(table.text(kRouting)),
+            format_name(table.text(kFormat)),
+            own_rows_alone(table.engine(), table.text(kKernel), format_name(table.text(kFormat)))},
+           *time,
+           table.engine()});
   }
 }
 

@@ -29,7 +29,7 @@ constexpr std::array kRules = {
     Rule{"tensorrt_llm", "", "attention", "flashinfer", "not the engine's default backend"},
     Rule{"tensorrt_llm", "", "moe", "nongated", "experts of two matrices"},
     Rule{"tensorrt_llm", "", "moe", "min_latency", "an option for one request at a time"},
-    Rule{"vllm", "", "moe", "situ_as_silu", "another model's activation"},
+    Rule{"", "", "moe", "situ_as_silu", "another model's activation"},
     Rule{"vllm", "B200", "moe", "flashinfer_cutlass", "for shapes that the other kernels do not take"},
     Rule{"vllm", "B200", "moe", "w4a4mxfp4moe_marlin", "for shapes that the other kernels do not take"},
 };
@@ -44,10 +44,16 @@ std::string engine_of_framework(std::string_view framework) {
 std::string_view passed_over(std::string_view engine, std::string_view device, std::string_view operation,
                              std::string_view kernel) {
   for (const Rule& rule : kRules)
-    if (rule.engine == engine && device.find(rule.device) != std::string_view::npos &&
+    if ((rule.engine.empty() || rule.engine == engine) && device.find(rule.device) != std::string_view::npos &&
         operation.find(rule.operation) != std::string_view::npos && kernel.find(rule.part) != std::string_view::npos)
       return rule.why;
   return {};
+}
+
+bool own_rows_alone(std::string_view engine, std::string_view kernel, std::string_view format) {
+  const auto named = [kernel](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
+  if (engine == "tensorrt_llm") return named("cutlass") || named("deepgemm");
+  return engine == "sglang" && named("flashinfer_trtllm") && format != "fp8_block" && format != "mxfp4";
 }
 
 }  // namespace llmscape::traces

@@ -14,4 +14,9 @@ std::string engine_of_framework(std::string_view framework);
 std::string_view passed_over(std::string_view engine, std::string_view device, std::string_view operation,
                              std::string_view kernel);
 
+// Whether ranks in expert parallelism copy and sum only rows of experts that they hold: TensorRT-LLM's CUTLASS and
+// DeepGEMM layers. Triton's and Marlin's, and all of SGLang's and vLLM's, have a place for every routed row on each
+// rank (tables of an H200, 1 to 128 ranks: a fit with the other rule has two to three times the error).
+bool own_rows_alone(std::string_view engine, std::string_view kernel, std::string_view format);
+
 }  // namespace llmscape::traces

@@ -37,6 +37,7 @@ struct ExpertLayerCase {
   double experts_touched = 0;  // distinct experts of the rank that have rows, where the table says; else 0
   std::string routing;         // "balanced", or the table's own name of a skew
   std::string format;
+  bool own_rows_alone = false;  // a rank copies and sums only rows of experts that it holds, not a place for every row
   auto operator<=>(const ExpertLayerCase&) const = default;
 };
 

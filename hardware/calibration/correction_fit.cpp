@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace llmscape::hardware {
 namespace {
@@ -22,7 +23,7 @@ constexpr int kReweightings = 4;
 constexpr double kBendWeight = 0.2;
 constexpr double kPullWeight = 0.1;
 
-constexpr std::size_t kFewestCorrectedRows = 300;
+constexpr std::size_t kFewestCorrectedRows = 150;
 constexpr int kFolds = 5;
 constexpr std::uint64_t kFoldKey = 0x636f7272;  // any fixed number
 constexpr double kInterval = 0.9, kLeastCoverage = 0.85;
@@ -123,6 +124,9 @@ HeldOut hold_out(const CorrectionPlan& plan, std::span<const CorrectionRow> rows
   std::vector<Group> shapes;
   for (const CorrectionRow& row : rows) shapes.push_back(row.shape);
   for (const CorrectionRow& row : relatives) shapes.push_back(row.shape);
+  // Fewer shapes than folds: rows are held out one by one, as the forms' are (cross_validation.cpp).
+  if (std::set<Group>(shapes.begin(), shapes.end()).size() < kFolds)
+    for (std::size_t i = 0; i < shapes.size(); ++i) shapes[i] = {static_cast<std::int64_t>(i)};
   const std::vector<int> fold_of = grouped_folds(shapes, kFolds, kFoldKey);
   HeldOut out{std::vector<double>(rows.size()), 0};
   for (int fold = 0; fold < kFolds; ++fold) {

@@ -113,14 +113,15 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   if (!format) throw std::invalid_argument("no number format '" + layer.format + "'");
   const double tokens = static_cast<double>(layer.tokens), hidden = static_cast<double>(layer.hidden);
   const std::int64_t width = layer.expert_width / layer.tensor_parallel;
-  // Every routed row has a place on every rank; the GEMMs skip those of other ranks' experts.
+  // The GEMMs skip rows of other ranks' experts.
   const double rows = tokens * static_cast<double>(layer.experts_per_token);
 
   ExpertLayerWork work;
-  const double permuted = (rows + tokens) * hidden * kHiddenBytes;
+  const double placed = layer.own_rows_alone ? rows / static_cast<double>(layer.expert_parallel) : rows;
+  const double permuted = (placed + tokens) * hidden * kHiddenBytes;
   work.streams = {{Elementwise::Kind::router, kScoreBytes * tokens * static_cast<double>(layer.experts)},
                   {Elementwise::Kind::permute, permuted},
-                  {Elementwise::Kind::activation, 3 * kHiddenBytes * rows * static_cast<double>(width)},
+                  {Elementwise::Kind::activation, 3 * kHiddenBytes * placed * static_cast<double>(width)},
                   {Elementwise::Kind::permute, permuted}};
   models::GroupedGemm& up = work.up;
   up.rows = std::max<std::int64_t>(1, std::llround(rows / static_cast<double>(layer.expert_parallel)));
@@ -138,10 +139,10 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
 }
 
 std::vector<TimedExpertLayer> gated_layers(const Chip& chip, std::span<const TimedExpertLayer> records,
-                                           std::string_view format, std::string_view routing) {
+                                           std::string_view format, std::string_view routing, Ranks ranks) {
   std::vector<TimedExpertLayer> kept;
   std::ranges::copy_if(records, std::back_inserter(kept), [&](const TimedExpertLayer& r) {
-    return r.format == format && r.routing == routing && r.expert_parallel == 1 &&
+    return r.format == format && r.routing == routing && (ranks == Ranks::any || r.expert_parallel == 1) &&
            r.expert_width / r.tensor_parallel >= kLeastWidth;
   });
   std::set<Model> ungated;

@@ -4,6 +4,7 @@
 #include "hardware/gpu/elementwise.hpp"
 #include "models/operator.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,11 +23,16 @@ struct ExpertLayerWork {
 // than experts, scaled to the rows). Throws std::invalid_argument for a format or routing that is not known.
 ExpertLayerWork expert_layer_work(const traces::ExpertLayerCase& layer);
 
-// The records of one format and routing on ranks that hold at least 128 columns of every expert: ranks without some
-// experts pay for the rows of those as well, in vLLM. Models that ran faster than three matrices of each expert can be
-// read are left out: their experts have two (Nemotron 3), which the tables do not say.
+// Whose expert layers are fitted. In vLLM ranks without some experts pay for the rows of those as well: only layers
+// with all experts on a rank say what its kernels cost. Other engines' ranks compute their own rows alone.
+enum class Ranks : std::uint8_t { with_all_experts, any };
+
+// The records of one format and routing on such ranks that hold at least 128 columns of every expert. Models that ran
+// faster than three matrices of each expert can be read are left out: their experts have two (Nemotron 3), which the
+// tables do not say.
 std::vector<traces::TimedExpertLayer> gated_layers(const Chip& chip, std::span<const traces::TimedExpertLayer> records,
-                                                   std::string_view format, std::string_view routing);
+                                                   std::string_view format, std::string_view routing,
+                                                   Ranks ranks = Ranks::with_all_experts);
 
 struct ExpertCalibration {
   GemmParameters parameters;  // tagged as fitted; `most_rows` and `least_width` as the records have them

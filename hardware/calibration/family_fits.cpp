@@ -43,6 +43,8 @@ struct LargestGroup {
 };
 constexpr std::int64_t kAnyGroup = 1'000'000;
 constexpr std::array kLargestGroups = {LargestGroup{"tensorrt_llm", 32}};
+// Engines whose ranks skip the rows of experts that other ranks hold.
+constexpr std::array<std::string_view, 2> kOwnRowsAlone = {"sglang", "tensorrt_llm"};
 
 template <class Row>
 std::vector<std::string> formats_of(const std::vector<Row>& rows, const std::string& engine) {
@@ -133,7 +135,8 @@ std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& fo
   std::vector<traces::TimedExpertLayer> own, chosen;
   std::ranges::copy_if(tables_.expert_layer, std::back_inserter(own),
                        [&](const auto& r) { return r.engine == engine_; });
-  chosen = gated_layers(gpu, own, format, "balanced");
+  const bool own_rows = std::ranges::find(kOwnRowsAlone, engine_) != kOwnRowsAlone.end();
+  chosen = gated_layers(gpu, own, format, "balanced", own_rows ? Ranks::any : Ranks::with_all_experts);
   chosen = sample(chosen);
   if (chosen.empty()) return std::nullopt;
   GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};

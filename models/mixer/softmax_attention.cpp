@@ -45,6 +45,11 @@ void SoftmaxAttention::add_token_work(OperatorList& list, const LayerShare& shar
   const std::int64_t queries = heads / share.tensor;
   const std::int64_t rotated = (queries + kv_heads_of_rank(share.tensor)) * head_dim;
   if (qk_norm || qk_norm_full) share.add_elementwise(list, Elementwise::Kind::norm, 2, rotated);
+  // A norm over all heads needs the sum of squares of all ranks: those of queries and keys go in one all-reduce of two
+  // numbers of 32 bits a token (vLLM 0.18, MiniMaxText01RMSNormTP.forward_qk; 0.16 ran one for each).
+  if (qk_norm_full && share.tensor > 1)
+    list.add(Collective{Collective::Kind::all_reduce, 8.0 * static_cast<double>(share.tokens()), share.tensor},
+             share.layers);
   if (share.rotary) share.add_elementwise(list, Elementwise::Kind::rope, 2, rotated);
   if (output_gate || head_gate)
     share.add_elementwise(list, Elementwise::Kind::activation, output_gate ? 3 : 2, queries * value_width());

@@ -57,8 +57,21 @@ TEST_CASE("a factor that depends on the shape is found again, and earned") {
 TEST_CASE("a form that is right but for noise earns no correction, and neither do few rows") {
   const auto right = rows_of([](double, double, double) { return 1.0; }, 0.05);
   CHECK_FALSE(earn_correction(kPlan, right, form_alone(right)));
-  const auto few = rows_of(powers, 0.02, 299);
+  const auto few = rows_of(powers, 0.02, 149);
   CHECK_FALSE(earn_correction(kPlan, few, form_alone(few)));
+}
+
+TEST_CASE("rows of one shape are held out one by one") {
+  auto rows = rows_of([](double m, double, double) { return powers(m, 4096, 4096); }, 0.02);
+  for (CorrectionRow& row : rows) {
+    row.shape = {4096, 4096};
+    row.kernels.front().features.set(Feature::columns, 4096);
+    row.kernels.front().features.set(Feature::depth, 4096);
+  }
+  const auto earned = earn_correction(kPlan, rows, form_alone(rows));
+  REQUIRE(earned);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    CHECK(earned->held_out[i] == doctest::Approx(rows[i].measured).epsilon(0.1));
 }
 
 TEST_CASE("kernels inside a longer time are corrected, the rest is not") {

@@ -48,6 +48,10 @@ TEST_CASE("an expert rank multiplies its own rows but streams all of them") {
   CHECK(work.up.rows == 128);
   CHECK(work.up.experts_touched == 32);
   CHECK(work.streams[1].bytes == (512 + 64) * 2048 * 2);
+  c.own_rows_alone = true;  // but where its kernels give places to its own rows alone
+  CHECK(expert_layer_work(c).up.rows == 128);
+  CHECK(expert_layer_work(c).streams[1].bytes == (128 + 64) * 2048 * 2);
+  CHECK(expert_layer_work(c).streams[2].bytes == 3 * 2 * 128 * 384);
 }
 
 TEST_CASE("routing decides how many experts are read") {
@@ -115,6 +119,11 @@ TEST_CASE("models that outrun the memory with three matrices, narrow shares and 
   records.push_back(narrow);
   const auto kept = gated_layers(h100(), records, "bf16", "balanced");
   CHECK(kept.size() == 4 * 3 * 15);
+  auto sharded = records.front();
+  sharded.expert_parallel = 8;
+  records.push_back(sharded);
+  CHECK(gated_layers(h100(), records, "bf16", "balanced").size() == kept.size());
+  CHECK(gated_layers(h100(), records, "bf16", "balanced", Ranks::any).size() == kept.size() + 1);
 }
 
 }  // namespace

@@ -89,6 +89,23 @@ TEST_CASE("tensor parallelism sums twice per layer and gathers the logits once")
   CHECK(all_of<Collective>(step_work(model, {}, Batch{{}, 1, 1, attended}, {})).empty());
 }
 
+TEST_CASE("a norm over the heads of all ranks sums two numbers of 32 bits a token in every layer") {
+  ModelSpec model = catalogued("llama-3.1-8b");
+  const auto count = [&model](int tensor) {
+    return collectives(token_work(model, {.tensor = tensor}, 0, 10, {}), Collective::Kind::all_reduce);
+  };
+  model.groups.front().softmax().qk_norm_full = true;
+  const auto sums = count(4);
+  REQUIRE(sums.size() == 2);
+  CHECK(sums[0].count == 32);
+  CHECK(sums[0].what.bytes == 10 * 2 * 4);
+  CHECK(sums[1].count == 64);  // those behind attention and feed-forward stay
+  CHECK(count(1).empty());
+  model.groups.front().softmax().qk_norm_full = false;
+  model.groups.front().softmax().qk_norm = true;  // of each head alone: no rank needs another's
+  CHECK(count(4).size() == 1);
+}
+
 TEST_CASE("a pipeline stage has its share of the layers and sends its tokens on") {
   const auto work = token_work(catalogued("llama-3.1-8b"), {.pipeline = 4}, 0, 10, {});
   for (const auto& gemm : all_of<Gemm>(work)) CHECK(gemm.count == 8);
