@@ -29,7 +29,7 @@ Examples:
   llmscape trace slice trace.jsonl.zst -o hour.jsonl --from '10 min' --to '70 min' --rebase)";
 
 struct Arguments {
-  std::string trace, format, columns, time_unit, output;
+  std::string trace, format, columns, time_unit, output, page;
   int block_tokens = 16;
   double speedup = 1;
   std::int64_t first = 0;
@@ -102,7 +102,7 @@ int convert(const Arguments& arguments) {
 int fit(const Arguments& arguments) {
   Diagnostics diagnostics;
   if (const auto reader = open(arguments, diagnostics))
-    fit_trace(*reader, {arguments.trace, arguments.output, arguments.score}, diagnostics);
+    fit_trace(*reader, {arguments.trace, arguments.output, arguments.page, arguments.score}, diagnostics);
   arguments.messages.show(diagnostics);
   return diagnostics.has_errors() ? kUsage : kDone;
 }
@@ -176,6 +176,8 @@ void add(CLI::App& app, Session& session) {
           "-o,--output", arguments->output,
           "Workload to write, for 'workload: {preset: FILE, ...}' of a scenario; - is stdout, and nothing else "
           "is printed then")
+      ->type_name("FILE");
+  fitted->add_option("--page", arguments->page, "Page of HTML to write, with trace and fit side by side")
       ->type_name("FILE");
   fitted->add_flag("--score", arguments->score,
                    "Fit the first half of the time as well, and compare it with the second");

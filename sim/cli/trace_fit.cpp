@@ -5,8 +5,11 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <vector>
 
 #include "base/files.hpp"
+#include "sim/cli/version.hpp"
+#include "sim/report/trace_fit_page.hpp"
 #include "workloads/fit/score.hpp"
 
 namespace llmscape::cli {
@@ -31,11 +34,20 @@ void fit_trace(traces::TraceReader& reader, const TraceFitArguments& arguments, 
   }
   if (!arguments.output.empty()) write_file_atomically(arguments.output, file);
   fmt::print("{} calls in {:.0f} s, {}\n", recording.calls.size(), recording.duration, recording.format);
-  if (recording.tick > 0) fmt::print("times are rounded to {:g} s: calls are spread over that time\n", recording.tick);
-  fmt::print("\nthe fit beside the whole trace\n{}", text_of(workloads::score(*fitted, recording, recording)));
-  if (fitted_first)
-    fmt::print("\na fit of the first half beside the second\n{}",
-               text_of(workloads::score(*fitted_first, first, second)));
+  if (recording.tick > 0)
+    fmt::print("times are rounded to {:.3g} s: calls are spread over that time\n", recording.tick);
+  const workloads::FitScore whole = workloads::score(*fitted, recording, recording);
+  fmt::print("\nthe fit beside the whole trace\n{}", text_of(whole));
+  std::vector<report::ShownFit> shown = {{"The whole trace", recording, whole}};
+  workloads::FitScore half;
+  if (fitted_first) {
+    half = workloads::score(*fitted_first, first, second);
+    fmt::print("\na fit of the first half beside the second\n{}", text_of(half));
+    shown.push_back({"A fit of the first half beside the second", second, half});
+  }
+  if (!arguments.page.empty())
+    write_file_atomically(arguments.page,
+                          report::trace_fit_page(name, shown, fmt::format("llmscape {}", version().number)));
 }
 
 }  // namespace llmscape::cli

@@ -10,6 +10,7 @@ namespace llmscape::cli {
 struct TraceFitArguments {
   std::string trace;   // as it was named
   std::string output;  // the workload's file; "-" is stdout; empty: none
+  std::string page;    // a page of the fit beside the trace; empty: none
   bool score = false;  // fit the first half as well, and hold it against the second
 };
 

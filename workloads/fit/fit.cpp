@@ -38,7 +38,7 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
   WorkloadConfig out;
   out.source = fmt::format("fitted to {} ({}): {} calls in {:.0f} s", name, recording.format, recording.calls.size(),
                            recording.duration);
-  out.arrivals = std::make_shared<const DriftingArrivals>(fit_arrivals(arrivals, recording.duration));
+  out.arrivals = fit_arrivals(arrivals, recording.duration);
   out.stream = std::make_shared<const JointLengths>(fit_lengths(recording));
   return out;
 }

@@ -56,15 +56,27 @@ SeedBand band_of(std::vector<double> values) {
 
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 
-void add_row(Table& table, const char* name, const FitFigure& figure, bool holds) {
+using Rows = std::vector<std::vector<std::string>>;
+
+void add_row(Rows& rows, const char* name, const FitFigure& figure, bool holds) {
   if (!figure.recorded) return;
-  table.row({name, number(*figure.recorded), number(figure.fitted.mean),
-             fmt::format("{} to {}", number(figure.fitted.low), number(figure.fitted.high)), holds ? "yes" : "no"});
+  rows.push_back({name, number(*figure.recorded), number(figure.fitted.mean),
+                  fmt::format("{} to {}", number(figure.fitted.low), number(figure.fitted.high)),
+                  holds ? "yes" : "no"});
 }
 
-void add_row(Table& table, const char* name, const LengthScore& length) {
-  table.row({name, number(length.recordings), number(length.fit),
-             fmt::format("to {}", number(length.recordings + 0.02)), length.holds() ? "yes" : "no"});
+void add_row(Rows& rows, const char* name, const LengthScore& length) {
+  rows.push_back({name, number(length.recordings), number(length.fit),
+                  fmt::format("to {}", number(length.recordings + 0.02)), length.holds() ? "yes" : "no"});
+}
+
+// Windows of 1 s and longer, of which the recording has at least four.
+std::vector<double> windows_of(const Recording& recording) {
+  std::vector<double> out;
+  for (const double window :
+       {1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1'800.0, 3'600.0, 10'800.0, 43'200.0, 86'400.0})
+    if (window <= std::max(1.0, recording.duration / 4)) out.push_back(window);
+  return out;
 }
 
 }  // namespace
@@ -90,8 +102,11 @@ bool FitScore::reuse_holds() const {
 
 FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const Recording& recorded, int seeds) {
   std::vector<double> prompts, outputs, rates, fanos_1, fanos_60, reuses;
+  FitScore out;
+  const std::vector<double> windows = windows_of(recorded);
+  std::vector<std::vector<double>> fanos(windows.size());
   for (int seed = 1; seed <= seeds; ++seed) {
-    const Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed));
+    Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed));
     const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
       to.insert(to.end(), more.begin(), more.end());
     };
@@ -101,25 +116,35 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
     if (const auto fano = fano_in(run, 1)) fanos_1.push_back(*fano);
     if (const auto fano = fano_in(run, 60)) fanos_60.push_back(*fano);
     reuses.push_back(reuse_share(run).value_or(0));
+    for (std::size_t i = 0; i < windows.size(); ++i)
+      if (const auto fano = fano_in(run, windows[i])) fanos[i].push_back(*fano);
+    if (seed == 1) out.sample = std::move(run);
   }
-  FitScore out;
   out.prompt = {ks_distance(prompts, prompts_of(recorded)), ks_distance(prompts_of(fitted_to), prompts_of(recorded))};
   out.output = {ks_distance(outputs, outputs_of(recorded)), ks_distance(outputs_of(fitted_to), outputs_of(recorded))};
   out.rate = {static_cast<double>(recorded.calls.size()) / recorded.duration, band_of(rates)};
   out.fano_1_s = {fano_in(recorded, 1), band_of(fanos_1)};
   out.fano_60_s = {fano_in(recorded, 60), band_of(fanos_60)};
   out.reuse = {reuse_share(recorded), band_of(reuses)};
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    out.fanos.push_back({windows[i], {fano_in(recorded, windows[i]), band_of(fanos[i])}});
   return out;
+}
+
+Rows rows_of(const FitScore& score) {
+  Rows rows;
+  add_row(rows, "prompt lengths, KS", score.prompt);
+  add_row(rows, "output lengths, KS", score.output);
+  add_row(rows, "calls /s", score.rate, score.rate.in_band());
+  add_row(rows, "Fano 1 s", score.fano_1_s, score.fano_1_s.in_band());
+  add_row(rows, "Fano 60 s", score.fano_60_s, score.fano_60_s.in_band());
+  add_row(rows, "prefix reuse", score.reuse, score.reuse_holds());
+  return rows;
 }
 
 std::string text_of(const FitScore& score) {
   Table table({"figure", "recorded", "fit", "may be", "holds"});
-  add_row(table, "prompt lengths, KS", score.prompt);
-  add_row(table, "output lengths, KS", score.output);
-  add_row(table, "calls /s", score.rate, score.rate.in_band());
-  add_row(table, "Fano 1 s", score.fano_1_s, score.fano_1_s.in_band());
-  add_row(table, "Fano 60 s", score.fano_60_s, score.fano_60_s.in_band());
-  add_row(table, "prefix reuse", score.reuse, score.reuse_holds());
+  for (auto& row : rows_of(score)) table.row(std::move(row));
   return table.text();
 }
 
