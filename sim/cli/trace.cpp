@@ -35,7 +35,7 @@ struct Arguments {
   std::int64_t first = 0;
   std::optional<std::int64_t> count;
   std::string from, to;
-  bool rebase = false, score = false;
+  bool rebase = false, sessions = false, score = false;
   Messages messages;
 };
 
@@ -102,7 +102,8 @@ int convert(const Arguments& arguments) {
 int fit(const Arguments& arguments) {
   Diagnostics diagnostics;
   if (const auto reader = open(arguments, diagnostics))
-    fit_trace(*reader, {arguments.trace, arguments.output, arguments.page, arguments.score}, diagnostics);
+    fit_trace(*reader, {arguments.trace, arguments.output, arguments.page, arguments.sessions, arguments.score},
+              diagnostics);
   arguments.messages.show(diagnostics);
   return diagnostics.has_errors() ? kUsage : kDone;
 }
@@ -179,6 +180,8 @@ void add(CLI::App& app, Session& session) {
       ->type_name("FILE");
   fitted->add_option("--page", arguments->page, "Page of HTML to write, with trace and fit side by side")
       ->type_name("FILE");
+  fitted->add_flag("--sessions", arguments->sessions,
+                   "Fit the trace's sessions, each call after the one before, instead of single calls");
   fitted->add_flag("--score", arguments->score,
                    "Fit the first half of the time as well, and compare it with the second");
   fitted->callback([arguments, &session] { session.exit_code = fit(*arguments); });

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "base/table.hpp"
@@ -24,6 +25,16 @@ std::vector<double> prompts_of(const Recording& recording) {
 std::vector<double> outputs_of(const Recording& recording) {
   std::vector<double> out;
   for (const RecordedCall& call : recording.calls) out.push_back(static_cast<double>(call.output_tokens));
+  return out;
+}
+
+// Calls of each session.
+std::vector<double> session_calls(const Recording& recording) {
+  std::map<std::string, double> calls;
+  for (const RecordedCall& call : recording.calls)
+    if (!call.session.empty()) ++calls[call.session];
+  std::vector<double> out;
+  for (const auto& [session, count] : calls) out.push_back(count);
   return out;
 }
 
@@ -101,7 +112,7 @@ bool FitScore::reuse_holds() const {
 }
 
 FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const Recording& recorded, int seeds) {
-  std::vector<double> prompts, outputs, rates, fanos_1, fanos_60, reuses;
+  std::vector<double> prompts, outputs, rates, fanos_1, fanos_60, reuses, calls;
   FitScore out;
   const std::vector<double> windows = windows_of(recorded);
   std::vector<std::vector<double>> fanos(windows.size());
@@ -112,6 +123,7 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
     };
     add(prompts, prompts_of(run));
     add(outputs, outputs_of(run));
+    add(calls, session_calls(run));
     rates.push_back(static_cast<double>(run.calls.size()) / run.duration);
     if (const auto fano = fano_in(run, 1)) fanos_1.push_back(*fano);
     if (const auto fano = fano_in(run, 60)) fanos_60.push_back(*fano);
@@ -122,6 +134,9 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
   }
   out.prompt = {ks_distance(prompts, prompts_of(recorded)), ks_distance(prompts_of(fitted_to), prompts_of(recorded))};
   out.output = {ks_distance(outputs, outputs_of(recorded)), ks_distance(outputs_of(fitted_to), outputs_of(recorded))};
+  if (!calls.empty())
+    out.session_calls = {ks_distance(calls, session_calls(recorded)),
+                         ks_distance(session_calls(fitted_to), session_calls(recorded))};
   out.rate = {static_cast<double>(recorded.calls.size()) / recorded.duration, band_of(rates)};
   out.fano_1_s = {fano_in(recorded, 1), band_of(fanos_1)};
   out.fano_60_s = {fano_in(recorded, 60), band_of(fanos_60)};
@@ -135,6 +150,7 @@ Rows rows_of(const FitScore& score) {
   Rows rows;
   add_row(rows, "prompt lengths, KS", score.prompt);
   add_row(rows, "output lengths, KS", score.output);
+  if (score.session_calls) add_row(rows, "calls of a session, KS", *score.session_calls);
   add_row(rows, "calls /s", score.rate, score.rate.in_band());
   add_row(rows, "Fano 1 s", score.fano_1_s, score.fano_1_s.in_band());
   add_row(rows, "Fano 60 s", score.fano_60_s, score.fano_60_s.in_band());

@@ -33,8 +33,9 @@ struct LengthScore {
 
 struct FitScore {
   LengthScore prompt, output;
-  FitFigure rate, fano_1_s, fano_60_s;  // calls per second; variance over mean
-  FitFigure reuse;                      // share of the prompt tokens, by a cache without end that is empty at the start
+  std::optional<LengthScore> session_calls;  // how many a session has, where the fit has sessions
+  FitFigure rate, fano_1_s, fano_60_s;       // calls per second; variance over mean
+  FitFigure reuse;  // share of the prompt tokens, by a cache without end that is empty at the start
   std::vector<std::pair<double, FitFigure>> fanos;  // by rising window in seconds, up to a quarter of the recording
   Recording sample;                                 // what the fit sent with the first seed
   // Within three points.
