@@ -18,12 +18,11 @@ void fit_trace(traces::TraceReader& reader, const TraceFitArguments& arguments, 
   const workloads::Recording recording = workloads::record(reader, diagnostics);
   if (diagnostics.has_errors()) return;
   const std::string name = std::filesystem::path(arguments.trace).filename().string();
-  const auto stream = arguments.sessions ? workloads::FitStream::sessions : workloads::FitStream::calls;
-  const auto fitted = workloads::fit_workload(recording, name, diagnostics, stream);
+  const auto fitted = workloads::fit_workload(recording, name, diagnostics, arguments.stream);
   const auto [first, second] = workloads::halves(recording);
-  const auto fitted_first = fitted && arguments.score
-                                ? workloads::fit_workload(first, "the first half of " + name, diagnostics, stream)
-                                : std::nullopt;
+  const auto fitted_first = fitted && arguments.score ? workloads::fit_workload(first, "the first half of " + name,
+                                                                                diagnostics, arguments.stream)
+                                                      : std::nullopt;
   if (fitted_first && second.calls.empty())
     diagnostics.error({}, fmt::format("the second half of {} is empty: nothing can be scored", name));
   if (diagnostics.has_errors()) return;

@@ -4,15 +4,16 @@
 
 #include "base/diagnostics.hpp"
 #include "traces/request_trace.hpp"
+#include "workloads/fit/fit.hpp"
 
 namespace llmscape::cli {
 
 struct TraceFitArguments {
-  std::string trace;      // as it was named
-  std::string output;     // the workload's file; "-" is stdout; empty: none
-  std::string page;       // a page of the fit beside the trace; empty: none
-  bool sessions = false;  // a program is a session, not a call
-  bool score = false;     // fit the first half as well, and hold it against the second
+  std::string trace;   // as it was named
+  std::string output;  // the workload's file; "-" is stdout; empty: none
+  std::string page;    // a page of the fit beside the trace; empty: none
+  workloads::FitStream stream = workloads::FitStream::calls;
+  bool score = false;  // fit the first half as well, and hold it against the second
 };
 
 // Reads the trace to its end, fits a workload, writes it, and prints how it compares, unless the workload goes to

@@ -8,6 +8,7 @@
 #include "base/yaml_lines.hpp"
 #include "workloads/fit/fit_arrivals.hpp"
 #include "workloads/fit/fit_lengths.hpp"
+#include "workloads/fit/fit_passages.hpp"
 #include "workloads/fit/fit_sessions.hpp"
 
 namespace llmscape::workloads {
@@ -76,7 +77,9 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
     out.stream = std::move(sessions.stream);
     starts = std::move(sessions.starts);
   } else {
-    out.stream = std::make_shared<const JointLengths>(fit_lengths(recording));
+    if (stream == FitStream::calls) out.stream = std::make_shared<const JointLengths>(fit_lengths(recording));
+    else out.stream = fit_passages(recording, name, diagnostics);
+    if (!out.stream) return std::nullopt;
     for (const RecordedCall& call : recording.calls) starts.push_back(call.arrival);
   }
   // Sessions that all begin at once say nothing of when others do, but how many there are.

@@ -13,11 +13,12 @@ namespace llmscape::workloads {
 enum class FitStream {
   calls,     // single calls, as in a replay: stream joint_lengths
   sessions,  // those of the trace, each call after the one before: stream agents
+  passages,  // questions with passages that move from prompt to prompt: stream rag
 };
 
 // A workload that is like the recording, without an end: arrivals by fit_arrivals, of calls with lengths and reuse by
-// fit_lengths, or of sessions by fit_sessions. `name` of the recording goes into its source. Reports, and returns
-// nothing, where there are no two calls at different times, or no sessions.
+// fit_lengths, of sessions by fit_sessions, or of questions by fit_passages. `name` of the recording goes into its
+// source. Reports, and returns nothing, where there are no two calls at different times, or no sessions or passages.
 std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std::string& name,
                                            Diagnostics& diagnostics, FitStream stream = FitStream::calls);
 

@@ -35,11 +35,13 @@ struct FitScore {
   LengthScore prompt, output;
   std::optional<LengthScore> session_calls;  // how many a session has, where the fit has sessions
   FitFigure rate, fano_1_s, fano_60_s;       // calls per second; variance over mean
-  FitFigure reuse;  // share of the prompt tokens, by a cache without end that is empty at the start
+  FitFigure reuse;     // share of the prompt tokens, by a cache without end that is empty at the start
+  FitFigure anywhere;  // the same of contents wherever they stood in an earlier prompt
   std::vector<std::pair<double, FitFigure>> fanos;  // by rising window in seconds, up to a quarter of the recording
   Recording sample;                                 // what the fit sent with the first seed
   // Within three points.
   [[nodiscard]] bool reuse_holds() const;
+  [[nodiscard]] bool anywhere_holds() const;
 };
 
 // The workload run with seeds 1 to `seeds` for as long as `recorded`, beside it; `fitted_to` is what it was fitted to:
