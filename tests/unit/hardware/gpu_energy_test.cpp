@@ -88,6 +88,16 @@ TEST_CASE("no family draws more than the board did while its kernels were timed,
   CHECK(step(gpu, llama_8b(), prompt.batch).device > free.device);
 }
 
+TEST_CASE("an H100 that decodes 128 sequences draws what its time, its bytes and its work come to") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Decodes decodes(128, 1024);
+  const engine::EngineCost cost = step(gpu, llama_8b(), decodes.batch);
+  // 209 W at work; 15.0 GB of weights and 17.2 GB of keys and values at 58 pJ a byte, 2 x 7.5e9 x 128 flop at 0.6545
+  // pJ, attention's 4 x 4,096 x 131,072 x 32 at 0.274.
+  const double joules = 32.2e9 * 58e-12 + 1.92e12 * 0.6545e-12 + 6.9e10 * 0.274e-12;
+  CHECK(total_energy(cost).si() == Approx(209 * cost.device.si() + joules).epsilon(0.01));
+}
+
 TEST_CASE("at a lower clock a board at work takes fewer watts, and work fewer joules") {
   const EnergyParameters slow = [] {
     EnergyParameters energy;
