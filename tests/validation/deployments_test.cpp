@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/process_pool.hpp"
-#include "sim/validation/host_constants.hpp"
 #include "tests/support/scenario_run.hpp"
 #include "tests/validation/reference_rows.hpp"
 
@@ -14,9 +13,6 @@ using namespace llmscape;
 using namespace llmscape::validation;
 
 namespace {
-
-const std::vector<std::string> kAlike = {"engine",          "model",         "hardware",      "tensor_parallel",
-                                         "expert_parallel", "data_parallel", "prompt_tokens", "output_tokens"};
 
 std::optional<MeasuredTable> silicon() {
   return testing::reference_rows("silicon_dev.csv.gz", RowKind::deployment, "silicon.yaml");
@@ -48,36 +44,19 @@ TEST_CASE("at most 20 rows are left out, each by the name of a row and with a re
     if (row.left_out) CHECK(row.left_out->size() > 20);
 }
 
-TEST_CASE("closed-loop deployments: TPOT within 10 % in the median, TTFT within 28 %, ranks as measured") {
+TEST_CASE("closed-loop deployments: TPOT within 8.5 % in the median, TTFT within 20 %, ranks as measured") {
   const auto table = silicon();
   if (!table) return;
   const auto points = simulate_rows(*table, rows_to_predict(*table), {}, testing::source_catalogs(), default_jobs());
   for (const RowPoint& point : points) CHECK_MESSAGE(point.refused.empty(), point.row->name, ": ", point.refused);
   const auto errors = printed(*table, points);
   CHECK(of(errors, "tpot").count >= 163);
-  CHECK(*of(errors, "tpot").error_median <= 0.10);
+  CHECK(*of(errors, "tpot").error_median <= 0.085);
   CHECK(*of(errors, "tpot").error_p90 <= 0.25);
-  CHECK(*of(errors, "ttft").error_median <= 0.28);
+  CHECK(*of(errors, "ttft").error_median <= 0.20);
   CHECK(*of(errors, "rate").rank >= 0.97);
   for (const RowGroup& level : group_points(points, {"users"})) {
     if (level.points.size() < 10) continue;  // says nothing about rank
     CHECK(*of(compare_points(*table, level.points), "rate").rank >= 0.9);
-  }
-}
-
-TEST_CASE("three host constants fitted on half of the deployments serve the other half" * doctest::skip()) {
-  const auto table = silicon();
-  if (!table) return;
-  const auto wanted = rows_to_predict(*table);
-  for (const bool odd : {false, true}) {
-    const HostConstants constants =
-        fit_host_constants(*table, half_of(wanted, kAlike, odd), testing::source_catalogs(), default_jobs());
-    MESSAGE("prefill step " << constants.per_prefill_step_ms << " ms, call " << constants.per_call_ms << " ms, token "
-                            << constants.per_token_us << " us");
-    const auto errors = printed(*table, simulate_rows(*table, half_of(wanted, kAlike, !odd), constants.overrides(),
-                                                      testing::source_catalogs(), default_jobs()));
-    CHECK(*of(errors, "tpot").error_median <= 0.08);
-    // The odd half has most of the long prompts, whose errors are not those of a constant: 26 %.
-    CHECK(*of(errors, "ttft").error_median <= (odd ? 0.22 : 0.27));
   }
 }
