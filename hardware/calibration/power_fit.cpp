@@ -101,23 +101,25 @@ struct Layout {
 bool wide(const std::string& format) { return format == "bf16" || format == "fp16"; }
 
 // Priors: watts at work are some third of the limit, dense bf16 work at the peak would take most of it, HBM some 7 pJ a
-// bit with its interface (from memory). A kind of kernel and a format have figures of their own where enough readings
-// are of them.
+// bit with its interface (from memory). Kernels that stream at one rate tell watts at work and joules of a bit only
+// together, and attention of prompts little: their ranges keep a few odd readings from trading one for another. A kind
+// of kernel and a format have figures of their own where enough readings are of them.
 Layout layout_of(const Gpu& gpu, std::span<const PowerLoad> loads, Watts limit) {
   std::map<std::pair<Kind, std::string>, std::size_t> rows;
   for (const PowerLoad& load : loads) ++rows[{load.kind, wide(load.format) ? "" : load.format}];
   const double work = 0.9 * limit.si() / gpu.peak_bf16.value.si() / kPico;  // pJ a flop
   const auto per_flop = [](double value) { return JoulesPerFlop(value * kPico); };
   Layout layout;
-  layout.add({"active", 0.02 * limit.si(), 0.7 * limit.si(), 0.3 * limit.si(), 0.5},
+  layout.add({"active", 0.1 * limit.si(), 0.5 * limit.si(), 0.3 * limit.si(), 0.5},
              [](EnergyParameters& e, double v) { e.active = Watts(v); });
-  layout.add({"memory", 1, 40, 7, 0.5}, [](EnergyParameters& e, double v) { e.memory = JoulesPerByte(v * kPico * 8); });
+  layout.add({"memory", 2, 15, 7, 0.5}, [](EnergyParameters& e, double v) { e.memory = JoulesPerByte(v * kPico * 8); });
   layout.add({"compute", 0.02, 10, work, 0.7}, [=](EnergyParameters& e, double v) { e.compute = per_flop(v); });
   for (const auto& [which, count] : rows) {
     const auto& [kind, format] = which;
     if (count < kFewestFittedRows) continue;
     if (kind == Kind::attention) {
-      layout.add({"attention", 0.02, 10, work, 0.7}, [=](EnergyParameters& e, double v) { e.attention = per_flop(v); });
+      layout.add({"attention", 0.02, 2 * work, work / 2, 0.7},
+                 [=](EnergyParameters& e, double v) { e.attention = per_flop(v); });
     } else if (kind == Kind::experts) {
       const auto set = [=, name = format](EnergyParameters& e, double v) {
         (name.empty() ? e.experts : e.by_format[name].experts) = per_flop(v);

@@ -33,7 +33,7 @@ Watts predicted_power(const Gpu& gpu, const EnergyParameters& energy, const Powe
 std::vector<traces::PowerReading> telling(std::span<const traces::PowerReading> readings);
 
 struct PowerCalibration {
-  EnergyParameters parameters;  // tagged as fitted; what the readings do not tell is as the GPU has it
+  EnergyParameters parameters;  // tagged as fitted; `link` is the GPU's
   FamilyReport report;          // held out: folds that share no shape; `measured` is watts
 };
 

@@ -23,7 +23,7 @@ TEST_CASE("docs/hardware.md says what each GPU draws under prompts and under dec
   for (const std::string& name : catalog_names(kCatalog)) {
     const auto device = catalog_device(name);
     const auto* gpu = dynamic_cast<const Gpu*>(device.get());
-    if (!gpu) continue;
+    if (!gpu || !gpu->problems(llama_8b(), {}).empty()) continue;  // no memory for the model
     CAPTURE(name);
     CHECK(watts(*gpu, prompt.batch) <= 1.0001 * gpu->tdp.value.si());
     table +=
