@@ -15,26 +15,28 @@ std::size_t PrefixTree::StartHash::operator()(const Start& start) const {
   return hash;
 }
 
-std::int64_t PrefixTree::add(const Prompt& prompt) {
-  std::int64_t shared = 0;
+PrefixTree::Head PrefixTree::add(const Prompt& prompt, double now) {
+  Head shared;
   Node node = 0;
   for (Segment rest : prompt) {
     while (rest.tokens > 0) {
-      const auto [at, is_new] = edges_.try_emplace({node, rest.id, rest.offset}, Edge{rest.tokens, last_node_ + 1});
+      const auto [at, is_new] =
+          edges_.try_emplace({node, rest.id, rest.offset}, Edge{rest.tokens, last_node_ + 1, now});
       Edge& edge = at->second;
       const std::int64_t taken = std::min(edge.tokens, rest.tokens);
       if (is_new) {
         ++last_node_;  // from a new node on, everything is new
       } else {
-        shared += taken;
+        shared = {shared.tokens + taken, edge.last};
       }
       if (taken < edge.tokens) {  // the prompt leaves, or ends, inside the edge: split it there
-        const Edge tail = {edge.tokens - taken, edge.to};
-        edge = {taken, ++last_node_};
+        const Edge tail = {edge.tokens - taken, edge.to, edge.last};
+        edge = {taken, ++last_node_, now};
         const Node middle = edge.to;
         edges_.emplace(Start{middle, rest.id, rest.offset + taken}, tail);  // `edge` may dangle from here
         node = middle;
       } else {
+        edge.last = now;
         node = edge.to;
       }
       rest.offset += taken;

@@ -11,8 +11,16 @@ namespace llmscape::traces {
 // What an unlimited prefix cache remembers, exact to the token: a radix tree whose edges are pieces of content.
 class PrefixTree {
  public:
-  // Tokens of the longest prefix that `prompt` shares with any prompt added before; then `prompt` is remembered too.
-  std::int64_t add(const Prompt& prompt);
+  // A prefix that was there before: its tokens, and when a prompt that begins with all of it was last added (0 for
+  // one of no tokens).
+  struct Head {
+    std::int64_t tokens = 0;
+    double last = 0;
+  };
+  // The longest prefix that `prompt` shares with any prompt added before; then `prompt` is remembered too, as of `now`.
+  Head add(const Prompt& prompt, double now);
+  // Its tokens, where nobody asks for times.
+  std::int64_t add(const Prompt& prompt) { return add(prompt, 0).tokens; }
 
  private:
   using Node = std::uint64_t;
@@ -29,6 +37,7 @@ class PrefixTree {
   struct Edge {
     std::int64_t tokens;
     Node to;
+    double last;  // when a prompt that goes along it was added
   };
 
   std::unordered_map<Start, Edge, StartHash> edges_;

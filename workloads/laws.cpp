@@ -53,13 +53,16 @@ Law empirical_law(std::vector<double> values, std::vector<double> weights) {
   };
 }
 
+double quantile(const std::vector<double>& shares, const std::vector<double>& values, double share) {
+  // The last share is 1 and no draw reaches it, the first is 0 and all are above it.
+  const auto right = static_cast<std::size_t>(std::upper_bound(shares.begin(), shares.end(), share) - shares.begin());
+  const double within = (share - shares[right - 1]) / (shares[right] - shares[right - 1]);
+  return values[right - 1] + within * (values[right] - values[right - 1]);
+}
+
 Law quantile_law(std::vector<double> shares, std::vector<double> values) {
   return [shares = std::move(shares), values = std::move(values)](RandomStream& stream) {
-    const double share = stream.uniform();
-    // The last share is 1 and no draw reaches it, the first is 0 and all are above it.
-    const auto right = static_cast<std::size_t>(std::upper_bound(shares.begin(), shares.end(), share) - shares.begin());
-    const double within = (share - shares[right - 1]) / (shares[right] - shares[right - 1]);
-    return values[right - 1] + within * (values[right] - values[right - 1]);
+    return quantile(shares, values, stream.uniform());
   };
 }
 

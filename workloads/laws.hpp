@@ -25,6 +25,8 @@ Law geometric_law(double mean);
 Law zipf_law(std::int64_t low, std::int64_t high, double exponent);
 // The observed values, each with its weight (all equal when `weights` is empty).
 Law empirical_law(std::vector<double> values, std::vector<double> weights);
+// The value at a share in (0, 1) of a table by rising shares from 0 to 1, linear in between.
+double quantile(const std::vector<double>& shares, const std::vector<double>& values, double share);
 // The distribution whose quantile at shares[i] is values[i], linear in between; shares rise from 0 to 1.
 Law quantile_law(std::vector<double> shares, std::vector<double> values);
 

@@ -10,6 +10,7 @@
 
 #include "base/quantity.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/trace_fit.hpp"
 #include "sim/cli/verbs.hpp"
 #include "traces/column_mapping.hpp"
 #include "traces/convert.hpp"
@@ -24,6 +25,7 @@ Examples:
   llmscape trace describe AzureLLMInferenceTrace_conv.csv
   llmscape trace convert conversation_trace.jsonl -o trace.jsonl.zst --speedup 2
   llmscape trace describe log.csv --columns arrival=ts,prompt=in,output=out --time-unit ms
+  llmscape trace fit trace.jsonl.zst -o chat.yaml --score
   llmscape trace slice trace.jsonl.zst -o hour.jsonl --from '10 min' --to '70 min' --rebase)";
 
 struct Arguments {
@@ -33,7 +35,7 @@ struct Arguments {
   std::int64_t first = 0;
   std::optional<std::int64_t> count;
   std::string from, to;
-  bool rebase = false;
+  bool rebase = false, score = false;
   Messages messages;
 };
 
@@ -97,6 +99,14 @@ int convert(const Arguments& arguments) {
   return diagnostics.has_errors() ? kUsage : kDone;
 }
 
+int fit(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  if (const auto reader = open(arguments, diagnostics))
+    fit_trace(*reader, {arguments.trace, arguments.output, arguments.score}, diagnostics);
+  arguments.messages.show(diagnostics);
+  return diagnostics.has_errors() ? kUsage : kDone;
+}
+
 CLI::App* add_action(CLI::App& verb, const char* name, const char* text, const std::shared_ptr<Arguments>& arguments) {
   CLI::App* action = verb.add_subcommand(name, text);
   action->add_option("trace", arguments->trace, "Trace file")->type_name("FILE")->required();
@@ -134,7 +144,7 @@ void add_output(CLI::App& action, Arguments& arguments) {
 
 void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = app.add_subcommand("trace", "Describe, convert and cut recorded request traces");
+  CLI::App* verb = app.add_subcommand("trace", "Describe, convert, cut and fit recorded request traces");
   verb->footer(kFooter);
   verb->require_subcommand(1);
 
@@ -159,6 +169,17 @@ void add(CLI::App& app, Session& session) {
       ->type_name("TIME");
   sliced->add_option("--to", arguments->to, "Only arrivals before this time")->type_name("TIME");
   sliced->callback([arguments, &session] { session.exit_code = convert(*arguments); });
+
+  CLI::App* fitted = add_action(*verb, "fit", "Fit a workload to a trace, and show how it compares", arguments);
+  fitted
+      ->add_option(
+          "-o,--output", arguments->output,
+          "Workload to write, for 'workload: {preset: FILE, ...}' of a scenario; - is stdout, and nothing else "
+          "is printed then")
+      ->type_name("FILE");
+  fitted->add_flag("--score", arguments->score,
+                   "Fit the first half of the time as well, and compare it with the second");
+  fitted->callback([arguments, &session] { session.exit_code = fit(*arguments); });
 }
 
 }  // namespace llmscape::cli::trace_verb

@@ -13,6 +13,7 @@ FamilyMember<Arrivals> on_off_arrivals();
 FamilyMember<Arrivals> ramp_arrivals();
 FamilyMember<Arrivals> burst_arrivals();
 FamilyMember<Arrivals> closed_loop_arrivals();
+FamilyMember<Arrivals> drifting_arrivals();
 
 // Rates above this are mistakes: 10^9 programs a second.
 inline constexpr double kHighestRate = 1e9;

@@ -12,5 +12,6 @@ FamilyMember<Stream> rag_stream();
 FamilyMember<Stream> streamed_retrieval_stream();
 FamilyMember<Stream> agents_stream();
 FamilyMember<Stream> workflow_stream();
+FamilyMember<Stream> joint_lengths_stream();
 
 }  // namespace llmscape::workloads

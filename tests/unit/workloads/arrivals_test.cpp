@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/workloads/support.hpp"
+#include "workloads/arrivals/drifting.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -65,6 +66,47 @@ TEST_CASE("on-off arrivals have the share of the rate that they are on, and the 
   CHECK(std::abs(m.cv * m.cv * m.mean / dispersion - 1) < 4 * std::sqrt(2.0 / kWindows));
 }
 
+TEST_CASE(
+    "drifting arrivals have the rate and, in windows of any length, the dispersion of a doubly stochastic process") {
+  // 10 /s, one drift of cv 0.5 that lasts 4 s: in windows of 4 s the part above 1 is 10 x 0.25 x 2 x 4 s x (1 - 1 + 1 /
+  // e) = 7.358; in windows of 0.4 s, w / t = 0.1: 10 x 0.25 x 2 x 40 x (0.1 - 1 + exp(-0.1)) = 0.967.
+  const std::string one = "{kind: drifting, rate: 10 /s, drifts: [{cv: 0.5, time: 4 s}]}";
+  const auto law = std::dynamic_pointer_cast<const DriftingArrivals>(read(arrivals(), one));
+  REQUIRE(law);
+  CHECK(fano(*law, Seconds(4)) == doctest::Approx(8.358).epsilon(1e-3));
+  CHECK(fano(*law, Seconds(0.4)) == doctest::Approx(1.967).epsilon(1e-3));
+  // A second one of cv 1 and the same time: v = 1/4 and 1 at 4 s, and their product 1/4 at 2 s. In windows of 4 s:
+  // 10 x (5/4 x 2 x 4 x 0.3679 + 1/4 x 2 x 2 / 2 x (2 - 1 + exp(-2))) = 42.46.
+  const std::string two = "{kind: drifting, rate: 10 /s, drifts: [{cv: 0.5, time: 4 s}, {cv: 1, time: 4 s}]}";
+  const auto both = std::dynamic_pointer_cast<const DriftingArrivals>(read(arrivals(), two));
+  REQUIRE(both);
+  CHECK(fano(*both, Seconds(4)) == doctest::Approx(43.46).epsilon(1e-3));
+  for (const auto& [text, drifting] : {std::pair(one, law), {two, both}}) {
+    CAPTURE(text);
+    const auto starts = starts_of(text, 1'000'000);
+    CHECK(starts_before(starts, 90'000) / 900'000 == doctest::Approx(1).epsilon(0.03));
+    for (const double window : {0.4, 4.0, 40.0}) {
+      std::vector<double> counts;
+      for (double from = 0; from + window <= 90'000; from += window)
+        counts.push_back(starts_before(starts, from + window) - starts_before(starts, from));
+      const Moments m = moments_of(counts);
+      CHECK(m.cv * m.cv * m.mean == doctest::Approx(fano(*drifting, Seconds(window))).epsilon(0.12));
+    }
+  }
+}
+
+TEST_CASE("arrivals without drifts are poisson, and a mistaken drift is refused") {
+  const auto law = std::dynamic_pointer_cast<const DriftingArrivals>(read(arrivals(), "{kind: drifting, rate: 8 /s}"));
+  REQUIRE(law);
+  CHECK(fano(*law, Seconds(60)) == 1);
+  const Moments m = moments_of(gaps_of(starts_of("{kind: drifting, rate: 8 /s}", 100'000)));
+  CHECK(m.mean * 8 == doctest::Approx(1).epsilon(0.0127));  // four standard errors
+  CHECK(m.cv == doctest::Approx(1).epsilon(0.02));
+  const std::string mistakes =
+      mistakes_of("{requests: 1, stream: chat, arrivals: {kind: drifting, rate: 1 /s, drifts: [{cv: 1, time: 1 us}]}}");
+  CHECK(mistakes.find("'rate' x 'time' of a drift must be at least 0.0001 programs") != std::string::npos);
+}
+
 TEST_CASE("an on-off source is on at time 0 as often as at any other time") {
   // On for 1 s in 4 s, with a start every 0.1 ms: whoever starts in the first 10 ms was on.
   const auto law = read(arrivals(), "{kind: on_off, rate: 10_000 /s, on: 1 s, off: 3 s}");
@@ -99,7 +141,7 @@ TEST_CASE("starts never go back, whatever the law") {
        {"{kind: poisson, rate: 1 /s}", "{kind: gamma, rate: 1 /s, cv: 4}", "{kind: weibull, rate: 1 /s, shape: 0.4}",
         "{kind: periodic, rate: 1 /s}", "{kind: on_off, rate: 5 /s, on: 2 s, off: 8 s}",
         "{kind: ramp, from: 5 /s, to: 1 /s, over: 100 s}", "{kind: burst, programs: 10}",
-        "{kind: closed_loop, users: 3}"}) {
+        "{kind: closed_loop, users: 3}", "{kind: drifting, rate: 3 /s, drifts: [{cv: 2, time: 5 s}]}"}) {
     CAPTURE(law);
     const auto starts = starts_of(law, 10'000);
     CHECK(std::is_sorted(starts.begin(), starts.end()));

@@ -40,6 +40,11 @@ const std::map<std::string, std::vector<std::string>> kExamples = {
      {"agents", "{kind: agents, fan_out: {kind: uniform, min: 1, max: 4}, fan_out_chance: 0.3, tool: retrieval}",
       "{kind: agents, context: 4000}", "{kind: agents, tool: search}"}},
     {"workflow", {kVote}},
+    {"joint_lengths",
+     {"{kind: joint_lengths, shares: [0, 1], prompt: [0, 900], parts: [{output: [0, 9]}]}",
+      "{kind: joint_lengths, shares: [0, 0.5, 1], prompt: [10, 20, 900], parts: [{output: [1, 2, 3], reused: [0, 0, "
+      "1]}, "
+      "{output: [5, 5, 50]}], continues: {age: [0, 1, 9]}}"}},
 };
 
 bool starts_with(const Prompt& prompt, const Prompt& head) { return common_prefix(prompt, head) == tokens_of(head); }

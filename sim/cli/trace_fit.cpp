@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/cli/trace_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "workloads/fit/score.hpp"
+
+namespace llmscape::cli {
+
+void fit_trace(traces::TraceReader& reader, const TraceFitArguments& arguments, Diagnostics& diagnostics) {
+  const workloads::Recording recording = workloads::record(reader, diagnostics);
+  if (diagnostics.has_errors()) return;
+  const std::string name = std::filesystem::path(arguments.trace).filename().string();
+  const auto fitted = workloads::fit_workload(recording, name, diagnostics);
+  const auto [first, second] = workloads::halves(recording);
+  const auto fitted_first = fitted && arguments.score
+                                ? workloads::fit_workload(first, "the first half of " + name, diagnostics)
+                                : std::nullopt;
+  if (fitted_first && second.calls.empty())
+    diagnostics.error({}, fmt::format("the second half of {} is empty: nothing can be scored", name));
+  if (diagnostics.has_errors()) return;
+
+  const std::string file = workloads::workload_file(*fitted);
+  if (arguments.output == "-") {
+    std::fputs(file.c_str(), stdout);
+    return;
+  }
+  if (!arguments.output.empty()) write_file_atomically(arguments.output, file);
+  fmt::print("{} calls in {:.0f} s, {}\n", recording.calls.size(), recording.duration, recording.format);
+  if (recording.tick > 0) fmt::print("times are rounded to {:g} s: calls are spread over that time\n", recording.tick);
+  fmt::print("\nthe fit beside the whole trace\n{}", text_of(workloads::score(*fitted, recording, recording)));
+  if (fitted_first)
+    fmt::print("\na fit of the first half beside the second\n{}",
+               text_of(workloads::score(*fitted_first, first, second)));
+}
+
+}  // namespace llmscape::cli

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "tests/unit/workloads/support.hpp"
+#include "workloads/fit/fit_arrivals.hpp"
+#include "workloads/fit/fit_lengths.hpp"
+#include "workloads/fit/score.hpp"
+
+namespace llmscape::workloads {
+namespace {
+
+// Records from memory.
+class Records : public traces::TraceReader {
+ public:
+  explicit Records(std::vector<traces::TraceRecord> records) : records_(std::move(records)) {}
+  std::optional<traces::TraceRecord> next(Diagnostics&) override {
+    return at_ < records_.size() ? std::optional(records_[at_++]) : std::nullopt;
+  }
+  [[nodiscard]] std::string_view format() const override { return "memory"; }
+
+ private:
+  std::vector<traces::TraceRecord> records_;
+  std::size_t at_ = 0;
+};
+
+Recording recorded(std::vector<traces::TraceRecord> records) {
+  Records reader(std::move(records));
+  Diagnostics diagnostics;
+  return record(reader, diagnostics);
+}
+
+traces::TraceRecord call(double arrival, Prompt prompt, std::int64_t output = 1) {
+  const std::int64_t tokens = tokens_of(prompt);
+  return {Seconds(arrival), std::move(prompt), tokens, output, "", true};
+}
+
+}  // namespace
+
+TEST_CASE("a Fano factor is variance over mean of the counts in whole windows") {
+  // Windows of 10 s of 35 s hold 2, 0 and 1 calls: mean 1, variance 2/3. The call at 31 s is in no whole window.
+  CHECK(*fano_of({1, 9, 25, 31}, 35, 10) == doctest::Approx(2.0 / 3));
+  CHECK_FALSE(fano_of({1, 9}, 19, 10).has_value());
+  CHECK_FALSE(fano_of({31}, 35, 10).has_value());
+}
+
+TEST_CASE("the distance of two samples is the largest between their shares") {
+  // Up to 3: all of the one, and two of the other's four.
+  CHECK(ks_distance({1, 2, 3}, {2, 3, 4, 5}) == 0.5);
+  CHECK(ks_distance({1, 1, 7}, {1, 1, 7, 1, 1, 7}) == 0);
+  CHECK(ks_distance({}, {1}) == 1);
+}
+
+TEST_CASE("what is reused of each prompt, and since when") {
+  const auto reuse = reuse_of(recorded({call(0, {{1, 100}}), call(3, {{1, 60}, {2, 40}}), call(7, {{3, 50}}),
+                                        call(8, {{1, 80}}), call(9, {{1, 60}, {2, 40}, {4, 10}})}));
+  REQUIRE(reuse.size() == 5);
+  CHECK(reuse[0].tokens == 0);
+  CHECK((reuse[1].tokens == 60 && reuse[1].age == 3));
+  CHECK(reuse[2].tokens == 0);
+  CHECK((reuse[3].tokens == 80 && reuse[3].age == 8));   // the tokens from 60 to 80 came with the first alone
+  CHECK((reuse[4].tokens == 100 && reuse[4].age == 6));  // those of 2 at 3 s
+}
+
+TEST_CASE("halves are of the same time, and the second counts from its start") {
+  const auto [first, second] =
+      halves(recorded({call(0, {{1, 1}}), call(1, {{2, 1}}), call(7, {{3, 1}}), call(8, {{4, 1}})}));
+  CHECK((first.calls.size() == 2 && first.duration == 4));
+  REQUIRE(second.calls.size() == 2);
+  CHECK((second.calls[0].arrival == 3 && second.calls[1].arrival == 4 && second.duration == 4));
+}
+
+TEST_CASE("calls of a rounded clock are spread over its tick, those of another stay") {
+  std::vector<traces::TraceRecord> records;
+  for (int i = 0; i < 30; ++i) records.push_back(call(3 * (i / 10), {{1, 1}}));
+  const Recording spread = recorded(records);
+  CHECK(spread.tick == 3);
+  for (int i = 0; i < 30; ++i) {
+    const double arrival = spread.calls[static_cast<std::size_t>(i)].arrival;
+    CHECK((arrival >= 3 * (i / 10) && arrival < 3 * (i / 10) + 3));
+    if (i > 0) CHECK(arrival >= spread.calls[static_cast<std::size_t>(i - 1)].arrival);
+  }
+  CHECK(spread.calls[9].arrival > 0.5);
+  records.back().arrival = Seconds(6.01);
+  CHECK(recorded(records).tick == 0);
+  CHECK(recorded({call(0, {{1, 1}}), call(3, {{1, 1}})}).tick == 0);  // none at once
+}
+
+TEST_CASE("the fit of drifting arrivals finds their rate, and Fano factors of one that was made with known drifts") {
+  const auto law = std::dynamic_pointer_cast<const DriftingArrivals>(
+      read(arrivals(), "{kind: drifting, rate: 20 /s, drifts: [{cv: 0.6, time: 3 s}, {cv: 0.4, time: 100 s}]}"));
+  const auto clock = law->clock(RandomStream(5));
+  std::vector<double> starts;
+  while (starts.empty() || starts.back() <= 40'000) starts.push_back(clock->next().si());
+  starts.pop_back();
+  const DriftingArrivals fitted = fit_arrivals(starts, 40'000);
+  CHECK(fitted.rate.si() == doctest::Approx(20).epsilon(0.05));
+  CHECK(fitted.drifts.size() == 2);
+  for (const double window : {1.0, 10.0, 60.0, 600.0}) {
+    CAPTURE(window);
+    CHECK(fano(fitted, Seconds(window)) == doctest::Approx(fano(*law, Seconds(window))).epsilon(0.2));
+  }
+}
+
+TEST_CASE("no drift is found in poisson arrivals") {
+  for (std::uint64_t key = 1; key <= 10; ++key) {
+    RandomStream stream(key);
+    std::vector<double> starts;
+    for (double at = stream.exponential(0.2); at < 2'000; at += stream.exponential(0.2)) starts.push_back(at);
+    CHECK(fit_arrivals(starts, 2'000).drifts.empty());
+  }
+}
+
+TEST_CASE("fitted lengths are the quantiles of the recording, answers by the length of the prompt") {
+  std::vector<traces::TraceRecord> records;
+  // Prompts of 1 to 60 tokens; answers of 5 up to 30, and of 9 above.
+  for (int i = 1; i <= 60; ++i) records.push_back(call(i, {{static_cast<ContentId>(i), i}}, i <= 30 ? 5 : 9));
+  const JointLengths fitted = fit_lengths(recorded(records));
+  CHECK(fitted.prompt.front() == 1);
+  CHECK(fitted.prompt[fitted.prompt.size() / 2] == 30.5);
+  CHECK(fitted.prompt.back() == 60);
+  REQUIRE(fitted.parts.size() == 2);
+  CHECK(fitted.parts[0].output == std::vector<double>(fitted.shares.size(), 5));
+  CHECK(fitted.parts[1].output == std::vector<double>(fitted.shares.size(), 9));
+  CHECK_FALSE(fitted.continues.has_value());
+}
+
+TEST_CASE("what was fitted to a workload is like it, and is read back from its file") {
+  // A fit of what a workload of this kind sent has its lengths and its reuse.
+  WorkloadConfig truth;
+  Diagnostics diagnostics;
+  REQUIRE(workload_fields().read(
+      truth,
+      yaml("{requests: 4000, arrivals: {kind: drifting, rate: 4 /s, drifts: [{cv: 0.5, time: 20 s}]}, stream: {kind: "
+           "joint_lengths, shares: [0, 0.5, 1], prompt: [64, 640, 6400], parts: [{output: [5, 50, 500], reused: [0, "
+           "0.5, "
+           "0.5]}, {output: [5, 5, 5], reused: [0, 0, 1]}], continues: {age: [1, 20, 100], granularity: 64}}}"),
+      diagnostics));
+  const Recording sent = emitted(truth, 1000, 1);
+  const auto fitted = fit_workload(sent, "truth", diagnostics);
+  REQUIRE(fitted);
+  CHECK(fitted->source == "fitted to truth (fit): " + std::to_string(sent.calls.size()) + " calls in 1000 s");
+  YamlNode file = yaml(workload_file(*fitted));
+  REQUIRE(file.find("schema"));
+  CHECK(file.find("schema")->text == "workload/1");
+  file.erase("schema");
+  file.set("requests", YamlNode::scalar("9"));
+  WorkloadConfig back;
+  REQUIRE_MESSAGE(workload_fields().read(back, file, diagnostics), diagnostics.text(false));
+  const FitScore score = workloads::score(back, sent, sent);
+  CHECK(score.prompt.fit < 0.02);
+  CHECK(score.output.fit < 0.02);
+  CHECK(score.fano_1_s.in_band());
+  CHECK(score.fano_60_s.in_band());
+  CHECK(score.reuse_holds());
+  CHECK(*score.reuse.recorded > 0.2);
+}
+
+TEST_CASE("a trace without two times cannot be fitted") {
+  Diagnostics diagnostics;
+  CHECK_FALSE(fit_workload(recorded({call(0, {{1, 1}}), call(0, {{2, 1}})}), "burst.csv", diagnostics));
+  CHECK(diagnostics.text(false).find("burst.csv has no two calls at different times") != std::string::npos);
+}
+
+}  // namespace llmscape::workloads

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "workloads/arrivals/drifting.hpp"
+
+namespace llmscape::workloads {
+
+// Variance (of the population) over mean of the counts in the whole windows of [0, duration], all in seconds; nothing
+// below two windows or without an arrival in them. `arrivals` rise.
+std::optional<double> fano_of(const std::vector<double>& arrivals, double duration, double window);
+
+// The rate, and up to two drifts whose Fano factors in windows of 0.1 s to an eighth of the duration are nearest to
+// those of the arrivals (at least two, within `duration` seconds), seen as from a recording of this duration: there a
+// drift hides that is slower. A drift is taken only where it explains more than the scatter of a recording would.
+DriftingArrivals fit_arrivals(const std::vector<double>& arrivals, double duration);
+
+}  // namespace llmscape::workloads

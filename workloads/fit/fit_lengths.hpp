@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "workloads/fit/recording.hpp"
+#include "workloads/streams/joint_lengths.hpp"
+
+namespace llmscape::workloads {
+
+// The value at a share in [0, 1] of sorted values that are not empty: linear between the two nearest ranks, at
+// share (n - 1) from 0.
+double quantile_of(const std::vector<double>& sorted, double share);
+
+// Lengths by their quantiles in the recording (which holds at least one call), answers apart for up to ten equal parts
+// of the prompts, of 30 calls at least; heads that are reused where the trace knows contents.
+JointLengths fit_lengths(const Recording& recording);
+
+}  // namespace llmscape::workloads
