@@ -16,22 +16,22 @@ struct CpuPricer {
   int count;
 
   void operator()(const models::Gemm& g) const {
-    part.add(OperatorFamily::gemm, product_cost(cpu.products, cpu.threads, g), count);
+    add(OperatorFamily::gemm, product_cost(cpu.products, cpu.threads, g));
   }
   void operator()(const models::GroupedGemm& g) const {
     const models::Gemm all{g.rows, g.n, g.k, g.weights, g.activations};
     const double experts = std::max(1.0, g.experts_touched);
-    part.add(OperatorFamily::grouped_gemm, product_cost(cpu.products, cpu.threads, all, experts), count);
+    add(OperatorFamily::grouped_gemm, product_cost(cpu.products, cpu.threads, all, experts));
   }
   void operator()(const models::PrefillAttention& a) const {
-    part.add(OperatorFamily::prefill_attention, attention_cost(cpu.prefill_attention, cpu.threads, a), count);
+    add(OperatorFamily::prefill_attention, attention_cost(cpu.prefill_attention, cpu.threads, a));
   }
   void operator()(const models::DecodeAttention& a) const {
-    part.add(OperatorFamily::decode_attention, attention_cost(cpu.decode_attention, cpu.threads, a), count);
+    add(OperatorFamily::decode_attention, attention_cost(cpu.decode_attention, cpu.threads, a));
   }
   void operator()(const models::StateUpdate& u) const {
-    part.add(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
-             state_cost(cpu.decode_attention, cpu.threads, u), count);
+    add(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
+        state_cost(cpu.decode_attention, cpu.threads, u));
   }
   void operator()(const models::Elementwise& e) const { stream(OperatorFamily::elementwise, e); }
   void operator()(const models::Copy& c) const { stream(OperatorFamily::elementwise, c); }
@@ -39,9 +39,12 @@ struct CpuPricer {
   void operator()(const models::Collective&) const {}  // problems() refuses plans that have any
 
  private:
+  void add(OperatorFamily family, const KernelCost& cost) const {
+    part.add(family, cost, cost.bf16_flops * *cpu.compute_energy, count);
+  }
   template <class Operator>
   void stream(OperatorFamily family, const Operator& op) const {
-    part.add(family, elementwise_cost(cpu.elementwise, cpu.threads, op), count);
+    add(family, elementwise_cost(cpu.elementwise, cpu.threads, op));
   }
 };
 
@@ -64,7 +67,7 @@ class CpuStepModel final : public StepModel {
       tables_.add_states(part, batch);
       part += priced(models::attention_work(model_, plan_, batch));
     }
-    const PowerModel power{*cpu_.compute_energy, *cpu_.memory_energy, JoulesPerByte()};
+    const PowerModel power{Watts(), *cpu_.memory_energy, JoulesPerByte(), {}, 1};
     const Rates rates{static_cast<double>(cpu_.threads) * cpu_.products.rate, cpu_.products.bandwidth};
     return phases_of(part, rates, power, plan_.devices());
   }

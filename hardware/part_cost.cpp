@@ -14,13 +14,26 @@ Bound bound_of(Seconds time, Flops flops, Bytes bytes, const Rates& rates) {
   return arithmetic > memory ? Bound::arithmetic : Bound::memory;
 }
 
+// The joules of all devices' kernels, none above what they drew when they were timed: at a limit their clocks fell.
+void keep_below(Phase& phase, const PowerModel& power, int devices) {
+  Joules all;
+  for (const Joules energy : phase.energy) all += energy;
+  const Joules traffic = phase.energy_of(EnergyComponent::memory) + phase.energy_of(EnergyComponent::interconnect);
+  const double moved = all > Joules() ? traffic / all : 0;
+  const Joules most = (moved + (1 - moved) * power.slowed) * (devices * (*power.most * phase.time));
+  if (all <= most) return;
+  const double kept = most / all;
+  for (Joules& energy : phase.energy) energy *= kept;
+}
+
 }  // namespace
 
-void PartCost::add(OperatorFamily family, const KernelCost& cost, int count) {
+void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, int count) {
   const auto f = static_cast<std::size_t>(family);
   by_family[f] += count * cost.time;
   bf16_flops[f] += count * cost.bf16_flops;
   bytes[f] += count * cost.bytes;
+  work[f] += count * arithmetic;
   flops += count * cost.flops;
   expert_bytes += count * cost.expert_bytes;
 }
@@ -29,6 +42,7 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   for (std::size_t i = 0; i < by_family.size(); ++i) by_family[i] += other.by_family[i];
   for (std::size_t i = 0; i < bf16_flops.size(); ++i) bf16_flops[i] += other.bf16_flops[i];
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += other.bytes[i];
+  for (std::size_t i = 0; i < work.size(); ++i) work[i] += other.work[i];
   flops += other.flops;
   link_bytes += other.link_bytes;
   expert_bytes += other.expert_bytes;
@@ -48,16 +62,21 @@ StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel&
     phase.bytes = part.bytes[f];
     phase.busy_of(Resource::arithmetic) = part.bf16_flops[f] / rates.bf16;
     phase.busy_of(Resource::memory) = part.bytes[f] / rates.memory;
-    phase.energy_of(EnergyComponent::compute) = devices * (part.bf16_flops[f] * power.compute);
+    phase.energy_of(EnergyComponent::active) = devices * (power.active * part.by_family[f]);
+    phase.energy_of(EnergyComponent::compute) = devices * part.work[f];
     phase.energy_of(EnergyComponent::memory) = devices * (part.bytes[f] * power.memory);
     phase.bound = bound_of(part.by_family[f], part.bf16_flops[f], part.bytes[f], rates);
   }
   constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
-  if (!phases.has(kCollective)) return phases;
-  Phase& collective = phases.of(kCollective);
-  collective.busy_of(Resource::links) = collective.time;
-  collective.energy_of(EnergyComponent::interconnect) = devices * (part.link_bytes * power.link);
-  collective.bound = Bound::links;
+  if (phases.has(kCollective)) {
+    Phase& collective = phases.of(kCollective);
+    collective.busy_of(Resource::links) = collective.time;
+    collective.energy_of(EnergyComponent::interconnect) = devices * (part.link_bytes * power.link);
+    collective.bound = Bound::links;
+  }
+  if (power.most)
+    for (std::size_t f = 0; f < kOperatorFamilies; ++f)
+      if (phases.has(f)) keep_below(phases.of(f), power, devices);
   return phases;
 }
 

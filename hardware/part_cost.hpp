@@ -3,6 +3,7 @@
 #include "hardware/device.hpp"
 
 #include <numeric>
+#include <optional>
 
 namespace llmscape::hardware {
 
@@ -10,7 +11,7 @@ namespace llmscape::hardware {
 struct KernelCost {
   Seconds time;
   Flops flops;
-  Flops bf16_flops;      // the same work in units of bf16 work at equal unit time: what the energy of compute follows
+  Flops bf16_flops;      // the same work in units of bf16 work at equal unit time
   Bytes bytes;           // device memory traffic
   Bytes expert_bytes{};  // of it, weights of routed experts
 
@@ -33,21 +34,27 @@ struct PartCost {
   std::array<Seconds, kOperatorFamilies> by_family{};
   std::array<Flops, kOperatorFamilies> bf16_flops{};
   std::array<Bytes, kOperatorFamilies> bytes{};
+  std::array<Joules, kOperatorFamilies> work{};  // of arithmetic, whatever power limit it runs under
   Flops flops;
   Bytes link_bytes;
   Bytes expert_bytes;    // of `bytes`, weights of routed experts
   Seconds extrapolated;  // of the time, outside the range of the device's parameters
 
-  void add(OperatorFamily family, const KernelCost& cost, int count);
+  // A kernel `count` times, with the joules of its arithmetic.
+  void add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, int count);
   PartCost& operator+=(const PartCost& other);
   [[nodiscard]] Seconds of(OperatorFamily family) const { return by_family[static_cast<std::size_t>(family)]; }
   [[nodiscard]] Seconds time() const { return std::accumulate(by_family.begin(), by_family.end(), Seconds()); }
 };
 
-// Energy of work and traffic.
+// Energy of time and traffic; that of arithmetic is known kernel by kernel.
 struct PowerModel {
-  JoulesPerFlop compute;
+  Watts active;  // above idle, while a kernel runs
   JoulesPerByte memory, link;
+  // Above idle, the most that the kernels of a family drew when they were timed, at the boost clock. At a lower one all
+  // but traffic takes `slowed` of it.
+  std::optional<Watts> most;
+  double slowed = 1;
 };
 
 // What the parts of a device do at best: what `busy` is measured against.

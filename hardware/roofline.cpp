@@ -17,7 +17,7 @@ bool is_attention(OperatorFamily family) {
 
 void add_operator(PartCost& part, const Roofline& device, const models::Operator& op) {
   if (const auto* collective = std::get_if<models::Collective>(&op.what)) {
-    part.add(OperatorFamily::collective, {collective_time(*device.links, *collective), {}, {}, {}}, op.count);
+    part.add(OperatorFamily::collective, {collective_time(*device.links, *collective), {}, {}, {}}, Joules(), op.count);
     part.link_bytes += op.count * moved(*collective);
     return;
   }
@@ -29,7 +29,9 @@ void add_operator(PartCost& part, const Roofline& device, const models::Operator
   const double efficiency = is_attention(load.family) ? *device.attention_efficiency : *device.compute_efficiency;
   const Seconds time =
       std::max(flops / (efficiency * peak), bytes / (*device.memory_efficiency * *device.memory_bandwidth));
-  part.add(load.family, {*device.per_operator + time, flops, flops * (*device.peak_bf16 / peak), bytes}, op.count);
+  const Flops bf16_flops = flops * (*device.peak_bf16 / peak);
+  part.add(load.family, {*device.per_operator + time, flops, bf16_flops, bytes}, bf16_flops * *device.compute_energy,
+           op.count);
 }
 
 class RooflineStepModel final : public StepModel {
@@ -57,7 +59,7 @@ class RooflineStepModel final : public StepModel {
       tables_.add_states(part, batch);
       part += priced(models::attention_work(model_, plan_, batch));
     }
-    const PowerModel power{*device_.compute_energy, *device_.memory_energy, *device_.link_energy};
+    const PowerModel power{Watts(), *device_.memory_energy, *device_.link_energy, {}, 1};
     const Rates rates{*device_.peak_bf16, *device_.memory_bandwidth};
     return phases_of(part, rates, power, plan_.devices());
   }

@@ -23,7 +23,7 @@ Joules StepPhases::energy() const {
   for (std::size_t f = 0; f < kOperatorFamilies; ++f)
     if (has(f)) {
       const Phase& phase = at(f);
-#pragma GCC unroll 6
+#pragma GCC unroll 7
       for (std::size_t i = 0; i < kEnergyComponents; ++i) sum += phase.energy[i];
     }
   return sum;
@@ -62,7 +62,7 @@ StepCost cost_of(const StepPhases& phases) {
     cost.device += phase.time;
     cost.bytes += phase.bytes;
     Joules joules;
-#pragma GCC unroll 6
+#pragma GCC unroll 7
     for (std::size_t i = 0; i < kEnergyComponents; ++i) {
       energy[i] += phase.energy[i];
       joules += phase.energy[i];

@@ -23,8 +23,9 @@ inline constexpr int kOperatorFamilies = 8;
 inline constexpr std::array<std::string_view, kOperatorFamilies> kOperatorFamilyNames = {
     "gemm", "grouped_gemm", "prefill_attention", "decode_attention", "elementwise", "collective", "sampling", "host"};
 
-// Where the joules go. Static power is charged by the run over elapsed time, not by the step.
+// Where the joules go. Idle power is charged by the run over elapsed time, not by the step.
 enum class EnergyComponent {
+  active,  // what a device draws above idle because it runs a kernel, whatever that does
   compute,
   memory,        // main memory: HBM, LPDDR
   interconnect,  // between the devices of a replica
@@ -32,9 +33,9 @@ enum class EnergyComponent {
   conversion,    // analogue-to-digital converters
   write          // weights into compute-in-memory cells
 };
-inline constexpr int kEnergyComponents = 6;
+inline constexpr int kEnergyComponents = 7;
 inline constexpr std::array<std::string_view, kEnergyComponents> kEnergyComponentNames = {
-    "compute", "memory", "interconnect", "on_chip", "conversion", "write"};
+    "active", "compute", "memory", "interconnect", "on_chip", "conversion", "write"};
 
 // The parts of a device that can be what a step waits for: how busy each is says what to widen.
 enum class Resource {

@@ -28,21 +28,6 @@ bool widened_bytes(const models::Format& weights, const models::Format& inputs) 
   return weights.bytes == 1 && inputs.bytes > 1;
 }
 
-const Fields<EnergyParameters>& energy_fields() {
-  static const Fields<EnergyParameters> fields = [] {
-    using P = EnergyParameters;
-    Fields<P> f("energy", "dynamic energy of work and traffic");
-    f.add("compute", &P::compute, "of bf16 work; narrower formats take less as their peak is higher")
-        .required()
-        .at_least(0);
-    f.add("memory", &P::memory, "of device memory traffic").required().at_least(0);
-    f.add("link", &P::link, "of bytes moved between devices").required().at_least(0);
-    add_fit_fields(f);
-    return f;
-  }();
-  return fields;
-}
-
 }  // namespace
 
 const GemmParameters& Gpu::gemm_of(const models::Format& weights, const models::Format& inputs) const {
@@ -105,6 +90,26 @@ const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights, const 
   return own != expert_gemm_by_format.end() ? own->second : grouped_gemm();
 }
 
+Joules Gpu::work_of_gemm(const models::Format& weights, const models::Format& inputs, const KernelCost& cost) const {
+  const auto own = widened_bytes(weights, inputs) ? std::nullopt : energy.own_compute(weights.name);
+  return own ? cost.flops * *own : cost.bf16_flops * energy.compute;
+}
+
+Joules Gpu::work_of_experts(const models::Format& weights, const models::Format& inputs, const KernelCost& cost) const {
+  const auto own = widened_bytes(weights, inputs) ? std::nullopt : energy.own_experts(weights.name);
+  return own ? cost.flops * *own : cost.bf16_flops * energy.experts.value_or(energy.compute);
+}
+
+Joules Gpu::work_of_attention(const KernelCost& cost) const {
+  return energy.attention ? cost.flops * *energy.attention : cost.bf16_flops * energy.compute;
+}
+
+PowerModel Gpu::power() const {
+  PowerModel power{energy.active, energy.memory, energy.link, {}, clock * energy_of_operation(clock)};
+  if (energy.measured_limit) power.most = *energy.measured_limit - *idle;
+  return power;
+}
+
 std::vector<std::string> Gpu::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   return weights_too_large(*this, model, plan);
 }
@@ -152,7 +157,7 @@ Gpu Gpu::at_clock(double share) const {
   Gpu gpu = *this;
   gpu.clock = share;
   gpu.scale_peaks();
-  gpu.energy.compute *= energy_of_operation(share);
+  gpu.energy = gpu.energy.at_clock(share);
   const auto slow_products = [share](GemmParameters& p) {
     p.tile /= share;
     p.l2_bandwidth *= share;
@@ -226,7 +231,7 @@ const Fields<Gpu>& gpu_fields() {
     f.add_group("links", &Gpu::links, links_fields(), "how the devices of a replica are joined").required();
     f.add("load_bandwidth", &Gpu::load, "from the host's memory into the device's; absent: not known").above(0);
     f.add_group("host", &Gpu::host, host_fields(), "the host's time of a step").required();
-    f.add_group("energy", &Gpu::energy, energy_fields(), "dynamic energy").required();
+    f.add_group("energy", &Gpu::energy, gpu_energy_fields(), "energy above idle").required();
     return f;
   }();
   return fields;

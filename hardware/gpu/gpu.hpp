@@ -7,9 +7,11 @@
 #include "hardware/gpu/attention_sparse.hpp"
 #include "hardware/gpu/chip.hpp"
 #include "hardware/gpu/elementwise.hpp"
+#include "hardware/gpu/energy.hpp"
 #include "hardware/gpu/gemm.hpp"
 #include "hardware/gpu/kernel_set.hpp"
 #include "hardware/gpu/state_kernels.hpp"
+#include "hardware/part_cost.hpp"
 #include "hardware/power.hpp"
 
 #include <map>
@@ -18,13 +20,6 @@
 #include <string>
 
 namespace llmscape::hardware {
-
-// Dynamic energy; static power is the device's idle power.
-struct EnergyParameters : Fit {
-  JoulesPerFlop compute;  // of bf16 work; narrower formats take as much less as their peak is higher
-  JoulesPerByte memory;
-  JoulesPerByte link;  // moved between devices
-};
 
 // A GPU: the figures of its data sheet, and for each operator family the parameters of a physical kernel model that
 // were fitted with a serving engine's kernels.
@@ -74,6 +69,14 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights, const models::Format& inputs) const;
   [[nodiscard]] const GemmParameters& grouped_gemm_of(const models::Format& weights,
                                                       const models::Format& inputs) const;
+  // Joules of the arithmetic of a kernel, given what it costs.
+  [[nodiscard]] Joules work_of_gemm(const models::Format& weights, const models::Format& inputs,
+                                    const KernelCost&) const;
+  [[nodiscard]] Joules work_of_experts(const models::Format& weights, const models::Format& inputs,
+                                       const KernelCost&) const;
+  [[nodiscard]] Joules work_of_attention(const KernelCost&) const;
+  // What its kernels draw besides, at the clock that it has.
+  [[nodiscard]] PowerModel power() const;
   std::vector<std::string> widens;  // Arithmetic::widens
   [[nodiscard]] std::optional<Arithmetic> arithmetic() const override {
     return Arithmetic{peak_int8.has_value(), peak_fp8.has_value(), peak_fp4.has_value(), widens};

@@ -64,8 +64,7 @@ StepPhases GpuStepModel::phases(const models::Batch& batch) {
     tables_.add_states(part, batch);
     add_attention(part, batch);
   }
-  const PowerModel power{gpu_.energy.compute, gpu_.energy.memory, gpu_.energy.link};
-  return phases_of(part, {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, power, plan_.devices());
+  return phases_of(part, {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, gpu_.power(), plan_.devices());
 }
 
 void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
@@ -118,8 +117,8 @@ void GpuStepModel::add_attention(PartCost& part, AttentionLayers& layers,
       decode.time *= layers.decode_correction->factor(layers.decode);
   }
   if (layers.prefill.estimate_queries > 0 && !sparse) prefill += selection_cost(gpu_, layers.prefill, chunks);
-  part.add(OperatorFamily::prefill_attention, prefill, layers.count);
-  part.add(OperatorFamily::decode_attention, decode, layers.count);
+  part.add(OperatorFamily::prefill_attention, prefill, gpu_.work_of_attention(prefill), layers.count);
+  part.add(OperatorFamily::decode_attention, decode, gpu_.work_of_attention(decode), layers.count);
 }
 
 PartCost GpuStepModel::priced(const std::vector<models::Operator>& operators) {

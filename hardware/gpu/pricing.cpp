@@ -11,48 +11,56 @@ struct Pricer {
   int count;
 
   void operator()(const models::Gemm& g) const {
-    part.add(OperatorFamily::gemm, gemm_cost(gpu, gpu.gemm_of(g.weights, g.activations), g), count);
+    const KernelCost cost = gemm_cost(gpu, gpu.gemm_of(g.weights, g.activations), g);
+    part.add(OperatorFamily::gemm, cost, gpu.work_of_gemm(g.weights, g.activations, cost), count);
   }
   void operator()(const models::GroupedGemm& g) const {
-    part.add(OperatorFamily::grouped_gemm, grouped_gemm_cost(gpu, gpu.grouped_gemm_of(g.weights, g.activations), g),
-             count);
+    const KernelCost cost = grouped_gemm_cost(gpu, gpu.grouped_gemm_of(g.weights, g.activations), g);
+    part.add(OperatorFamily::grouped_gemm, cost, gpu.work_of_experts(g.weights, g.activations, cost), count);
   }
   void operator()(const models::PrefillAttention& a) const {
     if (runs_sparse(a, a.chunks)) {
-      part.add(OperatorFamily::prefill_attention, sparse_attention_cost(gpu, a, a.chunks), count);
+      attention(OperatorFamily::prefill_attention, sparse_attention_cost(gpu, a, a.chunks));
       return;
     }
     if (a.sparse_kernel.empty()) {
-      part.add(OperatorFamily::prefill_attention, prefill_attention_cost(gpu, gpu.prefill_attention_of(a), a, a.chunks),
-               count);
+      attention(OperatorFamily::prefill_attention,
+                prefill_attention_cost(gpu, gpu.prefill_attention_of(a), a, a.chunks));
     } else {
       models::PrefillAttention dense = a;
       dense.window = 0;
-      part.add(OperatorFamily::prefill_attention,
-               prefill_attention_cost(gpu, gpu.prefill_attention_of(dense), dense, dense.chunks), count);
+      attention(OperatorFamily::prefill_attention,
+                prefill_attention_cost(gpu, gpu.prefill_attention_of(dense), dense, dense.chunks));
     }
-    if (a.estimate_queries > 0) part.add(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks), count);
+    if (a.estimate_queries > 0) attention(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks));
   }
   void operator()(const models::DecodeAttention& a) const {
-    part.add(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a), a), count);
+    attention(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a), a));
   }
   void operator()(const models::StateUpdate& u) const {
-    part.add(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
-             state_cost(gpu, gpu.state_of(u.form), u), count);
+    attention(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
+              state_cost(gpu, gpu.state_of(u.form), u));
   }
   void operator()(const models::Elementwise& e) const {
-    part.add(OperatorFamily::elementwise, elementwise_cost(gpu, gpu.elementwise, e), count);
+    stream(OperatorFamily::elementwise, elementwise_cost(gpu, gpu.elementwise, e));
   }
   void operator()(const models::Copy& c) const {
-    part.add(OperatorFamily::elementwise, copy_cost(gpu, gpu.elementwise, c), count);
+    stream(OperatorFamily::elementwise, copy_cost(gpu, gpu.elementwise, c));
   }
   void operator()(const models::Sample& s) const {
-    part.add(OperatorFamily::sampling, sample_cost(gpu, gpu.elementwise, s), count);
+    stream(OperatorFamily::sampling, sample_cost(gpu, gpu.elementwise, s));
   }
   void operator()(const models::Collective& c) const {
-    part.add(OperatorFamily::collective, {collective_time(gpu.links, c), Flops(), Flops(), Bytes()}, count);
+    stream(OperatorFamily::collective, {collective_time(gpu.links, c), Flops(), Flops(), Bytes()});
     part.link_bytes += count * moved(c);
   }
+
+ private:
+  void attention(OperatorFamily family, const KernelCost& cost) const {
+    part.add(family, cost, gpu.work_of_attention(cost), count);
+  }
+  // A kernel whose arithmetic is nothing beside its traffic.
+  void stream(OperatorFamily family, const KernelCost& cost) const { part.add(family, cost, Joules(), count); }
 };
 
 }  // namespace

@@ -78,7 +78,8 @@ PartCost collectives_of(const Links& links, const std::vector<models::Operator>&
   PartCost part;
   for (const models::Operator& op : operators)
     if (const auto* collective = std::get_if<models::Collective>(&op.what))
-      part.add(OperatorFamily::collective, {collective_time(links, *collective), Flops(), Flops(), Bytes()}, op.count);
+      part.add(OperatorFamily::collective, {collective_time(links, *collective), Flops(), Flops(), Bytes()}, Joules(),
+               op.count);
   return part;
 }
 

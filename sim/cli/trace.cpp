@@ -29,13 +29,13 @@ Examples:
   llmscape trace slice trace.jsonl.zst -o hour.jsonl --from '10 min' --to '70 min' --rebase)";
 
 struct Arguments {
-  std::string trace, format, columns, time_unit, output;
+  std::string trace, format, columns, time_unit, output, page;
   int block_tokens = 16;
   double speedup = 1;
   std::int64_t first = 0;
   std::optional<std::int64_t> count;
   std::string from, to;
-  bool rebase = false, score = false;
+  bool rebase = false, sessions = false, passages = false, score = false;
   Messages messages;
 };
 
@@ -100,9 +100,13 @@ int convert(const Arguments& arguments) {
 }
 
 int fit(const Arguments& arguments) {
+  using workloads::FitStream;
+  const FitStream stream = arguments.sessions   ? FitStream::sessions
+                           : arguments.passages ? FitStream::passages
+                                                : FitStream::calls;
   Diagnostics diagnostics;
   if (const auto reader = open(arguments, diagnostics))
-    fit_trace(*reader, {arguments.trace, arguments.output, arguments.score}, diagnostics);
+    fit_trace(*reader, {arguments.trace, arguments.output, arguments.page, stream, arguments.score}, diagnostics);
   arguments.messages.show(diagnostics);
   return diagnostics.has_errors() ? kUsage : kDone;
 }
@@ -177,6 +181,15 @@ void add(CLI::App& app, Session& session) {
           "Workload to write, for 'workload: {preset: FILE, ...}' of a scenario; - is stdout, and nothing else "
           "is printed then")
       ->type_name("FILE");
+  fitted->add_option("--page", arguments->page, "Page of HTML to write, with trace and fit side by side")
+      ->type_name("FILE");
+  CLI::Option* sessions =
+      fitted->add_flag("--sessions", arguments->sessions,
+                       "Fit the trace's sessions, each call after the one before, instead of single calls");
+  fitted
+      ->add_flag("--passages", arguments->passages,
+                 "Fit questions with passages of a corpus by their popularity, instead of single calls")
+      ->excludes(sessions);
   fitted->add_flag("--score", arguments->score,
                    "Fit the first half of the time as well, and compare it with the second");
   fitted->callback([arguments, &session] { session.exit_code = fit(*arguments); });

@@ -5,8 +5,11 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <vector>
 
 #include "base/files.hpp"
+#include "sim/cli/version.hpp"
+#include "sim/report/trace_fit_page.hpp"
 #include "workloads/fit/score.hpp"
 
 namespace llmscape::cli {
@@ -15,11 +18,11 @@ void fit_trace(traces::TraceReader& reader, const TraceFitArguments& arguments, 
   const workloads::Recording recording = workloads::record(reader, diagnostics);
   if (diagnostics.has_errors()) return;
   const std::string name = std::filesystem::path(arguments.trace).filename().string();
-  const auto fitted = workloads::fit_workload(recording, name, diagnostics);
+  const auto fitted = workloads::fit_workload(recording, name, diagnostics, arguments.stream);
   const auto [first, second] = workloads::halves(recording);
-  const auto fitted_first = fitted && arguments.score
-                                ? workloads::fit_workload(first, "the first half of " + name, diagnostics)
-                                : std::nullopt;
+  const auto fitted_first = fitted && arguments.score ? workloads::fit_workload(first, "the first half of " + name,
+                                                                                diagnostics, arguments.stream)
+                                                      : std::nullopt;
   if (fitted_first && second.calls.empty())
     diagnostics.error({}, fmt::format("the second half of {} is empty: nothing can be scored", name));
   if (diagnostics.has_errors()) return;
@@ -31,11 +34,20 @@ void fit_trace(traces::TraceReader& reader, const TraceFitArguments& arguments, 
   }
   if (!arguments.output.empty()) write_file_atomically(arguments.output, file);
   fmt::print("{} calls in {:.0f} s, {}\n", recording.calls.size(), recording.duration, recording.format);
-  if (recording.tick > 0) fmt::print("times are rounded to {:g} s: calls are spread over that time\n", recording.tick);
-  fmt::print("\nthe fit beside the whole trace\n{}", text_of(workloads::score(*fitted, recording, recording)));
-  if (fitted_first)
-    fmt::print("\na fit of the first half beside the second\n{}",
-               text_of(workloads::score(*fitted_first, first, second)));
+  if (recording.tick > 0)
+    fmt::print("times are rounded to {:.3g} s: calls are spread over that time\n", recording.tick);
+  const workloads::FitScore whole = workloads::score(*fitted, recording, recording);
+  fmt::print("\nthe fit beside the whole trace\n{}", text_of(whole));
+  std::vector<report::ShownFit> shown = {{"The whole trace", recording, whole}};
+  workloads::FitScore half;
+  if (fitted_first) {
+    half = workloads::score(*fitted_first, first, second);
+    fmt::print("\na fit of the first half beside the second\n{}", text_of(half));
+    shown.push_back({"A fit of the first half beside the second", second, half});
+  }
+  if (!arguments.page.empty())
+    write_file_atomically(arguments.page,
+                          report::trace_fit_page(name, shown, fmt::format("llmscape {}", version().number)));
 }
 
 }  // namespace llmscape::cli

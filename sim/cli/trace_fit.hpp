@@ -4,12 +4,15 @@
 
 #include "base/diagnostics.hpp"
 #include "traces/request_trace.hpp"
+#include "workloads/fit/fit.hpp"
 
 namespace llmscape::cli {
 
 struct TraceFitArguments {
   std::string trace;   // as it was named
   std::string output;  // the workload's file; "-" is stdout; empty: none
+  std::string page;    // a page of the fit beside the trace; empty: none
+  workloads::FitStream stream = workloads::FitStream::calls;
   bool score = false;  // fit the first half as well, and hold it against the second
 };
 

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "sim/report/line_picture.hpp"
+
 namespace llmscape::report {
 namespace {
 
@@ -22,18 +24,6 @@ constexpr double kWideAxis = 30;  // labels that span more than this factor are 
 constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                       "#e69f00", "#56b4e9", "#a89d00"};
 constexpr std::string_view kPublished = "#8a929c";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
 
 std::string text_at(double x, double y, std::string_view anchor, std::string_view style, std::string_view text) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" {}>{}</text>\n", x, y, anchor, style,

@@ -30,7 +30,7 @@ std::vector<Block> blocks_of(const std::filesystem::path& page) {
 }
 
 std::vector<Command> commands_of(const Block& block) {
-  static const std::regex kCall("(\\$ )?((build/release/)?llmscape( .*)?)"), kCode(".*# exits ([0-9]+)");
+  static const std::regex kCall("(\\$ )?((build/release/)?llmscape( .*)?|awk -f .*)"), kCode(".*# exits ([0-9]+)");
   std::vector<Command> commands;
   std::string text;
   for (std::size_t i = 0; i < block.lines.size(); ++i) {

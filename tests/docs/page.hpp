@@ -21,7 +21,8 @@ struct Command {
   std::string text;
   int code = 0;  // as a comment at its end says: "# exits 1"
 };
-// The lines that call llmscape, with a prompt "$ " or without; a line that ends in a backslash goes on in the next.
+// The lines that call llmscape, or awk to make what it reads, with a prompt "$ " or without; a line that ends in a
+// backslash goes on in the next.
 std::vector<Command> commands_of(const Block& block);
 
 }  // namespace llmscape::test

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches submitted at once on A100s, with software of 2023 and 2024 (argonne-lcf/LLM-Inference-Bench @ 4211f5d,
-// Mutinifni/splitwise-sim @ 8f99e7d), and on H100s with their power (ml-energy/leaderboard @ 0cd52da): errors are
-// printed, and held to limits that guard them.
+// Mutinifni/splitwise-sim @ 8f99e7d): errors are printed, and held to limits that guard them.
 #include <doctest/doctest.h>
 
 #include <map>
@@ -54,19 +53,4 @@ TEST_CASE("prefill and decode of Llama-2-70B under the software of 2023: slopes 
   CHECK(*errors[0].rank > 0.9);
   // 45 ms a token whatever the degree: the host of 2023, which no kernel table knows.
   CHECK(*errors[1].bias < 0);
-}
-
-TEST_CASE("power of full batches on H100s: configurations in the right order, levels too low") {
-  const auto table = testing::reference_rows("ml_energy_h100.csv.gz", RowKind::batch, "ml_energy.yaml");
-  if (!table) return;
-  CHECK(table->rows.size() == 133);
-  const auto errors = testing::errors_of(*table, simulate_all(*table));
-  REQUIRE(errors.size() == 4);
-  for (const Comparison& metric : errors) {
-    print(metric.metric, metric);
-    CHECK(metric.count == 104);
-    CHECK(*metric.rank > 0.93);
-  }
-  CHECK(*errors[0].error_median < 0.22);  // time between tokens
-  CHECK(*errors[1].error_median < 0.42);  // power
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,8 +12,8 @@
 
 namespace llmscape::testing {
 
-// A table of the reference data, read by a mapping of tests/validation/rows; nothing, with a message, where there is no
-// such data.
+// A table of the reference data, read by a mapping of tests/validation/rows, or of an absolute path; nothing, with a
+// message, where there is no such data.
 inline std::optional<validation::MeasuredTable> reference_rows(const std::string& table, validation::RowKind kind,
                                                                const std::string& mapping) {
   const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
@@ -21,8 +22,9 @@ inline std::optional<validation::MeasuredTable> reference_rows(const std::string
     return std::nullopt;
   }
   Diagnostics diagnostics;
-  auto read = validation::read_measured_table(std::string(data) + "/measured/" + table, kind,
-                                              "tests/validation/rows/" + mapping, diagnostics);
+  auto read =
+      validation::read_measured_table(std::string(data) + "/measured/" + table, kind,
+                                      (std::filesystem::path("tests/validation/rows") / mapping).string(), diagnostics);
   if (!read) FAIL(diagnostics.text(false));
   return read;
 }

@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/yaml_lines.hpp"
 #include "workloads/fit/fit_arrivals.hpp"
 #include "workloads/fit/fit_lengths.hpp"
+#include "workloads/fit/fit_passages.hpp"
+#include "workloads/fit/fit_sessions.hpp"
 
 namespace llmscape::workloads {
 namespace {
@@ -25,21 +29,63 @@ std::string wrapped(std::string line) {
   return line;
 }
 
+// The calls of a program: each starts when those before it have ended, and an answer takes no time.
+void add_calls(Program& program, Recording& recording) {
+  std::vector<double> ends;
+  for (Stage& stage : program.stages) {
+    double at = program.start.si();
+    for (const int before : stage.after) at = std::max(at, ends[static_cast<std::size_t>(before)]);
+    at += stage.delay.si();
+    ends.push_back(at + stage.service.si());
+    if (stage.kind != Stage::Kind::model_call || at > recording.duration) continue;
+    RecordedCall& call = recording.calls.emplace_back();
+    call.arrival = at;
+    call.prompt_tokens = tokens_of(stage.prompt);
+    call.output_tokens = stage.output_tokens;
+    call.prompt = std::move(stage.prompt);
+    // Those of a session hand their answers on.
+    if (stage.output != 0) call.session = std::to_string(program.session);
+  }
+}
+
+std::shared_ptr<const Arrivals> poisson(double rate) {
+  auto out = std::make_shared<DriftingArrivals>();
+  out->rate = PerSecond(rate);
+  return out;
+}
+
 }  // namespace
 
 std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std::string& name,
-                                           Diagnostics& diagnostics) {
+                                           Diagnostics& diagnostics, FitStream stream) {
   if (recording.calls.size() < 2 || recording.duration <= 0) {
     diagnostics.error({}, fmt::format("{} has no two calls at different times: nothing can be fitted", name));
     return std::nullopt;
   }
-  std::vector<double> arrivals;
-  for (const RecordedCall& call : recording.calls) arrivals.push_back(call.arrival);
   WorkloadConfig out;
   out.source = fmt::format("fitted to {} ({}): {} calls in {:.0f} s", name, recording.format, recording.calls.size(),
                            recording.duration);
-  out.arrivals = std::make_shared<const DriftingArrivals>(fit_arrivals(arrivals, recording.duration));
-  out.stream = std::make_shared<const JointLengths>(fit_lengths(recording));
+  std::vector<double> starts;
+  if (stream == FitStream::sessions) {
+    SessionFit sessions = fit_sessions(recording, name, diagnostics);
+    if (!sessions.stream) return std::nullopt;
+    if (sessions.shrinking > 0.1)
+      diagnostics.warning({},
+                          fmt::format("{:.0f} % of the steps in sessions of {} shorten the context, which in the fit "
+                                      "only grows",
+                                      100 * sessions.shrinking, name));
+    out.stream = std::move(sessions.stream);
+    starts = std::move(sessions.starts);
+  } else {
+    if (stream == FitStream::calls) out.stream = std::make_shared<const JointLengths>(fit_lengths(recording));
+    else out.stream = fit_passages(recording, name, diagnostics);
+    if (!out.stream) return std::nullopt;
+    for (const RecordedCall& call : recording.calls) starts.push_back(call.arrival);
+  }
+  // Sessions that all begin at once say nothing of when others do, but how many there are.
+  out.arrivals = starts.size() > 1 && starts.front() < starts.back()
+                     ? fit_arrivals(starts, recording.duration)
+                     : poisson(static_cast<double>(starts.size()) / recording.duration);
   return out;
 }
 
@@ -52,14 +98,8 @@ Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t
   Recording out;
   out.format = "fit";
   out.duration = duration;
-  while (auto program = generator ? generator->next(diagnostics) : std::nullopt) {
-    RecordedCall& call = out.calls.emplace_back();
-    Stage& stage = program->stages.front();
-    call.arrival = program->start.si();
-    call.prompt_tokens = tokens_of(stage.prompt);
-    call.output_tokens = stage.output_tokens;
-    call.prompt = std::move(stage.prompt);
-  }
+  while (auto program = generator ? generator->next(diagnostics) : std::nullopt) add_calls(*program, out);
+  std::ranges::stable_sort(out.calls, {}, &RecordedCall::arrival);
   return out;
 }
 

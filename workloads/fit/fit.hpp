@@ -3,21 +3,26 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "workloads/fit/recording.hpp"
 #include "workloads/workload.hpp"
 
 namespace llmscape::workloads {
 
-// A workload whose calls are like those of the recording, without an end: arrivals by fit_arrivals, lengths and reuse
-// by fit_lengths. `name` of the recording goes into its source. Reports, and returns nothing, where there are no two
-// calls at different times.
-std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std::string& name,
-                                           Diagnostics& diagnostics);
+// What a program of a fit is.
+enum class FitStream {
+  calls,     // single calls, as in a replay: stream joint_lengths
+  sessions,  // those of the trace, each call after the one before: stream agents
+  passages,  // questions with passages that move from prompt to prompt: stream rag
+};
 
-// What the workload (with a stream or a mixture of single calls, arrivals that are open) sends within `duration`
-// seconds.
+// A workload that is like the recording, without an end: arrivals by fit_arrivals, of calls with lengths and reuse by
+// fit_lengths, of sessions by fit_sessions, or of questions by fit_passages. `name` of the recording goes into its
+// source. Reports, and returns nothing, where there are no two calls at different times, or no sessions or passages.
+std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std::string& name,
+                                           Diagnostics& diagnostics, FitStream stream = FitStream::calls);
+
+// What a workload with open arrivals sends within `duration` seconds, where answers take no time.
 Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed);
 
 // The workload as a file of the catalogue, schema workload/1, numbers by four digits.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/fit/fit_arrivals.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -156,12 +158,35 @@ std::optional<double> fano_of(const std::vector<double>& arrivals, double durati
   return (squares / static_cast<double>(windows) - mean * mean) / mean;
 }
 
-DriftingArrivals fit_arrivals(const std::vector<double>& arrivals, double duration) {
+DriftingArrivals fit_drifts(const std::vector<double>& arrivals, double duration) {
   DriftingArrivals out;
   const double rate = static_cast<double>(arrivals.size()) / duration;
   out.rate = PerSecond(rate);
   out.drifts = DriftSearch(rate, duration, seen_in(arrivals, duration)).best().drifts;
   return out;
+}
+
+std::shared_ptr<const Arrivals> fit_arrivals(const std::vector<double>& times, double duration) {
+  const DriftingArrivals drifting = fit_drifts(times, duration);
+  if (drifting.drifts.empty()) {
+    double sum = 0, squares = 0;
+    const auto gaps = static_cast<double>(times.size() - 1);
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      sum += times[i] - times[i - 1];
+      squares += (times[i] - times[i - 1]) * (times[i] - times[i - 1]);
+    }
+    const double mean = sum / gaps, cv = std::sqrt(std::max(0.0, squares / gaps - mean * mean)) / mean;
+    // The fourth moment of an exponential law is 9 times its variance squared: so far is a cv of 1 off by chance.
+    if (cv > 0 && cv < 1 - 3 * std::sqrt((9 - 1) / gaps) / 2) {
+      YamlNode law;
+      law.set("kind", YamlNode::scalar("gamma"));
+      law.set("rate", YamlNode::scalar(fmt::format("{} /s", drifting.rate.si())));
+      law.set("cv", YamlNode::scalar(fmt::format("{}", cv)));
+      Diagnostics diagnostics;
+      return arrivals().read(law, diagnostics);
+    }
+  }
+  return std::make_shared<const DriftingArrivals>(drifting);
 }
 
 }  // namespace llmscape::workloads

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,10 @@ std::optional<double> fano_of(const std::vector<double>& arrivals, double durati
 // The rate, and up to two drifts whose Fano factors in windows of 0.1 s to an eighth of the duration are nearest to
 // those of the arrivals (at least two, within `duration` seconds), seen as from a recording of this duration: there a
 // drift hides that is slower. A drift is taken only where it explains more than the scatter of a recording would.
-DriftingArrivals fit_arrivals(const std::vector<double>& arrivals, double duration);
+DriftingArrivals fit_drifts(const std::vector<double>& arrivals, double duration);
+
+// The law of the arrivals: drifting, or with gaps by a gamma law where no drift is found and the gaps are more regular
+// than those of a Poisson process, by three standard errors: calls that wait for each other, as those of one agent.
+std::shared_ptr<const Arrivals> fit_arrivals(const std::vector<double>& arrivals, double duration);
 
 }  // namespace llmscape::workloads

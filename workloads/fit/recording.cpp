@@ -2,6 +2,8 @@
 #include "workloads/fit/recording.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "base/random.hpp"
 #include "traces/prefix_reuse.hpp"
@@ -10,20 +12,23 @@ namespace llmscape::workloads {
 namespace {
 
 constexpr double kLeastTick = 0.1;  // seconds; a finer clock does not show in counts of a second
+constexpr double kOffTick = 0.02;   // of a tick
 
-// The least time between two arrivals that are not at once: of a clock that is rounded, its tick.
-double tick_of(const std::vector<RecordedCall>& calls) {
+// Of a rounded clock, its tick: the least time between two arrivals that are not at once, where 1 % of the calls or
+// more are at once and all times between are whole ticks, but for rounding of their own (Mooncake's 3 s are 2.999 s at
+// times).
+std::optional<double> tick_of(const std::vector<RecordedCall>& calls) {
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < calls.size(); ++i) gaps.push_back(calls[i].arrival - calls[i - 1].arrival);
+  std::size_t at_once = 0, whole = 0;
   double tick = 0;
-  for (std::size_t i = 1; i < calls.size(); ++i)
-    if (const double gap = calls[i].arrival - calls[i - 1].arrival; gap > 0 && (tick == 0 || gap < tick)) tick = gap;
-  return tick;
-}
-
-// Calls of different users that come at once, many times over, are a clock's doing.
-bool is_shared(const std::vector<RecordedCall>& calls) {
-  std::size_t at_once = 0;
-  for (std::size_t i = 1; i < calls.size(); ++i) at_once += calls[i].arrival == calls[i - 1].arrival;
-  return 100 * at_once >= calls.size();
+  for (const double gap : gaps) {
+    at_once += gap == 0;
+    if (gap > 0 && (tick == 0 || gap < tick)) tick = gap;
+  }
+  for (const double gap : gaps) whole += std::abs(gap / tick - std::round(gap / tick)) < kOffTick;
+  const bool rounded = tick >= kLeastTick && 100 * at_once >= calls.size() && whole == gaps.size();
+  return rounded ? std::optional(tick) : std::nullopt;
 }
 
 void spread(Recording& recording) {
@@ -53,9 +58,8 @@ Recording record(traces::TraceReader& trace, Diagnostics& diagnostics) {
   }
   out.format = trace.format();
   if (out.calls.empty()) return out;
-  const double tick = tick_of(out.calls);
-  if (tick >= kLeastTick && is_shared(out.calls)) {
-    out.tick = tick;
+  if (const auto tick = tick_of(out.calls)) {
+    out.tick = *tick;
     spread(out);
   }
   out.duration = out.calls.back().arrival;

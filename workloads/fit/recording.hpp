@@ -26,9 +26,9 @@ struct Recording {
   std::vector<RecordedCall> calls;
 };
 
-// Reads the trace to its end. Where no two times are nearer to each other than 0.1 s, but 1 % of the calls or more come
-// at once, the clock was rounded: calls are then spread at random over the time until its next tick, always in the same
-// way, since the trace does not say when within it they came.
+// Reads the trace to its end. Where 1 % of the calls or more come at once, and all times between calls are multiples of
+// 0.1 s or more, the clock was rounded: calls are then spread at random over the time until its next tick, always in
+// the same way, since the trace does not say when within it they came.
 Recording record(traces::TraceReader& trace, Diagnostics& diagnostics);
 
 // The calls of the first half of the time, and those of the second, which counts from its own start.

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/table.hpp"
 #include "workloads/fit/fit_arrivals.hpp"
@@ -27,6 +29,16 @@ std::vector<double> outputs_of(const Recording& recording) {
   return out;
 }
 
+// Calls of each session.
+std::vector<double> session_calls(const Recording& recording) {
+  std::map<std::string, double> calls;
+  for (const RecordedCall& call : recording.calls)
+    if (!call.session.empty()) ++calls[call.session];
+  std::vector<double> out;
+  for (const auto& [session, count] : calls) out.push_back(count);
+  return out;
+}
+
 // Nothing where the recording knows no content.
 std::optional<double> reuse_share(const Recording& recording) {
   double tokens = 0, reused = 0;
@@ -37,6 +49,21 @@ std::optional<double> reuse_share(const Recording& recording) {
   }
   for (const Reuse& head : reuse_of(recording)) reused += static_cast<double>(head.tokens);
   return known && tokens > 0 ? std::optional(reused / tokens) : std::nullopt;
+}
+
+// Of contents wherever they stood, as far as they were there.
+std::optional<double> known_share(const Recording& recording) {
+  double tokens = 0, known = 0;
+  std::unordered_map<ContentId, std::int64_t> seen;  // up to which token
+  for (const RecordedCall& call : recording.calls) {
+    tokens += static_cast<double>(call.prompt_tokens);
+    for (const Segment& segment : call.prompt)
+      if (const auto at = seen.find(segment.id); at != seen.end())
+        known += static_cast<double>(std::clamp<std::int64_t>(at->second - segment.offset, 0, segment.tokens));
+    for (const Segment& segment : call.prompt)
+      seen[segment.id] = std::max(seen[segment.id], segment.offset + segment.tokens);
+  }
+  return seen.empty() || tokens == 0 ? std::nullopt : std::optional(known / tokens);
 }
 
 // Nothing in windows that the recording's clock does not tell apart.
@@ -56,15 +83,27 @@ SeedBand band_of(std::vector<double> values) {
 
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 
-void add_row(Table& table, const char* name, const FitFigure& figure, bool holds) {
+using Rows = std::vector<std::vector<std::string>>;
+
+void add_row(Rows& rows, const char* name, const FitFigure& figure, bool holds) {
   if (!figure.recorded) return;
-  table.row({name, number(*figure.recorded), number(figure.fitted.mean),
-             fmt::format("{} to {}", number(figure.fitted.low), number(figure.fitted.high)), holds ? "yes" : "no"});
+  rows.push_back({name, number(*figure.recorded), number(figure.fitted.mean),
+                  fmt::format("{} to {}", number(figure.fitted.low), number(figure.fitted.high)),
+                  holds ? "yes" : "no"});
 }
 
-void add_row(Table& table, const char* name, const LengthScore& length) {
-  table.row({name, number(length.recordings), number(length.fit),
-             fmt::format("to {}", number(length.recordings + 0.02)), length.holds() ? "yes" : "no"});
+void add_row(Rows& rows, const char* name, const LengthScore& length) {
+  rows.push_back({name, number(length.recordings), number(length.fit),
+                  fmt::format("to {}", number(length.recordings + 0.02)), length.holds() ? "yes" : "no"});
+}
+
+// Windows of 1 s and longer, of which the recording has at least four.
+std::vector<double> windows_of(const Recording& recording) {
+  std::vector<double> out;
+  for (const double window :
+       {1.0, 2.0, 5.0, 10.0, 20.0, 60.0, 120.0, 300.0, 600.0, 1'800.0, 3'600.0, 10'800.0, 43'200.0, 86'400.0})
+    if (window <= std::max(1.0, recording.duration / 4)) out.push_back(window);
+  return out;
 }
 
 }  // namespace
@@ -88,38 +127,65 @@ bool FitScore::reuse_holds() const {
   return !reuse.recorded || std::abs(*reuse.recorded - reuse.fitted.mean) <= kReusePoints;
 }
 
+bool FitScore::anywhere_holds() const {
+  return !anywhere.recorded || std::abs(*anywhere.recorded - anywhere.fitted.mean) <= kReusePoints;
+}
+
 FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const Recording& recorded, int seeds) {
-  std::vector<double> prompts, outputs, rates, fanos_1, fanos_60, reuses;
+  std::vector<double> prompts, outputs, rates, fanos_1, fanos_60, reuses, known, calls;
+  FitScore out;
+  const std::vector<double> windows = windows_of(recorded);
+  std::vector<std::vector<double>> fanos(windows.size());
   for (int seed = 1; seed <= seeds; ++seed) {
-    const Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed));
+    Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed));
     const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
       to.insert(to.end(), more.begin(), more.end());
     };
     add(prompts, prompts_of(run));
     add(outputs, outputs_of(run));
+    add(calls, session_calls(run));
     rates.push_back(static_cast<double>(run.calls.size()) / run.duration);
     if (const auto fano = fano_in(run, 1)) fanos_1.push_back(*fano);
     if (const auto fano = fano_in(run, 60)) fanos_60.push_back(*fano);
     reuses.push_back(reuse_share(run).value_or(0));
+    known.push_back(known_share(run).value_or(0));
+    for (std::size_t i = 0; i < windows.size(); ++i)
+      if (const auto fano = fano_in(run, windows[i])) fanos[i].push_back(*fano);
+    if (seed == 1) out.sample = std::move(run);
   }
-  FitScore out;
   out.prompt = {ks_distance(prompts, prompts_of(recorded)), ks_distance(prompts_of(fitted_to), prompts_of(recorded))};
   out.output = {ks_distance(outputs, outputs_of(recorded)), ks_distance(outputs_of(fitted_to), outputs_of(recorded))};
+  if (!calls.empty())
+    out.session_calls = {ks_distance(calls, session_calls(recorded)),
+                         ks_distance(session_calls(fitted_to), session_calls(recorded))};
   out.rate = {static_cast<double>(recorded.calls.size()) / recorded.duration, band_of(rates)};
   out.fano_1_s = {fano_in(recorded, 1), band_of(fanos_1)};
   out.fano_60_s = {fano_in(recorded, 60), band_of(fanos_60)};
   out.reuse = {reuse_share(recorded), band_of(reuses)};
+  out.anywhere = {known_share(recorded), band_of(known)};
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    out.fanos.push_back({windows[i], {fano_in(recorded, windows[i]), band_of(fanos[i])}});
   return out;
+}
+
+Rows rows_of(const FitScore& score) {
+  Rows rows;
+  add_row(rows, "prompt lengths, KS", score.prompt);
+  add_row(rows, "output lengths, KS", score.output);
+  if (score.session_calls) add_row(rows, "calls of a session, KS", *score.session_calls);
+  add_row(rows, "calls /s", score.rate, score.rate.in_band());
+  add_row(rows, "Fano 1 s", score.fano_1_s, score.fano_1_s.in_band());
+  add_row(rows, "Fano 60 s", score.fano_60_s, score.fano_60_s.in_band());
+  add_row(rows, "prefix reuse", score.reuse, score.reuse_holds());
+  // Said where it is another figure.
+  if (score.anywhere.recorded && score.reuse.recorded && *score.anywhere.recorded > *score.reuse.recorded + 0.01)
+    add_row(rows, "reuse anywhere", score.anywhere, score.anywhere_holds());
+  return rows;
 }
 
 std::string text_of(const FitScore& score) {
   Table table({"figure", "recorded", "fit", "may be", "holds"});
-  add_row(table, "prompt lengths, KS", score.prompt);
-  add_row(table, "output lengths, KS", score.output);
-  add_row(table, "calls /s", score.rate, score.rate.in_band());
-  add_row(table, "Fano 1 s", score.fano_1_s, score.fano_1_s.in_band());
-  add_row(table, "Fano 60 s", score.fano_60_s, score.fano_60_s.in_band());
-  add_row(table, "prefix reuse", score.reuse, score.reuse_holds());
+  for (auto& row : rows_of(score)) table.row(std::move(row));
   return table.text();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "workloads/fit/fit.hpp"
@@ -31,17 +33,24 @@ struct LengthScore {
 
 struct FitScore {
   LengthScore prompt, output;
-  FitFigure rate, fano_1_s, fano_60_s;  // calls per second; variance over mean
-  FitFigure reuse;                      // share of the prompt tokens, by a cache without end that is empty at the start
+  std::optional<LengthScore> session_calls;  // how many a session has, where the fit has sessions
+  FitFigure rate, fano_1_s, fano_60_s;       // calls per second; variance over mean
+  FitFigure reuse;     // share of the prompt tokens, by a cache without end that is empty at the start
+  FitFigure anywhere;  // the same of contents wherever they stood in an earlier prompt
+  std::vector<std::pair<double, FitFigure>> fanos;  // by rising window in seconds, up to a quarter of the recording
+  Recording sample;                                 // what the fit sent with the first seed
   // Within three points.
   [[nodiscard]] bool reuse_holds() const;
+  [[nodiscard]] bool anywhere_holds() const;
 };
 
 // The workload run with seeds 1 to `seeds` for as long as `recorded`, beside it; `fitted_to` is what it was fitted to:
 // `recorded` itself, or another part of the trace.
 FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const Recording& recorded, int seeds = 20);
 
-// The score as a table for a terminal.
+// The figures in words: name, recorded, fit, what it may be, "yes" or "no".
+std::vector<std::vector<std::string>> rows_of(const FitScore& score);
+// The same as a table for a terminal.
 std::string text_of(const FitScore& score);
 
 }  // namespace llmscape::workloads

@@ -59,10 +59,13 @@ TEST_CASE("a decode of Llama-3.2-1B takes 6.198 ms and 21.55 mJ by the closed fo
   CHECK(time.si() == Approx(6.198e-3).epsilon(1e-4));
   CHECK(1 / time.si() == Approx(161.3).epsilon(1e-3));
   const auto parts = step_energy(chip, load);
-  CHECK(parts[0].si() == Approx(0.124e-3).epsilon(4e-3));  // 0.1 pJ per multiply-add
-  CHECK(parts[1].si() == Approx(20.31e-3).epsilon(1e-3));  // 4 pJ/bit
-  CHECK(parts[5].si() == Approx(0.494e-3).epsilon(1e-3));  // 0.1 pJ/bit into the macros
-  const Joules energy = parts[0] + parts[1] + parts[5] + chip.idle_power() * time;
+  const auto part = [&](EnergyComponent component) { return parts[static_cast<std::size_t>(component)]; };
+  const Joules cells = part(EnergyComponent::compute), dram = part(EnergyComponent::memory),
+               writes = part(EnergyComponent::write);
+  CHECK(cells.si() == Approx(0.124e-3).epsilon(4e-3));   // 0.1 pJ per multiply-add
+  CHECK(dram.si() == Approx(20.31e-3).epsilon(1e-3));    // 4 pJ/bit
+  CHECK(writes.si() == Approx(0.494e-3).epsilon(1e-3));  // 0.1 pJ/bit into the macros
+  const Joules energy = cells + dram + writes + chip.idle_power() * time;
   CHECK(energy.si() == Approx(21.55e-3).epsilon(1e-3));
   CHECK(1 / energy.si() == Approx(46.4).epsilon(1e-3));
 }

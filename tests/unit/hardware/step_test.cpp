@@ -7,6 +7,8 @@
 namespace llmscape::hardware::step_test {
 namespace {
 
+Joules spent(const StepCost& cost, EnergyComponent c) { return cost.energy[static_cast<std::size_t>(c)]; }
+
 Seconds family(const StepCost& cost, OperatorFamily f) { return cost.by_family[static_cast<std::size_t>(f)]; }
 
 // `decodes` sequences over `context` tokens each.
@@ -133,23 +135,25 @@ TEST_CASE("two tensor-parallel ranks split a step's bytes and pay for its collec
 TEST_CASE("energy follows work and bytes of all devices") {
   const Gpu gpu = worked_gpu("h100-sxm");
   const StepCost cost = decode_step(gpu, llama_8b(), 32, 1024, {2, 1, 1, 1});
-  CHECK(cost.energy[0].si() == doctest::Approx(2 * cost.flops.si() * 0.51e-12));
-  CHECK(cost.energy[1].si() == doctest::Approx(2 * cost.bytes.si() * 10.6e-12 * 8));
-  CHECK(cost.energy[2] > Joules());
+  CHECK(spent(cost, EnergyComponent::active) == Joules());
+  CHECK(spent(cost, EnergyComponent::compute).si() == doctest::Approx(2 * cost.flops.si() * 0.51e-12));
+  CHECK(spent(cost, EnergyComponent::memory).si() == doctest::Approx(2 * cost.bytes.si() * 10.6e-12 * 8));
+  CHECK(spent(cost, EnergyComponent::interconnect) > Joules());
 }
 
 TEST_CASE("a step that would draw more than the power limit draws the limit, on less energy of work") {
   Gpu gpu = worked_gpu("h100-sxm");
   const StepCost free = decode_step(gpu, llama_8b(), 32, 1024);
-  const double dynamic = free.energy[0].si() + free.energy[1].si();
+  const auto compute = EnergyComponent::compute, memory = EnergyComponent::memory;
+  const double dynamic = (spent(free, compute) + spent(free, memory)).si();
   const double headroom = dynamic / free.device.si() / 1.25;
   gpu.tdp.value = *gpu.idle + Watts(headroom);
   const StepCost capped = decode_step(gpu, llama_8b(), 32, 1024);
-  CHECK((capped.energy[0] + capped.energy[1]).si() == doctest::Approx(headroom * capped.device.si()));
+  CHECK((spent(capped, compute) + spent(capped, memory)).si() == doctest::Approx(headroom * capped.device.si()));
   CHECK(capped.device > free.device);
   CHECK(capped.device < 1.25 * free.device);  // what it took at the full clock's energy
-  CHECK(capped.energy[0] < free.energy[0]);
-  CHECK(capped.energy[1].si() == doctest::Approx(free.energy[1].si()));
+  CHECK(spent(capped, compute) < spent(free, compute));
+  CHECK(spent(capped, memory).si() == doctest::Approx(spent(free, memory).si()));
 }
 
 TEST_CASE("leaving the fitted range warns once per family, naming the device") {
@@ -165,11 +169,14 @@ TEST_CASE("leaving the fitted range warns once per family, naming the device") {
         "decodes, 131072 tokens)");
 }
 
-TEST_CASE("a token of an 8B model costs an H200 1.62 J at batch 1, in 3.86 ms of reading weights") {
+TEST_CASE("a token of an 8B model costs an H200 2.34 J at batch 1: 15 GB of weights, and 4.5 ms of a board at work") {
   const Gpu gpu = catalog_gpu("h200");
   const StepCost cost = decode_step(gpu, llama_8b(), 1, 1);
-  const double dynamic = cost.energy[0].si() + cost.energy[1].si() + cost.energy[2].si();
-  CHECK(dynamic + gpu.idle_power().si() * 3.86e-3 == doctest::Approx(1.62).epsilon(0.01));
+  const Joules above_idle = std::accumulate(cost.energy.begin(), cost.energy.end(), Joules());
+  const Joules all = above_idle + *gpu.idle * cost.device;
+  // 15.01 GB at 58 pJ a byte, 15.0 Gflop at 0.6545 pJ, and 116 + 209 W.
+  CHECK(all.si() == doctest::Approx(0.8706 + 0.0098 + 325 * cost.device.si()).epsilon(0.002));
+  CHECK(all.si() == doctest::Approx(2.34).epsilon(0.005));
 }
 
 TEST_CASE("twice the peak, or twice the peak and the multiprocessors, never slows a step") {

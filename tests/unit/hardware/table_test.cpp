@@ -121,7 +121,8 @@ TEST_CASE("a decode step is its layers, each entry as often as it is called, wit
   CHECK(family(cost, OperatorFamily::sampling) == Approx(2));
   CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * 20));  // 2 sequences over 16 tokens
   CHECK(cost.device.si() == Approx(88 * kMicrosecond));
-  CHECK(cost.energy[0].si() == Approx(88 * kMicrosecond * 100));  // busy less idle
+  const auto compute = static_cast<std::size_t>(EnergyComponent::compute);
+  CHECK(cost.energy[compute].si() == Approx(88 * kMicrosecond * 100));  // busy less idle
   CHECK(cost.sync == Seconds());
   CHECK(model->range_warnings().empty());
 }

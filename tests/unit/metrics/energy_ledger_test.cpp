@@ -17,7 +17,8 @@ TEST_CASE("the ledger adds up by component and by group") {
   CHECK(ledger.total() == Joules(321));
   CHECK(EnergyLedger::total_of(ledger.by_group().at("gpu")) == Joules(301));
   CHECK(ledger.by_group().begin()->first == "edge");
-  CHECK(name_of_spending(0) == "compute");
+  CHECK(name_of_spending(0) == "active");
+  CHECK(name_of_spending(1) == "compute");
   CHECK(name_of_spending(kStatic) == "static");
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("the fit of drifting arrivals finds their rate, and Fano factors of on
   std::vector<double> starts;
   while (starts.empty() || starts.back() <= 40'000) starts.push_back(clock->next().si());
   starts.pop_back();
-  const DriftingArrivals fitted = fit_arrivals(starts, 40'000);
+  const DriftingArrivals fitted = fit_drifts(starts, 40'000);
   CHECK(fitted.rate.si() == doctest::Approx(20).epsilon(0.05));
   CHECK(fitted.drifts.size() == 2);
   for (const double window : {1.0, 10.0, 60.0, 600.0}) {
@@ -106,8 +106,24 @@ TEST_CASE("no drift is found in poisson arrivals") {
     RandomStream stream(key);
     std::vector<double> starts;
     for (double at = stream.exponential(0.2); at < 2'000; at += stream.exponential(0.2)) starts.push_back(at);
-    CHECK(fit_arrivals(starts, 2'000).drifts.empty());
+    CHECK(fit_drifts(starts, 2'000).drifts.empty());
   }
+}
+
+TEST_CASE("gaps that are more regular than chance are kept so, and those of a Poisson process are not taken for it") {
+  std::vector<double> regular, poisson;
+  RandomStream stream(3);
+  for (double at = 0, chance = 0; regular.size() < 1'000;) {
+    regular.push_back(at += stream.gamma(4, 0.5));  // mean 2 s, cv 1 / 2
+    poisson.push_back(chance += stream.exponential(2));
+  }
+  const auto law = fit_arrivals(regular, regular.back());
+  CHECK(law->mean_rate()->si() == doctest::Approx(0.5).epsilon(0.07));
+  const YamlNode written = arrivals().write(*law, 2);
+  REQUIRE(written.find("kind"));
+  CHECK(written.find("kind")->text == "gamma");
+  CHECK(std::stod(written.find("cv")->text) == doctest::Approx(0.5).epsilon(0.07));
+  CHECK(arrivals().write(*fit_arrivals(poisson, poisson.back()), 2).find("kind")->text == "drifting");
 }
 
 TEST_CASE("fitted lengths are the quantiles of the recording, answers by the length of the prompt") {

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a GPU draws above idle: time, work and traffic, and the limit that its kernels were timed under.
+#include "hardware/gpu/pricing.hpp"
+
+#include "closed_form_cases.hpp"
+
+namespace llmscape::hardware {
+namespace {
+
+using doctest::Approx;
+
+// 1 W at work, 1 pJ a flop and a bit.
+Gpu round_figures() {
+  Gpu gpu = worked_gpu("h100-sxm");
+  gpu.energy = {};
+  gpu.energy.active = Watts(1);
+  gpu.energy.compute = JoulesPerFlop(1e-12);
+  gpu.energy.memory = JoulesPerByte(8e-12);
+  gpu.tdp.value = Watts(1e6);
+  return gpu;
+}
+
+Joules work(const Gpu& gpu, const models::AnyOperator& what) {
+  const std::array operators = {models::Operator{what, 1}};
+  const PartCost part = price(gpu, operators);
+  return std::accumulate(part.work.begin(), part.work.end(), Joules());
+}
+
+TEST_CASE("a step takes the board's watts at work for as long as it lasts, beside work and bytes") {
+  const Gpu gpu = round_figures();
+  const Decodes decodes(32, 1024);
+  const engine::EngineCost cost = step(gpu, llama_8b(), decodes.batch);
+  CHECK(energy(cost, EnergyComponent::active).si() == Approx(cost.device.si()));
+  CHECK(energy(cost, EnergyComponent::compute).si() == Approx(cost.flops.si() * 1e-12));
+  CHECK(energy(cost, EnergyComponent::memory).si() == Approx(cost.bytes.si() * 8e-12));
+}
+
+TEST_CASE("GEMMs, experts and attention have joules of their own, and so have formats") {
+  Gpu gpu = round_figures();
+  const models::Format bf16, fp8{"fp8", 1}, int8{"int8", 1, 0, 0};
+  const auto gemm = [](const models::Format& weights, const models::Format& inputs) {
+    return models::Gemm{1000, 1000, 1000, weights, inputs};
+  };
+  models::GroupedGemm experts;
+  experts.rows = experts.n = experts.k = 1000;
+  experts.experts_touched = 4;
+  models::DecodeAttention attention;
+  attention.sequences = 1;
+  attention.heads = attention.kv_heads = 1;
+  attention.head_dim = 100;
+  attention.attended = {2500, 2500};  // 2 x 200 x 2,500 flop
+  CHECK(work(gpu, gemm(bf16, bf16)).si() == Approx(2e-3));
+  CHECK(work(gpu, gemm(fp8, fp8)).si() == Approx(1e-3));  // twice the peak, half the joules
+  CHECK(work(gpu, experts).si() == Approx(2e-3));
+  CHECK(work(gpu, attention).si() == Approx(1e-6));
+
+  gpu.energy.experts = JoulesPerFlop(3e-12);
+  gpu.energy.attention = JoulesPerFlop(5e-12);
+  gpu.energy.by_format["fp8"] = {JoulesPerFlop(0.7e-12), JoulesPerFlop(2e-12)};
+  CHECK(work(gpu, gemm(bf16, bf16)).si() == Approx(2e-3));
+  CHECK(work(gpu, gemm(fp8, fp8)).si() == Approx(1.4e-3));
+  CHECK(work(gpu, gemm(fp8, bf16)).si() == Approx(2e-3));  // widened: bf16 work
+  CHECK(work(gpu, gemm(int8, int8)).si() == Approx(1e-3));
+  CHECK(work(gpu, experts).si() == Approx(6e-3));
+  experts.weights = experts.activations = fp8;
+  CHECK(work(gpu, experts).si() == Approx(4e-3));
+  CHECK(work(gpu, attention).si() == Approx(5e-6));
+}
+
+TEST_CASE("no family draws more than the board did while its kernels were timed, and no step is slower for it") {
+  Gpu gpu = round_figures();
+  gpu.idle.value = Watts(100);
+  gpu.energy.compute = JoulesPerFlop(2e-12);
+  const Prompt prompt(4096);
+  const engine::EngineCost free = step(gpu, llama_8b(), prompt.batch);
+  const auto gemms = static_cast<std::size_t>(OperatorFamily::gemm);
+  const auto watts = [&](const engine::EngineCost& cost) {
+    return (cost.energy_by_family[gemms] / cost.by_family[gemms]).si();
+  };
+  REQUIRE(watts(free) > 1000);
+  gpu.energy.measured_limit = Watts(700);
+  const engine::EngineCost limited = step(gpu, llama_8b(), prompt.batch);
+  CHECK(watts(limited) == Approx(600));
+  CHECK(limited.device == free.device);
+  gpu.tdp.value = Watts(700);  // at its own limit a step runs as it was timed
+  CHECK(step(gpu, llama_8b(), prompt.batch).device == free.device);
+  gpu.power_limit = Watts(500);
+  CHECK(step(gpu, llama_8b(), prompt.batch).device > free.device);
+}
+
+TEST_CASE("an H100 that decodes 128 sequences draws what its time, its bytes and its work come to") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const Decodes decodes(128, 1024);
+  const engine::EngineCost cost = step(gpu, llama_8b(), decodes.batch);
+  // 209 W at work; 15.0 GB of weights and 17.2 GB of keys and values at 58 pJ a byte, 2 x 7.5e9 x 128 flop at 0.6545
+  // pJ, attention's 4 x 4,096 x 131,072 x 32 at 0.274.
+  const double joules = 32.2e9 * 58e-12 + 1.92e12 * 0.6545e-12 + 6.9e10 * 0.274e-12;
+  CHECK(total_energy(cost).si() == Approx(209 * cost.device.si() + joules).epsilon(0.01));
+}
+
+TEST_CASE("at a lower clock a board at work takes fewer watts, and work fewer joules") {
+  const EnergyParameters slow = [] {
+    EnergyParameters energy;
+    energy.active = Watts(200);
+    energy.compute = JoulesPerFlop(1e-12);
+    energy.experts = energy.attention = JoulesPerFlop(2e-12);
+    energy.by_format["fp8"].experts = JoulesPerFlop(4e-12);
+    energy.memory = JoulesPerByte(8e-12);
+    return energy.at_clock(0.8);
+  }();
+  CHECK(slow.active.si() == Approx(200 * 0.8 * 0.64));
+  CHECK(slow.compute.si() == Approx(0.64e-12));
+  CHECK(slow.experts->si() == Approx(1.28e-12));
+  CHECK(slow.attention->si() == Approx(1.28e-12));
+  CHECK(slow.by_format.at("fp8").experts->si() == Approx(2.56e-12));
+  CHECK(slow.memory.si() == Approx(8e-12));
+}
+
+}  // namespace
+}  // namespace llmscape::hardware

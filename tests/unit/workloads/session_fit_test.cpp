@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/workloads/support.hpp"
+#include "workloads/fit/fit_sessions.hpp"
+#include "workloads/fit/score.hpp"
+
+namespace llmscape::workloads {
+namespace {
+
+// A session of the id: a system prompt of 100 tokens, a task of 50, an answer of 10, a result of 30 after 2 s, then
+// three sub-calls with 5 tokens of their own, whose answers of 20 the last call reads.
+void add_session(Recording& recording, double start, ContentId id) {
+  const std::string name = "s" + std::to_string(id);
+  Prompt context = {{1, 100}, {10 * id, 50}};
+  recording.calls.push_back({start, 150, 10, context, name});
+  context.push_back({10 * id + 1, 40});  // the answer and the result
+  recording.calls.push_back({start + 2, 190, 10, context, name});
+  for (ContentId branch = 0; branch < 3; ++branch)
+    recording.calls.push_back({start + 3, 205, 20, {{1, 100}, {10 * id, 50}, {10 * id + 2 + branch, 55}}, name});
+  recording.calls.push_back({start + 4, 260, 10, {{1, 100}, {10 * id, 50}, {10 * id + 6, 110}}, name});
+}
+
+Recording twenty_sessions() {
+  Recording out;
+  for (ContentId id = 1; id <= 20; ++id) add_session(out, 10 * static_cast<double>(id), id);
+  out.duration = 210;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("sessions are fitted as tasks of agents: prompts, growth, times, sub-calls") {
+  Diagnostics diagnostics;
+  const SessionFit fitted = fit_sessions(twenty_sessions(), "trace", diagnostics);
+  REQUIRE_MESSAGE(fitted.stream, diagnostics.text(false));
+  CHECK(fitted.starts.size() == 20);
+  CHECK(fitted.starts[1] == 20);
+  CHECK(fitted.shrinking == 0);
+  const YamlNode stream = streams().write(*fitted.stream);
+  const auto of = [&](const char* law, const char* key) { return stream.find(law)->find(key)->text; };
+  CHECK(stream.find("system_prompt")->text == "100");
+  CHECK(of("task", "value") == "50");
+  CHECK(of("calls", "value") == "3");         // without sub-calls
+  CHECK(of("tool_result", "value") == "30");  // 190 - 150 - 10
+  CHECK(of("tool_time", "value") == "2 s");
+  CHECK(of("fan_out", "value") == "3");
+  CHECK(stream.find("fan_out_chance")->text == "0.5");  // one of two steps
+  CHECK(of("subtask", "value") == "5");                 // 205 - 190 - 10
+}
+
+TEST_CASE("a fit of sessions has their calls, and each continues the one before") {
+  Diagnostics diagnostics;
+  Recording recorded;
+  for (ContentId id = 1; id <= 60; ++id) {
+    std::int64_t tokens = 100;
+    for (int call = 0; call < 1 + static_cast<int>(id % 4); ++call, tokens += 60)
+      recorded.calls.push_back({7.0 * static_cast<double>(id) + call, tokens, 10, {{id, tokens}}, std::to_string(id)});
+  }
+  recorded.duration = 430;
+  const auto fitted = fit_workload(recorded, "trace", diagnostics, FitStream::sessions);
+  REQUIRE_MESSAGE(fitted, diagnostics.text(false));
+  const FitScore score = workloads::score(*fitted, recorded, recorded);
+  REQUIRE(score.session_calls);
+  CHECK(score.session_calls->fit < 0.05);
+  CHECK(score.prompt.fit < 0.05);
+  // 15 sessions each of 1 to 4 calls of 100, 160, 220 and 280 tokens: 4 x 100 + 3 x 160 + 2 x 220 + 280 tokens, of
+  // which 3 x 100 + 2 x 160 + 220 were there: 52.5 %.
+  CHECK(*score.reuse.recorded == doctest::Approx(0.525));
+  CHECK(score.reuse.fitted.mean == doctest::Approx(0.525).epsilon(0.03));
+  // A fit of single calls has no sessions to compare.
+  CHECK_FALSE(workloads::score(*fit_workload(recorded, "trace", diagnostics), recorded, recorded).session_calls);
+}
+
+TEST_CASE("contexts that shrink are said, and a trace without sessions is refused") {
+  Diagnostics diagnostics;
+  Recording recorded;
+  for (int i = 0; i < 9; ++i) recorded.calls.push_back({1.0 * i, 100 - i, 1, {}, "one"});
+  recorded.duration = 8;
+  REQUIRE(fit_workload(recorded, "shrinking.csv", diagnostics, FitStream::sessions));
+  CHECK(diagnostics.text(false).find("100 % of the steps in sessions of shrinking.csv shorten the context") !=
+        std::string::npos);
+  for (RecordedCall& call : recorded.calls) call.session.clear();
+  CHECK_FALSE(fit_workload(recorded, "plain.csv", diagnostics, FitStream::sessions));
+  CHECK(diagnostics.text(false).find("plain.csv has no two calls of one session") != std::string::npos);
+}
+
+}  // namespace llmscape::workloads
