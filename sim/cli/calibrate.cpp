@@ -146,7 +146,7 @@ void add(CLI::App& app, Session& session) {
   verb->add_option(
           "--family", arguments->families,
           "Fit only these: gemm, expert_gemm, prefill_attention, decode_attention, latent_attention, elementwise, "
-          "collectives")
+          "collectives, energy")
       ->type_name("NAME,...")
       ->delimiter(',')
       ->check(CLI::IsMember(hardware::kFittableFamilies));
