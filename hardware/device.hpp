@@ -111,6 +111,8 @@ struct Device {
   }
   // The serving engine whose kernels its fits are of; empty: of none in particular.
   [[nodiscard]] virtual std::string kernels() const { return {}; }
+  // Of which measured steps its steps are made, in words; empty: of none.
+  [[nodiscard]] virtual std::string step_table() const { return {}; }
   // The same device with that engine's kernels; nothing: it has no such set, or knows no sets.
   [[nodiscard]] virtual std::shared_ptr<const Device> with_kernels_of(const std::string& /*engine*/) const {
     return nullptr;

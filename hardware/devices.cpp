@@ -8,6 +8,7 @@
 #include "hardware/roofline.hpp"
 #include "hardware/split/attention_offload.hpp"
 #include "hardware/split/pipeline.hpp"
+#include "hardware/steps/steps_device.hpp"
 #include "hardware/table/table_device.hpp"
 #include "models/memory.hpp"
 #include "models/token_plan.hpp"
@@ -79,6 +80,8 @@ const Family<Device>& devices() {
                                                   pipeline_split_fields()));
     kinds.push_back(member<AttentionOffload, Device>(
         "attention_offload", "attention and KV cache on one device, GEMMs on another", attention_offload_fields()));
+    kinds.push_back(member<StepsDevice, Device>("steps", "another device, corrected by measured steps of one model",
+                                                steps_fields()));
     return Family<Device>("device", "kind", std::move(kinds));
   }();
   return family;

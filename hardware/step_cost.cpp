@@ -74,6 +74,7 @@ StepCost cost_of(const StepPhases& phases) {
   cost.energy = energy;
   for (std::size_t i = 0; i < kResources; ++i) cost.busy[i] = std::min(busy[i], cost.device);
   cost.extrapolated = phases.extrapolated;
+  cost.tabled = phases.tabled;
   cost.flops = phases.flops;
   cost.expert_bytes = phases.expert_bytes;
   return cost;

@@ -90,6 +90,7 @@ class StepPhases {
   [[nodiscard]] Joules energy() const;
 
   Seconds extrapolated;  // of the time, outside the range of the parameters that priced it
+  double tabled = 0;     // how far measured steps correct it: 1 within their reach, 0 beyond (hardware/steps)
   Flops flops;           // of one device
   Bytes expert_bytes;    // of the bytes: weights of routed experts
 
@@ -107,12 +108,13 @@ struct StepCost {
   std::array<Joules, kOperatorFamilies> energy_by_family{};  // sums to the same
   std::array<Seconds, kResources> busy{};  // of one device: how long each part works at its peak; at most the step
   Seconds extrapolated;                    // of the device's time, outside the range of its parameters
+  double tabled = 0;                       // of the step: StepPhases::tabled
   Flops flops;                             // of one device
   Bytes expert_bytes;                      // of `bytes`: weights of routed experts
   Bytes bytes;                             // memory traffic of one device
 
   // Adds `share` of another step, which runs before or after this one; a family's bound stays that of whichever takes
-  // more of its time.
+  // more of its time, and `tabled` this one's.
   void add(const StepCost& other, double share);
   // Adds `share` of another's joules alone: work that is done beside this step.
   void add_energy(const StepCost& other, double share);

@@ -13,9 +13,10 @@ namespace {
 constexpr double kMilliseconds = 1e-3;
 
 // Columns that every table has.
-enum Common { kFramework, kVersion, kDevice, kOperator, kKernel, kLatency, kCommonColumns };
+enum Common { kFramework, kVersion, kDevice, kOperator, kKernel, kLatency, kPower, kPowerLimit, kCommonColumns };
 
-// A table whose rows are read into `into`; the first row names device and software.
+// A table whose rows are read into `into`; the first row names device and software. Tables with watts hold kernels of
+// another version of the engine than those of times alone: their rows are readings of power and no more.
 class Table : public CsvTable {
  public:
   Table(const std::string& path, const std::vector<CsvColumn>& own, KernelTables& into, Diagnostics& diagnostics)
@@ -27,14 +28,26 @@ class Table : public CsvTable {
       if (!CsvTable::next()) return false;
       if (first_) {
         add_name(into_.device, text(kDevice));
-        add_name(into_.software, fmt::format("{} {}", text(kFramework), text(kVersion)));
+        if (!has(kPower)) add_name(into_.software, software());
       }
       first_ = false;
     } while (!passed_over(engine(), text(kDevice), text(kOperator), text(kKernel)).empty());
     return true;
   }
   [[nodiscard]] std::string engine() const { return engine_of_framework(text(kFramework)); }
+  [[nodiscard]] std::string software() const { return fmt::format("{} {}", text(kFramework), text(kVersion)); }
   [[nodiscard]] std::optional<Seconds> time() const { return read_time(*this, kLatency, kMilliseconds); }
+  // Adds the row to its list, or to the readings of power.
+  template <class Case>
+  void keep(std::vector<Timed<Case>>& list, Case what, Seconds time) {
+    if (!has(kPower)) {
+      list.push_back({std::move(what), time, engine()});
+      return;
+    }
+    const auto power = positive(kPower), limit = positive(kPowerLimit);
+    if (power && limit)
+      into_.power.push_back({std::move(what), time, Watts(*power), Watts(*limit), engine(), software()});
+  }
   // Reports and returns false unless the row is one of `operation`.
   [[nodiscard]] bool is_of(std::string_view operation) const {
     if (text(kOperator) == operation) return true;
@@ -44,8 +57,8 @@ class Table : public CsvTable {
 
  private:
   static std::vector<CsvColumn> with_common(const std::vector<CsvColumn>& own) {
-    std::vector<CsvColumn> columns = {{"framework"}, {"version"},       {"device"},
-                                      {"op_name"},   {"kernel_source"}, {"latency"}};
+    std::vector<CsvColumn> columns = {{"framework"},     {"version"}, {"device"},       {"op_name"},
+                                      {"kernel_source"}, {"latency"}, {"power", false}, {"power_limit", false}};
     columns.insert(columns.end(), own.begin(), own.end());
     return columns;
   }
@@ -69,8 +82,7 @@ void read_gemm(const std::string& path, KernelTables& into, Diagnostics& diagnos
     const bool gemm = table.is_of("gemm");
     const auto m = table.whole(kM, 1), n = table.whole(kN, 1), k = table.whole(kK, 1);
     const auto time = table.time();
-    if (gemm && m && n && k && time)
-      into.gemm.push_back({{*m, *n, *k, format_name(table.text(kFormat))}, *time, table.engine()});
+    if (gemm && m && n && k && time) table.keep(into.gemm, {*m, *n, *k, format_name(table.text(kFormat))}, *time);
   }
 }
 
@@ -114,11 +126,11 @@ void read_attention(const std::string& path, KernelTables& into, Diagnostics& di
       continue;
     const std::string format = format_name(table.text(kFormat)), kv_format = format_name(table.text(kKvFormat));
     if (!decode)
-      into.prefill_attention.push_back(
-          {{*sequences, *tokens, *cached, *heads, *kv_heads, *head_dim, format, kv_format}, *time, table.engine()});
+      table.keep(into.prefill_attention,
+                 {*sequences, *tokens, *cached, *heads, *kv_heads, *head_dim, format, kv_format}, *time);
     else if (*tokens == 1)
-      into.decode_attention.push_back(
-          {{*sequences, *cached + 1, *heads, *kv_heads, *head_dim, format, kv_format}, *time, table.engine()});
+      table.keep(into.decode_attention, {*sequences, *cached + 1, *heads, *kv_heads, *head_dim, format, kv_format},
+                 *time);
     else table.error(kTokens, fmt::format("'isl' must be 1 in a decode; got {}", *tokens));
   }
 }
@@ -143,12 +155,11 @@ void read_moe(const std::string& path, KernelTables& into, Diagnostics& diagnost
                ep = table.whole(kEp, 1);
     const auto time = table.time();
     if (moe && tokens && hidden && width && per_token && experts && tp && ep && time)
-      into.expert_layer.push_back(
-          {{*tokens, *hidden, *width, *experts, *per_token, *tp, *ep, 0, std::string(table.text(kRouting)),
-            format_name(table.text(kFormat)),
-            own_rows_alone(table.engine(), table.text(kKernel), format_name(table.text(kFormat)))},
-           *time,
-           table.engine()});
+      table.keep(into.expert_layer,
+                 {*tokens, *hidden, *width, *experts, *per_token, *tp, *ep, 0, std::string(table.text(kRouting)),
+                  format_name(table.text(kFormat)),
+                  own_rows_alone(table.engine(), table.text(kKernel), format_name(table.text(kFormat)))},
+                 *time);
   }
 }
 
@@ -185,7 +196,7 @@ void read_quantisation(const std::string& path, KernelTables& into, Diagnostics&
   }
 }
 
-// Tables of watts hold the same kernels of another version of the engine.
+// Whole modules: attention with its projections, norms and cache writes.
 void leave_out(const std::string& /*path*/, KernelTables& /*into*/, Diagnostics& /*diagnostics*/) {}
 
 // The tables count elements.
@@ -243,8 +254,7 @@ void read_library_collectives(const std::string& path, KernelTables& into, Diagn
 }  // namespace
 
 std::vector<KernelTableFormat> aiconfigurator_tables() {
-  return {{"AIConfigurator power", {"power", "power_limit"}, leave_out},
-          {"AIConfigurator modules", {"architecture", "latency"}, leave_out},
+  return {{"AIConfigurator modules", {"architecture", "latency"}, leave_out},
           {"AIConfigurator latent attention", {"mla_dtype"}, read_latent_attention},
           {"AIConfigurator quantisation", {"quant_dtype"}, read_quantisation},
           {"AIConfigurator gemm", {"gemm_dtype"}, read_gemm},

@@ -131,6 +131,14 @@ using TimedCollective = Timed<CollectiveCase>;
 using TimedCopy = Timed<CopyCase>;
 using TimedLaunch = Timed<LaunchCase>;
 
+// The mean power of a board that repeats one kernel, with its limit.
+struct PowerReading {
+  KernelCase what;
+  Seconds time;  // of one launch, above 0
+  Watts power, limit;
+  std::string engine{}, software{};  // as in Timed; with its version, as the file names it
+};
+
 // All that is known of one device: what calibration reads, whatever the file's format was. Each list is sorted by its
 // case and engine, and holds both once.
 struct KernelTables {
@@ -145,7 +153,8 @@ struct KernelTables {
   std::vector<TimedCollective> collective;
   std::vector<TimedCopy> copy;
   std::vector<TimedLaunch> launch;
-  std::string device, software;  // as the files name them
+  std::vector<PowerReading> power;  // in the order of the files: one kernel may have been read twice
+  std::string device, software;     // as the files name them
   // What the times span, where the files say: "KERNEL_ONLY", or "CUDA_EVENT" (gaps between launches included).
   std::string clock;
   // The keys and values of attention kernels were still in L2 from the launch before.

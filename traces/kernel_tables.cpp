@@ -69,6 +69,7 @@ void append(KernelTables& into, KernelTables from) {
   std::apply(
       [&](auto&... to) { std::apply([&](auto&... records) { (append_list(to, records), ...); }, lists_of(from)); },
       lists_of(into));
+  append_list(into.power, from.power);
   add_name(into.device, from.device);
   add_name(into.software, from.software);
 }

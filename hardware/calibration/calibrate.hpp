@@ -15,8 +15,9 @@
 
 namespace llmscape::hardware {
 
-inline constexpr std::array<std::string_view, 7> kFittableFamilies = {
-    "gemm", "expert_gemm", "prefill_attention", "decode_attention", "latent_attention", "elementwise", "collectives"};
+inline constexpr std::array<std::string_view, 8> kFittableFamilies = {
+    "gemm",        "expert_gemm", "prefill_attention", "decode_attention", "latent_attention", "elementwise",
+    "collectives", "energy"};
 
 struct Gpu;
 

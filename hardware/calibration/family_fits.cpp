@@ -23,10 +23,6 @@ namespace {
 constexpr std::int64_t kWidestHead = 128;       // wider ones take smaller tiles
 constexpr std::uint64_t kRowsKey = 0x726f7773;  // any fixed number
 
-// Products of one token inside a graph take a few microseconds. A table whose fastest takes longer than this was timed
-// with launches from Python.
-constexpr Seconds kLaunchBound(20e-6);
-constexpr double kAboveFloor = 3;
 // Engines that run another's library for products of a format (DeepGEMM).
 struct SameLibrary {
   std::string_view engine, format, as;

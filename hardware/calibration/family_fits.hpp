@@ -14,6 +14,11 @@ namespace llmscape::hardware {
 
 inline constexpr std::size_t kFewestFittedRows = 20;  // of a family; fewer say too little to hold some out
 
+// Products of one token inside a graph take a few microseconds. A table whose fastest takes longer than this was timed
+// with launches from Python, and tells nothing below three times that floor.
+inline constexpr Seconds kLaunchBound(20e-6);
+inline constexpr double kAboveFloor = 3;
+
 // A family's form fitted to the rows of one format, and those rows for a correction of it.
 template <class Parameters>
 struct FormFit {

@@ -6,6 +6,7 @@
 #include "hardware/calibration/elementwise_fit.hpp"
 #include "hardware/calibration/family_fits.hpp"
 #include "hardware/calibration/fitted_group.hpp"
+#include "hardware/calibration/power_fit.hpp"
 #include "traces/engine_kernels.hpp"
 
 #include <fmt/format.h>
@@ -71,6 +72,7 @@ class GpuFit {
     if (wanted("decode_attention")) decode_attention();
     if (wanted("latent_attention")) latent_attention();
     if (wanted("collectives")) collectives();
+    if (wanted("energy") && own_) energy();
     return std::move(reports_);
   }
 
@@ -271,6 +273,17 @@ class GpuFit {
       kept.items.push_back(fitted_group(collective_fields(), fit.parameters));
     }
     (links ? *links : groups_).set("collectives", std::move(kept));
+  }
+
+  // Of the board, whichever engine's kernels it was read with.
+  void energy() {
+    const auto& readings = fits_.tables().power;
+    auto fit = fit_power(fits_.gpu, readings, request_.most_rows);
+    if (!fit) return;
+    fit->parameters.source = fmt::format("{} on {}, {}: {}; link as it was", readings.front().software,
+                                         fits_.tables().device, request_.records, summary_of(fit->report));
+    groups_.set("energy", fitted_group(gpu_energy_fields(), std::move(fit->parameters)));
+    reports_.push_back(std::move(fit->report));
   }
 
   [[nodiscard]] static std::vector<std::string> formats_of_kv(const std::string& base) {

@@ -15,6 +15,7 @@
 #include "hardware/calibration/calibrate.hpp"
 #include "hardware/device_entry.hpp"
 #include "hardware/gpu/gpu.hpp"
+#include "sim/cli/calibrate_steps.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
@@ -32,15 +33,22 @@ constexpr const char* kFooter =
 Frontier, a folder of LLMServingSim's profiler, or a folder of these. All are of one device. The
 data sheet comes from the base; families without rows keep its parameters.
 
+With --steps a RECORD is of whole steps: what 'llmscape engine' wrote, or a CSV table with the columns
+prompt_tokens, decodes, context and device_ms or step_ms of a server that a scenario describes. The result
+corrects the base near these steps, and is the base elsewhere.
+
 Use the result in a scenario as {preset: ./my-gpu.yaml}.
 
 Examples:
   llmscape calibrate bench.json --base h100-sxm -o my-gpu.yaml
-  llmscape calibrate tables/h100 --base h100-sxm --family gemm,decode_attention -o my-gpu.yaml)";
+  llmscape calibrate tables/h100 --base h100-sxm --family gemm,decode_attention -o my-gpu.yaml
+  llmscape calibrate --steps engine.json --base cpu-epyc-vm -o my-cpu.yaml
+  llmscape calibrate --steps steps.csv --scenario server.yaml -o my-server.yaml)";
 
 struct Arguments {
   std::vector<std::string> records, families, siblings;
-  std::string base, output, report;
+  std::string base, output, report, scenario;
+  bool steps = false;
   std::size_t rows = 1500;
   Messages messages;
 };
@@ -92,7 +100,16 @@ std::vector<hardware::Sibling> siblings_of(const std::vector<std::string>& named
 
 int calibrate(const Arguments& arguments) {
   Diagnostics diagnostics;
-  const auto base = base_description(arguments.base, diagnostics);
+  if (arguments.steps) {
+    const bool done =
+        calibrate_steps({arguments.records, arguments.base, arguments.scenario, arguments.output}, diagnostics);
+    arguments.messages.show(diagnostics);
+    return done ? kDone : kUsage;
+  }
+  if (arguments.base.empty())
+    diagnostics.error({std::make_shared<const SourceText>(SourceText{"calibrate", ""})},
+                      "needs --base: the device whose data sheet counts");
+  const auto base = arguments.base.empty() ? std::nullopt : base_description(arguments.base, diagnostics);
   const auto tables = traces::read_kernel_tables(arguments.records, diagnostics);
   auto siblings = siblings_of(arguments.siblings, diagnostics);
   std::optional<hardware::Calibration> calibration;
@@ -117,14 +134,19 @@ void add(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("calibrate", "Fit a device's kernel parameters to timed kernels");
   verb->footer(kFooter);
   verb->add_option("records", arguments->records, "What was measured on the device")->type_name("RECORD")->required();
-  verb->add_option("--base", arguments->base, "Device of the catalogue, or a device file, with the data sheet")
-      ->type_name("NAME|FILE")
-      ->required();
+  CLI::Option* base =
+      verb->add_option("--base", arguments->base, "Device of the catalogue, or a device file, with the data sheet")
+          ->type_name("NAME|FILE");
+  CLI::Option* steps = verb->add_flag("--steps", arguments->steps, "The records are of steps, not of kernels");
+  verb->add_option("--scenario", arguments->scenario, "Instead of --base: the server that tables of steps are of")
+      ->type_name("FILE")
+      ->needs(steps)
+      ->excludes(base);
   verb->add_option("-o,--output", arguments->output, "Device file to write")->type_name("FILE")->required();
   verb->add_option(
           "--family", arguments->families,
           "Fit only these: gemm, expert_gemm, prefill_attention, decode_attention, latent_attention, elementwise, "
-          "collectives")
+          "collectives, energy")
       ->type_name("NAME,...")
       ->delimiter(',')
       ->check(CLI::IsMember(hardware::kFittableFamilies));
@@ -140,6 +162,8 @@ void add(CLI::App& app, Session& session) {
       ->check(CLI::Range(20, 1'000'000))
       ->capture_default_str();
   verb->add_option("--report", arguments->report, "File for errors and parameters as JSON")->type_name("FILE");
+  for (const char* of_kernels : {"--family", "--sibling", "--rows", "--report"})
+    steps->excludes(verb->get_option(of_kernels));
   arguments->messages.add_options(*verb);
   verb->callback([arguments, &session] { session.exit_code = calibrate(*arguments); });
 }

@@ -301,6 +301,8 @@ std::string summary(const result::RunResult& r, bool colour) {
   if (!r.links.empty()) figures += busiest_links(r.links);
   for (const result::RetrievalResult& retrieval : r.retrieval) figures += searches(retrieval);
   if (r.steps > 0) figures += where_the_time_went(r);
+  for (const result::StepTableUse& use : r.step_tables)
+    figures += line("steps", fmt::format("{} within the range of {}", percent(use.inside), use.table));
   if (r.intervals) figures += intervals(r);
   const bool valid = r.verdict.state == State::valid;
   std::string out = headline(r, colour) + precisions(r) + losses(r) + (valid ? figures : painted(figures, "2", colour));

@@ -178,6 +178,13 @@ struct AreaResult {
   double output_tokens_per_s_per_mm2 = 0;
 };
 
+// How often a device with measured steps (hardware/steps) priced by them.
+struct StepTableUse {
+  std::string table;       // which measured steps, in words
+  std::int64_t steps = 0;  // of the devices that have it
+  double inside = 0;       // share of them within its range; those at its edge by a part
+};
+
 // What the errors of the kernel models could make of a metric ("ttft_s.p99"): from `low` to `high` with 90 %
 // probability.
 struct Interval {
@@ -314,6 +321,7 @@ struct RunResult {
   std::vector<RetrievalResult> retrieval;  // a station if it was asked something, and the hosts
   std::array<double, 4> provenance{};      // share of step time by Tag; all 0 when no step ran
   double extrapolated = 0;                 // share of step time outside the range of its parameters, whatever their tag
+  std::vector<StepTableUse> step_tables;   // of groups whose devices have one
   std::optional<Intervals> intervals;      // where they were asked for
   std::vector<std::pair<std::string, double>> time_share;  // of step time, by operator family
   std::vector<std::string> warnings;

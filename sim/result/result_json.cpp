@@ -284,6 +284,8 @@ std::string to_json(const RunResult& r) {
                    {"mean", r.pte->mean},
                    {"mean_computed", r.pte->mean_computed},
                    {"mean_tokens", r.pte->mean_tokens}};
+  for (const StepTableUse& use : r.step_tables)
+    json["step_tables"].push_back({{"table", use.table}, {"steps", use.steps}, {"inside", use.inside}});
   if (r.steps > 0) json["work"] = work(r.work);
   if (r.work.expert_bytes > 0) json["work"]["expert_bytes"] = r.work.expert_bytes;
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);

@@ -118,9 +118,27 @@ std::vector<StoreResult> kv_stores(const Parts& parts, Seconds end) {
   return results;
 }
 
+namespace {
+
+void add_step_tables(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result) {
+  for (std::size_t r = 0; r < totals.size(); ++r) {
+    std::string table = parts.devices[r]->step_table();
+    if (table.empty()) continue;
+    auto use = std::ranges::find(result.step_tables, table, &StepTableUse::table);
+    if (use == result.step_tables.end()) use = result.step_tables.insert(use, StepTableUse{std::move(table), 0, 0});
+    use->steps += totals[r].steps;
+    use->inside += totals[r].tabled_steps;
+  }
+  for (StepTableUse& use : result.step_tables)
+    if (use.steps > 0) use.inside /= static_cast<double>(use.steps);
+}
+
+}  // namespace
+
 void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result) {
   std::array<double, hardware::kOperatorFamilies> seconds{};
   double all = 0;
+  add_step_tables(parts, totals, result);
   for (const auto& t : totals) result.extrapolated += t.extrapolated.si();
   for (std::size_t r = 0; r < totals.size(); ++r) {
     const auto tags = parts.devices[r]->provenance();

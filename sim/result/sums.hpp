@@ -19,7 +19,7 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway);
 std::vector<StoreResult> kv_stores(const Parts& parts, Seconds end);
 
 // Which operators the time of steps went to, and what the figures behind them are worth: time_share, provenance,
-// extrapolated, bottleneck.
+// extrapolated, step_tables, bottleneck.
 void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotals>& totals, RunResult& result);
 
 // By group of devices, by its name.

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "base/files.hpp"
 #include "sim/run/run.hpp"
 
@@ -12,11 +15,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// As the record's context calls it, by its file's name where that was a path.
+std::string model_name(const traces::EngineRecord& record) {
+  const auto called = record.context.find("model");
+  fs::path name = called == record.context.end() ? fs::path() : fs::path(called->second).filename();
+  if (name.extension() == ".yaml" || name.extension() == ".json") name = name.stem();
+  const std::string text = name.string();
+  const auto odd = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-' && c != '_';
+  };
+  return text.empty() || text.front() == '.' || std::ranges::any_of(text, odd) ? "model" : text;
+}
+
 // As the engine serves: each step is planned when the one before has ended, and nothing is found in a prefix cache.
 std::string scenario_text(const traces::EngineRecord& record) {
   return fmt::format(
       "schema: scenario/1\n"
-      "model: {{hf_config: model.yaml}}\n"
+      "model: {{hf_config: \"{}.yaml\"}}\n"
       "hardware: {{devices: []}}\n"
       "serving:\n"
       "  batcher: {{policy: vllm_v1, max_num_seqs: {}, max_num_batched_tokens: {}, async_scheduling: false, "
@@ -25,7 +40,8 @@ std::string scenario_text(const traces::EngineRecord& record) {
       "  kv_blocks: {}\n"
       "  cuda_graphs: {}\n"
       "workload: {{replay: {{trace: trace.jsonl}}}}\n",
-      record.max_sequences, record.max_batched_tokens, record.block_tokens, record.kv_blocks, record.graphs);
+      model_name(record), record.max_sequences, record.max_batched_tokens, record.block_tokens, record.kv_blocks,
+      record.graphs);
 }
 
 std::string trace_text(const traces::EngineRecord& record) {
@@ -54,7 +70,7 @@ Replay::Replay(const traces::EngineRecord& record, YamlNode device, const scenar
                Diagnostics& diagnostics)
     : folder_(fs::temp_directory_path() / fmt::format("llmscape-replay-{}", getpid())) {
   const fs::path file = folder_ / "scenario.yaml";
-  write_file_atomically(folder_ / "model.yaml", record.model);
+  write_file_atomically(folder_ / (model_name(record) + ".yaml"), record.model);
   write_file_atomically(folder_ / "trace.jsonl", trace_text(record));
   YamlNode root =
       read_yaml(std::make_shared<const SourceText>(SourceText{file.string(), scenario_text(record)}), diagnostics);

@@ -11,6 +11,7 @@
 #include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/requests.hpp"
+#include "sim/validation/step_table.hpp"
 #include "sim/validation/steps.hpp"
 
 using namespace llmscape;
@@ -70,5 +71,27 @@ TEST_CASE("steps of a recorded engine take what the kernels say, and its request
     CHECK(out.error("tpot", "mean") < 0.05);
     CHECK(out.error("ttft", "mean") < 0.03);
     CHECK(out.error("makespan", "mean") < 0.01);
+  }
+}
+
+TEST_CASE("four fifths of an engine's steps correct the prices of the others") {
+  for (const std::string model : {"small", "medium", "large"}) {
+    CAPTURE(model);
+    Diagnostics diagnostics;
+    const auto record = traces::read_engine_record(kFolder + model + ".json.gz", diagnostics);
+    REQUIRE_MESSAGE(record, diagnostics.text(false));
+    const scenario::Catalogs catalogs{"models/catalog", "hardware/catalog", "workloads/catalog"};
+    const validation::Replay replay(*record, device(), catalogs, diagnostics);
+    REQUIRE_MESSAGE(replay.scenario(), diagnostics.text(false));
+    const auto steps = validation::measured_steps(*record, *replay.scenario());
+    const auto table = validation::step_table(steps.steps, *replay.scenario(), model, {}, diagnostics);
+    REQUIRE_MESSAGE(table, diagnostics.text(false));
+    CHECK(table->device.with.model == model);
+    CHECK(table->inside > 0.99);
+    const auto &priced = table->comparisons[0], &tabled = table->comparisons[1];
+    MESSAGE(model << ": held-out steps priced within " << *priced.error_median << ", corrected " << *tabled.error_median
+                  << "; 90 % " << *priced.error_p90 << ", " << *tabled.error_p90);
+    CHECK(*tabled.error_median < *priced.error_median + 0.001);
+    CHECK(*tabled.error_p90 < 0.8 * *priced.error_p90);
   }
 }

@@ -19,12 +19,12 @@ std::string folder() {
   return data && *data ? std::string(data) + "/traces/" : "";
 }
 
-FitScore scored(const std::string& path) {
+FitScore scored(const std::string& path, FitStream stream = FitStream::calls) {
   Diagnostics diagnostics;
   const auto reader = traces::open_trace(path, "", {}, diagnostics);
   REQUIRE_MESSAGE(reader, diagnostics.text(false));
   const auto [first, second] = halves(record(*reader, diagnostics));
-  const auto fitted = fit_workload(first, path, diagnostics);
+  const auto fitted = fit_workload(first, path, diagnostics, stream);
   REQUIRE_MESSAGE(fitted, diagnostics.text(false));
   return workloads::score(*fitted, first, second);
 }
@@ -75,4 +75,24 @@ TEST_CASE("a workload fitted to the first half of an open trace is like its seco
     CHECK(score.reuse_holds() == !reuse_misses);
   }
   MESSAGE("\n", table);
+}
+
+TEST_CASE("fits of sessions and of passages reuse what the other half of the trace does") {
+  if (folder().empty()) {
+    MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA is not set");
+    return;
+  }
+  const FitScore sessions = scored(folder() + "lmcache_agent/miniswe_sessions_1-12.csv", FitStream::sessions);
+  MESSAGE("LMCache, sessions\n", text_of(sessions));
+  CHECK(sessions.prompt.holds());
+  CHECK(sessions.output.holds());
+  CHECK(sessions.reuse_holds());
+  for (const char* week : {"ragpulse/week1_days1-4.jsonl.gz", "ragpulse/week2_days1-4.jsonl.gz"}) {
+    CAPTURE(week);
+    const FitScore passages = scored(folder() + week, FitStream::passages);
+    MESSAGE(std::string(week), ", passages\n", text_of(passages));
+    CHECK(passages.output.holds());
+    CHECK(passages.reuse_holds());
+    CHECK(passages.anywhere_holds());
+  }
 }

@@ -9,6 +9,8 @@ namespace llmscape::workloads {
 namespace {
 
 constexpr std::size_t kMostParts = 10, kCallsOfPart = 30;
+constexpr std::size_t kMostShares = 64;
+constexpr double kNearEnough = 0.004;  // in shares
 constexpr double kLeastReuse = 0.001;  // of all prompt tokens: below, nothing is worth a table
 
 // Every 2.5 %, and closer at the ends, where lengths are far apart.
@@ -17,6 +19,34 @@ std::vector<double> shares() {
   for (int i = 1; i < 40; ++i) out.push_back(i * 25 / 1000.0);
   for (const double last : {0.99, 0.995, 1.0}) out.push_back(last);
   return out;
+}
+
+// Adds shares, up to kMostShares, where lines between those there are furthest from the sorted values: at gaps that no
+// length falls into, for one.
+void refine(std::vector<double>& shares, const std::vector<double>& sorted) {
+  const auto ranks = static_cast<double>(sorted.size() - 1);
+  while (shares.size() < kMostShares) {
+    double furthest = kNearEnough, share = 0;
+    for (std::size_t i = 0, right = 1; i < sorted.size(); ++i) {
+      const double rank = static_cast<double>(i) / ranks;
+      while (right + 1 < shares.size() && shares[right] < rank) ++right;
+      const double low = quantile_of(sorted, shares[right - 1]), high = quantile_of(sorted, shares[right]);
+      if (high <= low) continue;
+      const double on_line = shares[right - 1] + (sorted[i] - low) / (high - low) * (shares[right] - shares[right - 1]);
+      if (const double off = std::abs(on_line - rank); off > furthest) {
+        furthest = off;
+        share = rank;
+      }
+    }
+    if (share == 0 || share == 1) return;
+    // As it is written, to four digits behind the point: to the side on which the length is still the same.
+    const double here = quantile_of(sorted, share), down = std::floor(share * 1e4) / 1e4, up = down + 1e-4;
+    const bool lower = std::abs(quantile_of(sorted, down) - here) <= std::abs(quantile_of(sorted, up) - here);
+    const double rounded = std::round((lower ? down : up) * 1e4) / 1e4;
+    const auto place = std::ranges::lower_bound(shares, rounded);
+    if (*place == rounded) return;
+    shares.insert(place, rounded);
+  }
 }
 
 std::vector<double> table(std::vector<double> values, const std::vector<double>& shares) {
@@ -87,6 +117,8 @@ JointLengths fit_lengths(const Recording& recording) {
   out.shares = shares();
   std::vector<double> prompts;
   for (const RecordedCall& call : calls) prompts.push_back(static_cast<double>(call.prompt_tokens));
+  std::ranges::sort(prompts);
+  if (prompts.size() > 1) refine(out.shares, prompts);
   out.prompt = table(prompts, out.shares);
   const std::size_t parts = std::clamp<std::size_t>(calls.size() / kCallsOfPart, 1, kMostParts);
   for (std::size_t part = 0; part < parts; ++part) {

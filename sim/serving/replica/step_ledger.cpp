@@ -16,6 +16,7 @@ void StepLedger::commit(const engine::EngineCost& cost, Seconds start, Seconds e
   const std::int64_t prefill_tokens = plan.prefill_tokens();
   const std::int64_t sequences = plan.decodes + static_cast<std::int64_t>(plan.chunks.size());
   totals_.steps += 1;
+  totals_.tabled_steps += cost.tabled;
   totals_.sequence_steps += sequences;
   totals_.prefill_tokens += prefill_tokens;
   totals_.decode_tokens += plan.decodes;
@@ -108,6 +109,7 @@ void StepLedger::stop(Seconds now) {
     spend(step, now);
     if (step.end <= now) continue;
     totals_.steps -= 1;
+    totals_.tabled_steps -= step.cost.tabled;
     totals_.sequence_steps -= step.sequences;
     totals_.prefill_tokens -= step.prefill_tokens;
     totals_.decode_tokens -= step.decodes;

@@ -13,6 +13,7 @@ namespace llmscape::serving {
 struct ReplicaTotals {
   std::int64_t steps = 0;
   std::int64_t dummy_steps = 0;     // of them, passes of a rank that had nothing to compute (RankGroup)
+  double tabled_steps = 0;          // of them, priced by measured steps; at the edge of their reach by a share
   std::int64_t sequence_steps = 0;  // decodes and chunks over all steps
   std::int64_t prefill_tokens = 0;
   std::int64_t decode_tokens = 0;  // answered by decodes; accepted drafts count when their request ends

@@ -46,6 +46,26 @@ TEST_CASE("rows of a compressed product table are read in seconds, sorted, and r
   CHECK_FALSE(tables.warm_attention);
 }
 
+TEST_CASE("rows with watts are readings of power and no times, and need both numbers") {
+  const TraceFolder folder;
+  const std::string header =
+      "framework,version,device,op_name,kernel_source,gemm_dtype,m,n,k,latency,power,power_limit\n";
+  const auto tables = read({folder.write("power.csv", header + "VLLM,2,X,gemm,a,bfloat16,64,512,1024,2,431.5,700\n"),
+                            folder.write("times.csv", kGemmHeader + "VLLM,1,X,gemm,a,fp8,64,512,1024,2\n")});
+  CHECK(tables.gemm.size() == 1);
+  CHECK(tables.software == "VLLM 1");
+  REQUIRE(tables.power.size() == 1);
+  const PowerReading& reading = tables.power[0];
+  CHECK(std::get<GemmCase>(reading.what) == GemmCase{64, 512, 1024, "bf16"});
+  CHECK(reading.time == Seconds(2e-3));
+  CHECK(reading.power == Watts(431.5));
+  CHECK(reading.limit == Watts(700));
+  CHECK(reading.engine == "vllm");
+  CHECK(reading.software == "VLLM 2");
+  CHECK(mistake(header + "VLLM,2,X,gemm,a,bfloat16,64,512,1024,2,0,700\n") ==
+        "'power' must be a number above 0; got '0'");
+}
+
 TEST_CASE("attention rows with a sliding window are passed over, and a decode counts its own token") {
   const TraceFolder folder;
   const auto tables =
@@ -289,7 +309,7 @@ TEST_CASE("a table without rows, or with the wrong columns, is refused") {
 
 TEST_CASE("what is no kernel table is refused with the formats that are known") {
   const std::string message = mistake("time,tokens\n1,2\n");
-  CHECK(message.starts_with("no kernel table that can be read; known are AIConfigurator power, "));
+  CHECK(message.starts_with("no kernel table that can be read; known are AIConfigurator modules, "));
   CHECK(message.find("LLMServingSim") != std::string::npos);
   CHECK(message.find("Frontier moe") != std::string::npos);
   const TraceFolder empty;

@@ -132,12 +132,25 @@ TEST_CASE("fitted lengths are the quantiles of the recording, answers by the len
   for (int i = 1; i <= 60; ++i) records.push_back(call(i, {{static_cast<ContentId>(i), i}}, i <= 30 ? 5 : 9));
   const JointLengths fitted = fit_lengths(recorded(records));
   CHECK(fitted.prompt.front() == 1);
+  CHECK(fitted.shares.size() == 45);  // as evenly as they come
   CHECK(fitted.prompt[fitted.prompt.size() / 2] == 30.5);
   CHECK(fitted.prompt.back() == 60);
   REQUIRE(fitted.parts.size() == 2);
   CHECK(fitted.parts[0].output == std::vector<double>(fitted.shares.size(), 5));
   CHECK(fitted.parts[1].output == std::vector<double>(fitted.shares.size(), 9));
   CHECK_FALSE(fitted.continues.has_value());
+}
+
+TEST_CASE("shares are added at a gap that no length falls into") {
+  // 1,000 prompts of 10 tokens and 1,010 of 5,000: without a share at 1000 / 2010 one in forty would lie between.
+  std::vector<traces::TraceRecord> records;
+  for (int i = 0; i < 2010; ++i) records.push_back(call(i, {{static_cast<ContentId>(i), i < 1000 ? 10 : 5000}}));
+  const JointLengths fitted = fit_lengths(recorded(records));
+  double between = 0;
+  for (std::size_t i = 1; i < fitted.shares.size(); ++i)
+    if (fitted.prompt[i - 1] < fitted.prompt[i]) between += fitted.shares[i] - fitted.shares[i - 1];
+  CHECK(between < 0.005);
+  CHECK(fitted.shares.size() <= 64);
 }
 
 TEST_CASE("what was fitted to a workload is like it, and is read back from its file") {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hardware/calibration/power_fit.hpp"
+
+#include "base/random.hpp"
+#include "tests/unit/hardware/hardware_fixtures.hpp"
+
+#include <cmath>
+
+namespace llmscape::hardware {
+namespace {
+
+using doctest::Approx;
+using traces::PowerReading;
+
+PowerReading product(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& format, double us) {
+  return {traces::GemmCase{m, n, k, format}, Seconds(us * 1e-6), Watts(500), Watts(700), "vllm", "VLLM 1"};
+}
+
+// A board of 100 W at rest that takes 200 W at work, 0.5 pJ a flop (0.2 in fp8_block, 1 for experts) and 6 pJ a bit.
+Gpu board() {
+  Gpu gpu = worked_gpu("h100-sxm");
+  gpu.idle.value = Watts(100);
+  gpu.energy = {};
+  gpu.energy.link = JoulesPerByte(1e-12);
+  return gpu;
+}
+EnergyParameters truth() {
+  EnergyParameters energy;
+  energy.active = Watts(200);
+  energy.compute = JoulesPerFlop(0.5e-12);
+  energy.experts = JoulesPerFlop(1e-12);
+  energy.attention = JoulesPerFlop(0.3e-12);
+  energy.by_format["fp8_block"].compute = JoulesPerFlop(0.2e-12);
+  energy.memory = JoulesPerByte(48e-12);
+  energy.measured_limit = Watts(700);
+  return energy;
+}
+
+// Kernels that run at some share of the chip's rates, with 2 % noise on the watts.
+std::vector<PowerReading> readings() {
+  std::vector<PowerReading> all = {product(1, 4096, 4096, "bf16", 6), product(1, 4096, 4096, "fp8_block", 6)};
+  RandomStream draws(1);
+  const auto side = [&](double low, double high) { return std::llround(low * std::pow(high / low, draws.uniform())); };
+  for (int i = 0; i < 240; ++i) {
+    PowerReading r =
+        product(side(16, 16384), 256 * side(16, 200), 256 * side(16, 200), i % 2 ? "bf16" : "fp8_block", 1);
+    if (i % 4 == 1) r.what = traces::ExpertLayerCase{side(64, 16384), 4096, 1536, 128, 8, 1, 1, 0, "balanced", "bf16"};
+    if (i % 4 == 2) r.what = traces::DecodeAttentionCase{side(8, 512), side(4096, 32768), 32, 8, 128, "bf16", "bf16"};
+    if (i % 16 == 3) r.what = traces::PrefillAttentionCase{4, side(2048, 8192), 0, 32, 8, 128, "bf16", "bf16"};
+    const Gpu gpu = board();
+    const PowerLoad load = power_load(gpu, r);
+    r.time = std::max(load.bf16_flops / (0.4 * *gpu.peak_bf16), load.bytes / (0.8 * *gpu.hbm_bandwidth));
+    r.time = std::max(r.time, Seconds(250e-6));
+    r.power = std::exp(0.02 * draws.normal()) * predicted_power(gpu, truth(), power_load(gpu, r));
+    all.push_back(r);
+  }
+  return all;
+}
+
+TEST_CASE("a reading is idle power, watts at work, and joules of work and bytes over its time, up to the limit") {
+  const Gpu gpu = board();
+  // 2e12 flop and 3 x 2e8 bytes in 5 ms: 100 + 200 + 200 + 5.76 W.
+  const PowerLoad dense = power_load(gpu, product(10000, 10000, 10000, "bf16", 5000));
+  CHECK(predicted_power(gpu, truth(), dense).si() == Approx(505.76));
+  const PowerLoad block = power_load(gpu, product(10000, 10000, 10000, "fp8_block", 5000));
+  CHECK(block.flops == dense.flops);
+  CHECK(predicted_power(gpu, truth(), block).si() == Approx(300 + 80 + 3 * 1e8 * 48e-12 / 5e-3).epsilon(1e-3));
+  const PowerLoad quick = power_load(gpu, product(10000, 10000, 10000, "bf16", 2000));
+  CHECK(predicted_power(gpu, truth(), quick).si() == 700);
+  PowerReading decode = product(1, 1, 1, "", 1000);
+  decode.what = traces::DecodeAttentionCase{10, 10000, 32, 8, 128, "bf16", "bf16"};  // 10 x 10,000 entries of 4,096 B
+  CHECK(predicted_power(gpu, truth(), power_load(gpu, decode)).si() ==
+        Approx(300 + 0.41 * 48 + 4 * 32 * 128 * 1e5 * 0.3e-12 / 1e-3).epsilon(0.01));
+}
+
+TEST_CASE("short kernels, products near their floor, uneven experts and formats without a name tell nothing") {
+  std::vector<PowerReading> all = {product(1, 1, 1, "bf16", 199),        product(1, 1, 1, "bf16", 201),
+                                   product(1, 1, 1, "bf16", 5),          product(1, 1, 1, "fp8_block", 100),
+                                   product(1, 1, 1, "fp8_block", 250),   product(1, 1, 1, "fp8_block", 301),
+                                   product(1, 1, 1, "of nobody", 10000), product(1, 1, 1, "bf16", 1000)};
+  all.back().what = traces::ExpertLayerCase{64, 4096, 1536, 128, 8, 1, 1, 0, "power_law_1.2", "bf16"};
+  const auto kept = telling(all);
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].time.si() == Approx(201e-6));
+  CHECK(kept[1].time.si() == Approx(301e-6));
+}
+
+TEST_CASE("watts at work, joules by kind and format and joules of a bit are found again") {
+  const auto fit = fit_power(board(), readings(), 1500);
+  REQUIRE(fit);
+  const EnergyParameters& e = fit->parameters;
+  CHECK(e.tag == Tag::fitted);
+  CHECK(e.active.si() == Approx(200).epsilon(0.06));
+  CHECK(e.compute.si() == Approx(0.5e-12).epsilon(0.1));
+  REQUIRE(e.experts);
+  CHECK(e.experts->si() == Approx(1e-12).epsilon(0.1));
+  REQUIRE(e.attention);
+  CHECK(e.attention->si() == Approx(0.3e-12).epsilon(0.15));
+  REQUIRE(e.by_format.contains("fp8_block"));
+  CHECK(e.by_format.at("fp8_block").compute->si() == Approx(0.2e-12).epsilon(0.1));
+  CHECK_FALSE(e.by_format.at("fp8_block").experts);
+  CHECK(e.memory.si() == Approx(48e-12).epsilon(0.1));
+  CHECK(e.link == board().energy.link);
+  CHECK(*e.measured_limit == Watts(700));
+  CHECK(fit->report.family == "energy");
+  CHECK(fit->report.held_out.mean < 0.04);
+}
+
+TEST_CASE("too few readings are no fit") {
+  const auto all = readings();
+  CHECK_FALSE(fit_power(board(), std::span(all).first(19), 1500));
+}
+
+}  // namespace
+}  // namespace llmscape::hardware
