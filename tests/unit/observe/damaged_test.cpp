@@ -80,7 +80,7 @@ const std::vector<Damaged>& cases() {
       {"vllm-log", replaced(kStats, "09:01:10", "09:01:30") + kStats, "2:1: error: the time goes back by 20 s"},
       {"vllm-log", replaced(kStats, "09:01:10", "29:01:10"), "1:1: error: the line has no time"},
       {"vllm-log", replaced(kStats, "05-12", "13-42"), "1:1: error: the line has no time"},
-      {"power-csv", smi + "2025/05/12 08:59:00, 0, 1 W\n", "3:1: error: the time goes back by 60 s"},
+      {"power-csv", smi + "2025/05/12 08:59:00, 0, 1 W\n", "3:1: error: the time goes back by 120 s"},
       {"prometheus", "# TYPE x gauge\nvllm:num_requests_running 3 100000\nvllm:num_requests_running 3 50000\n",
        "3:27: error: the time goes back by 50 s"},
       // Values that cannot be.
@@ -111,7 +111,7 @@ const std::vector<Damaged>& cases() {
        "the counters of 'ttft_s' fall between the first scrape and the last"},
       // Units.
       {"power-csv", smi + "2025/05/12 09:01:01, 0, 0.1 kW\n", "3:24: error: '0.1 kW' is not in W"},
-      {"power-csv", replaced(smi, "[W]", "[mW]"), "1:19: error: 'power.draw [mW]' is not in W"},
+      {"power-csv", replaced(smi, "[W]", "[mW]"), "1:18: error: 'power.draw [mW]' is not in W"},
       {"power-csv", smi + "2025/05/12 09:01:01, 0, nan W\n", "3:24: error: 'nan W' is no number"},
       {"aiperf", replaced(record, "\"unit\": \"tokens\"", "\"unit\": \"fortnights\"") + "\n",
        "'fortnights' is no unit of a time"},
