@@ -13,12 +13,15 @@ namespace llmscape::traces {
 namespace {
 
 constexpr std::int64_t kMaxTokens = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kLongestShown = 64 << 10;
 constexpr double kMaxNanoseconds = 9223372036854775808.0;  // 2^63
 
 }  // namespace
 
 void Row::error(Span where, std::string message, std::string suggestion) const {
-  if (!source_) source_ = std::make_shared<SourceText>(SourceText{*file_, std::string(text_), line_});
+  const bool shown = text_.size() <= kLongestShown;  // a message keeps its line
+  if (!source_)
+    source_ = std::make_shared<SourceText>(SourceText{*file_, shown ? std::string(text_) : std::string(), line_});
   diagnostics_->error({source_, line_, static_cast<int>(where.position) + 1, static_cast<int>(where.length)},
                       std::move(message), std::move(suggestion));
 }
@@ -52,6 +55,12 @@ std::optional<std::int64_t> Row::nanoseconds(const Cell& cell, std::int64_t unit
 }
 
 std::optional<Row> RowFile::next(Diagnostics& diagnostics) {
+  if (!errors_before_) errors_before_ = diagnostics.errors();
+  if (diagnostics.errors() - *errors_before_ >= kMostErrors) {
+    Row({}, path_, lines_.line() + 1, diagnostics)
+        .error({}, fmt::format("after {} mistakes the rest of the file was not read", kMostErrors));
+    return std::nullopt;
+  }
   while (const auto line = lines_.next())
     if (line->find_first_not_of(" \t") != std::string_view::npos) return Row(*line, path_, lines_.line(), diagnostics);
   if (!lines_.error().empty()) Row({}, path_, lines_.line() + 1, diagnostics).error({}, lines_.error());

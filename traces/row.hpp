@@ -33,6 +33,7 @@ class Row {
       : text_(text), file_(&file), line_(line), diagnostics_(&diagnostics) {}
 
   [[nodiscard]] std::string_view text() const { return text_; }
+  [[nodiscard]] int line() const { return line_; }
   [[nodiscard]] std::string_view text(Span span) const { return text_.substr(span.position, span.length); }
   // Reports `file:line:col: error: message`.
   void error(Span where, std::string message, std::string suggestion = {}) const;
@@ -53,9 +54,11 @@ class Row {
   mutable std::shared_ptr<const SourceText> source_;  // made for the first message, shared by all
 };
 
-// The rows of a file; blank lines are skipped.
+// The rows of a file; blank lines are skipped. After kMostErrors reports the rest is not read, so that messages about a
+// file of any size fit the memory.
 class RowFile {
  public:
+  static constexpr int kMostErrors = 1000;
   explicit RowFile(std::string path) : path_(std::move(path)), lines_(path_) {}
   // The next row, valid until the next call; nothing at the end, or after reporting what broke the stream.
   std::optional<Row> next(Diagnostics& diagnostics);
@@ -64,6 +67,7 @@ class RowFile {
  private:
   std::string path_;
   LineReader lines_;
+  std::optional<int> errors_before_;  // reports before the first row
 };
 
 }  // namespace llmscape::traces

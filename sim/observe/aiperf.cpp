@@ -7,6 +7,7 @@
 #include "sim/observe/json_file.hpp"
 #include "sim/observe/readers.hpp"
 #include "sim/result/metric_table.hpp"
+#include "traces/row.hpp"
 
 namespace llmscape::observe {
 namespace {
@@ -18,10 +19,14 @@ bool recognises(std::string_view beginning) {
          (beginning.find("\"time_to_first_token\"") != beginning.npos && beginning.find("\"avg\"") != beginning.npos);
 }
 
-double per_second(const Json& metric) {
-  const std::string unit =
-      metric.contains("unit") && metric["unit"].is_string() ? metric["unit"].get<std::string>() : "";
-  return unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 1;
+// Seconds of one of the metric's unit; 1 for what is no time. Nothing after reporting.
+std::optional<double> per_second(const JsonFile& file, const Json& metric) {
+  const std::string unit = file.text(metric, "unit");
+  for (const auto& [name, seconds] : {std::pair("ns", 1e-9), {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}, {"sec", 1.0}})
+    if (unit == name) return seconds;
+  if (unit.empty() || unit == "count" || unit.starts_with("token") || unit.starts_with("request")) return 1;
+  file.error("unit", fmt::format("{} is no unit of a time, of tokens or of requests", in_quotes(unit)));
+  return std::nullopt;
 }
 
 std::optional<double> value_of(const JsonFile& file, const Json& metrics, const std::string& key, bool needed) {
@@ -32,14 +37,16 @@ std::optional<double> value_of(const JsonFile& file, const Json& metrics, const 
     return std::nullopt;
   }
   const auto value = file.number(*found, "value");
-  return value ? std::optional(*value * per_second(*found)) : std::nullopt;
+  const auto unit = per_second(file, *found);
+  return value && unit ? std::optional(*value * *unit) : std::nullopt;
 }
 
 void read_record(const JsonFile& file, Observed& observed) {
   const Json& root = file.root();
   if (!root.contains("metadata") || !root["metadata"].is_object())
     return file.error("metadata", "'metadata' is missing");
-  if (root["metadata"].value("benchmark_phase", "profiling") != "profiling") return;  // warm-up
+  const std::string phase = file.text(root["metadata"], "benchmark_phase");
+  if (!phase.empty() && phase != "profiling") return;  // warm-up
   if (root.contains("error") && !root["error"].is_null()) return;
   if (!root.contains("metrics") || !root["metrics"].is_object()) return file.error("metrics", "'metrics' is missing");
   const Json& metrics = root["metrics"];
@@ -49,6 +56,8 @@ void read_record(const JsonFile& file, Observed& observed) {
   if (!start || !prompt || !output) return;
   Request r;
   r.arrival = *start * 1e-9;
+  constexpr auto kMost = static_cast<double>(JsonFile::kMostTokens);
+  if (*prompt > kMost || *output > kMost) return file.error("metrics", "more tokens than a sequence has");
   r.prompt_tokens = static_cast<std::int64_t>(*prompt);
   r.output_tokens = static_cast<std::int64_t>(*output);
   r.ttft = value_of(file, metrics, "time_to_first_token", false);
@@ -62,8 +71,9 @@ void read_figures(const JsonFile& file, Observed& observed) {
     const auto metric = file.root().find(std::string(column.metric->aiperf));
     const std::string statistic = column.statistic.empty() || column.statistic == "mean" ? "avg" : column.statistic;
     if (metric == file.root().end() || !metric->is_object() || !metric->contains(statistic)) continue;
-    if (const auto value = file.number(*metric, statistic))
-      observed.numbers[column.name] = *value * per_second(*metric);
+    const auto value = file.number(*metric, statistic);
+    const auto unit = per_second(file, *metric);
+    if (value && unit) observed.numbers[column.name] = *value * *unit;
   }
 }
 
@@ -74,13 +84,10 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
     if (const auto file = JsonFile::read(path, diagnostics)) read_figures(*file, observed);
     return;
   }
-  for (auto line = first; line; line = lines.next()) {
-    if (line->find_first_not_of(" \t") == line->npos) continue;
-    if (const auto record = JsonFile::parse(path, std::string(*line), lines.line(), diagnostics))
+  traces::RowFile rows(path);
+  while (const auto row = rows.next(diagnostics))
+    if (const auto record = JsonFile::parse(path, std::string(row->text()), row->line(), diagnostics))
       read_record(*record, observed);
-  }
-  if (!lines.error().empty())
-    diagnostics.error({std::make_shared<const SourceText>(SourceText{path, ""}), lines.line() + 1, 1}, lines.error());
 }
 
 }  // namespace

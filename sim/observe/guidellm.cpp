@@ -22,14 +22,14 @@ std::string known(const Json& object, const char* now, const char* before) {
 void read_request(const JsonFile& file, const Json& object, Observed& observed) {
   if (!object.is_object()) return file.error("successful", "entries of 'successful' must be objects");
   const auto start = file.number(object, known(object, "request_start_time", "start_time"));
-  const auto prompt = file.number(object, "prompt_tokens"), output = file.number(object, "output_tokens");
+  const auto prompt = file.tokens(object, "prompt_tokens"), output = file.tokens(object, "output_tokens");
   const auto ttft = file.number(object, "time_to_first_token_ms", false);
   const auto latency = file.number(object, "request_latency", false);
   if (!start || !prompt || !output) return;
   Request r;
   r.arrival = *start;
-  r.prompt_tokens = static_cast<std::int64_t>(*prompt);
-  r.output_tokens = static_cast<std::int64_t>(*output);
+  r.prompt_tokens = *prompt;
+  r.output_tokens = *output;
   if (ttft) r.ttft = *ttft / 1000;
   r.e2e = latency;
   if (r.prompt_tokens > 0 && r.output_tokens > 0) observed.requests.push_back(r);

@@ -26,6 +26,13 @@ std::optional<JsonFile> JsonFile::parse(const std::string& path, std::string tex
     diagnostics.error(file.place(broken.byte > 0 ? broken.byte - 1 : 0), "this is no JSON from here on",
                       "a file that was cut off, or written by something else");
     return std::nullopt;
+  } catch (const Json::out_of_range& beyond) {  // "... number overflow parsing '1e999'"
+    const std::string_view what = beyond.what();
+    const std::size_t end = what.rfind('\''), start = end == what.npos ? end : what.rfind('\'', end - 1);
+    const std::string_view number = start == what.npos ? what : what.substr(start + 1, end - start - 1);
+    const std::size_t at = file.source_->text.find(number);
+    diagnostics.error(file.place(at == std::string::npos ? 0 : at), fmt::format("{} is too large", in_quotes(number)));
+    return std::nullopt;
   }
   if (file.root_.is_object()) return file;
   diagnostics.error(file.place(0), "the document is no object");
@@ -49,6 +56,23 @@ const JsonFile::Json* JsonFile::list(const Json& object, const std::string& key)
   if (found != object.end() && found->is_array()) return &*found;
   error(key, fmt::format("'{}' must be a list", key));
   return nullptr;
+}
+
+std::optional<std::int64_t> JsonFile::tokens(const Json& object, const std::string& key) const {
+  const auto value = number(object, key);
+  if (!value) return std::nullopt;
+  if (*value <= static_cast<double>(kMostTokens) && *value == std::floor(*value))
+    return static_cast<std::int64_t>(*value);
+  error(key, fmt::format("'{}' must be a whole number of tokens up to {}", key, kMostTokens));
+  return std::nullopt;
+}
+
+std::string JsonFile::text(const Json& object, const std::string& key) const {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return "";
+  if (found->is_string()) return found->get<std::string>();
+  error(key, fmt::format("'{}' must be a text", key));
+  return "";
 }
 
 std::optional<double> JsonFile::number(const Json& object, const std::string& key, bool needed) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,6 +26,11 @@ class JsonFile {
   const Json* list(const Json& object, const std::string& key) const;
   // A finite number of at least 0; nothing after reporting. Absent and null are no mistakes where it is not `needed`.
   std::optional<double> number(const Json& object, const std::string& key, bool needed = true) const;
+  // The same for a number of tokens, whole and at most kMostTokens.
+  std::optional<std::int64_t> tokens(const Json& object, const std::string& key) const;
+  static constexpr std::int64_t kMostTokens = 2147483647;
+  // A text; empty where it is absent or null, and after reporting that it is none.
+  [[nodiscard]] std::string text(const Json& object, const std::string& key) const;
 
  private:
   JsonFile(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics)

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -28,9 +29,15 @@ int whole(std::string_view text, std::size_t at, std::size_t digits) {
   return value;
 }
 
-double seconds_of(int year, int month, int day, std::string_view clock) {
+// Nothing where there is no such day or hour.
+std::optional<double> seconds_of(int year, int month, int day, std::string_view clock) {
   using namespace std::chrono;
-  const sys_days date = std::chrono::year(year) / std::max(1, month) / std::max(1, day);
+  const year_month_day calendar = std::chrono::year(year) / month / day;
+  // 29 February is a day where the year is not told.
+  const bool leap = month == 2 && day == 29;
+  if (!calendar.ok() && !leap) return std::nullopt;
+  if (whole(clock, 0, 2) > 23 || whole(clock, 3, 2) > 59 || whole(clock, 6, 2) > 60) return std::nullopt;
+  const sys_days date = calendar;
   double seconds = static_cast<double>(duration_cast<std::chrono::seconds>(date.time_since_epoch()).count()) +
                    3600 * whole(clock, 0, 2) + 60 * whole(clock, 3, 2) + whole(clock, 6, 2);
   if (clock.size() > 9 && (clock[8] == '.' || clock[8] == ',')) {
@@ -74,12 +81,25 @@ std::optional<double> find_number(std::string_view line, std::string_view key) {
   return value;
 }
 
-std::optional<double> number_behind(const traces::Row& row, std::string_view key) {
-  if (auto value = find_number(row.text(), key)) return value;
+std::optional<double> number_behind(const traces::Row& row, std::string_view key, double most) {
+  const auto value = find_number(row.text(), key);
+  if (value && *value >= 0 && *value <= most) return value;
   const std::size_t place = row.text().find(key);
-  if (place == std::string_view::npos) row.error({}, fmt::format("the line has no '{}'", key));
+  if (value && *value < 0) row.error({place, key.size()}, fmt::format("the number behind '{}' is below 0", key));
+  else if (value) row.error({place, key.size()}, fmt::format("the number behind '{}' is above {:g}", key, most));
+  else if (place == std::string_view::npos) row.error({}, fmt::format("the line has no '{}'", key));
   else row.error({place, key.size()}, fmt::format("no number follows '{}'", key));
   return std::nullopt;
+}
+
+bool Moments::follows(const traces::Row& row, traces::Span where, double at) {
+  if (last_ && at < *last_ - kReordered) {
+    row.error(where, fmt::format("the time goes back by {:.6g} s", *last_ - at),
+              "lines of one run of one server, in their order");
+    return false;
+  }
+  last_ = std::max(last_.value_or(at), at);
+  return true;
 }
 
 std::map<std::string, std::string> python_arguments(std::string_view text) {

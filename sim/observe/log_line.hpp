@@ -15,10 +15,21 @@ namespace llmscape::observe {
 std::optional<double> time_in(std::string_view line);
 
 // The number behind `key`, which ends where the number does; nothing, after reporting at the line, where `key` is not
-// there or no number follows.
-std::optional<double> number_behind(const traces::Row& row, std::string_view key);
+// there, no number follows, or it is below 0 or above `most`.
+std::optional<double> number_behind(const traces::Row& row, std::string_view key, double most = 1e15);
 // The same without reporting.
 std::optional<double> find_number(std::string_view line, std::string_view key);
+
+// Moments of one file, in its order. Lines that several threads wrote may change places, by kReordered seconds.
+class Moments {
+ public:
+  static constexpr double kReordered = 10;
+  // Whether `at` may follow; reports at `where` in the row where it goes back.
+  bool follows(const traces::Row& row, traces::Span where, double at);
+
+ private:
+  std::optional<double> last_;
+};
 
 // Arguments as Python prints them: "{'a': 1, 'b': 'x'}", "Args(a=1, b='x')": name to text without quotes; those with
 // values of several parts keep them as they are.

@@ -78,16 +78,41 @@ void Course::add(double at, double value) {
   samples_.push_back({open_.at / open_.weight, open_.value / open_.weight, open_.weight});
   open_ = {0, 0, 0};
   if (samples_.size() < kMost) return;
+  join_neighbours();
+  weight_ *= 2;
+}
+
+void Course::join_neighbours() {
   for (std::size_t i = 0; i + 1 < samples_.size(); i += 2) {
     const Sample &a = samples_[i], &b = samples_[i + 1];
-    samples_[i / 2] = {(a.at + b.at) / 2, (a.value + b.value) / 2, a.weight + b.weight};
+    const double weight = a.weight + b.weight;
+    samples_[i / 2] = {(a.at * a.weight + b.at * b.weight) / weight, (a.value * a.weight + b.value * b.weight) / weight,
+                       weight};
   }
-  samples_.resize(samples_.size() / 2);
-  weight_ *= 2;
+  if (samples_.size() % 2 == 1) samples_[samples_.size() / 2] = samples_.back();
+  samples_.resize((samples_.size() + 1) / 2);
+}
+
+void Course::append(const Course& later) {
+  samples_.insert(samples_.end(), later.samples_.begin(), later.samples_.end());
+  while (samples_.size() >= kMost) join_neighbours();
 }
 
 void Course::shift(double seconds) {
   for (Sample& s : samples_) s.at += seconds;
+}
+
+void Observed::add(Observed more) {
+  const bool of_engine = more.settings.contains("engine");
+  for (auto& [name, value] : more.settings)
+    if (of_engine) settings.insert_or_assign(name, std::move(value));
+    else settings.try_emplace(name, std::move(value));
+  for (auto& [name, value] : more.arguments) arguments.insert_or_assign(name, std::move(value));
+  for (auto& [quantity, by_engine] : more.courses)
+    for (auto& [engine, course] : by_engine) courses[quantity][engine].append(course);
+  requests.insert(requests.end(), more.requests.begin(), more.requests.end());
+  for (const auto& [name, value] : more.numbers) numbers.insert_or_assign(name, value);
+  sources.insert(sources.end(), more.sources.begin(), more.sources.end());
 }
 
 std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
@@ -169,7 +194,7 @@ std::optional<std::map<std::string, double>> read_figures(const std::string& pat
   const auto file = JsonFile::read(path, diagnostics);
   if (!file) return std::nullopt;
   const int errors = diagnostics.errors();
-  if (file->root().value("schema", "") != "observed/1")
+  if (file->text(file->root(), "schema") != "observed/1")
     file->error("schema", "this is no observed/1 file of 'llmscape observe -o'");
   std::map<std::string, double> all;
   const auto metrics = file->root().find("metrics");

@@ -26,8 +26,11 @@ class Course {
   void add(double at, double value);
   [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
   void shift(double seconds);
+  // What another file says of the time behind this one's.
+  void append(const Course& later);
 
  private:
+  void join_neighbours();
   std::vector<Sample> samples_;
   double weight_ = 1;  // of a whole sample
   Sample open_{0, 0, 0};
@@ -64,6 +67,8 @@ struct Observed {
   std::map<std::string, double> numbers;
   std::vector<std::string> sources;  // files, in their order
 
+  // What another file says, beside this. Of settings a log of the engine knows best, then what was read first.
+  void add(Observed more);
   // The sum over engines or devices, at the samples of the first of them; shares are their mean.
   [[nodiscard]] std::vector<Course::Sample> total(const std::string& quantity) const;
 };

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
 
 #include "sim/observe/log_line.hpp"
 #include "sim/observe/readers.hpp"
@@ -33,38 +36,72 @@ bool recognises(std::string_view beginning) {
   return header.find("power.draw") != header.npos || header.find("DCGM_FI_DEV_POWER_USAGE") != header.npos;
 }
 
+constexpr double kNoTime = std::numeric_limits<double>::infinity();
+
+// W and MHz, whatever stands between.
+std::string_view unit_of(std::string_view quantity) { return quantity == quantity::kPower ? "W" : "MHz"; }
+
+// What each column means; false after reporting.
+bool read_header(const traces::Row& row, const std::vector<traces::Span>& cells, std::vector<std::string>& columns) {
+  bool ok = true;
+  const auto wrong = [&](traces::Span where, std::string message) {
+    row.error(where, std::move(message));
+    ok = false;
+  };
+  for (const traces::Span& cell : cells) {
+    const std::string_view name = trimmed(row.text(cell)), meant = meaning(name);
+    const bool again = !meant.empty() && std::ranges::find(columns, meant) != columns.end();
+    if (again && meant == "time") wrong(cell, "a second column of times");
+    const std::size_t bracket = name.find('[');
+    if ((meant == quantity::kPower || meant == quantity::kClock) && bracket != name.npos &&
+        name.substr(bracket) != fmt::format("[{}]", unit_of(meant)))
+      wrong(cell, fmt::format("{} is not in {}", in_quotes(name), unit_of(meant)));
+    columns.emplace_back(again ? std::string_view() : meant);  // of power.draw and power.draw.instant the first
+  }
+  const auto has = [&](std::string_view meant) { return std::ranges::find(columns, meant) != columns.end(); };
+  if (!has("time")) wrong({}, "the table has no column 'timestamp'");
+  if (!has(quantity::kPower) && !has(quantity::kClock)) wrong({}, "the table has no column of power or clocks");
+  return ok;
+}
+
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
   traces::RowFile file(path);
   std::vector<traces::Span> cells;
   std::vector<std::string> columns;
+  std::map<std::string, Moments> moments;  // by device
   while (const auto row = file.next(diagnostics)) {
     traces::split_cells(row->text(), cells);
     if (columns.empty()) {
-      for (const traces::Span& cell : cells) columns.emplace_back(meaning(trimmed(row->text(cell))));
-      if (std::ranges::find(columns, "time") == columns.end())
-        return row->error({}, "the table has no column 'timestamp'");
+      if (!read_header(*row, cells, columns)) return;
       continue;
     }
     if (cells.size() != columns.size()) {
       row->error({}, fmt::format("{} columns where the header has {}", cells.size(), columns.size()));
       continue;
     }
-    std::optional<double> at;
+    bool timed = false;
+    double at = 0;
+    traces::Span when;
     std::string device = "0";
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string_view text = trimmed(row->text(cells[i]));
       if (columns[i] == "device") device = text;
       if (columns[i] != "time") continue;
-      at = time_in(text);
-      if (!at) at = traces::parse_number<double>(text);
-      if (!at) row->error(cells[i], fmt::format("{} is no time", in_quotes(text)));
+      when = cells[i];
+      at = time_in(text).value_or(traces::parse_number<double>(text).value_or(kNoTime));
+      timed = std::isfinite(at);
+      if (!timed) row->error(when, fmt::format("{} is no time", in_quotes(text)));
     }
-    for (std::size_t i = 0; at && i < cells.size(); ++i) {
+    if (!timed || !moments[device].follows(*row, when, at)) continue;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
       if (columns[i] != quantity::kPower && columns[i] != quantity::kClock) continue;
       const std::string_view text = trimmed(row->text(cells[i]));
       if (text == "[N/A]" || text == "N/A") continue;
-      const auto value = traces::parse_number<double>(text.substr(0, text.find(' ')));
-      if (value && *value >= 0) observed.courses[columns[i]][device].add(*at, *value);
+      const std::size_t blank = text.find(' ');
+      const auto value = traces::parse_number<double>(text.substr(0, blank));
+      if (blank != text.npos && trimmed(text.substr(blank)) != unit_of(columns[i]))
+        row->error(cells[i], fmt::format("{} is not in {}", in_quotes(text), unit_of(columns[i])));
+      else if (value && std::isfinite(*value) && *value >= 0) observed.courses[columns[i]][device].add(at, *value);
       else row->error(cells[i], fmt::format("{} is no number", in_quotes(text)));
     }
   }

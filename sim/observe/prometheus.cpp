@@ -59,7 +59,7 @@ class Scrapes {
   void line(const traces::Row& row) {
     const std::string_view text = row.text();
     if (text.starts_with('#')) {
-      if (const auto at = find_number(text, "# time ")) at_ = *at;
+      if (const auto at = find_number(text, "# time "); at && moments_.follows(row, {}, *at)) at_ = *at;
       return;
     }
     const std::size_t name_end = text.find_first_of("{ ");
@@ -77,9 +77,17 @@ class Scrapes {
     if (!value && rest.substr(0, blank) != "NaN" && rest.substr(0, blank) != "+Inf")
       return row.error({text.size() - rest.size(), std::max<std::size_t>(1, rest.size())},
                        fmt::format("a sample of {} must have a number", in_quotes(name)));
-    if (!value) return;
-    if (blank != rest.npos)
-      if (const auto stamp = traces::parse_number<double>(rest.substr(blank + 1))) at_ = *stamp / 1000;
+    if (!value || !std::isfinite(*value)) return;
+    const traces::Span place{text.size() - rest.size(), std::max<std::size_t>(1, rest.size())};
+    if (*value < 0 && (find(kGauges, name) || part_of(name)))
+      return row.error(place, fmt::format("a sample of {} is below 0", in_quotes(name)));
+    if (blank != rest.npos) {
+      const auto stamp = traces::parse_number<double>(rest.substr(blank + 1));
+      if (!stamp || !std::isfinite(*stamp))
+        return row.error(place, fmt::format("{} is no timestamp", in_quotes(rest.substr(blank + 1))));
+      at_ = *stamp / 1000;
+      if (!moments_.follows(row, place, *at_)) return;
+    }
     const std::string series = std::string(name) + std::string(labels);
     if (!seen_.insert(series).second) {  // it begins anew
       seen_.clear();
@@ -88,7 +96,14 @@ class Scrapes {
       ++scrape_;
       last_.clear();
     }
-    sample(name, labels, *value);
+    sample(row, name, labels, *value);
+  }
+
+  // A sample of a histogram that is known.
+  static bool part_of(std::string_view name) {
+    for (const std::string_view part : {"_bucket", "_sum", "_count"})
+      if (name.ends_with(part) && find(kHistograms, name.substr(0, name.size() - part.size()))) return true;
+    return false;
   }
 
   static std::string label(std::string_view labels, std::string_view key) {
@@ -99,7 +114,7 @@ class Scrapes {
     return std::string(rest.substr(0, rest.find('"')));
   }
 
-  void sample(std::string_view name, std::string_view labels, double value) {
+  void sample(const traces::Row& row, std::string_view name, std::string_view labels, double value) {
     if (const Name* gauge = find(kGauges, name)) {
       std::string of = label(labels, "engine");
       if (of.empty()) of = label(labels, "gpu");
@@ -115,8 +130,10 @@ class Scrapes {
       else if (part == "_count") histogram.count += value;
       else {
         const std::string end = label(labels, "le");
-        histogram.buckets[end == "+Inf" ? std::numeric_limits<double>::infinity()
-                                        : traces::parse_number<double>(end).value_or(0)] += value;
+        const auto upper = end == "+Inf" ? std::numeric_limits<double>::infinity() : traces::parse_number<double>(end);
+        if (!upper || std::isnan(*upper))
+          return row.error({}, fmt::format("the bucket has no upper end 'le', but {}", in_quotes(end)));
+        histogram.buckets[*upper] += value;
       }
     }
   }
@@ -124,7 +141,13 @@ class Scrapes {
   // Figures of what came between; quantiles are linear in a bucket, as PromQL's histogram_quantile has them.
   void put(const std::string& metric, const Histogram& first, const Histogram& last) {
     const double count = last.count - first.count;
-    if (count <= 0) return;
+    if (count < 0 || last.sum < first.sum) {
+      diagnostics_.error({std::make_shared<const SourceText>(SourceText{file_.path(), ""})},
+                         fmt::format("the counters of '{}' fall between the first scrape and the last", metric),
+                         "scrapes of one run of the server, in their order");
+      return;
+    }
+    if (count == 0) return;
     observed_.numbers[metric + ".mean"] = (last.sum - first.sum) / count;
     for (const auto& [name, share] : {std::pair(".p50", 0.5), std::pair(".p90", 0.9), std::pair(".p99", 0.99)}) {
       double below = 0, from = 0;
@@ -148,6 +171,7 @@ class Scrapes {
   std::set<std::string> seen_;  // series of this scrape
   std::map<std::string, Histogram> first_, last_;
   std::optional<double> at_;
+  Moments moments_;
   int scrape_ = 0;
 };
 

@@ -56,6 +56,14 @@ const Reader* reader_of(const std::string& path, std::string_view format, Diagno
   return nullptr;
 }
 
+// What a reader knows without looking is no finding.
+bool says_nothing(const Observed& observed) {
+  const bool engine_alone =
+      observed.settings.empty() || (observed.settings.size() == 1 && observed.settings.contains("engine"));
+  return engine_alone && observed.arguments.empty() && observed.courses.empty() && observed.requests.empty() &&
+         observed.numbers.empty();
+}
+
 }  // namespace
 
 const std::vector<Reader>& readers() {
@@ -68,11 +76,14 @@ void read_observed(const std::string& path, std::string_view format, Observed& o
   const int errors = diagnostics.errors();
   const Reader* reader = reader_of(path, format, diagnostics);
   if (!reader) return;
-  Observed with = observed;
-  reader->read(path, with, diagnostics);
+  Observed own;
+  reader->read(path, own, diagnostics);
   if (diagnostics.errors() > errors) return;
-  with.sources.push_back(path);
-  observed = std::move(with);
+  if (says_nothing(own))
+    return static_cast<void>(
+        diagnostics.error(whole(path), fmt::format("nothing in the file is known of a {}", reader->text)));
+  own.sources.push_back(path);
+  observed.add(std::move(own));
 }
 
 void read_observed_table(const std::string& path, const std::optional<std::filesystem::path>& mapping,

@@ -23,6 +23,7 @@ bool recognises(std::string_view beginning) {
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
   observed.settings["engine"] = "sglang";
   traces::RowFile file(path);
+  std::map<std::string, Moments> moments;  // by rank
   while (const auto row = file.next(diagnostics)) {
     const std::string_view line = row->text();
     if (const std::size_t place = line.find("server_args=ServerArgs("); place != line.npos) {
@@ -40,12 +41,13 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
       continue;
     }
     const std::string rank = rank_of(line);
-    const auto add = [&](const char* quantity, std::string_view key) {
-      if (const auto value = number_behind(*row, key)) observed.courses[quantity][rank].add(*at, *value);
+    if (!moments[rank].follows(*row, {}, *at)) continue;
+    const auto add = [&](const char* quantity, std::string_view key, double most = 1e15) {
+      if (const auto value = number_behind(*row, key, most)) observed.courses[quantity][rank].add(*at, *value);
     };
     add(quantity::kRunning, "#running-req:");
     add(quantity::kWaiting, "#queue-req:");
-    add(quantity::kKvUse, "token usage:");
+    add(quantity::kKvUse, "token usage:", 1);
     if (decode) add(quantity::kOutputRate, "gen throughput (token/s):");
     else number_behind(*row, "#new-token:");
   }

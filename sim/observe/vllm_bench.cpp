@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "sim/observe/json_file.hpp"
 #include "sim/observe/readers.hpp"
@@ -56,17 +57,26 @@ void read_requests(const JsonFile& file, Observed& observed) {
       file.error(key, fmt::format("entry {} of '{}' must be a number of at least 0", i, key));
       return 0;
     };
+    const auto tokens = [&](const Json* list, const char* key) -> std::int64_t {
+      const double value = number(list, key);
+      if (value <= static_cast<double>(JsonFile::kMostTokens) && value == std::floor(value))
+        return static_cast<std::int64_t>(value);
+      file.error(key, fmt::format("entry {} of '{}' must be a whole number of tokens up to {}", i, key,
+                                  JsonFile::kMostTokens));
+      return 0;
+    };
     Request r;
     r.arrival = starts ? number(starts, "start_times")
                        : duration * static_cast<double>(i) / static_cast<double>(inputs->size());
-    r.prompt_tokens = static_cast<std::int64_t>(number(inputs, "input_lens"));
-    r.output_tokens = static_cast<std::int64_t>(number(outputs, "output_lens"));
+    r.prompt_tokens = tokens(inputs, "input_lens");
+    r.output_tokens = tokens(outputs, "output_lens");
     r.ttft = number(firsts, "ttfts");
     double e2e = *r.ttft;
     const Json& own = (*gaps)[i];
     if (!own.is_array()) return file.error("itls", fmt::format("entry {} of 'itls' must be a list", i));
     for (const Json& gap : own) {
-      if (!gap.is_number()) return file.error("itls", fmt::format("entry {} of 'itls' must hold numbers", i));
+      if (!gap.is_number() || gap.get<double>() < 0)
+        return file.error("itls", fmt::format("entry {} of 'itls' must hold numbers of at least 0", i));
       e2e += gap.get<double>();
     }
     r.e2e = e2e;

@@ -19,14 +19,14 @@ std::string engine_of(std::string_view line) {
 
 void read_stats(const traces::Row& row, Observed& observed, double at) {
   const std::string engine = engine_of(row.text());
-  const auto add = [&](const char* quantity, std::string_view key, double scale) {
-    if (const auto value = number_behind(row, key)) observed.courses[quantity][engine].add(at, *value * scale);
+  const auto add = [&](const char* quantity, std::string_view key, double scale, double most = 1e15) {
+    if (const auto value = number_behind(row, key, most)) observed.courses[quantity][engine].add(at, *value * scale);
   };
   add(quantity::kPromptRate, kStats, 1);
   add(quantity::kOutputRate, "Avg generation throughput:", 1);
   add(quantity::kRunning, "Running:", 1);
   add(quantity::kWaiting, row.text().find("Pending:") != std::string_view::npos ? "Pending:" : "Waiting:", 1);
-  add(quantity::kKvUse, "GPU KV cache usage:", 0.01);
+  add(quantity::kKvUse, "GPU KV cache usage:", 0.01, 100);
 }
 
 void read_settings(std::string_view line, Observed& observed) {
@@ -63,6 +63,7 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
   constexpr double kYear = 365.0 * 86400;
   traces::RowFile file(path);
   double last = 0, years = 0;
+  Moments moments;
   while (const auto row = file.next(diagnostics)) {
     const std::string_view line = row->text();
     if (line.find(kStats) == line.npos) {
@@ -76,7 +77,7 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
     }
     if (*at + years < last - kYear / 2) years += kYear;  // New Year; times have none
     last = *at + years;
-    read_stats(*row, observed, last);
+    if (moments.follows(*row, {}, last)) read_stats(*row, observed, last);
   }
 }
 

@@ -18,7 +18,8 @@ const std::string kRecord = "traces/measured/epyc-zen4-vm-2026-11-21-engine/medi
 
 // A processor that streams weights and does nothing else: 2 x 1.24 billion bytes at 1 GB/s take some 2.5 s.
 constexpr const char* kRoofline =
-    "schema: device/1\nkind: roofline\nname: box\naccuracy: of a test\npeak_bf16: 100 Tflop/s\nmemory_bandwidth: 1 GB/s\n"
+    "schema: device/1\nkind: roofline\nname: box\naccuracy: of a test\npeak_bf16: 100 Tflop/s\nmemory_bandwidth: 1 "
+    "GB/s\n"
     "memory_capacity: 64 GB\ncompute_efficiency: 1\nattention_efficiency: 1\nmemory_efficiency: 1\n"
     "per_operator: 0 us\nper_step: 100 ms\nper_request: 0 us\ntdp: 100 W\nidle_power: 10 W\n"
     "compute_energy: 1 pJ/flop\nmemory_energy: 5 pJ/bit\n";

@@ -5,6 +5,7 @@
 
 #include "sim/observe/readers.hpp"
 #include "tests/cli/scratch.hpp"
+#include "traces/compression.hpp"
 
 namespace llmscape::observe {
 namespace {
@@ -22,6 +23,13 @@ const std::string kStats =
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {
   return text.replace(text.find(what), what.size(), by);
+}
+
+std::string compressed(const std::string& text) { return traces::compressed_for("x.gz", text); }
+// With a byte of its middle changed.
+std::string spoilt(std::string bytes) {
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x55);
+  return bytes;
 }
 
 const std::vector<Damaged>& cases() {
@@ -68,6 +76,59 @@ const std::vector<Damaged>& cases() {
       {"power-csv", smi + "yesterday, 0, 116 W\n", "3:1: error: 'yesterday' is no time"},
       {"power-csv", smi + "2025/05/12 09:01:01, 0, ERR!\n", "3:24: error: 'ERR!' is no number"},
       {"power-csv", "index, power.draw [W]\n0, 1 W\n", "1:1: error: the table has no column 'timestamp'"},
+      // Time that goes back, or that no clock shows.
+      {"vllm-log", replaced(kStats, "09:01:10", "09:01:30") + kStats, "2:1: error: the time goes back by 20 s"},
+      {"vllm-log", replaced(kStats, "09:01:10", "29:01:10"), "1:1: error: the line has no time"},
+      {"vllm-log", replaced(kStats, "05-12", "13-42"), "1:1: error: the line has no time"},
+      {"power-csv", smi + "2025/05/12 08:59:00, 0, 1 W\n", "3:1: error: the time goes back by 120 s"},
+      {"prometheus", "# TYPE x gauge\nvllm:num_requests_running 3 100000\nvllm:num_requests_running 3 50000\n",
+       "3:27: error: the time goes back by 50 s"},
+      // Values that cannot be.
+      {"vllm-log", replaced(kStats, "Running: 4", "Running: -4"),
+       "1:132: error: the number behind 'Running:' is below 0"},
+      {"vllm-log", replaced(kStats, "0.8%", "180.0%"), "the number behind 'GPU KV cache usage:' is above 100"},
+      {"vllm-log", replaced(kStats, "290.5", "1e999"), "no number follows 'Avg generation throughput:'"},
+      {"sglang-log",
+       "[2025-05-12 09:01:01] Prefill batch. #new-token: 1, token usage: 85.0, #running-req: 0, #queue-req: 1\n",
+       "the number behind 'token usage:' is above 1"},
+      {"vllm-bench", replaced(bench, "[0.1, 0.1]", "[NaN, 0.1]"), "this is no JSON from here on"},
+      {"vllm-bench", replaced(bench, "[0.1, 0.1]", "[1e999, 0.1]"), "error: '1e999' is too large"},
+      {"vllm-bench", replaced(bench, "[5, 5]", "[1e300, 5]"), "must be a whole number of tokens up to 2147483647"},
+      {"vllm-bench", replaced(bench, "[5, 5]", "[5.5, 5]"), "must be a whole number of tokens up to 2147483647"},
+      {"vllm-bench", replaced(bench, "[[0.1]", "[[-0.5]"), "entry 0 of 'itls' must hold numbers of at least 0"},
+      {"guidellm",
+       "{\"benchmarks\": [{\"requests\": {\"successful\": [{\"start_time\": 1, \"prompt_tokens\": 1e12, "
+       "\"output_tokens\": 3}]}}]}",
+       "'prompt_tokens' must be a whole number of tokens"},
+      {"aiperf", replaced(record, "\"request_start_ns\": 5", "\"request_start_ns\": 5, \"benchmark_phase\": 7") + "\n",
+       "'benchmark_phase' must be a text"},
+      {"prometheus", "# TYPE x gauge\nvllm:num_requests_running 3 100\nvllm:num_requests_waiting -3 100\n",
+       "3:27: error: a sample of 'vllm:num_requests_waiting' is below 0"},
+      {"prometheus", "# TYPE x histogram\nvllm:time_to_first_token_seconds_bucket{le=\"abc\"} 3\n",
+       "2:1: error: the bucket has no upper end 'le', but 'abc'"},
+      {"prometheus",
+       "# TYPE x histogram\nvllm:time_to_first_token_seconds_count 30\nvllm:time_to_first_token_seconds_count 3\n",
+       "the counters of 'ttft_s' fall between the first scrape and the last"},
+      // Units.
+      {"power-csv", smi + "2025/05/12 09:01:01, 0, 0.1 kW\n", "3:24: error: '0.1 kW' is not in W"},
+      {"power-csv", replaced(smi, "[W]", "[mW]"), "1:18: error: 'power.draw [mW]' is not in W"},
+      {"power-csv", smi + "2025/05/12 09:01:01, 0, nan W\n", "3:24: error: 'nan W' is no number"},
+      {"aiperf", replaced(record, "\"unit\": \"tokens\"", "\"unit\": \"fortnights\"") + "\n",
+       "'fortnights' is no unit of a time"},
+      // Missing and repeated columns.
+      {"power-csv", replaced(smi, "index", "timestamp"), "1:11: error: a second column of times"},
+      {"power-csv", replaced(smi, "power.draw [W]", "fan.speed [%]"), "the table has no column of power or clocks"},
+      // Nothing in it.
+      {"vllm-log", "\n\n\n", "nothing in the file is known of a log of 'vllm serve'"},
+      {"vllm-log", std::string("\x00\xff\xfeG\x01\n\x80", 7), "nothing in the file is known of a log of 'vllm serve'"},
+      {"vllm-bench", "{\"schema\": 7}", "nothing in the file is known of a result of 'vllm bench serve"},
+      {"power-csv", "timestamp, index, power.draw [W]\n", "nothing in the file is known of a CSV of nvidia-smi"},
+      // Compressed, and cut off or changed.
+      {"vllm-log", compressed(kStats).substr(0, 60), "error: truncated gzip stream"},
+      {"vllm-log", spoilt(compressed(kStats)), "error: corrupt gzip stream"},
+      {"vllm-bench", compressed(bench).substr(0, 40), "error: truncated gzip stream"},
+      // Lines that no program writes.
+      {"vllm-log", kStats + std::string((64 << 20) + 1, 'x'), "2:1: error: line longer than 64 MiB"},
   };
   return all;
 }
@@ -90,6 +151,30 @@ TEST_CASE("damaged logs and exports: each mistake at its place, and nothing is t
     CHECK(observed.settings.empty());
     CHECK(observed.sources.empty());
   }
+}
+
+TEST_CASE("a file whose every line is wrong is left after a thousand of them") {
+  const test::Scratch scratch;
+  std::string text = "timestamp, index, power.draw [W]\n";
+  for (int i = 0; i < 5000; ++i) text += "never, 0, 1 W\n";
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed(scratch.file("x", text), "power-csv", observed, diagnostics);
+  CHECK(diagnostics.errors() == 1001);
+  CHECK(diagnostics.sorted().back().message == "after 1000 mistakes the rest of the file was not read");
+}
+
+TEST_CASE("lines that change places by some seconds, and parts of a log that was rotated, are no mistake") {
+  const test::Scratch scratch;
+  const std::string early = scratch.file("1", replaced(kStats, "09:01:10", "09:01:15") + kStats),
+                    late = scratch.file("2", replaced(kStats, "09:01:10", "09:01:20"));
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed(early, "", observed, diagnostics);
+  read_observed(late, "", observed, diagnostics);
+  CHECK_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
+  CHECK(observed.courses.at("running").at("000").samples().size() == 3);
+  CHECK(observed.sources.size() == 2);
 }
 
 TEST_CASE("a file of no kind, an empty one, one that is not there, and a format that there is not") {
