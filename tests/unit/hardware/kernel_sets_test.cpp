@@ -68,7 +68,7 @@ TEST_CASE("an engine changes the families that its set has, and no other") {
   // Formats that the set lacks are the entry's own: int8 runs in bf16's kernels at its own width.
   const Gpu chosen = gpu.of_engine("sglang");
   CHECK(chosen.engine == "sglang");
-  CHECK(chosen.expert_gemm_by_format.at("int4").launch == gpu.expert_gemm_by_format.at("int4").launch);
+  CHECK(chosen.expert_gemm_by_format.at("fp8").launch == gpu.expert_gemm_by_format.at("fp8").launch);
 }
 
 TEST_CASE("an engine without a set, and a device without sets, are priced as they are") {

@@ -114,8 +114,8 @@ TEST_CASE("does a cap count? where a step draws that much") {
         std::vector<std::string>{"hardware.devices[0].power_limit is set, but no price of this run reads it: no step "
                                  "draws that much"});
   CHECK(unread({kDevice + "tdp=650 W"}).size() == 1);
-  CHECK(unread({kDevice + "tdp=90 W"}).empty());
-  CHECK(unread({kDevice + "power_limit=90 W"}).empty());
+  CHECK(unread({kDevice + "tdp=130 W"}).empty());
+  CHECK(unread({kDevice + "power_limit=130 W"}).empty());
   CHECK(unread({kDevice + "load_bandwidth=32 GB/s"}).size() == 1);
   CHECK(unread({kDevice + "die_area=400 mm2"}).empty());
   CHECK(unread({kDevice + "clock=0.5"}).empty());

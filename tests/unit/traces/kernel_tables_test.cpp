@@ -100,9 +100,9 @@ TEST_CASE("expert layers keep their routing, formats and share of a rank") {
       "TRTLLM,1,X,moe,moe_torch_flow_nongated,fp8,96,2048,768,8,128,2,4,balanced,0.3\n"
       "SGLang,1,X,moe,sglang_marlin_moe_situ_as_silu,w4a16_mxfp4,96,2048,768,8,128,2,4,balanced,0.3\n")});
   REQUIRE(tables.expert_layer.size() == 2);  // experts of two matrices and another activation are none of these layers
-  CHECK(tables.expert_layer[1].engine == "tensorrt_llm");
-  CHECK(tables.expert_layer[1].own_rows_alone);
-  CHECK(tables.expert_layer[0] == ExpertLayerCase{96, 2048, 768, 128, 8, 2, 4, 0, "power_law_1.2", "bf16"});
+  CHECK(tables.expert_layer[0].engine == "tensorrt_llm");
+  CHECK(tables.expert_layer[0].own_rows_alone);
+  CHECK(tables.expert_layer[1] == ExpertLayerCase{96, 2048, 768, 128, 8, 2, 4, 0, "power_law_1.2", "bf16"});
 }
 
 TEST_CASE("messages are counted in bytes: elements of 2 bytes, or of 1") {
