@@ -33,9 +33,9 @@ constexpr const char* kFooter =
 Frontier, a folder of LLMServingSim's profiler, or a folder of these. All are of one device. The
 data sheet comes from the base; families without rows keep its parameters.
 
-With --steps a RECORD is of whole steps: what 'llmscape engine' wrote, or a CSV table with the columns
-prompt_tokens, decodes, context and device_ms or step_ms of a server that a scenario describes. The result
-corrects the base near these steps, and is the base elsewhere.
+With --steps a RECORD is of whole steps: what 'llmscape engine' wrote, or a CSV table with the
+columns prompt_tokens, decodes, context and device_ms or step_ms of a server that a scenario
+describes. The result corrects the base near these steps, and is the base elsewhere.
 
 Use the result in a scenario as {preset: ./my-gpu.yaml}.
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <utility>
 
 #include "base/files.hpp"
 #include "tests/golden/golden_file.hpp"
@@ -34,19 +33,18 @@ TEST_CASE("docs/accuracy.md and README.md hold what `llmscape accuracy` computes
   }
   const auto page = std::filesystem::temp_directory_path() / ("llmscape-accuracy-" + std::to_string(getpid()) + ".md");
   const auto ran =
-      llmscape::test::run_program({"accuracy", "--data", data, "-q", "--summary", "-o", page.string()}, 900);
+      llmscape::test::run_program({"accuracy", "--data", data, "-q", "--summary", "-o", page.string()}, 1800);
   CAPTURE(ran.err);
   REQUIRE(ran.code == 0);
   std::string error;
   const auto text = llmscape::read_file(page, error);
   std::filesystem::remove(page);
   REQUIRE(text);
-  // Three host constants fitted on half of the deployments serve the other half. The even one has most of the long
-  // prompts, whose errors are not those of a constant.
-  for (const auto& [half, ttft] : {std::pair{"even half", 22.0}, {"odd half", 27.0}}) {
+  // Three host constants of each engine, fitted on half of its deployments, serve the other half.
+  for (const char* half : {"even half", "odd half"}) {
     const std::string title = std::string("Closed-loop deployments, three host constants, ") + half;
     CHECK(median_error(*text, title, "tpot") <= 8);
-    CHECK(median_error(*text, title, "ttft") <= ttft);
+    CHECK(median_error(*text, title, "ttft") <= 20);
   }
   if (std::getenv("LLMSCAPE_UPDATE_GOLDEN")) {
     llmscape::test::check_golden("docs/accuracy.md", *text);
