@@ -3,6 +3,7 @@
 // timed there in the same minutes (cpu_calibration_test.cpp). No constant comes from the runs.
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -26,6 +27,19 @@ YamlNode device() {
   return preset;
 }
 
+traces::EngineRecord recorded(const std::string& model, Diagnostics& diagnostics) {
+  auto record = traces::read_engine_record(kFolder + model + ".json.gz", diagnostics);
+  REQUIRE_MESSAGE(record, diagnostics.text(false));
+  return std::move(*record);
+}
+
+std::unique_ptr<const validation::Replay> replayed(const traces::EngineRecord& record, Diagnostics& diagnostics) {
+  static const scenario::Catalogs catalogs{"models/catalog", "hardware/catalog", "workloads/catalog"};
+  auto replay = std::make_unique<const validation::Replay>(record, device(), catalogs, diagnostics);
+  REQUIRE_MESSAGE(replay->scenario(), diagnostics.text(false));
+  return replay;
+}
+
 struct Outcome {
   std::vector<validation::Comparison> comparisons;
   [[nodiscard]] double error(const std::string& metric, const std::string& figure) const {
@@ -37,21 +51,18 @@ struct Outcome {
 
 Outcome outcome(const std::string& model) {
   Diagnostics diagnostics;
-  const auto record = traces::read_engine_record(kFolder + model + ".json.gz", diagnostics);
-  REQUIRE_MESSAGE(record, diagnostics.text(false));
-  const scenario::Catalogs catalogs{"models/catalog", "hardware/catalog", "workloads/catalog"};
-  const validation::Replay replay(*record, device(), catalogs, diagnostics);
-  REQUIRE_MESSAGE(replay.scenario(), diagnostics.text(false));
-  const scenario::Scenario& scenario = *replay.scenario();
+  const auto record = recorded(model, diagnostics);
+  const auto replay = replayed(record, diagnostics);
+  const scenario::Scenario& scenario = *replay->scenario();
   const scenario::ServingConfig& serving = scenario.config.serving;
   const auto steps = engine::bind(*scenario.config.hardware.devices.front(), scenario.model, serving.plan(),
                                   scenario::settings_of(serving));
-  Outcome out{validation::compare_steps(*record, *steps, models::kv_laws(scenario.model))};
+  Outcome out{validation::compare_steps(record, *steps, models::kv_laws(scenario.model))};
   auto simulated = validation::simulate(scenario, diagnostics);
   REQUIRE_MESSAGE(simulated, diagnostics.text(false));
   for (validation::RequestTimes& request : simulated->requests) request.queued = request.arrival;
   const auto requests =
-      validation::compare_requests(std::move(simulated->requests), validation::request_times(*record), {}, diagnostics);
+      validation::compare_requests(std::move(simulated->requests), validation::request_times(record), {}, diagnostics);
   REQUIRE_MESSAGE(requests, diagnostics.text(false));
   out.comparisons.insert(out.comparisons.end(), requests->begin(), requests->end());
   MESSAGE(model << ": median error of a step " << out.error("step", "error_median") << "; errors of mean TPOT "
@@ -78,13 +89,10 @@ TEST_CASE("four fifths of an engine's steps correct the prices of the others") {
   for (const std::string model : {"small", "medium", "large"}) {
     CAPTURE(model);
     Diagnostics diagnostics;
-    const auto record = traces::read_engine_record(kFolder + model + ".json.gz", diagnostics);
-    REQUIRE_MESSAGE(record, diagnostics.text(false));
-    const scenario::Catalogs catalogs{"models/catalog", "hardware/catalog", "workloads/catalog"};
-    const validation::Replay replay(*record, device(), catalogs, diagnostics);
-    REQUIRE_MESSAGE(replay.scenario(), diagnostics.text(false));
-    const auto steps = validation::measured_steps(*record, *replay.scenario());
-    const auto table = validation::step_table(steps.steps, *replay.scenario(), model, {}, diagnostics);
+    const auto record = recorded(model, diagnostics);
+    const auto replay = replayed(record, diagnostics);
+    const auto steps = validation::measured_steps(record, *replay->scenario());
+    const auto table = validation::step_table(steps.steps, *replay->scenario(), model, {}, diagnostics);
     REQUIRE_MESSAGE(table, diagnostics.text(false));
     CHECK(table->device.with.model == model);
     CHECK(table->inside > 0.99);
