@@ -16,11 +16,12 @@ Bound bound_of(Seconds time, Flops flops, Bytes bytes, const Rates& rates) {
 
 // The joules of all devices' kernels, none above what they drew when they were timed: at a limit their clocks fell.
 void keep_below(Phase& phase, const PowerModel& power, int devices) {
-  Joules all;
-  for (const Joules energy : phase.energy) all += energy;
   const Joules traffic = phase.energy_of(EnergyComponent::memory) + phase.energy_of(EnergyComponent::interconnect);
-  const double moved = all > Joules() ? traffic / all : 0;
-  const Joules most = (moved + (1 - moved) * power.slowed) * (devices * (*power.most * phase.time));
+  const Joules all = phase.energy_of(EnergyComponent::active) + phase.energy_of(EnergyComponent::compute) + traffic;
+  const Joules at_boost = devices * (*power.most * phase.time);
+  if (all <= std::min(1.0, power.slowed) * at_boost) return;
+  const double moved = traffic / all;
+  const Joules most = (moved + (1 - moved) * power.slowed) * at_boost;
   if (all <= most) return;
   const double kept = most / all;
   for (Joules& energy : phase.energy) energy *= kept;
