@@ -20,7 +20,7 @@ struct TokenPlan {
   virtual void apply(ModelSpec& model) const = 0;
 };
 
-// full, swiftkv, minference, kv_budget, streaming, snapkv: key `policy` of `token_plan`.
+// The plans that key `policy` of `token_plan` chooses from (token_plans.cpp).
 const Family<TokenPlan>& token_plans();
 
 // Whether a plan has changed any layer: devices that price steps by forms of their own refuse such models.
