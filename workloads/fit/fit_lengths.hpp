@@ -9,8 +9,8 @@ namespace llmscape::workloads {
 // share (n - 1) from 0.
 double quantile_of(const std::vector<double>& sorted, double share);
 
-// Lengths by their quantiles in the recording (which holds at least one call), at 45 to 64 shares, answers apart for up to ten equal parts
-// of the prompts, of 30 calls at least; heads that are reused where the trace knows contents.
+// Lengths by their quantiles in the recording (which holds at least one call), at 45 to 64 shares, answers apart for up
+// to ten equal parts of the prompts, of 30 calls at least; heads that are reused where the trace knows contents.
 JointLengths fit_lengths(const Recording& recording);
 
 }  // namespace llmscape::workloads
