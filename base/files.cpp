@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace llmscape {
 
@@ -83,29 +84,45 @@ std::optional<std::string> read_file(const std::filesystem::path& path, std::str
   return {};
 }
 
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  const auto fail = [&path](const std::string& reason) {
-    throw std::runtime_error(fmt::format("cannot write {}: {}", path.string(), reason));
-  };
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   std::error_code failure;
-  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failure);
+  if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), failure);
   if (failure) fail(failure.message());
   // Exclusively: machines that share the folder may have processes of the same number.
-  std::filesystem::path temporary;
-  std::FILE* file = nullptr;
-  for (int attempt = 0; !file; ++attempt) {
-    temporary = path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), attempt);
-    file = std::fopen(temporary.c_str(), "wbx");
-    if (!file && errno != EEXIST) fail(std::generic_category().message(errno));
+  for (int attempt = 0; !file_; ++attempt) {
+    temporary_ = path_.parent_path() / fmt::format(".{}.{}.{}.tmp", path_.filename().string(), ::getpid(), attempt);
+    file_ = std::fopen(temporary_.c_str(), "wbx");
+    if (!file_ && errno != EEXIST) fail(std::generic_category().message(errno));
   }
-  const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed) failure = std::error_code(errno, std::generic_category());
-  if (!failure) std::filesystem::rename(temporary, path, failure);
-  if (!failure) return;
+}
+
+AtomicFile::~AtomicFile() {
+  if (file_) std::fclose(file_);
   std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
-  fail(failure.message());
+  if (!committed_) std::filesystem::remove(temporary_, ignored);
+}
+
+void AtomicFile::append(std::string_view content) {
+  if (std::fwrite(content.data(), 1, content.size(), file_) != content.size())
+    fail(std::generic_category().message(errno));
+}
+
+void AtomicFile::commit() {
+  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail(std::generic_category().message(errno));
+  std::error_code failure;
+  std::filesystem::rename(temporary_, path_, failure);
+  if (failure) fail(failure.message());
+  committed_ = true;
+}
+
+void AtomicFile::fail(const std::string& reason) const {
+  throw std::runtime_error(fmt::format("cannot write {}: {}", path_.string(), reason));
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  AtomicFile file(path);
+  file.append(content);
+  file.commit();
 }
 
 }  // namespace llmscape

@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "base/files.hpp"
+#include "base/temporary_file.hpp"
 #include "traces/compression.hpp"
 
 namespace llmscape::traces {
@@ -52,12 +55,13 @@ void append_row(const TraceRecord& record, Seconds arrival, std::string& out) {
 
 }  // namespace
 
-std::optional<std::string> to_llmscape_jsonl(TraceReader& trace, const Conversion& conversion, const SourceRange& where,
-                                             Diagnostics& diagnostics) {
-  if (!makes_sense(conversion, where, diagnostics)) return std::nullopt;
+bool to_llmscape_jsonl(TraceReader& trace, const Conversion& conversion, const SourceRange& where,
+                       Diagnostics& diagnostics, const std::function<void(std::string_view)>& write) {
+  if (!makes_sense(conversion, where, diagnostics)) return false;
   const TraceSlice& slice = conversion.slice;
   const int errors_before = diagnostics.errors();
-  std::string out = "{\"schema\": \"trace/1\"}\n";
+  write("{\"schema\": \"trace/1\"}\n");
+  std::string line;
   std::optional<Seconds> origin;
   for (std::int64_t index = 0; !slice.count || index - slice.first < *slice.count; ++index) {
     const auto record = trace.next(diagnostics);
@@ -70,22 +74,44 @@ std::optional<std::string> to_llmscape_jsonl(TraceReader& trace, const Conversio
                                            index, kLatestArrival));
       break;
     }
-    append_row(*record, arrival, out);
+    line.clear();
+    append_row(*record, arrival, line);
+    write(line);
   }
-  if (diagnostics.errors() != errors_before) return std::nullopt;
-  if (!origin) {
-    diagnostics.error(where, "the slice holds no record of the trace");
-    return std::nullopt;
-  }
-  return out;
+  if (diagnostics.errors() != errors_before) return false;
+  if (origin) return true;
+  diagnostics.error(where, "the slice holds no record of the trace");
+  return false;
 }
 
 bool convert(TraceReader& trace, const std::filesystem::path& output, const Conversion& conversion,
              const SourceRange& where, Diagnostics& diagnostics) {
-  const auto content = to_llmscape_jsonl(trace, conversion, where, diagnostics);
-  if (!content) return false;
   try {
-    write_file_atomically(output, compressed_for(output, *content));
+    CompressedFile file(output);
+    if (!to_llmscape_jsonl(trace, conversion, where, diagnostics,
+                           [&file](std::string_view text) { file.append(text); }))
+      return false;
+    file.commit();
+  } catch (const std::runtime_error& failure) {
+    diagnostics.error(where, failure.what());
+    return false;
+  }
+  return true;
+}
+
+bool convert_to_stream(TraceReader& trace, std::FILE* stream, const Conversion& conversion, const SourceRange& where,
+                       Diagnostics& diagnostics) {
+  try {
+    TemporaryFile held;
+    if (!to_llmscape_jsonl(trace, conversion, where, diagnostics,
+                           [&held](std::string_view text) { held.append(text); }))
+      return false;
+    std::vector<char> piece(1 << 18);
+    for (std::uint64_t at = 0; at < held.size(); at += piece.size()) {
+      const auto size = std::min<std::uint64_t>(piece.size(), held.size() - at);
+      held.read(at, piece.data(), size);
+      std::fwrite(piece.data(), 1, size, stream);
+    }
   } catch (const std::runtime_error& failure) {
     diagnostics.error(where, failure.what());
     return false;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include "base/quantity.hpp"
 #include "traces/request_trace.hpp"
@@ -24,14 +26,19 @@ struct Conversion {
   double time_factor = 1;  // of the arrivals, after that: 0.1 is ten times the load; above 0
 };
 
-// The trace in the project's own format, header first (traces/llmscape_jsonl.cpp).
-// Nothing after reporting: a broken row before the end of the slice, a slice or factor that makes no sense, no record
-// left.
-std::optional<std::string> to_llmscape_jsonl(TraceReader& trace, const Conversion& conversion, const SourceRange& where,
-                                             Diagnostics& diagnostics);
+// Hands the trace in the project's own format to `write`, line by line, header first (traces/llmscape_jsonl.cpp). False
+// after reporting: a broken row before the end of the slice, a slice or factor that makes no sense, no record left.
+// What was written until then is then of no use.
+bool to_llmscape_jsonl(TraceReader& trace, const Conversion& conversion, const SourceRange& where,
+                       Diagnostics& diagnostics, const std::function<void(std::string_view)>& write);
 
 // Writes it to `output`, compressed if that ends in .gz or .zst, as a whole or not at all. False after reporting.
+// Memory does not grow with the trace, but for what its reader holds of it.
 bool convert(TraceReader& trace, const std::filesystem::path& output, const Conversion& conversion,
              const SourceRange& where, Diagnostics& diagnostics);
+
+// The same to a stream, as it is. What is not known to be whole yet waits in an unnamed temporary file.
+bool convert_to_stream(TraceReader& trace, std::FILE* stream, const Conversion& conversion, const SourceRange& where,
+                       Diagnostics& diagnostics);
 
 }  // namespace llmscape::traces

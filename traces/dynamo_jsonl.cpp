@@ -94,7 +94,7 @@ class DynamoReader final : public SortedReader {
     return std::pair(*time, given->span);
   }
 
-  // Ids as contents without their lengths, which finish() sets.
+  // Ids as contents without their lengths, which complete() sets.
   static bool read_ids(const JsonValue& ids, const Row& row, Prompt& prompt) {
     for (const JsonValue& item : ids.items) {
       const auto id = row.id({"hash_ids", item.span});
@@ -114,11 +114,9 @@ class DynamoReader final : public SortedReader {
     return false;
   }
 
-  void finish(std::vector<TimedRecord>& records) override {
+  void complete(TraceRecord& record) const override {
     if (blocks_.empty()) return;
-    for (TimedRecord& timed : records)
-      if (timed.record.prompt.front().tokens == 0)
-        set_lengths(timed.record.prompt, timed.record.prompt_tokens, blocks_.front());
+    if (record.prompt.front().tokens == 0) set_lengths(record.prompt, record.prompt_tokens, blocks_.front());
   }
 
   bool read_event(const JsonValue& event, const Row& row, std::vector<TimedRecord>& records) {

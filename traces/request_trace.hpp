@@ -23,8 +23,8 @@ struct TraceRecord {
   bool known_content = false;  // the prompt's segments mean something to a prefix cache
 };
 
-// Streams a file record by record; holds one record (and ids seen, where content must be mapped) in memory. Formats
-// whose rows do not stand by arrival are held as a whole (traces/sorted_reader.hpp).
+// Streams a file record by record; holds one record (and ids seen, where content must be mapped) in memory. Of formats
+// whose rows do not stand by arrival some 20 MB, and a temporary file beyond (traces/sorted_reader.hpp).
 class TraceReader {
  public:
   virtual ~TraceReader() = default;

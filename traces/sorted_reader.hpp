@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "traces/record_spool.hpp"
 #include "traces/request_trace.hpp"
 #include "traces/row_reader.hpp"
 
@@ -13,7 +14,8 @@ namespace llmscape::traces {
 
 // What formats share whose rows hold several records, or stand in another order than that of their arrivals (spans are
 // written when they end): the file is read as a whole at the first call, and its records are handed out by arrival,
-// those of one instant in the order of the file. A broken row ends the reading; the records of the rows before stand.
+// those of one instant in the order of the file. Memory does not grow with it: what does not fit waits in a temporary
+// file (RecordSpool). A broken row ends the reading; the records of the rows before stand.
 class SortedReader : public TraceReader {
  public:
   SortedReader(std::string_view format, const std::string& path) : format_(format), rows_(path) {}
@@ -25,8 +27,8 @@ class SortedReader : public TraceReader {
   virtual bool read_header([[maybe_unused]] const Row& row) { return false; }
   // Appends the records of a row, their times on the file's own clock. False after reporting what is wrong with it.
   virtual bool read(const Row& row, std::vector<TimedRecord>& records) = 0;
-  // Called once behind the last row, before the records are sorted.
-  virtual void finish([[maybe_unused]] std::vector<TimedRecord>& records) {}
+  // Called for each record that is handed out, all rows having been read: what only the whole file says of it.
+  virtual void complete([[maybe_unused]] TraceRecord& record) const {}
   // A segment that no other record of this trace has.
   Segment unique_content(std::int64_t tokens) { return unique_.segment(tokens); }
 
@@ -36,8 +38,8 @@ class SortedReader : public TraceReader {
   std::string_view format_;
   RowFile rows_;
   UniqueContents unique_;
-  std::optional<std::vector<TimedRecord>> records_;  // nothing before the file was read
-  std::size_t handed_out_ = 0;
+  std::optional<RecordSpool> records_;  // nothing before the file was read
+  std::optional<std::int64_t> first_;   // ns
 };
 
 }  // namespace llmscape::traces

@@ -90,8 +90,8 @@ int convert(const Arguments& arguments) {
     if (const auto reader = open(arguments, diagnostics)) {
       if (arguments.output != "-") {
         traces::convert(*reader, arguments.output, conversion, where, diagnostics);
-      } else if (const auto text = traces::to_llmscape_jsonl(*reader, conversion, where, diagnostics)) {
-        std::fputs(text->c_str(), stdout);
+      } else {
+        traces::convert_to_stream(*reader, stdout, conversion, where, diagnostics);
       }
     }
   }

@@ -29,12 +29,12 @@ std::vector<TraceRecord> converted(const Conversion& conversion) {
   Diagnostics diagnostics;
   const auto trace = open_trace(folder.write("in.jsonl", five_rows()), "", {}, diagnostics);
   REQUIRE(trace);
-  const auto content = to_llmscape_jsonl(*trace, conversion, {}, diagnostics);
-  REQUIRE(content);
+  std::string content;
+  REQUIRE(to_llmscape_jsonl(*trace, conversion, {}, diagnostics, [&](std::string_view text) { content += text; }));
   // Readers count from the first record: put one at 0 in front to see the arrivals as they are written.
-  const std::string header = content->substr(0, content->find('\n') + 1);
+  const std::string header = content.substr(0, content.find('\n') + 1);
   const std::string zero = "{\"arrival_s\": 0, \"prompt_tokens\": 1, \"output_tokens\": 1}\n";
-  auto records = read_all(folder.write("out.jsonl", header + zero + content->substr(header.size())), "", diagnostics);
+  auto records = read_all(folder.write("out.jsonl", header + zero + content.substr(header.size())), "", diagnostics);
   INFO(diagnostics.text(false));
   CHECK_FALSE(diagnostics.has_errors());
   records.erase(records.begin());
@@ -147,4 +147,35 @@ TEST_CASE("a file that cannot be written is a reported mistake") {
   CHECK_FALSE(convert(*trace, in + "/out.jsonl", {}, {}, diagnostics));  // below a file
   REQUIRE(diagnostics.errors() == 1);
   CHECK(diagnostics.sorted().front().message.find("cannot write") != std::string::npos);
+}
+
+TEST_CASE("a file that is compressed piece by piece has the bytes of the whole") {
+  const TraceFolder folder;
+  std::string text;
+  for (int i = 0; text.size() < std::size_t{3} << 20; ++i) text += fmt::format("{} and {}\n", i, (i * 7919L) % 10007);
+  for (const char* name : {"x.jsonl", "x.jsonl.gz", "x.jsonl.zst"}) {
+    CAPTURE(name);
+    const std::string path = folder.path_of(name);
+    CompressedFile file(path);
+    for (std::size_t at = 0; at < text.size(); at += 777) file.append(std::string_view(text).substr(at, 777));
+    CHECK_FALSE(std::filesystem::exists(path));
+    file.commit();
+    std::ifstream in(path, std::ios::binary);
+    CHECK((std::string(std::istreambuf_iterator<char>(in), {}) == compressed_for(path, text)));
+  }
+}
+
+TEST_CASE("zstd of more than it takes at once reads back") {
+  const TraceFolder folder;
+  const std::string path = folder.path_of("long.zst");
+  const std::string line(99, 'x');
+  CompressedFile file(path);
+  constexpr int kLines = 300'000;  // 30 MB
+  for (int i = 0; i < kLines; ++i) file.append(line + '\n');
+  file.commit();
+  LineReader lines(path);
+  int same = 0;
+  while (const auto read = lines.next()) same += *read == line ? 1 : 0;
+  CHECK(same == kLines);
+  CHECK(lines.error().empty());
 }
