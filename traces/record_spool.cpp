@@ -23,7 +23,7 @@ template <class Value>
 Value take(std::string_view& from) {
   static_assert(std::is_trivially_copyable_v<Value>);
   Value value;
-  std::memcpy(&value, from.data(), sizeof value);
+  from.copy(reinterpret_cast<char*>(&value), sizeof value);
   from.remove_prefix(sizeof value);
   return value;
 }
