@@ -7,8 +7,8 @@
 namespace llmscape {
 
 // How much a number is worth, best first.
-// fitted_end_to_end: set from what a whole model was published or measured to do, so that nothing which this figure goes into
-// predicts that; for anything else it is a figure carried over, and worth less than a data sheet's.
+// fitted_end_to_end: set from what a whole model was published or measured to do. What this figure goes into does not
+// predict that; for anything else it is a figure carried over, and worth less than a data sheet's.
 enum class Tag { measured, fitted, datasheet, fitted_end_to_end, assumed };
 inline constexpr std::array<std::string_view, 5> kTagNames = {"measured", "fitted", "datasheet", "fitted end to end",
                                                               "assumed"};
