@@ -12,7 +12,11 @@ Fabric::Endpoint Fabric::add_endpoint(const std::string& name) {
 }
 
 Fabric::Link Fabric::add_link(const std::string& name, BytesPerSecond bandwidth) {
-  links_.push_back({name, bandwidth, Bytes(), Bytes(), Seconds()});
+  return add_wire(name, bandwidth, nullptr);
+}
+
+Fabric::Link Fabric::add_wire(const std::string& name, BytesPerSecond bandwidth, simgrid::s4u::Link* wire) {
+  links_.push_back({name, bandwidth, Bytes(), Bytes(), Seconds(), wire});
   return links_.size() - 1;
 }
 

@@ -9,6 +9,10 @@
 
 #include "base/quantity.hpp"
 
+namespace simgrid::s4u {
+class Link;
+}
+
 namespace llmscape::kernel {
 
 // One-way links that transfers share, and the routes over them. Concurrent transfers share each link max-min fairly:
@@ -31,6 +35,8 @@ class Fabric {
   // Names are unique among endpoints, and among links.
   Endpoint add_endpoint(const std::string& name);
   Link add_link(const std::string& name, BytesPerSecond bandwidth);  // above 0
+  // One that a topology has laid on SimGrid.
+  Link add_wire(const std::string& name, BytesPerSecond bandwidth, simgrid::s4u::Link* wire);
   // What goes from one endpoint to another one crosses these links, each once, after `latency`.
   void add_route(Endpoint from, Endpoint to, std::vector<Link> path, Seconds latency);
 
@@ -56,6 +62,7 @@ class Fabric {
     Bytes carried;
     Bytes allowed;  // by its bandwidth until `since`
     Seconds since;
+    simgrid::s4u::Link* wire = nullptr;  // on SimGrid, where it is there before the run
   };
   struct Route {
     std::vector<Link> path;

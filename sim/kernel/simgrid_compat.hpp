@@ -17,12 +17,18 @@ auto start_actor(simgrid::s4u::Host* host, const std::string& name, F body) {
 inline simgrid::s4u::NetZone* make_root(simgrid::s4u::Engine& engine) {
   return engine.get_netzone_root()->add_netzone_full("root");
 }
+inline simgrid::s4u::NetZone* make_full_zone(simgrid::s4u::NetZone* parent, const std::string& name) {
+  return parent->add_netzone_full(name);
+}
 #else
 template <class F>
 auto start_actor(simgrid::s4u::Host* host, const std::string& name, F body) {
   return simgrid::s4u::Actor::create(name, host, body);
 }
 inline simgrid::s4u::NetZone* make_root(simgrid::s4u::Engine&) { return simgrid::s4u::create_full_zone("root"); }
+inline simgrid::s4u::NetZone* make_full_zone(simgrid::s4u::NetZone* parent, const std::string& name) {
+  return simgrid::s4u::create_full_zone(name)->set_parent(parent);
+}
 #endif
 // Below a last bit of any time: what SimGrid takes for one instant is what has one time. Sums of the same terms in
 // another order differ by some bits, and at 1e-12 those events came in the order of their actors instead of their

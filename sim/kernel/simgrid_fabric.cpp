@@ -27,7 +27,7 @@ void sleep_until(Seconds moment) {
 void SimGridFabric::build(sg::NetZone* zone) {
   for (const std::string& name : endpoint_names()) hosts_.push_back(zone->create_host("end " + name, 1.0)->seal());
   for (const LinkState& link : link_states())  // latencies are paid before a transfer begins
-    wires_.push_back(zone->create_link(link.name, link.bandwidth.si())->seal());
+    wires_.push_back(link.wire ? link.wire : zone->create_link(link.name, link.bandwidth.si())->seal());
   for (const auto& [ends, route] : routes()) {
     std::vector<sg::LinkInRoute> path;
     for (const Link link : route.path) path.emplace_back(wires_[link]);

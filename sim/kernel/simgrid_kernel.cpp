@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <csignal>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "sim/kernel/kernel.hpp"
-#include "sim/kernel/simgrid_compat.hpp"
+#include "sim/kernel/simgrid_engine.hpp"
 #include "sim/kernel/simgrid_fabric.hpp"
 
 namespace llmscape::kernel {
@@ -27,11 +26,9 @@ constexpr Seconds kNobody{std::numeric_limits<double>::infinity()};
 class SimGridKernel : public Kernel {
  public:
   SimGridKernel() {
-    for (const char* option : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", kPrecision})
-      sg::Engine::set_config(option);
     // run() would return as if all were well: remember that it is not.
     sg::Engine::on_deadlock_cb([this] { fail(std::make_exception_ptr(Deadlock("SimGrid lost the conductor"))); });
-    root_ = make_root(engine_);
+    root_ = engine_.get_netzone_root();
     host_ = root_->create_host("llmscape", 1.0)->seal();  // the speed is never used
   }
 
@@ -51,7 +48,9 @@ class SimGridKernel : public Kernel {
   Fabric& fabric() override { return fabric_; }
 
   void run() override {
-    fabric_.build(root_);
+    sg::NetZone* ends = make_full_zone(root_, "ends");  // routes of its own, beside the zones of topologies
+    fabric_.build(ends);
+    ends->seal();
     root_->seal();
     start_actor(host_, "conductor", [this] {
       try {
@@ -148,10 +147,7 @@ class SimGridKernel : public Kernel {
     last = now;
   }
 
-  std::string name_ = "llmscape", log_ = "--log=root.thresh:critical";
-  int argc_ = 2;
-  char* argv_[3] = {name_.data(), log_.data(), nullptr};
-  sg::Engine engine_{&argc_, argv_};
+  sg::Engine& engine_ = engine_of_process();
   sg::NetZone* root_ = nullptr;
   sg::Host* host_ = nullptr;
   SimGridFabric fabric_;
@@ -167,14 +163,7 @@ class SimGridKernel : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_simgrid_kernel() {
-  // SimGrid takes Ctrl-C for itself and would leave with 1: it stays the caller's.
-  struct sigaction interrupt = {};
-  sigaction(SIGINT, nullptr, &interrupt);
-  auto kernel = std::make_unique<SimGridKernel>();
-  sigaction(SIGINT, &interrupt, nullptr);
-  return kernel;
-}
+std::unique_ptr<Kernel> make_simgrid_kernel() { return std::make_unique<SimGridKernel>(); }
 
 std::string simgrid_version() {
   int major = 0, minor = 0, patch = 0;

@@ -4,106 +4,22 @@
 #include <doctest/doctest.h>
 #include <cmath>
 #include <functional>
-#include <limits>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "base/process_pool.hpp"
 #include "base/random.hpp"
-#include "sim/kernel/kernel.hpp"
 #include "sim/kernel/max_min.hpp"
+#include "tests/support/fabric_script.hpp"
 
 namespace fabric_test {
 
 using namespace llmscape;
-using kernel::Fabric;
-using kernel::Kernel;
-
-namespace {
-
-constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
-constexpr double kExact = 1e-9;
-
-// Does things at given times and ends when all of its transfers have.
-class Script final : public kernel::Process {
- public:
-  explicit Script(Kernel& kernel) : kernel_(kernel) {}
-  void at(double time, std::function<void(Seconds)> what) { todo_.emplace(time, std::move(what)); }
-  // A transfer whose end is noted; failed ones as a negative time.
-  void move(double time, Fabric::Endpoint from, Fabric::Endpoint to, double bytes) {
-    const std::size_t index = ends.size();
-    ends.push_back(0);
-    ++open_;
-    at(time, [=, this](Seconds now) {
-      kernel_.fabric().move(from, to, Bytes(bytes), now, [=, this](bool arrived, Seconds end) {
-        ends[index] = arrived ? end.si() : -end.si();
-        if (--open_ == 0) last_ = end;
-        kernel_.ring(*this);
-      });
-    });
-  }
-  Seconds next_event() override {
-    if (!todo_.empty()) return Seconds(todo_.begin()->first);
-    return open_ > 0 ? kNever : last_;
-  }
-  bool wake(Seconds now) override {
-    while (!todo_.empty() && todo_.begin()->first <= now.si()) {
-      const auto what = std::move(todo_.begin()->second);
-      todo_.erase(todo_.begin());
-      what(now);
-    }
-    if (open_ > 0 || !todo_.empty()) return true;
-    kernel_.fabric().check_invariants(now);
-    return false;
-  }
-  std::vector<double> ends;
-
- private:
-  Kernel& kernel_;
-  std::multimap<double, std::function<void(Seconds)>> todo_;
-  int open_ = 0;
-  Seconds last_;
-};
-
-using Setup = std::function<void(Fabric&, Script&)>;
-
-std::vector<double> ends_on(std::unique_ptr<Kernel> kernel, const Setup& setup) {
-  Script script(*kernel);
-  setup(kernel->fabric(), script);
-  kernel->lead(script);
-  kernel->run();
-  CHECK(kernel->fabric().in_flight() == 0);
-  return script.ends;
-}
-
-// SimGrid runs once in the life of a process.
-std::vector<double> ends_on_simgrid(const Setup& setup, std::size_t count) {
-  const auto outcome = in_child<std::vector<double>>([&] { return ends_on(kernel::make_simgrid_kernel(), setup); });
-  REQUIRE_MESSAGE(outcome.answer, outcome.error);
-  REQUIRE(outcome.answer->size() == count);
-  return *outcome.answer;
-}
-
-void check_ends(const Setup& setup, const std::vector<double>& expected) {
-  const auto fluid = ends_on(kernel::make_event_queue_kernel(), setup);
-  const auto simgrid = ends_on_simgrid(setup, expected.size());
-  REQUIRE(fluid.size() == expected.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    CAPTURE(i);
-    CHECK(std::abs(fluid[i] - expected[i]) < kExact);
-    CHECK(std::abs(simgrid[i] - expected[i]) < kExact);
-  }
-}
-
-BytesPerSecond gb_per_s(double value) { return BytesPerSecond(value * 1e9); }
-
-}  // namespace
+using namespace llmscape::fabric_testing;
 
 TEST_CASE("two unequal transfers on one link: half the rate each, then all of it for the one that is left") {
   check_ends(
-      [](Fabric& fabric, Script& script) {
+      [](Fabric& fabric, FabricScript& script) {
         const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b");
         fabric.add_route(a, b, {fabric.add_link("wire", gb_per_s(10))}, Seconds(0));
         script.move(0, a, b, 10e9);
@@ -115,7 +31,7 @@ TEST_CASE("two unequal transfers on one link: half the rate each, then all of it
 TEST_CASE("over three hops the narrowest link counts, and what it leaves goes to the others") {
   // x crosses all three links, y only the last one: x is held to 2 GB/s by the second, y gets the other 6.
   check_ends(
-      [](Fabric& fabric, Script& script) {
+      [](Fabric& fabric, FabricScript& script) {
         const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b"), c = fabric.add_endpoint("c");
         const auto first = fabric.add_link("first", gb_per_s(10)), second = fabric.add_link("second", gb_per_s(2)),
                    third = fabric.add_link("third", gb_per_s(8));
@@ -130,7 +46,7 @@ TEST_CASE("over three hops the narrowest link counts, and what it leaves goes to
 TEST_CASE("latency is paid before the first byte, and gives nobody more or less of a link") {
   // Two caches of 10 GB into c, one out of it, over ports of 12.5 GB/s.
   check_ends(
-      [](Fabric& fabric, Script& script) {
+      [](Fabric& fabric, FabricScript& script) {
         const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b"), c = fabric.add_endpoint("c");
         const auto port = [&](const std::string& name) { return fabric.add_link(name, gb_per_s(12.5)); };
         const auto a_out = port("a out"), a_in = port("a in"), b_out = port("b out"), c_in = port("c in"),
@@ -147,7 +63,7 @@ TEST_CASE("latency is paid before the first byte, and gives nobody more or less 
 
 TEST_CASE("a link that slows down, fails and comes back does so for what it carries") {
   check_ends(
-      [](Fabric& fabric, Script& script) {
+      [](Fabric& fabric, FabricScript& script) {
         const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b");
         const auto wire = fabric.add_link("wire", gb_per_s(10));
         fabric.add_route(a, b, {wire}, Seconds(0));
@@ -166,7 +82,7 @@ TEST_CASE("when does a transfer end whose link recovers under way?") {
   // 20 GB: 10 s at 1 GB/s carry half of it, the other half takes a second at 10 GB/s. With one of 3 GB beside it from
   // 9 s on: 9 + 0.5 GB until 10 s, 2.5 GB in the half second that the other one needs for as much, 8 GB in 0.8 s.
   const auto recovers = [](double other) {
-    return [=](Fabric& fabric, Script& script) {
+    return [=](Fabric& fabric, FabricScript& script) {
       const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b");
       const auto wire = fabric.add_link("wire", gb_per_s(10));
       fabric.add_route(a, b, {wire}, Seconds(0));
@@ -182,7 +98,7 @@ TEST_CASE("when does a transfer end whose link recovers under way?") {
 
 TEST_CASE("is a transfer lost that meets a link in the instant in which it fails or recovers?") {
   check_ends(
-      [](Fabric& fabric, Script& script) {
+      [](Fabric& fabric, FabricScript& script) {
         const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b");
         const auto wire = fabric.add_link("wire", gb_per_s(10));
         fabric.add_route(a, b, {wire}, Seconds(1));
@@ -205,7 +121,7 @@ TEST_CASE("is a transfer lost that meets a link in the instant in which it fails
 
 TEST_CASE("200 random transfers over two sites end at the same times on SimGrid and on the fluid model") {
   constexpr int kSites = 2, kEndpoints = 6, kTransfers = 200;
-  const Setup setup = [](Fabric& fabric, Script& script) {
+  const Setup setup = [](Fabric& fabric, FabricScript& script) {
     RandomStream random(7);
     std::vector<Fabric::Link> up, down, wan;
     for (int site = 0; site < kSites; ++site) wan.push_back(fabric.add_link("wan" + std::to_string(site), gb_per_s(3)));
