@@ -88,6 +88,12 @@ bool measured(const Links& links, const models::Collective& c) {
   return std::ranges::all_of(inner_parts(c, inside), [&](const auto& part) { return measured(links, part); });
 }
 
+std::optional<models::Collective> between_domains(const Links& links, const models::Collective& c) {
+  if (c.ranks <= 1) return std::nullopt;
+  const int inside = ranks_inside(links, c);
+  return inside < c.ranks ? std::optional(outer_part(c, inside)) : std::nullopt;
+}
+
 Seconds collective_time(const Links& links, const models::Collective& c) {
   if (c.ranks <= 1) return Seconds();
   if (const int inside = ranks_inside(links, c); inside < c.ranks) {

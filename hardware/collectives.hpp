@@ -48,6 +48,9 @@ Bytes moved(const models::Collective&);
 // the domains first and then, on a share of the tensor for each device inside, as a ring between them: an all-reduce is
 // a reduce-scatter inside, an all-reduce between and an all-gather inside.
 Seconds collective_time(const Links&, const models::Collective&);
+// What of it crosses from domain to domain, for one device of each: a collective over the domains, priced as bytes over
+// the outer bandwidth and hops of the outer latency. Nothing where all of it stays inside one, or was measured as one.
+std::optional<models::Collective> between_domains(const Links&, const models::Collective&);
 // Whether the table covers it, or what of it stays inside a domain; otherwise collective_time is the assumed ring.
 bool measured(const Links&, const models::Collective&);
 // The weakest of the measured collectives; assumed where there are none.

@@ -237,4 +237,9 @@ const Fields<Gpu>& gpu_fields() {
   return fields;
 }
 
+const Links* links_of(const Device& device) {
+  const Gpu* gpu = dynamic_cast<const Gpu*>(&device);
+  return gpu ? &gpu->links : nullptr;
+}
+
 }  // namespace llmscape::hardware

@@ -105,4 +105,7 @@ struct Gpu final : Device, Chip, PowerRange {
 
 const Fields<Gpu>& gpu_fields();
 
+// How the devices of a replica are joined, where the device is a GPU and says so; else nullptr.
+const Links* links_of(const Device& device);
+
 }  // namespace llmscape::hardware

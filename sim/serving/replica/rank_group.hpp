@@ -12,6 +12,8 @@ namespace llmscape::serving {
 // DPEngineCoreProc).
 class RankGroup {
  public:
+  // What they send between nodes, where that is flows: ReplicaConfig::exchange of each.
+  explicit RankGroup(StepExchange* exchange = nullptr) : exchange_(exchange) {}
   // All have the same number of steps in flight (BatcherPolicy::depth) and ReplicaConfig::rank_of_group set.
   void add(Replica& rank) { ranks_.push_back(&rank); }
 
@@ -22,6 +24,8 @@ class RankGroup {
  private:
   bool plan_step(Seconds now);
 
+  StepExchange* exchange_;
+  ExchangedStep exchanged_;
   std::vector<Replica*> ranks_;
 };
 

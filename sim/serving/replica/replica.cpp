@@ -2,6 +2,7 @@
 #include "sim/serving/replica/replica.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -13,7 +14,7 @@ std::unique_ptr<StepScheduler> scheduler_of(const ReplicaConfig& config, int dep
   timing.stages = config.pipeline_stages;
   timing.shared_stages = config.pipeline != nullptr;
   timing.hides_host = depth > 1;
-  timing.waits_for_ranks = config.rank_of_group;
+  timing.waits_for_others = config.rank_of_group || config.exchange;
   timing.depth = config.pipeline ? 1 : static_cast<std::size_t>(depth);
   if (!config.pipeline) return std::make_unique<StepScheduler>(timing);
   return std::make_unique<PipelineStepScheduler>(timing, *config.pipeline, config.chunks_follow);
@@ -27,7 +28,7 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
       batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config_, policy.depth())),
       outcomes_(outcomes), listener_(steps), state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
       ledger_(scheduler_->timing(), steps), kv_laws_(kv_laws.size()) {
-  if (!scheduler_->looks_ahead() || config_.rank_of_group) config_.lookahead = 0;
+  if (!scheduler_->looks_ahead() || config_.rank_of_group || config_.exchange) config_.lookahead = 0;
 }
 
 EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws) {
@@ -66,11 +67,12 @@ void Replica::interrupt(Seconds at) {
 
 void Replica::stop(Seconds now) {
   interrupt(now);
+  if (held_) end_held(std::max(held_->expected, Seconds(std::nextafter(now.si(), kNever.si()))));
   ledger_.stop(now);
 }
 
 bool Replica::quiet() const {
-  return steps_.empty() && messages_.empty() && state_.running.size() == 0 && state_.waiting.empty();
+  return steps_.empty() && !held_ && messages_.empty() && state_.running.size() == 0 && state_.waiting.empty();
 }
 
 void Replica::submit(Request& request, bool decodes_elsewhere, Seconds at) {
@@ -107,6 +109,8 @@ void Replica::release(std::uint64_t request_id, Seconds at) {
 std::vector<Request*> Replica::crash(Seconds at) {
   commit_ahead(at, false);
   ahead_.clear();
+  if (held_) end_held(std::max(held_->expected, Seconds(std::nextafter(at.si(), kNever.si()))));
+  exchange_of_step_.abandon();
   end_steps(at);
   ledger_.lose(at);
   scheduler_->lose(at);
@@ -131,9 +135,10 @@ Seconds Replica::depth_before() const {
   return before < steps_.size() ? steps_[before].end : ahead_[before - steps_.size()].end;
 }
 
-bool Replica::may_plan(Seconds now) const { return scheduler_->may_plan(now, steps_.size() + ahead_.size()); }
+bool Replica::may_plan(Seconds now) const { return !held_ && scheduler_->may_plan(now, steps_.size() + ahead_.size()); }
 
 Seconds Replica::next_event() const {
+  if (exchange_of_step_.open()) return exchange_of_step_.next_event();
   Seconds next = scheduler_->next_plan(woken_, depth_before());
   // Its turn comes; once it has tried in vain to plan something in it, something else has to happen first.
   if (steps_.empty() && ahead_.empty() && config_.turns && config_.turns->runs_from(*this) != tried_turn_)
@@ -150,6 +155,10 @@ Seconds Replica::next_event() const {
 }
 
 void Replica::wake(Seconds now) {
+  if (exchange_of_step_.open()) {
+    if (!exchange_of_step_.advance(*config_.exchange, now)) return;
+    end_held(now);
+  }
   receive(now);
   plan_steps(now);
   if (config_.turns && steps_.empty())
@@ -282,7 +291,13 @@ std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, S
 
 StepUse Replica::used_until(Seconds at) {
   commit_ahead(at, false);
-  return ledger_.used_until(at);
+  StepUse used = ledger_.used_until(at);
+  if (held_ && held_->start < at) {
+    const double share = std::min(1.0, (at - held_->start) / (held_->expected - held_->start));
+    used.add({Seconds(), draft_cost_.energy, draft_cost_.busy}, share);
+    used.busy += at - held_->start;
+  }
+  return used;
 }
 
 void Replica::check_invariants(Seconds now) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
+#include "sim/serving/replica/step_exchange.hpp"
 #include "sim/serving/replica/step_scheduler.hpp"
 
 namespace llmscape::serving {
@@ -35,12 +37,13 @@ struct ReplicaConfig {
   int index = 0;
   std::int64_t kv_blocks = 0;
   int block_tokens = 16;
-  int pipeline_stages = 1;         // a batch passes them one after the other
-  Pipeline* pipeline = nullptr;    // their timelines, shared with other streams; nullptr: a batch is alone on them
-  bool chunks_follow = false;      // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
-  std::int64_t max_model_len = 0;  // longest prompt + answer
-  bool rank_of_group = false;      // steps with the other ranks of a RankGroup, which wakes it
-  DeviceTurns* turns = nullptr;    // where its devices are shared with other models
+  int pipeline_stages = 1;           // a batch passes them one after the other
+  Pipeline* pipeline = nullptr;      // their timelines, shared with other streams; nullptr: a batch is alone on them
+  bool chunks_follow = false;        // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
+  std::int64_t max_model_len = 0;    // longest prompt + answer
+  bool rank_of_group = false;        // steps with the other ranks of a RankGroup, which wakes it
+  DeviceTurns* turns = nullptr;      // where its devices are shared with other models
+  StepExchange* exchange = nullptr;  // where its collectives leave a node as flows: steps then end when these have
   FirstToken first_token = FirstToken::prefill;  // of requests that decode elsewhere
   std::vector<WindowLayers> windows{};           // as EngineState has them
   std::int64_t window_sequences = 0;             // for which layers with a window have blocks; 0: no such limit
@@ -130,6 +133,10 @@ class Replica {
   [[nodiscard]] Seconds price_draft(Seconds now, const models::RankTokens& tokens);
   // It runs until `end`, when the slowest rank is done.
   void run_draft(Seconds now, Seconds end);
+  // It runs until nobody knows when: `expected`, if nobody is in the way of what it sends.
+  void hold_draft(Seconds now, Seconds expected) { held_ = {scheduler_->earliest_start(now), expected}; }
+  // Of the draft's price, what its bytes between nodes take.
+  [[nodiscard]] Seconds exchanged() const { return exchanged_; }
 
   struct Message {
     enum class Kind : std::uint8_t { submit, cancel, revise, expect, join, forget, release };
@@ -152,6 +159,7 @@ class Replica {
   void reserve_imports(Seconds now);
   void end_steps(Seconds now);
   void plan_steps(Seconds now);
+  void end_held(Seconds end);
   bool plan_step(Seconds now);
   void plan_ahead();
   void commit_ahead(Seconds until, bool inclusive);
@@ -216,6 +224,13 @@ class Replica {
   StepPlan plan_;
   std::int64_t occupied_before_ = 0;  // KV blocks when plan_ was begun
   engine::EngineCost draft_cost_;
+  // Of a draft that runs until its bytes have arrived.
+  struct Held {
+    Seconds start, expected;
+  };
+  std::optional<Held> held_;
+  ExchangedStep exchange_of_step_;  // of a replica that is no rank of a group
+  Seconds exchanged_;               // of the draft's price
   std::size_t kv_laws_;
   std::vector<models::Attended> dummy_attended_;
   std::vector<models::PrefillChunk> chunks_;

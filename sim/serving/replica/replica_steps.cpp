@@ -39,6 +39,7 @@ engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   batch.adapters =
       std::min(state_.running.adapters().in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
   engine::EngineCost cost = price(batch);
+  if (config_.exchange) exchanged_ = config_.exchange->plan(config_.index, batch);
   const Seconds loading = static_cast<double>(state_.running.adapters().loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
   if (const KvSpill* spill = state_.kv.spill()) {
@@ -108,6 +109,7 @@ Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
     dummy.attended = dummy_attended_;
     dummy.ranks = tokens;
     draft_cost_ = step_model_->step(dummy);
+    if (config_.exchange) exchanged_ = config_.exchange->plan(config_.index, dummy);
   } else {
     announce_prompts(start);
     draft_cost_ = cost_of_plan(tokens);
@@ -116,6 +118,7 @@ Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
 }
 
 void Replica::run_draft(Seconds now, Seconds end) {
+  held_.reset();
   if (plan_.empty()) ledger_.count_dummy();
   commit(draft_cost_, scheduler_->earliest_start(now), end);
 }
@@ -126,8 +129,21 @@ bool Replica::plan_step(Seconds now) {
   const engine::EngineCost cost = cost_of_plan();
   const StepScheduler::Span span = scheduler_->place(plan_, cost, now);
   state_.running.count_bubble(span.idle);
+  if (exchanged_ > Seconds()) {
+    draft_cost_ = cost;
+    hold_draft(now, span.end);
+    exchange_of_step_.plan(now, span.end - exchanged_, span.end);
+    return true;
+  }
   commit(cost, span.start, span.end);
   return true;
+}
+
+// The bytes of the step that was held have arrived, or it ends without them.
+void Replica::end_held(Seconds end) {
+  const Seconds start = held_->start;
+  held_.reset();
+  commit(draft_cost_, start, end);
 }
 
 // The step in plan_ will run: stamps its tokens and adds it to the totals.

@@ -55,7 +55,7 @@ void StepLedger::spend(const UnderWay& step, Seconds until) {
       (timing_.shared_stages ? cost.stage() - cost.device
                              : std::max(Seconds(), timing_.duration(cost) - cost.device * stages)) *
       share;
-  if (timing_.waits_for_ranks)  // at the exchange of each layer, for the slowest rank
+  if (timing_.waits_for_others)  // at the exchange of each layer, for the slowest rank or for bytes on busy links
     totals_.time[static_cast<std::size_t>(hardware::OperatorFamily::collective)]
                 [static_cast<std::size_t>(hardware::Bound::overhead)] += (lasts - timing_.duration(cost)) * share;
   totals_.extrapolated += cost.extrapolated * time_share;

@@ -110,8 +110,8 @@ struct StepTiming {
   double stages = 1;           // of its pipeline, which a batch passes one after the other
   bool shared_stages = false;  // with other streams: stages are busy for what they take, not until the batch is through
   bool hides_host = false;     // asynchronous scheduling
-  bool waits_for_ranks = false;  // steps with other ranks, and ends with the slowest
-  std::size_t depth = 1;         // most steps in flight, where stages are not shared
+  bool waits_for_others = false;  // ends with the slowest of the ranks, or when what it sends has arrived
+  std::size_t depth = 1;          // most steps in flight, where stages are not shared
 
   // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
   // short (docs/serving.md).

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/collectives.hpp"
+#include "sim/engine/engine_model.hpp"
+
+namespace llmscape::engine {
+
+// What one device of a replica sends to other nodes in a step.
+struct NodeBytes {
+  Bytes around;  // to its counterpart in the next node: collectives that go round a ring
+  Bytes to_all;  // in even parts to its counterparts in all other nodes: all-to-all
+  [[nodiscard]] Bytes all() const { return around + to_all; }
+};
+
+// What the collectives of steps send from node to node, where the links of a device say how far a node reaches
+// (hardware::Domain). Sends between the stages of a pipeline are none.
+class NodeTraffic {
+ public:
+  // All that is handed in outlives it. `links` have a domain.
+  NodeTraffic(const hardware::Device& device, const hardware::Links& links, const models::ModelSpec& model,
+              const models::ParallelPlan& plan, const Settings& settings);
+
+  // Of the batch as EngineModel::step prices it, padding included.
+  [[nodiscard]] NodeBytes of(const models::Batch& batch) const;
+  // What the price of that step holds for these bytes: all but latencies.
+  [[nodiscard]] Seconds priced(const NodeBytes& bytes) const { return bytes.all() / *links_.domain->outer_bandwidth; }
+  [[nodiscard]] BytesPerSecond bandwidth() const { return *links_.domain->outer_bandwidth; }  // of one device
+
+ private:
+  const hardware::Links& links_;
+  const models::ModelSpec& model_;
+  models::ParallelPlan plan_;
+  Settings settings_;
+  bool captured_ = false;
+};
+
+}  // namespace llmscape::engine
