@@ -13,7 +13,9 @@
 #include "hardware/scaled_fits.hpp"
 #include "models/catalog.hpp"
 #include "models/format.hpp"
+#include "sim/scenario/collective_flows.hpp"
 #include "sim/scenario/fleet_plan.hpp"
+#include "sim/scenario/node_places.hpp"
 #include "sim/scenario/precision.hpp"
 #include "sim/scenario/scenario_paths.hpp"
 #include "sim/scenario/serving_pools.hpp"
@@ -289,6 +291,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   fill_defaults(root, scenario_fields().info());
   scenario.fleet = fleet_plan(scenario, root);
   check_fleet(scenario, root, diagnostics);
+  check_topology(scenario, root, diagnostics);
+  check_collective_flows(scenario, root, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   YamlNode schema = YamlNode::scalar("scenario/1");
   scenario.resolved.kind = YamlNode::Kind::mapping;

@@ -13,6 +13,7 @@
 #include "hardware/retrieval/retrieval.hpp"
 #include "models/kv_format.hpp"
 #include "models/token_plan.hpp"
+#include "sim/kernel/topology.hpp"
 #include "sim/result/cost.hpp"
 #include "sim/scenario/engine_defaults.hpp"
 #include "sim/scenario/fault_config.hpp"
@@ -49,6 +50,8 @@ struct ModelConfig {
 struct HardwareConfig {
   std::vector<std::shared_ptr<const hardware::Device>> devices;
   hardware::FabricConfig fabric;
+  std::shared_ptr<const kernel::Topology> topology;  // absent: racks and sites of the fabric
+  std::optional<bool> collective_flows;              // collectives between nodes share links; absent: closed forms
   std::optional<hardware::Retrieval> retrieval;
 };
 

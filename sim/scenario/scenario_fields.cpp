@@ -47,6 +47,11 @@ const Fields<HardwareConfig>& hardware_fields() {
         .required();
     f.add_group("fabric", &HardwareConfig::fabric, hardware::fabric_config_fields(),
                 "where the groups stand, and the links between them");
+    f.add_family("topology", &HardwareConfig::topology, kernel::topologies(),
+                 "the switches and cables between their nodes; absent: racks and sites of 'fabric'");
+    f.add("collective_flows", &HardwareConfig::collective_flows,
+          "collectives that leave a node are flows that share its links with KV transfers and each other, and a step "
+          "ends when they have; absent: they take what closed forms say, and nobody is in their way");
     f.add_group("retrieval", &HardwareConfig::retrieval, hardware::retrieval_fields(),
                 "hosts that search for a workload's queries");
     f.check([](const HardwareConfig& c, const YamlNode& node, Diagnostics& d) {

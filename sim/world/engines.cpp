@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/world/engines.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
+#include "hardware/gpu/gpu.hpp"
 #include "hardware/profile/profile_device.hpp"
 #include "sim/scenario/device_memory.hpp"
 
@@ -126,6 +129,8 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.budget = models::PoolBudget(model);
   replica.sharing = models::sharing(model);
   replica.turns = turns_of(config, device, first);
+  Exchange* exchange = exchange_of(config, priced, first);
+  replica.exchange = exchange;
   const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
   seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
                     first, devices, both || config.role == serving::Role::prefill,
@@ -143,7 +148,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
   if (!options_.time_factors.empty()) steps = engine::with_factors(std::move(steps), options_.time_factors.at(group));
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, recorder);
-  add_process(config);
+  add_process(config, exchange);
   if (replica.turns)
     replica.turns->add(replicas_.back(), scenario::load_time(scenario_, config, device),
                        [this, index] { ring(index); });
@@ -151,13 +156,37 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   built_.push_back({&priced, pools_.size() - 1, replica.turns, stream == 0});
 }
 
+// Of a replica that begins at device `first`, or of the ranks that it steps with; nullptr: it sends no flows.
+Exchange* Engines::exchange_of(const scenario::PoolConfig& config, const hardware::Device& priced, std::int64_t first) {
+  if (!scenario_.config.hardware.collective_flows.value_or(false)) return nullptr;
+  const std::int64_t rank =
+      config.lock_step ? static_cast<std::int64_t>(pools_.back().replicas.size()) % config.data_parallel : 0;
+  if (rank > 0) return last_exchange_;
+  last_exchange_ = nullptr;
+  const auto& placement = scenario_.config.hardware.fabric.groups.at(priced.name);
+  const std::int64_t devices = config.plan().all_devices(), node = placement.node.devices;
+  if (first / node == (first + devices - 1) / node) return nullptr;
+  const std::size_t index = replicas_.size();
+  const Seat all{&placement, priced.name, first, devices};
+  last_exchange_ = &exchanges_.emplace_back(
+      fmt::format("replica {}", index), all, static_cast<int>(index), config.plan().devices(),
+      engine::NodeTraffic(priced, *hardware::links_of(priced), scenario_.model_on(config, priced), config.plan(),
+                          scenario::settings_of(config)),
+      kernel_.fabric(), [this, index] { ring(index); });
+  return last_exchange_;
+}
+
+void Engines::connect(Cables& cables) {
+  for (Exchange& exchange : exchanges_) exchange.connect(cables);
+}
+
 // One for the replica that was added last; ranks that step together share that of the first of them.
-void Engines::add_process(const scenario::PoolConfig& config) {
+void Engines::add_process(const scenario::PoolConfig& config, Exchange* exchange) {
   if (!config.lock_step) {
     processes_.emplace_back(replicas_.back());
   } else {
     if (pools_.back().replicas.size() % static_cast<std::size_t>(config.data_parallel) == 0)
-      processes_.emplace_back(rank_groups_.emplace_back());
+      processes_.emplace_back(rank_groups_.emplace_back(exchange));
     rank_groups_.back().add(replicas_.back());
   }
   process_of_.push_back(processes_.size() - 1);

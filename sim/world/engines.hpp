@@ -11,6 +11,7 @@
 #include "sim/scenario/replica_size.hpp"
 #include "sim/serving/replica/rank_group.hpp"
 #include "sim/world/assemble.hpp"
+#include "sim/world/exchanges.hpp"
 #include "sim/world/links.hpp"
 #include "sim/world/options.hpp"
 #include "sim/world/tiers.hpp"
@@ -31,6 +32,10 @@ class Engines {
   // As the gateway wants them; once.
   std::vector<serving::Pool> pools() { return std::move(pools_); }
   [[nodiscard]] const std::vector<Seat>& seats() const { return seats_; }
+  // Replicas whose collectives leave a node as flows.
+  [[nodiscard]] bool exchanges() const { return !exchanges_.empty(); }
+  // Lays the ways of these flows; before the run.
+  void connect(Cables& cables);
   // Replica i has a message.
   void ring(std::size_t i);
   // Adds the processes to the kernel.
@@ -54,7 +59,8 @@ class Engines {
   };
   void add_pool(const scenario::PoolConfig& config);
   void add_group(const scenario::PoolConfig& config, std::size_t group);
-  void add_process(const scenario::PoolConfig& config);
+  void add_process(const scenario::PoolConfig& config, Exchange* exchange);
+  Exchange* exchange_of(const scenario::PoolConfig& config, const hardware::Device& priced, std::int64_t first);
   void add_replica(const scenario::PoolConfig& config, std::size_t group, const hardware::Device& priced,
                    const scenario::ReplicaSize& size, std::int64_t first, std::int64_t stream);
   serving::DeviceTurns* turns_of(const scenario::PoolConfig& config, const hardware::Device& device,
@@ -69,6 +75,8 @@ class Engines {
   std::vector<serving::Pool> pools_;
   std::deque<StepRecorder> recorders_;
   std::deque<serving::Pipeline> pipelines_;
+  std::deque<Exchange> exchanges_;
+  Exchange* last_exchange_ = nullptr;  // of ranks that are being added
   std::deque<serving::Replica> replicas_;
   std::deque<serving::RankGroup> rank_groups_;
   std::deque<Process> processes_;

@@ -1,44 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string>
+#include <cstddef>
+#include <map>
+#include <utility>
 #include <vector>
 
-#include "hardware/fabric.hpp"
-#include "sim/kernel/fabric.hpp"
-#include "sim/scenario/scenario.hpp"
+#include "sim/world/cables.hpp"
 
 namespace llmscape::world {
 
-// A replica among the devices of its group.
-struct Seat {
-  const hardware::Placement* placement = nullptr;
-  std::string group;
-  std::int64_t first_device = 0, devices = 1;
-  bool sends = false, receives = false;  // KV entries
+// The ports of these replicas, and routes from each that sends KV entries to each that receives them: out of its port,
+// over the cables between their nodes where they are in others, and in again. Replica i is endpoint i.
+class Links {
+ public:
+  Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& seats);
+  Links(const Links&) = delete;
+  Links& operator=(const Links&) = delete;
+
+  // As Fabric::move. In a topology of several planes an even part of the bytes goes over each of those that lead to the
+  // receiver's devices, and all of them have to arrive.
+  void move(std::size_t from, std::size_t to, Bytes bytes, Seconds now, kernel::Fabric::Done done);
+
+ private:
+  kernel::Fabric::Endpoint lane_of(std::size_t replica, std::size_t lane);
+
+  kernel::Fabric& fabric_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> lanes_;  // how many, where several, by sender and receiver
+  std::map<std::pair<std::size_t, std::size_t>, kernel::Fabric::Endpoint> ends_;  // of later lanes, by receiver, lane
 };
-
-// A link carries no more than this for a while; 0: it is down, and what it carries is lost.
-struct LinkFault {
-  Seconds from, until;
-  std::string link;  // link_of_site() or link_of_node()
-  BytesPerSecond bandwidth;
-};
-std::string link_of_site(const std::string& site);
-std::string link_of_node(const std::string& group, std::int64_t node);
-
-std::vector<LinkFault> link_faults(const scenario::Scenario& scenario);
-
-// A link that changes.
-struct LinkChange {
-  Seconds at;
-  kernel::Fabric::Link link;
-  BytesPerSecond bandwidth;
-};
-
-// Builds the links that these replicas see, and routes from each that sends to each that receives: out of its ports,
-// over its node's uplink and its site's where they are in others, and in again. Replica i is endpoint i. Returns how
-// the links change, in order of time.
-std::vector<LinkChange> connect(kernel::Fabric& fabric, const std::vector<Seat>& seats,
-                                const hardware::FabricConfig& config, const std::vector<LinkFault>& faults);
 
 }  // namespace llmscape::world

@@ -7,7 +7,6 @@
 #include "sim/result/energy.hpp"
 #include "sim/world/assemble.hpp"
 #include "sim/world/controllers.hpp"
-#include "sim/world/links.hpp"
 
 namespace llmscape::world {
 
@@ -40,7 +39,7 @@ World::World(const scenario::Scenario& scenario, const Options& options, workloa
               }),
       observer_(scenario.config.workload.warmup, limits_of(scenario), times_of(scenario), window_),
       calls_(observer_, options, scenario.config.workload.requests), kernel_(make_kernel(options.kernel)),
-      outcomes_(*kernel_), engines_(scenario, options, outcomes_, window_, *kernel_), link_profile_(link_profile()),
+      outcomes_(*kernel_), engines_(scenario, options, outcomes_, window_, *kernel_),
       controllers_(make_controllers(scenario, RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)))),
       gateway_(
           gateway_config(), generator, engines_.pools(), calls_, [this](std::size_t i) { engines_.ring(i); },
@@ -50,18 +49,21 @@ World::World(const scenario::Scenario& scenario, const Options& options, workloa
   outcomes_.connect(gateway_, leader_);
   window_.on_due = [this] { kernel_->ring(window_edges_); };
   kernel_->lead(leader_);
+  connect();
   engines_.start();
   if (link_profile_) kernel_->add(*link_profile_);
   if (window_.next_edge() < serving::kNever || scenario.config.window.rule == metrics::WindowRule::full_batch)
     kernel_->add(window_edges_);
 }
 
-// Where KV entries go from replica to replica.
-std::optional<LinkProfile> World::link_profile() {
-  if (std::ranges::none_of(engines_.seats(), &Seat::sends)) return std::nullopt;
-  kernel::Fabric& fabric = kernel_->fabric();
-  return LinkProfile(fabric,
-                     connect(fabric, engines_.seats(), scenario_.config.hardware.fabric, link_faults(scenario_)));
+// Where KV entries go from replica to replica, and collectives from node to node.
+void World::connect() {
+  const bool transfers = std::ranges::any_of(engines_.seats(), &Seat::sends);
+  if (!transfers && !engines_.exchanges()) return;
+  cables_.emplace(kernel_->fabric(), scenario_.config.hardware);
+  if (transfers) links_.emplace(kernel_->fabric(), *cables_, engines_.seats());
+  engines_.connect(*cables_);
+  link_profile_.emplace(kernel_->fabric(), cables_->changes(link_faults(scenario_)));
 }
 
 serving::GatewayConfig World::gateway_config() {
@@ -81,7 +83,7 @@ serving::GatewayConfig World::gateway_config() {
   for (const auto& controller : controllers_) gateway.controllers.push_back(controller.get());
   gateway.move_kv = [this](std::size_t from, std::size_t to, Bytes bytes, Seconds now,
                            std::function<void(bool, Seconds)> done) {
-    kernel_->fabric().move(from, to, bytes, now, [this, done = std::move(done)](bool arrived, Seconds at) {
+    links_->move(from, to, bytes, now, [this, done = std::move(done)](bool arrived, Seconds at) {
       done(arrived, at);
       outcomes_.ring();
     });

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/world/engines.hpp"
+#include "sim/world/links.hpp"
 #include "sim/world/listeners.hpp"
 #include "sim/world/options.hpp"
 #include "sim/world/processes.hpp"
@@ -25,7 +26,7 @@ class World {
   result::RunResult run();
 
  private:
-  [[nodiscard]] std::optional<LinkProfile> link_profile();
+  void connect();
   [[nodiscard]] serving::GatewayConfig gateway_config();
   [[nodiscard]] result::Edge used_until(Seconds at);
 
@@ -38,6 +39,8 @@ class World {
   std::unique_ptr<kernel::Kernel> kernel_;
   OutcomePort outcomes_;
   Engines engines_;
+  std::optional<Cables> cables_;
+  std::optional<Links> links_;
   std::optional<LinkProfile> link_profile_;
   std::vector<std::unique_ptr<serving::Controller>> controllers_;
   serving::Gateway gateway_;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/engine/node_traffic.hpp"
+#include "sim/kernel/fabric.hpp"
+#include "sim/serving/replica/step_exchange.hpp"
+#include "sim/world/cables.hpp"
+
+namespace llmscape::world {
+
+// What a replica of several nodes, or ranks that step together, send from node to node in a step: one flow from a node
+// to another one for all layers of the step, in each plane of the topology. A node sends no faster than its devices do
+// in the closed form, so that a step takes as long as there while nobody is in the way. Latencies stay in the price.
+class Exchange final : public serving::StepExchange {
+ public:
+  // Of the devices of `all`, those of a rank after those of the one before; `first_replica` is the first of them.
+  // `arrived` is called when the bytes of a step have arrived.
+  Exchange(std::string name, const Seat& all, int first_replica, std::int64_t devices_of_rank,
+           engine::NodeTraffic traffic, kernel::Fabric& fabric, std::function<void()> arrived);
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  void connect(Cables& cables);
+
+  Seconds plan(int index, const models::Batch& batch) override;
+  bool begin(Seconds now, std::function<void(Seconds at)> done) override;
+
+ private:
+  struct Part {  // the devices in one node, and what they send in the step that is being planned
+    Seat seat;   // from the first of them on
+    engine::NodeBytes sent;
+    std::vector<kernel::Fabric::Endpoint> lanes;  // one for each plane; the first receives
+  };
+  [[nodiscard]] Bytes sent(std::size_t from, std::size_t to) const;
+
+  std::string name_;
+  int first_replica_;
+  std::int64_t devices_of_rank_, first_device_;
+  engine::NodeTraffic traffic_;
+  kernel::Fabric& fabric_;
+  std::function<void()> arrived_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace llmscape::world

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs over topologies: collectives between nodes take what closed forms say while nobody is in the way, and longer
+// over a narrower or a shared network.
+#include <doctest/doctest.h>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sim/result/metric_table.hpp"
+#include "tests/support/scenario_run.hpp"
+
+namespace topology_run_test {
+
+using namespace llmscape;
+using namespace llmscape::testing;
+
+namespace {
+
+// Llama-3.1-8B on two nodes of eight H100, alone.
+const std::string kTwoNodes = R"(schema: scenario/1
+model: {preset: llama-3.1-8b}
+hardware:
+  devices: [{name: g, preset: h100-sxm, count: 16}]
+  fabric: {groups: {g: {node: dgx-h100}}}
+serving: {tensor_parallel: 16}
+workload:
+  arrivals: {kind: closed_loop, users: 1, think: {kind: fixed, value: 0 s}}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 512}, output: {kind: fixed, value: 16}}
+  requests: 4
+seed: 1
+)";
+
+// Prompts on two nodes, tokens on two others, whose KV entries and collectives cross the same uplinks.
+const std::string kPools = R"(schema: scenario/1
+model: {preset: qwen3-30b-a3b}
+hardware:
+  devices: [{name: prompts, preset: h100-sxm, count: 16}, {name: tokens, preset: h100-sxm, count: 16}]
+  fabric: {groups: {prompts: {node: dgx-h100}, tokens: {node: dgx-h100}}}
+serving:
+  data_parallel: 16
+  expert_parallel: 16
+  expert_exchange: all_to_all
+  first_token: prefill
+  kv_by_layer: false
+  pools: [{devices: [prompts], role: prefill}, {devices: [tokens], role: decode}]
+workload:
+  arrivals: {kind: poisson, rate: 100 /s}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 2048}, output: {kind: fixed, value: 16}}
+  requests: 60
+seed: 1
+)";
+
+double figure(const result::RunResult& result, const std::string& metric) {
+  const metrics::Column* column = metrics::find_column(metric);
+  REQUIRE(column);
+  return column->value(result).value();
+}
+
+Bytes carried(const result::RunResult& result, const std::string& link) {
+  const auto found = std::ranges::find(result.links, link, &result::LinkResult::name);
+  REQUIRE(found != result.links.end());
+  return Bytes(found->bytes);
+}
+
+}  // namespace
+
+TEST_CASE("collectives as flows take as long as their closed form where nobody is in the way") {
+  const auto closed = run_on_event_queue(*scenario_of(kTwoNodes));
+  const auto flows = run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.collective_flows=true"}));
+  for (const std::string metric : {"ttft.mean", "tpot.mean", "e2e.mean"}) {
+    CAPTURE(metric);
+    CHECK(figure(flows, metric) == doctest::Approx(figure(closed, metric)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("an uplink of half of what the devices send takes as long as devices that send half") {
+  // Eight devices at 36 GB/s send 288 GB/s; an uplink of 144 GB/s is what eight at 18 GB/s fill.
+  const auto narrow = run_on_event_queue(
+      *scenario_of(kTwoNodes, {"hardware.collective_flows=true", "hardware.fabric.groups.g.node.uplink=144 GB/s"}));
+  const auto slow =
+      run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.devices[0].links.domain.outer_bandwidth=18 GB/s"}));
+  const auto closed = run_on_event_queue(*scenario_of(kTwoNodes));
+  CHECK(figure(narrow, "ttft.mean") == doctest::Approx(figure(slow, "ttft.mean")).epsilon(1e-9));
+  CHECK(figure(narrow, "tpot.mean") == doctest::Approx(figure(slow, "tpot.mean")).epsilon(1e-9));
+  CHECK(figure(narrow, "ttft.mean") > 1.02 * figure(closed, "ttft.mean"));
+}
+
+TEST_CASE("an all-reduce over two nodes sends a tensor once each way, a gather of logits half of it") {
+  const auto flows = run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.collective_flows=true"}));
+  // Two all-reduces a layer, of 4,096 elements of 2 bytes for each token; logits of each step.
+  const double tokens = 4 * (512 + 15), steps = 4 * 16;
+  const double reduces = 2 * 32, hidden = 4096 * 2, logits = 128256 * 2;
+  const Bytes sent(tokens * reduces * hidden + steps * logits / 2);
+  CHECK(carried(flows, "node 0 of g, out") / sent == doctest::Approx(1).epsilon(1e-9));
+  CHECK(carried(flows, "node 1 of g, out") / sent == doctest::Approx(1).epsilon(1e-9));
+}
+
+TEST_CASE("flows of collectives and KV transfers slow each other, and both clocks give the same bytes") {
+  const std::vector<std::string> narrow = {"hardware.fabric.groups.tokens.node.uplink=30 GB/s",
+                                           "hardware.fabric.groups.prompts.node.uplink=30 GB/s"};
+  auto with_flows = narrow;
+  with_flows.emplace_back("hardware.collective_flows=true");
+  const auto apart = run_on_event_queue(*scenario_of(kPools, narrow));
+  const auto scenario = scenario_of(kPools, with_flows);
+  const auto shared = run_on_event_queue(*scenario);
+  CHECK(figure(shared, "transfer_s") > 1.05 * figure(apart, "transfer_s"));
+  CHECK(figure(shared, "tpot.mean") > 1.05 * figure(apart, "tpot.mean"));
+  CHECK(result::to_json(shared) == json_on_simgrid(*scenario));
+}
+
+TEST_CASE("a run over each topology gives the same bytes on both clocks, at any look-ahead") {
+  for (const std::string topology :
+       {"{kind: fat_tree, down: [2, 2], up: [1, 1], bandwidth: 40 GB/s, latency: 1 us}",
+        "{kind: rails, rails: 8, nodes: 4, bandwidth: 5 GB/s, latency: 1 us}",
+        "{kind: torus, dimensions: [2, 2], bandwidth: 40 GB/s, latency: 1 us}",
+        "{kind: dragonfly, groups: 2, chassis: 1, routers: 2, nodes: 1, bandwidth: 40 GB/s, latency: 1 us}"}) {
+    CAPTURE(topology);
+    const auto scenario = scenario_of(kPools, {"hardware.topology=" + topology, "hardware.collective_flows=true"});
+    const auto result = run_on_event_queue(*scenario);
+    CHECK(result.requests.completed == 60);
+    CHECK(result::to_json(result) == json_on_simgrid(*scenario));
+    CHECK(result::to_json(result) == result::to_json(run_on_event_queue(*scenario, 0)));
+  }
+}
+
+TEST_CASE("a tree by its name is the tree of an absent key, to the byte") {
+  const auto absent = scenario_of(kPools), named = scenario_of(kPools, {"hardware.topology={kind: tree}"});
+  CHECK(result::to_json(run_on_event_queue(*absent)) == result::to_json(run_on_event_queue(*named)));
+}
+
+}  // namespace topology_run_test
