@@ -53,6 +53,7 @@ const CpuStream& row_of(const CpuElementwise& p, models::Elementwise::Kind kind)
     case Kind::activation:
     case Kind::router:
     case Kind::permute:
+    case Kind::scores:
     case Kind::quantise: break;
   }
   return p.activation;

@@ -55,9 +55,10 @@ class RooflineStepModel final : public StepModel {
     if (chunk_tokens + decode_tokens > 0) {
       part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
-      part += tables_.logit_part(batch.logit_rows());
+      tables_.add_logits(part, batch);
       tables_.add_states(part, batch);
       part += priced(models::attention_work(model_, plan_, batch));
+      tables_.add_execution(part, batch);
     }
     const PowerModel power{Watts(), *device_.memory_energy, *device_.link_energy, {}, 1};
     const Rates rates{*device_.peak_bf16, *device_.memory_bandwidth};

@@ -30,7 +30,8 @@ const auto& kept(Table& table, std::int64_t first, std::int64_t second, const Co
 
 StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan,
                        const Device::Settings& settings, Price price)
-    : model_(model), plan_(plan), coverage_(settings.coverage), adapter_(settings.adapter), price_(std::move(price)),
+    : model_(model), plan_(plan), coverage_(settings.coverage), adapter_(settings.adapter),
+      execution_(settings.execution), price_(std::move(price)),
       phase_matters_(std::any_of(model.groups.begin(), model.groups.end(),
                                  [](const models::LayerGroup& group) {
                                    return group.feed_forward.routed() || models::depends_on_phase(group.mixer);
@@ -92,8 +93,19 @@ void StepTables::add_states(PartCost& part, const models::Batch& batch) {
 
 const PartCost& StepTables::logit_part(std::int64_t rows) {
   auto& part = slot(logits_, rows);
-  if (!part) part = price_(models::logit_work(model_, plan_, rows));
+  if (!part) part = price_(models::logit_work(model_, plan_, rows, rows));
   return *part;
+}
+
+void StepTables::add_logits(PartCost& part, const models::Batch& batch) {
+  const std::int64_t sampled = batch.logit_rows();
+  const std::int64_t rows = models::head_rows(batch, execution_);
+  if (rows == sampled) part += logit_part(rows);
+  else part += price_(models::logit_work(model_, plan_, rows, sampled));
+}
+
+void StepTables::add_execution(PartCost& part, const models::Batch& batch) {
+  if (execution_.adds_work()) part += price_(models::execution_work(model_, plan_, batch, execution_));
 }
 
 const PartCost& StepTables::adapter_part(std::int64_t tokens, std::int64_t adapters) {

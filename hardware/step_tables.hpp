@@ -24,6 +24,9 @@ class StepTables {
   // What layers with a recurrent state do to it; nothing for models without any.
   void add_states(PartCost& part, const models::Batch& batch);
   const PartCost& logit_part(std::int64_t rows);
+  // What the head computes of the batch, and what the engine's execution adds to the model's own work.
+  void add_logits(PartCost& part, const models::Batch& batch);
+  void add_execution(PartCost& part, const models::Batch& batch);
   // What `adapters` distinct adapters (more than 0) add to `tokens` tokens. Throws std::invalid_argument where the
   // settings know no adapter.
   const PartCost& adapter_part(std::int64_t tokens, std::int64_t adapters);
@@ -44,6 +47,7 @@ class StepTables {
   models::ParallelPlan plan_;
   models::ExpertCoverage coverage_;
   models::Adapter adapter_;
+  models::Execution execution_;
   Price price_;
   bool phase_matters_;  // expert coverage and latent attention tell prompt tokens from decodes
   bool ends_matter_;    // some layers compute the last tokens of prompts only

@@ -87,7 +87,7 @@ struct StateUpdate {
 
 // Reads and writes activations: bytes = what is moved, by the formulas of the kind.
 struct Elementwise {
-  enum class Kind { norm, activation, rope, add, embedding, router, permute, quantise };
+  enum class Kind { norm, activation, rope, add, embedding, router, permute, quantise, scores };
   Kind kind = Kind::norm;
   double bytes = 0;
   bool operator==(const Elementwise&) const = default;

@@ -17,7 +17,8 @@ std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
   return {windows.begin(), windows.end()};
 }
 
-std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t rows) {
+std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t rows,
+                                 std::int64_t sampled) {
   if (rows == 0 || model.vocabulary == 0) return {};
   const Precision& precision = model.precision;
   const Format hidden = hidden_format(precision);
@@ -34,7 +35,7 @@ std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& pla
     list.add(Collective{Collective::Kind::all_gather, hidden.bytes * static_cast<double>(rows * model.vocabulary),
                         plan.tensor},
              1);
-  list.add(Sample{rows, model.vocabulary}, 1);
+  if (sampled > 0) list.add(Sample{sampled, model.vocabulary}, 1);
   return list.take();
 }
 
@@ -44,7 +45,7 @@ std::vector<Operator> step_work(const ModelSpec& model, const ParallelPlan& plan
   std::vector<Operator> all =
       token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage, batch.prompt_ends(), batch.ranks);
   for (auto& part : {attention_work(model, plan, batch), state_work(model, plan, state_counts(batch)),
-                     logit_work(model, plan, batch.logit_rows())})
+                     logit_work(model, plan, batch.logit_rows(), batch.logit_rows())})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -28,13 +28,15 @@ std::vector<std::int64_t> kv_laws(const ModelSpec&);
 std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens,
                                  std::int64_t decode_tokens, const ExpertCoverage&, std::int64_t prompt_ends = 0,
                                  const RankTokens& ranks = {});
-// logit_work: final norm, head and sampling of `rows`.
-std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows);
+// logit_work: final norm and head of `rows`, and sampling of `sampled` of them.
+std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows, std::int64_t sampled);
 // attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the
 // latents that the chunks need (a chunk runs absorbed where that takes fewer FLOPs, a decode always does). In layers
 // that last tokens alone pass those attend beside the decodes, the chunks' other tokens not at all. A
 // batch with decodes whose `attended` does not match kv_laws throws std::invalid_argument.
 std::vector<Operator> attention_work(const ModelSpec&, const ParallelPlan&, const Batch&);
+// The same of one of the model's groups alone.
+std::vector<Operator> group_attention(const ModelSpec&, const LayerGroup&, const ParallelPlan&, const Batch&);
 
 // state_work: what layers with a recurrent state do to it, which depends on these counts alone.
 struct StateCounts {

@@ -30,7 +30,8 @@ const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwi
     case Kind::add: return p.add ? &*p.add : nullptr;
     case Kind::activation:
     case Kind::router:
-    case Kind::permute: break;
+    case Kind::permute:
+    case Kind::scores: break;
     case Kind::quantise:
       if (p.quantise) return &*p.quantise;
       break;

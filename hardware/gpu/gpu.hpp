@@ -93,6 +93,7 @@ struct Gpu final : Device, Chip, PowerRange {
   }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] bool takes_adapters() const override { return true; }
+  [[nodiscard]] bool takes_execution() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec& model,

@@ -60,9 +60,10 @@ StepPhases GpuStepModel::phases(const models::Batch& batch) {
     const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : decode_tokens + batch.padding;
     part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends(), batch.ranks);
     if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
-    part += tables_.logit_part(batch.logit_rows());
+    tables_.add_logits(part, batch);
     tables_.add_states(part, batch);
     add_attention(part, batch);
+    tables_.add_execution(part, batch);
   }
   return phases_of(part, {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, gpu_.power(), plan_.devices());
 }

@@ -11,13 +11,25 @@ class DrivenDevice final : public EngineModel {
   DrivenDevice(const hardware::Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
                const Settings& settings)
       : graphs_(settings.graphs), device_(device.bind(model, plan, settings.device)) {
+    const models::Execution& execution = settings.device.execution;
+    if (execution.kv_cache == models::KvCacheForm::slots)
+      for (const std::int64_t reach : models::kv_laws(model))
+        slots_.push_back(reach > 0 ? std::min(reach, execution.slot_tokens) : execution.slot_tokens);
+    filled_.resize(slots_.size());
     for (const hardware::HostDriven& driven : device.hosts(model, plan)) {
-      hosts_.push_back({driven.host, launches_of(driven.model, driven.plan)});
+      hosts_.push_back({driven.host, launches_of(driven.model, driven.plan, execution)});
       captured_ = captured_ || driven.graphs;
     }
   }
 
-  EngineCost step(const models::Batch& batch) override {
+  EngineCost step(const models::Batch& planned) override {
+    return slots_.empty() || planned.decodes == 0 ? priced(planned) : priced(with_whole_slots(planned));
+  }
+
+  [[nodiscard]] std::vector<std::string> range_warnings() const override { return device_->range_warnings(); }
+
+ private:
+  EngineCost priced(const models::Batch& batch) {
     EngineCost cost;
     if (captured_ && batch.chunks.empty()) {
       models::Batch padded = batch;
@@ -36,15 +48,21 @@ class DrivenDevice final : public EngineModel {
     return cost;
   }
 
-  [[nodiscard]] std::vector<std::string> range_warnings() const override { return device_->range_warnings(); }
-
- private:
   struct Host {
     hardware::HostParameters parameters;
     Launches launches;
   };
 
+  // Attention reads the slots of all decodes to their ends.
+  models::Batch with_whole_slots(models::Batch batch) {
+    for (std::size_t law = 0; law < slots_.size(); ++law) filled_[law] = {batch.decodes * slots_[law], slots_[law]};
+    batch.attended = filled_;
+    return batch;
+  }
+
   Graphs graphs_;
+  std::vector<std::int64_t> slots_;  // entries that a decode reads, by KV law; none: those of its context
+  std::vector<models::Attended> filled_;
   std::unique_ptr<hardware::StepModel> device_;
   std::vector<Host> hosts_;
   bool captured_ = false;

@@ -23,6 +23,9 @@ struct Default {
 // overlap scheduler since 0.4, swa_full_tokens_ratio 0.8. TensorRT-LLM: the PyTorch flow with its overlap scheduler
 // since 1.0. First tokens of disaggregated serving: vLLM's decoders compute the last prompt token again
 // (num_external_computed_tokens = prompt - 1), SGLang and TensorRT-LLM send the first token with the KV entries.
+// transformers: padded batches without anything captured, a DynamicCache that torch.cat makes anew in each step, logits
+// of the last token alone since 4.45 (num_logits_to_keep of generate; all of them before), scaled_dot_product_attention
+// (before 4.36 eager).
 constexpr std::array kDefaults = {
     Default{"vllm", "0", "batcher", "vllm_v0"},
     Default{"vllm", "0", "cuda_graphs", "none"},
@@ -57,6 +60,15 @@ constexpr std::array kDefaults = {
     Default{"sarathi", "0", "cuda_graphs", "none"},
     Default{"sarathi", "0", "kv_windows", "ignored"},
     Default{"sarathi", "0", "first_token", "prefill"},
+    Default{"transformers", "0", "batcher", "static"},
+    Default{"transformers", "0", "cuda_graphs", "none"},
+    Default{"transformers", "0", "kv_windows", "ignored"},
+    Default{"transformers", "0", "first_token", "prefill"},
+    Default{"transformers", "0", "kv_cache", "concatenated"},
+    Default{"transformers", "0", "attention", "eager"},
+    Default{"transformers", "0", "logits", "all"},
+    Default{"transformers", "4.36", "attention", "flash"},
+    Default{"transformers", "4.45", "logits", "last"},
 };
 
 // Batchers that are of one engine alone; the version is what is taken where only the batcher is named.
@@ -175,6 +187,8 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
   if (!said) named = &engine.set("engine", YamlNode::mapping(engine.where));
   if (!named->find("name")) named->set("name", value_of(name, origin));
   if (!named->find("version")) named->set("version", value_of(version, origin, true));
+  for (const std::string_view key : {"kv_cache", "attention", "logits"})
+    if (defaults.contains(key) && !named->find(key)) named->set(std::string(key), value_of(defaults.at(key), origin));
   if (!says_batcher) engine.set("batcher", YamlNode::mapping(engine.where));
   YamlNode& scheduler = *engine.find("batcher");
   if (scheduler.is_mapping() && !policy) scheduler.set("policy", value_of(defaults.at("batcher"), origin));
@@ -202,13 +216,24 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
 
 }  // namespace
 
-const Fields<EngineName>& engine_fields() {
-  static const Fields<EngineName> fields = [] {
-    Fields<EngineName> f("engine", "the serving engine, which chooses what the scenario leaves open");
-    f.add("name", &EngineName::name, "which; absent: the one whose batcher is used").one_of(engine_names());
-    f.add("version", &EngineName::version,
+const Fields<EngineChoice>& engine_fields() {
+  static const Fields<EngineChoice> fields = [] {
+    Fields<EngineChoice> f("engine", "the serving engine, which chooses what the scenario leaves open");
+    f.add("name", &EngineChoice::name, "which; absent: the one whose batcher is used").one_of(engine_names());
+    f.add("version", &EngineChoice::version,
           "its version, as a text of numbers (\"0.13\"); absent: the newest whose defaults are known");
-    f.check([](const EngineName& engine, const YamlNode& node, Diagnostics& d) {
+    using models::KvCacheForm, models::AttentionForm, models::LogitRows;
+    f.add_enum(
+        "kv_cache", &EngineChoice::kv_cache,
+        {{"paged", KvCacheForm::paged}, {"static", KvCacheForm::slots}, {"concatenated", KvCacheForm::concatenated}},
+        "where KV entries lie: in blocks; in a slot of max_model_len tokens for each sequence, which decodes read "
+        "to its end; in a tensor that each step reads and writes once more, with its new entries");
+    f.add_enum("attention", &EngineChoice::attention,
+               {{"flash", AttentionForm::flash}, {"eager", AttentionForm::eager}},
+               "one kernel, or GEMMs and a softmax between which all scores are written to memory and read");
+    f.add_enum("logits", &EngineChoice::logits, {{"last", LogitRows::last}, {"all", LogitRows::all}},
+               "the head computes those that a token is drawn from, or those of all tokens of a step");
+    f.check([](const EngineChoice& engine, const YamlNode& node, Diagnostics& d) {
       const YamlNode* version = node.find("version");
       if (version && !is_version(engine.version))
         d.error(version->where, fmt::format("'version' is numbers with points between them, not '{}'", engine.version),

@@ -5,16 +5,20 @@
 #include <vector>
 
 #include "base/fields.hpp"
+#include "models/execution.hpp"
 
 namespace llmscape::scenario {
 
-// Which serving engine stands behind a pool: it chooses what the scenario leaves open. Key `engine`; later also what
-// its kernels, KV cache, attention and logits are.
-struct EngineName {
+// Which serving engine stands behind a pool: it chooses what the scenario leaves open, and how a model is executed
+// (models/execution.hpp). Key `engine`.
+struct EngineChoice {
   std::string name = "vllm";
   std::string version;  // compared component by component: "0.9" < "0.13"; empty: the newest that the table knows
+  models::KvCacheForm kv_cache = models::KvCacheForm::paged;
+  models::AttentionForm attention = models::AttentionForm::flash;
+  models::LogitRows logits = models::LogitRows::last;
 };
-const Fields<EngineName>& engine_fields();
+const Fields<EngineChoice>& engine_fields();
 
 // Below zero, zero or above: the versions by their numbers, "0.9" < "0.13", "1" = "1.0".
 int compare_versions(std::string_view a, std::string_view b);

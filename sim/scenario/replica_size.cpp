@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/scenario/device_memory.hpp"
+#include "sim/scenario/execution.hpp"
 
 namespace llmscape::scenario {
 
@@ -16,6 +17,7 @@ engine::Settings settings_of(const EngineConfig& engine) {
       engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
   settings.device.coverage.law = engine.expert_coverage;
   settings.device.engine = engine.engine.name;
+  settings.device.execution = execution_of(engine);
   if (engine.lora) settings.device.adapter = {engine.lora->rank, engine.lora->targets};
   return settings;
 }

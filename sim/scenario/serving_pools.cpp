@@ -11,6 +11,7 @@
 #include "hardware/profile/profile_device.hpp"
 #include "models/pool_budget.hpp"
 #include "sim/scenario/device_memory.hpp"
+#include "sim/scenario/execution.hpp"
 #include "sim/scenario/group_order.hpp"
 #include "sim/scenario/kv_parts.hpp"
 #include "sim/scenario/ranks.hpp"
@@ -78,6 +79,8 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   for (const std::string& problem : problems) diagnostics.error(where, problem);
   for (const std::string& problem : engine.batcher->problems(model))
     diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
+  for (const std::string& problem : execution_problems(scenario, engine, device))
+    diagnostics.error(where_of(root, {"serving", "engine"}), problem);
   check_token_plan(scenario, engine, device, root, diagnostics);
   check_kv(scenario, engine, device, root, diagnostics);
   for (const std::string& problem : draft_problems(scenario, engine, device))
@@ -89,6 +92,9 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
                       "models take turns on '" + device.name + "', but nothing says how fast their weights are loaded",
                       "take_turns: {load_bandwidth: 50 GB/s}");
   if (!diagnostics.has_errors()) check_memory(scenario, engine, device, where, diagnostics);
+  if (diagnostics.has_errors()) return;
+  for (const std::string& problem : slot_problems(scenario, engine, device))
+    diagnostics.error(where_of(root, {"serving", "engine"}), problem);
 }
 
 // Streams that share stages come and go together.

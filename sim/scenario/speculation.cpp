@@ -66,6 +66,7 @@ engine::DraftLink link_of(const DraftConfig& config) { return {*config.link->lat
 engine::Settings settings_of_user(const PoolConfig& pool) {
   engine::Settings settings = settings_of(pool);
   settings.device.adapter = {};
+  settings.device.execution = {};  // their devices run engines of their own
   return settings;
 }
 
@@ -152,6 +153,7 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
   if (!config.device) {
     engine::Settings settings = settings_of(pool);
     settings.device.adapter = {};
+    settings.device.execution = {};  // their devices run engines of their own
     return engine::with_draft_model(std::move(steps), engine::bind(device, *draft, pool.plan(), settings),
                                     std::move(contexts));
   }
