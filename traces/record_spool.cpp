@@ -22,7 +22,7 @@ void put(Value value, std::string& out) {
 template <class Value>
 Value take(std::string_view& from) {
   static_assert(std::is_trivially_copyable_v<Value>);
-  Value value;
+  Value value{};
   from.copy(reinterpret_cast<char*>(&value), sizeof value);
   from.remove_prefix(sizeof value);
   return value;
