@@ -25,14 +25,15 @@ std::string why(const Values& values, const Expression& expression) {
   return said.empty() ? fmt::format("'{}' has no value", expression.text()) : said;
 }
 
-constexpr double kMostSeeds = 0.75, kFewSeeds = 0.25;  // shares from and up to which a condition holds and misses
+constexpr double kHoldingShare = 0.75,
+                 kMissingShare = 0.25;  // shares from and up to which a condition holds and misses
 
 struct Holding {
   std::int64_t seeds = 1;
   double share = 0;
   std::string nothing;
   [[nodiscard]] Verdict verdict() const {
-    return share >= kMostSeeds ? Verdict::holds : share <= kFewSeeds ? Verdict::misses : Verdict::ties;
+    return share >= kHoldingShare ? Verdict::holds : share <= kMissingShare ? Verdict::misses : Verdict::ties;
   }
 };
 

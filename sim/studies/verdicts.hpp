@@ -16,7 +16,7 @@ enum class Verdict { holds, ties, misses, calibration };
 std::string_view name_of(Verdict verdict);  // "holds", "ties", "misses", "calibration"
 std::string_view name_of(ClaimKind kind);
 std::string_view name_of(Evidence evidence);
-constexpr std::array kClaimKinds = {ClaimKind::exact, ClaimKind::close, ClaimKind::range, ClaimKind::direction};
+inline constexpr std::array kClaimKinds = {ClaimKind::exact, ClaimKind::close, ClaimKind::range, ClaimKind::direction};
 
 // What became of a claim.
 struct ClaimOutcome {

@@ -75,8 +75,8 @@ TEST_CASE("a claim says what its evidence is, and a study what it does in a line
       kRuns + "claims: [{id: x, what: x, kind: direction, evidence: full_text, holds: a.ttft.mean < 1}]\n");
   CHECK(study.claims[0].evidence == Evidence::full_text);
   CHECK(study.summary == "A thing that does things.");
-  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: direction, holds: 1 < 2}]\n") ==
-        "7: 'evidence' is required\n");
+  CHECK(mistakes_of(kRuns + "claims: [{id: x, what: x, kind: direction, holds: 1 < 2}]\n")
+            .starts_with("7: 'evidence' is required"));
   CHECK(is_published(Evidence::abstract));
   CHECK(is_published(Evidence::vendor));
   CHECK_FALSE(is_published(Evidence::note));
