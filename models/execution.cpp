@@ -8,19 +8,21 @@
 namespace llmscape::models {
 namespace {
 
-// What the attention operators of one group say of each of its layers.
-LayerContext context_of(const std::vector<Operator>& operators) {
+// Scores, and entries on their way into a longer tensor: what a framework's own kernels stream through the memory.
+constexpr auto kStreamed = Elementwise::Kind::scores;
+
+// What attention works on in each layer of a group.
+LayerContext context_of(const ModelSpec& model, const LayerGroup& group, const ParallelPlan& plan, const Batch& batch) {
   LayerContext layer;
-  for (const Operator& op : operators) {
+  layer.entry_bytes = group.state(model.precision, plan.tensor).bytes_per_token;
+  for (const Operator& op : group_attention(model, group, plan, batch)) {
     if (const auto* prompts = std::get_if<PrefillAttention>(&op.what)) {
-      layer.entry_bytes = prompts->kv_heads * prompts->stored_bytes();
       for (const PrefillChunk& chunk : prompts->chunks) {
         const auto context = static_cast<double>(chunk.tokens + chunk.cached);
         layer.scores += prompts->heads * static_cast<double>(chunk.tokens) * context;
         if (chunk.cached > 0) layer.entries += context;
       }
     } else if (const auto* decodes = std::get_if<DecodeAttention>(&op.what)) {
-      layer.entry_bytes = decodes->kv_heads * decodes->stored_bytes();
       const auto attended = static_cast<double>(decodes->attended.sum);
       layer.scores += decodes->heads * static_cast<double>(decodes->tokens_per_sequence) * attended;
       layer.entries += attended;
@@ -35,7 +37,7 @@ std::vector<LayerContext> layer_contexts(const ModelSpec& model, const ParallelP
   std::vector<LayerContext> all;
   for (const LayerGroup& group : model.groups)
     if (group.state(model.precision, plan.tensor).bytes_per_token > 0)
-      all.push_back(context_of(group_attention(model, group, plan, batch)));
+      all.push_back(context_of(model, group, plan, batch));
   return all;
 }
 
@@ -45,12 +47,12 @@ std::vector<Operator> execution_work(const ModelSpec& model, const ParallelPlan&
   const double width = hidden_format(model.precision).bytes;
   for (const LayerGroup& group : model.groups) {
     if (group.state(model.precision, plan.tensor).bytes_per_token == 0) continue;
-    const LayerContext layer = context_of(group_attention(model, group, plan, batch));
+    const LayerContext layer = context_of(model, group, plan, batch);
     const int layers = layers_per_stage(group, plan);
     if (execution.kv_cache == KvCacheForm::concatenated && layer.entries > 0)
-      list.add(Copy{2 * layer.entries * layer.entry_bytes}, group.caches(layers));
+      list.add_elementwise(kStreamed, 2 * layer.entries * layer.entry_bytes, group.caches(layers));
     if (execution.attention == AttentionForm::eager && layer.scores > 0)
-      list.add_elementwise(Elementwise::Kind::scores, 2 * layer.scores * width, layers);
+      list.add_elementwise(kStreamed, 2 * layer.scores * width, layers);
   }
   return list.take();
 }

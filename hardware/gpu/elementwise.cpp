@@ -30,8 +30,10 @@ const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwi
     case Kind::add: return p.add ? &*p.add : nullptr;
     case Kind::activation:
     case Kind::router:
-    case Kind::permute:
-    case Kind::scores: break;
+    case Kind::permute: break;
+    case Kind::scores:
+      if (p.add) return &*p.add;
+      break;
     case Kind::quantise:
       if (p.quantise) return &*p.quantise;
       break;

@@ -78,6 +78,9 @@ struct Home {
 constexpr std::array kHomes = {Home{"vllm_v0", "vllm", "0.6"}, Home{"vllm_v1", "vllm", "0.19"},
                                Home{"sglang", "sglang", "0.5"}, Home{"trtllm", "tensorrt_llm", "1.0"}};
 
+// It runs the batches that it is given: any batcher may stand for whoever calls it.
+constexpr std::string_view kWithoutScheduler = "transformers";
+
 // Where a batcher says that steps are planned while another runs.
 struct Switch {
   std::string_view batcher, key;
@@ -178,7 +181,7 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
                               : home != kHomes.end() && home->engine == name ? std::string(home->version)
                                                                              : newest(name);
   if (!is_version(version)) return;
-  if (policy && home != kHomes.end() && home->engine != name)
+  if (policy && home != kHomes.end() && home->engine != name && name != kWithoutScheduler)
     diagnostics.error(batcher->where, fmt::format("{} does not schedule as '{}' does", name, *policy),
                       fmt::format("engine: {{name: {}}}", home->engine));
   const auto defaults = defaults_of(name, version);

@@ -59,7 +59,7 @@ TEST_CASE("eager attention writes and reads the scores: heads x new tokens x con
 TEST_CASE("a concatenated cache reads and writes all entries of a step once more, but those of a first chunk") {
   const MixedStep step;
   const Execution concatenated{.kv_cache = KvCacheForm::concatenated};
-  const auto copies = all_of<Copy>(execution_work(catalogued("llama-3.1-8b"), {}, step.batch(), concatenated));
+  const auto copies = all_of<Elementwise>(execution_work(catalogued("llama-3.1-8b"), {}, step.batch(), concatenated));
   REQUIRE(copies.size() == 1);
   CHECK(copies[0].count == 32);
   CHECK(copies[0].what.bytes == 2 * (2000 + 3000) * kEntry);
@@ -71,7 +71,8 @@ TEST_CASE("layers that share a cache concatenate it once") {
   ModelSpec model = catalogued("llama-3.1-8b");
   model.groups[0].change.caches_shared_by = 4;
   const MixedStep step;
-  const auto copies = all_of<Copy>(execution_work(model, {}, step.batch(), {.kv_cache = KvCacheForm::concatenated}));
+  const auto copies =
+      all_of<Elementwise>(execution_work(model, {}, step.batch(), {.kv_cache = KvCacheForm::concatenated}));
   CHECK(copies.at(0).count == 8);
 }
 
