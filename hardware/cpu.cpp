@@ -61,7 +61,7 @@ class CpuStepModel final : public StepModel {
     PartCost part;
     const std::int64_t chunk_tokens = batch.prefill_tokens(), decode_tokens = batch.decode_tokens();
     if (chunk_tokens + decode_tokens > 0) {
-      part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
+      part += tables_.token_part(chunk_tokens, decode_tokens, batch);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
       tables_.add_logits(part, batch);
       tables_.add_states(part, batch);

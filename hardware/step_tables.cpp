@@ -36,13 +36,16 @@ StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPla
                                  [](const models::LayerGroup& group) {
                                    return group.feed_forward.routed() || models::depends_on_phase(group.mixer);
                                  })),
+      thinnings_(models::thinnings(model)),
       ends_matter_(std::any_of(model.groups.begin(), model.groups.end(),
                                [](const models::LayerGroup& group) { return group.change.passed_by_last_only; })),
       has_states_(models::state_bytes_per_sequence(model) > 0) {}
 
-const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
-                                       const models::RankTokens& ranks) {
-  if (!ranks.alike()) return ranked_part(chunk_tokens, decode_tokens, prompt_ends, ranks);
+const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                       const models::Batch& batch) {
+  if (!batch.ranks.alike()) return ranked_part(chunk_tokens, decode_tokens, batch);
+  if (!thinnings_.empty() && chunk_tokens > 0) return thinned_part(chunk_tokens, decode_tokens, batch);
+  const std::int64_t prompt_ends = ends_matter_ ? batch.prompt_ends() : 0;
   const auto compute = [&] {
     return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends));
   };
@@ -55,6 +58,17 @@ const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t d
   return kept(phased_tokens_, chunk_tokens, decode_tokens, compute);
 }
 
+// Prompts are whole, and of lengths of their own: what is kept is bounded.
+const PartCost& StepTables::thinned_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                         const models::Batch& batch) {
+  const std::vector<std::int64_t> thinned = models::thinned_tokens(thinnings_, batch.chunks);
+  if (thinned_tokens_.size() >= kMostRanked) thinned_tokens_.clear();
+  return kept(thinned_tokens_[thinned], chunk_tokens, decode_tokens, [&] {
+    return price_(
+        models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, batch.prompt_ends(), {}, thinned));
+  });
+}
+
 std::size_t StepTables::RankHash::operator()(const RankKey& key) const {
   std::uint64_t hash = 1469598103934665603U;  // FNV-1a, by whole numbers
   for (const std::int64_t part : key) hash = (hash ^ static_cast<std::uint64_t>(part)) * 1099511628211U;
@@ -62,10 +76,11 @@ std::size_t StepTables::RankHash::operator()(const RankKey& key) const {
 }
 
 // Few of these come twice unless the batch is steady: what is kept is bounded.
-const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
-                                        const models::RankTokens& ranks) {
-  const RankKey key{chunk_tokens, decode_tokens, ends_matter_ ? prompt_ends : 0,
-                    ranks.chunks, ranks.decodes, ranks.most};
+const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                        const models::Batch& batch) {
+  const models::RankTokens& ranks = batch.ranks;
+  const std::int64_t prompt_ends = ends_matter_ ? batch.prompt_ends() : 0;
+  const RankKey key{chunk_tokens, decode_tokens, prompt_ends, ranks.chunks, ranks.decodes, ranks.most};
   const auto found = ranked_.find(key);
   if (found != ranked_.end()) return found->second;
   if (ranked_.size() >= kMostRanked) ranked_.clear();

@@ -14,6 +14,11 @@ namespace llmscape::models {
 // included (Attention::reach), ascending. Batch::attended has one entry for each, in this order.
 std::vector<std::int64_t> kv_laws(const ModelSpec&);
 
+// The distinct ways in which layers of the model are passed by some of a prompt's tokens alone, in the order of its
+// layers; none for most models. And how many of the chunks' tokens pass the layers of each.
+std::vector<PassingTokens> thinnings(const ModelSpec&);
+std::vector<std::int64_t> thinned_tokens(std::span<const PassingTokens>, std::span<const PrefillChunk>);
+
 // The operators that one rank of one pipeline stage runs, in parts by what they depend on, so that a device can
 // keep all but attention in a table. Stages are taken as equal: layer counts are divided by plan.pipeline, rounded up.
 //
@@ -25,9 +30,11 @@ std::vector<std::int64_t> kv_laws(const ModelSpec&);
 // (TokenChange). There the chunks' other tokens pass one norm and the K and V projections and are written to the cache,
 // those of layers that share a cache once (SwiftKV, arXiv 2410.03960: SingleInputKV, AcrossKV); last tokens and decodes
 // pass everything.
+// `thinned`: tokens of the chunks that pass the layers of each of thinnings(model), in their order; what is not given
+// is all of them.
 std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens,
                                  std::int64_t decode_tokens, const ExpertCoverage&, std::int64_t prompt_ends = 0,
-                                 const RankTokens& ranks = {});
+                                 const RankTokens& ranks = {}, std::span<const std::int64_t> thinned = {});
 // logit_work: final norm and head of `rows`, and sampling of `sampled` of them.
 std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows, std::int64_t sampled);
 // attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the

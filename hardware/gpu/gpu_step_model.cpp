@@ -58,7 +58,7 @@ StepPhases GpuStepModel::phases(const models::Batch& batch) {
   const std::int64_t decode_tokens = batch.decode_tokens();
   if (chunk_tokens + decode_tokens > 0) {
     const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : decode_tokens + batch.padding;
-    part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends(), batch.ranks);
+    part = tables_.token_part(chunk_tokens, decoded, batch);
     if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
     tables_.add_logits(part, batch);
     tables_.add_states(part, batch);
@@ -93,12 +93,15 @@ void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
   }
 }
 
-// The chunks as these layers have them before what their budget has dropped.
+// The chunks as these layers have them: the tokens that pass them, before what their budget has dropped.
 std::span<const models::PrefillChunk> GpuStepModel::seen(const AttentionLayers& layers,
                                                          std::span<const models::PrefillChunk> chunks) {
-  if (!layers.change.budget.each_chunk) return chunks;
+  if (!layers.change.budget.each_chunk && !layers.change.passing.limits()) return chunks;
   seen_.assign(chunks.begin(), chunks.end());
-  for (models::PrefillChunk& chunk : seen_) chunk.cached = layers.change.cached(chunk.cached);
+  for (models::PrefillChunk& chunk : seen_) {
+    chunk.tokens = layers.change.passing.of(chunk.tokens);
+    chunk.cached = layers.change.cached(chunk.cached);
+  }
   return seen_;
 }
 

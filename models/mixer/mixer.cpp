@@ -28,7 +28,7 @@ void LayerShare::add_elementwise(OperatorList& list, Elementwise::Kind kind, dou
 PrefillAttention LayerShare::prefill(const Batch& batch, std::int64_t window) const {
   PrefillAttention work;
   for (const PrefillChunk& chunk : batch.chunks)
-    work.chunks.push_back({chunk.tokens, change.cached(chunk.cached), chunk.ends_prompt});
+    work.chunks.push_back({change.passing.of(chunk.tokens), change.cached(chunk.cached), chunk.ends_prompt});
   work.window = change.prompt_reach.value_or(window);
   work.kv = precision.kv;
   work.sparse_kernel = change.prompt_kernel;

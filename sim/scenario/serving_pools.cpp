@@ -55,8 +55,18 @@ void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const 
   const models::ModelSpec& model = scenario.model_of(engine);
   const SourceRange where = where_of(root, {"model", "token_plan"});
   const auto skips = [](const models::LayerGroup& group) { return group.change.passed_by_last_only; };
-  if (engine.lora && std::ranges::any_of(model.groups, skips))
+  const bool thins = !models::thinnings(model).empty();
+  if (engine.lora && (thins || std::ranges::any_of(model.groups, skips)))
     diagnostics.error(where, "the token plan does not say what adapters do to layers that prompts skip");
+  if (thins && engine.batcher->cuts_prompts())
+    diagnostics.error(where_of(root, {"serving", "batcher"}),
+                      "this batcher cuts prompts: the token plan chooses which tokens go on when a prompt has passed a "
+                      "layer as a whole",
+                      "batcher: {policy: vllm_v0, max_num_batched_tokens: 131072}");
+  if (thins && (engine.lock_step || engine.kv_host || scenario.config.serving.streaming_input))
+    diagnostics.error(where,
+                      "a token plan that thins prompts out does not go together with 'kv_host', streaming prompts or "
+                      "data-parallel ranks of a mixture");
   if (!models::PoolBudget(model).limits()) return;
   const auto slides = [&](const models::SequenceState& state) { return state.reach > 0 && !state.budget.limits(); };
   if (std::ranges::any_of(model.groups, slides, [&](const auto& group) { return group.state(model.precision); }) &&
