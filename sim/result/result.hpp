@@ -12,6 +12,7 @@
 
 #include "hardware/device.hpp"
 #include "sim/metrics/verdict.hpp"
+#include "sim/result/memory_result.hpp"
 #include "sim/serving/gateway/counters.hpp"
 
 namespace llmscape::result {
@@ -303,6 +304,7 @@ struct RunResult {
   Latencies latency;
   ByKey<double> numbers;  // of metrics whose row has no function of the rest
   Work work;
+  std::optional<MemoryResult> memory;  // of replicas that have their devices alone
   std::optional<PteResult> pte;
   Throughput throughput;
   KvResult kv;
@@ -326,8 +328,7 @@ struct RunResult {
   std::optional<Intervals> intervals;     // where they were asked for
   std::vector<std::pair<std::string, double>> time_share;  // of step time, by operator family
   std::vector<std::string> warnings;
-  std::int64_t steps = 0;
-  std::int64_t sequence_steps = 0;
+  std::int64_t steps = 0, sequence_steps = 0;
   double simulated_s = 0;  // when the last event happened
   WindowResult window;
   double window_s = 0;  // its length

@@ -53,4 +53,24 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   return size;
 }
 
+serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device,
+                                const ReplicaSize& size) {
+  const models::ModelSpec& model = scenario.model_on(pool, device);
+  const models::Execution execution = execution_of(pool);
+  const models::MemoryNeed need = models::memory_need(model, pool.plan(), 1, 1);
+  const models::MemoryNeed draft = draft_memory(scenario, pool).value_or(models::MemoryNeed());
+  serving::MemoryConfig memory;
+  memory.weights = need.weights + resident_adapters(scenario, pool) + draft.weights;
+  // In a model of states alone a block is what one sequence keeps.
+  memory.block = need.kv_per_token > Bytes()
+                     ? static_cast<double>(size.block_tokens) * (need.kv_per_token + draft.kv_per_token)
+                     : need.state_per_sequence;
+  memory.device_blocks = size.kv.devices;
+  if (execution.kv_cache == models::KvCacheForm::slots)
+    memory.slot_blocks =
+        pool.batcher->max_sequences() * ((size.max_model_len + size.block_tokens - 1) / size.block_tokens);
+  memory.steps = models::StepMemory(model, pool.plan(), execution);
+  return memory;
+}
+
 }  // namespace llmscape::scenario

@@ -125,6 +125,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.rank_of_group = config.lock_step;
   replica.budget = models::PoolBudget(model);
   replica.sharing = models::sharing(model);
+  replica.memory = scenario::memory_of(scenario_, config, device, size);
   replica.turns = turns_of(config, device, first);
   const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
   seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,

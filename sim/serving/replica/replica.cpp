@@ -26,7 +26,7 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
     : config_(std::move(config)), max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()),
       batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config_, policy.depth())),
       outcomes_(outcomes), listener_(steps), state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
-      ledger_(scheduler_->timing(), steps), kv_laws_(kv_laws.size()) {
+      ledger_(scheduler_->timing(), steps), memory_(config_.memory), kv_laws_(kv_laws.size()) {
   if (!scheduler_->looks_ahead() || config_.rank_of_group) config_.lookahead = 0;
 }
 
@@ -291,6 +291,7 @@ void Replica::check_invariants(Seconds now) const {
     throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
   if (state_.running.size() == 0 && !exchange_.lends() && state_.kv.offload.fetching() == 0 && pool.used() != 0)
     throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
+  memory_.check_invariants(config_.index);
   for (const auto& store : state_.kv.stores()) store->check_invariants(!state_.waiting.empty());
   if (ledger_.totals().busy > now * (1 + 1e-9))
     throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +

@@ -11,6 +11,7 @@
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
+#include "sim/serving/replica/memory_ledger.hpp"
 #include "sim/serving/replica/step_scheduler.hpp"
 
 namespace llmscape::serving {
@@ -49,6 +50,7 @@ struct ReplicaConfig {
   std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   models::Sharing sharing = models::Sharing::any_block;  // what the batcher, if it keeps prefixes, keeps of them
   models::PoolBudget budget{};                           // of entries that stay of a prompt
+  MemoryConfig memory{};                                 // of a rank
   KvBelow below{};  // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
 };
 
@@ -109,6 +111,8 @@ class Replica {
   // however far steps are planned ahead (INV-14).
   [[nodiscard]] StepUse used_until(Seconds at);
   [[nodiscard]] const engine::EngineModel& step_model() const { return *step_model_; }
+  // What a rank of it held.
+  [[nodiscard]] const MemoryLedger& memory() const { return memory_; }
   // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
   [[nodiscard]] std::int64_t work() const { return state_.counts.touched + state_.decoding.work(); }
   // Throws std::logic_error naming the invariant that does not hold.
@@ -164,6 +168,7 @@ class Replica {
   void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
                    std::span<const models::Attended> drafted) const;
   [[nodiscard]] engine::EngineCost price(const models::Batch& batch);
+  [[nodiscard]] models::Batch batch_of_plan();
   [[nodiscard]] engine::EngineCost cost_of_plan(const models::RankTokens& ranks = {});
   [[nodiscard]] engine::EngineCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
@@ -182,6 +187,7 @@ class Replica {
   EngineState state_;
   KvExchange exchange_;
   StepLedger ledger_;
+  MemoryLedger memory_;
 
   std::deque<Message> messages_;
   std::deque<Step> steps_;  // planned for good, not ended

@@ -26,7 +26,8 @@ engine::EngineCost Replica::price(const models::Batch& batch) {
   return plan_.shape ? plan_.shape->price(*step_model_, batch) : step_model_->step(batch);
 }
 
-engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
+// Until plan_ changes.
+models::Batch Replica::batch_of_plan() {
   chunks_.clear();
   for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
   models::Batch batch;
@@ -34,6 +35,11 @@ engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   batch.decodes = plan_.decodes + plan_.idle_decodes;
   tell_drafts(batch, plan_.decodes, plan_.late, plan_.drafted);
   batch.attended = plan_.attended;
+  return batch;
+}
+
+engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
+  models::Batch batch = batch_of_plan();
   batch.ranks = ranks;
   if (plan_.shape) batch.prefill_layers = plan_.shape->chunk_layers();
   batch.adapters =
@@ -144,6 +150,7 @@ void Replica::commit(const engine::EngineCost& cost, Seconds start, Seconds end)
   occupancy.waiting = state_.waiting.size() + state_.kv.offload.fetching();
   occupancy.kv_blocks = state_.kv.pool.used();
   ledger_.commit(cost, start, end, plan_, occupancy);
+  memory_.count(batch_of_plan(), occupancy.kv_blocks, start);
   scheduler_->planned_until(end);
   steps_.push_back({end, plan_.finished});
 }
