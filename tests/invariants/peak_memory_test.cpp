@@ -75,7 +75,7 @@ TEST_CASE("the kinds of memory sum to its peak, which lies between what KV block
         number(result, "scores_bytes") + number(result, "copies_bytes") + number(result, "logits_bytes");
     const double slots = one.scenario.find("static}") == std::string::npos ? 0 : 8.0 * 16'384 * 131'072;
     CHECK(peak <= weights + std::max(blocks, slots) + beside + result.work.activation_bytes + 1);
-    CHECK(result.warnings.empty());
+    for (const std::string& warning : result.warnings) CHECK(warning.find("would not run") == std::string::npos);
   }
 }
 

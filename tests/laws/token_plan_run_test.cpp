@@ -178,14 +178,15 @@ TEST_CASE(
 TEST_CASE("thinning needs prompts whole, and says what else does not go with it") {
   const std::string plan = planned("{policy: thinning, stages: [{after: 16, share: 0.2}]}");
   CHECK(holds(mistakes(calls(plan, 1, 100, 2, kNoPrefixes)), "this batcher cuts prompts"));
-  CHECK(mistakes(calls(plan, 1, 100, 2,
-                       "serving: {batcher: {policy: vllm_v1, enable_prefix_caching: false, chunked_prefill: false}}\n"))
-            .empty());
+  CHECK(scenario_of(
+      calls(plan, 1, 100, 2,
+            "serving: {batcher: {policy: vllm_v1, enable_prefix_caching: false, chunked_prefill: false}}\n")));
   CHECK(holds(
       mistakes(calls(plan, 1, 100, 2, "serving: {batcher: vllm_v0, kv_host: {preset: host-ddr5, capacity: 64 GB}}\n")),
       "does not go together with 'kv_host'"));
   for (const std::string device : {"sn40l", "edgecim"})
     CHECK(holds(mistakes("schema: scenario/1\nmodel: " + plan + "\nhardware: {devices: [{preset: " + device +
-                         "}]}\nserving: {batcher: vllm_v0}\nworkload: {arrivals: {kind: burst, programs: 1}}\n"),
+                         "}]}\nserving: {batcher: vllm_v0}\nworkload: {arrivals: {kind: burst, programs: 1}, stream: "
+                         "{kind: lengths, prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: 2}}}\n"),
                 "token plan"));
 }
