@@ -128,7 +128,9 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
     }
     return std::nullopt;
   };
-  const ProcessPool<Named, Refusal> pool(work, {options.jobs, plan.config().limits.time, plan.config().limits.memory});
+  constexpr std::size_t kPointsOfChild = 64;
+  const ProcessPool<Named, Refusal> pool(
+      work, {options.jobs, plan.config().limits.time, plan.config().limits.memory, kPointsOfChild});
   pool.run(next_named, [&](const Named& named, const TaskOutcome<Refusal>& outcome) {
     keep(named, outcome, plan, store, counts);
     options.progress(++ended, counts.points);
