@@ -17,6 +17,7 @@
 #include "sim/cli/observed_scenario.hpp"
 #include "sim/cli/own_files.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/observe/pace.hpp"
 #include "sim/observe/predicted.hpp"
 #include "sim/observe/readers.hpp"
 
@@ -225,6 +226,7 @@ int observe_verb(const Arguments& arguments) {
   std::fputs(observed_text(observed).c_str(), stdout);
   for (const std::string& note : notes) fmt::print("{}\n", note);
   if (!report.comparisons.empty() || !report.courses.empty()) fmt::print("\n{}", validation::to_text(report));
+  if (const auto bound = observe::bound_by_host(report.comparisons)) fmt::print("\n{}\n", observe::in_words(*bound));
   if (constants)
     fmt::print("\nfitted end to end: {:g} ms in every prefill step, {:g} ms a call and {:g} us a prompt token\n",
                constants->per_prefill_step_ms, constants->per_call_ms, constants->per_token_us);
