@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/gpu.hpp"
 
+#include "hardware/gpu/carried_spread.hpp"
 #include "hardware/gpu/gpu_step_model.hpp"
 #include "hardware/power_cap.hpp"
 #include "models/format.hpp"
@@ -139,8 +140,13 @@ std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
       &elementwise.residuals,
       &host.residuals};
   std::array<Spread, kOperatorFamilies> spreads;
-  for (std::size_t family = 0; family < spreads.size(); ++family)
-    spreads[family] = spread_of(tags[family], *known[family]);
+  for (std::size_t family = 0; family < spreads.size(); ++family) {
+    const Residuals& residuals = *known[family];
+    const bool timed = !(residuals.small.empty() && residuals.medium.empty() && residuals.large.empty());
+    const bool carried = !timed && tags[family] == Tag::assumed;
+    spreads[family] =
+        carried ? carried_spread(static_cast<OperatorFamily>(family)) : spread_of(tags[family], residuals);
+  }
   return spreads;
 }
 
