@@ -14,19 +14,6 @@ Bound bound_of(Seconds time, Flops flops, Bytes bytes, const Rates& rates) {
   return arithmetic > memory ? Bound::arithmetic : Bound::memory;
 }
 
-// The joules of all devices' kernels, none above what they drew when they were timed: at a limit their clocks fell.
-void keep_below(Phase& phase, const PowerModel& power, int devices) {
-  const Joules traffic = phase.energy_of(EnergyComponent::memory) + phase.energy_of(EnergyComponent::interconnect);
-  const Joules all = phase.energy_of(EnergyComponent::active) + phase.energy_of(EnergyComponent::compute) + traffic;
-  const Joules at_boost = devices * (*power.most * phase.time);
-  if (all <= std::min(1.0, power.slowed) * at_boost) return;
-  const double moved = traffic / all;
-  const Joules most = (moved + (1 - moved) * power.slowed) * at_boost;
-  if (all <= most) return;
-  const double kept = most / all;
-  for (Joules& energy : phase.energy) energy *= kept;
-}
-
 }  // namespace
 
 void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, int count) {
@@ -75,9 +62,6 @@ StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel&
     collective.energy_of(EnergyComponent::interconnect) = devices * (part.link_bytes * power.link);
     collective.bound = Bound::links;
   }
-  if (power.most)
-    for (std::size_t f = 0; f < kOperatorFamilies; ++f)
-      if (phases.has(f)) keep_below(phases.of(f), power, devices);
   return phases;
 }
 

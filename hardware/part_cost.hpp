@@ -51,10 +51,6 @@ struct PartCost {
 struct PowerModel {
   Watts active;  // above idle, while a kernel runs
   JoulesPerByte memory, link;
-  // Above idle, the most that the kernels of a family drew when they were timed, at the boost clock. At a lower one all
-  // but traffic takes `slowed` of it.
-  std::optional<Watts> most;
-  double slowed = 1;
 };
 
 // What the parts of a device do at best: what `busy` is measured against.

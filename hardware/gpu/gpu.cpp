@@ -3,6 +3,7 @@
 
 #include "hardware/gpu/carried_spread.hpp"
 #include "hardware/gpu/gpu_step_model.hpp"
+#include "hardware/gpu/timed_clocks.hpp"
 #include "hardware/power_cap.hpp"
 #include "models/format.hpp"
 
@@ -105,11 +106,7 @@ Joules Gpu::work_of_attention(const KernelCost& cost) const {
   return energy.attention ? cost.flops * *energy.attention : cost.bf16_flops * energy.compute;
 }
 
-PowerModel Gpu::power() const {
-  PowerModel power{energy.active, energy.memory, energy.link, {}, clock * energy_of_operation(clock)};
-  if (energy.measured_limit) power.most = *energy.measured_limit - *idle;
-  return power;
-}
+PowerModel Gpu::power() const { return {energy.active, energy.memory, energy.link}; }
 
 std::vector<std::string> Gpu::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   return weights_too_large(*this, model, plan);
@@ -152,11 +149,16 @@ std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
 
 std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
-  const auto at_clock = [gpu = of_engine(settings.engine), model, plan,
+  const auto at_share = [gpu = of_engine(settings.engine), model, plan,
                          settings](double share) -> std::unique_ptr<StepModel> {
-    return std::make_unique<GpuStepModel>(gpu.at_clock(share * gpu.clock), model, plan, settings);
+    return std::make_unique<GpuStepModel>(gpu.at_clock(share), model, plan, settings);
   };
-  return under_power_limit(at_clock, limit() - *idle, plan.devices());
+  AtClock clocked = [at_share, clock = clock](double share) { return at_share(share * clock); };
+  if (energy.measured_limit) {
+    auto timed = std::make_shared<TimedClocks>(at_share, *energy.measured_limit - *idle, plan.devices());
+    clocked = [timed, clock = clock](double share) { return hardware::at_clock(timed, share * clock); };
+  }
+  return under_power_limit(std::move(clocked), limit() - *idle, plan.devices());
 }
 
 Gpu Gpu::at_clock(double share) const {
