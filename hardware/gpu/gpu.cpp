@@ -106,7 +106,11 @@ Joules Gpu::work_of_attention(const KernelCost& cost) const {
   return energy.attention ? cost.flops * *energy.attention : cost.bf16_flops * energy.compute;
 }
 
-PowerModel Gpu::power() const { return {energy.active, energy.memory, energy.link}; }
+PowerModel Gpu::power() const {
+  PowerModel power{energy.active, energy.memory, energy.link};
+  if (energy.measured_limit) power.most = *energy.measured_limit - *idle;
+  return power;
+}
 
 std::vector<std::string> Gpu::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   return weights_too_large(*this, model, plan);
@@ -149,14 +153,20 @@ std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
 
 std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
-  const auto at_share = [gpu = of_engine(settings.engine), model, plan,
-                         settings](double share) -> std::unique_ptr<StepModel> {
-    return std::make_unique<GpuStepModel>(gpu.at_clock(share), model, plan, settings);
+  const auto priced = [model, plan, settings](const Gpu& gpu, double at) -> std::unique_ptr<StepModel> {
+    return std::make_unique<GpuStepModel>(std::make_shared<GpuPrices>(gpu.at_clock(at), model, plan, settings));
   };
-  AtClock clocked = [at_share, clock = clock](double share) { return at_share(share * clock); };
+  const Gpu own = of_engine(settings.engine);
+  AtClock clocked = [priced, own](double share) { return priced(own, share * own.clock); };
   if (energy.measured_limit) {
-    auto timed = std::make_shared<TimedClocks>(at_share, *energy.measured_limit - *idle, plan.devices());
-    clocked = [timed, clock = clock](double share) { return hardware::at_clock(timed, share * clock); };
+    Gpu unlimited = own;
+    unlimited.energy.measured_limit.reset();
+    auto timed = std::make_shared<TimedClocks>([priced, unlimited](double at) { return priced(unlimited, at); },
+                                               *energy.measured_limit - *idle, plan.devices());
+    clocked = [priced, own, timed](double share) {
+      const double at = share * own.clock;
+      return at < 1 ? hardware::at_clock(timed, at) : priced(own, at);
+    };
   }
   return under_power_limit(std::move(clocked), limit() - *idle, plan.devices());
 }
