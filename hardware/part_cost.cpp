@@ -18,10 +18,7 @@ Bound bound_of(Seconds time, Flops flops, Bytes bytes, const Rates& rates) {
 void keep_below(Phase& phase, const PowerModel& power, int devices) {
   const Joules traffic = phase.energy_of(EnergyComponent::memory) + phase.energy_of(EnergyComponent::interconnect);
   const Joules all = phase.energy_of(EnergyComponent::active) + phase.energy_of(EnergyComponent::compute) + traffic;
-  const Joules at_boost = devices * (*power.most * phase.time);
-  if (all <= std::min(1.0, power.slowed) * at_boost) return;
-  const double moved = traffic / all;
-  const Joules most = (moved + (1 - moved) * power.slowed) * at_boost;
+  const Joules most = devices * (*power.most * phase.time);
   if (all <= most) return;
   const double kept = most / all;
   for (Joules& energy : phase.energy) energy *= kept;

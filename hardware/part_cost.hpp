@@ -73,10 +73,9 @@ struct PartCost {
 struct PowerModel {
   Watts active;  // above idle, while a kernel runs
   JoulesPerByte memory, link;
-  // Above idle, the most that the kernels of a family drew when they were timed, at the boost clock. At a lower one all
-  // but traffic takes `slowed` of it.
-  std::optional<Watts> most;
-  double slowed = 1;
+  // Above idle, the most that the kernels of a family drew when they were timed; what a lower clock makes of them is
+  // hardware/gpu/timed_clocks.hpp's.
+  std::optional<Watts> most{};
 };
 
 // What the parts of a device do at best: what `busy` is measured against.

@@ -59,7 +59,7 @@ class RooflineStepModel final : public StepModel {
       tables_.add_states(part, batch);
       part += priced(models::attention_work(model_, plan_, batch));
     }
-    const PowerModel power{Watts(), *device_.memory_energy, *device_.link_energy, {}, 1};
+    const PowerModel power{Watts(), *device_.memory_energy, *device_.link_energy};
     const Rates rates{*device_.peak_bf16, *device_.memory_bandwidth};
     return phases_of(part, rates, power, plan_.devices());
   }

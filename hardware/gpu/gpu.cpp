@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/gpu.hpp"
 
+#include "hardware/gpu/carried_spread.hpp"
 #include "hardware/gpu/gpu_step_model.hpp"
+#include "hardware/gpu/timed_clocks.hpp"
 #include "hardware/power_cap.hpp"
 #include "models/format.hpp"
 
@@ -105,7 +107,7 @@ Joules Gpu::work_of_attention(const KernelCost& cost) const {
 }
 
 PowerModel Gpu::power() const {
-  PowerModel power{energy.active, energy.memory, energy.link, {}, clock * energy_of_operation(clock)};
+  PowerModel power{energy.active, energy.memory, energy.link};
   if (energy.measured_limit) power.most = *energy.measured_limit - *idle;
   return power;
 }
@@ -139,19 +141,34 @@ std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
       &elementwise.residuals,
       &host.residuals};
   std::array<Spread, kOperatorFamilies> spreads;
-  for (std::size_t family = 0; family < spreads.size(); ++family)
-    spreads[family] = spread_of(tags[family], *known[family]);
+  for (std::size_t family = 0; family < spreads.size(); ++family) {
+    const Residuals& residuals = *known[family];
+    const bool timed = !(residuals.small.empty() && residuals.medium.empty() && residuals.large.empty());
+    const bool carried = !timed && tags[family] == Tag::assumed;
+    spreads[family] =
+        carried ? carried_spread(static_cast<OperatorFamily>(family)) : spread_of(tags[family], residuals);
+  }
   return spreads;
 }
 
 std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
-  const auto at_clock = [gpu = of_engine(settings.engine), model, plan,
-                         settings](double share) -> std::unique_ptr<StepModel> {
-    return std::make_unique<GpuStepModel>(
-        std::make_shared<GpuPrices>(gpu.at_clock(share * gpu.clock), model, plan, settings));
+  const auto priced = [model, plan, settings](const Gpu& gpu, double at) -> std::unique_ptr<StepModel> {
+    return std::make_unique<GpuStepModel>(std::make_shared<GpuPrices>(gpu.at_clock(at), model, plan, settings));
   };
-  return under_power_limit(at_clock, limit() - *idle, plan.devices());
+  const Gpu own = of_engine(settings.engine);
+  AtClock clocked = [priced, own](double share) { return priced(own, share * own.clock); };
+  if (energy.measured_limit) {
+    Gpu unlimited = own;
+    unlimited.energy.measured_limit.reset();
+    auto timed = std::make_shared<TimedClocks>([priced, unlimited](double at) { return priced(unlimited, at); },
+                                               *energy.measured_limit - *idle, plan.devices());
+    clocked = [priced, own, timed](double share) {
+      const double at = share * own.clock;
+      return at < 1 ? hardware::at_clock(timed, at) : priced(own, at);
+    };
+  }
+  return under_power_limit(std::move(clocked), limit() - *idle, plan.devices());
 }
 
 Gpu Gpu::at_clock(double share) const {

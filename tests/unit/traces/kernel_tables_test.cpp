@@ -66,6 +66,25 @@ TEST_CASE("rows with watts are readings of power and no times, and need both num
         "'power' must be a number above 0; got '0'");
 }
 
+TEST_CASE("whole modules of latent attention are left out, but for their watts") {
+  const TraceFolder folder;
+  const std::string columns =
+      "framework,version,device,op_name,kernel_source,model,architecture,mla_dtype,kv_cache_dtype,gemm_type,num_heads,"
+      "batch_size,isl,tp_size,step,latency";
+  const std::string row = "VLLM,2,X,mla_generation_module,default,d,D,bfloat16,fp8,fp8_block,16,4,1,1,8192,0.3";
+  const auto times = read({folder.write("times.csv", kGemmHeader + "VLLM,1,X,gemm,a,fp8,64,512,1024,2\n"),
+                           folder.write("module.csv", columns + '\n' + row + '\n')});
+  CHECK(times.latent_attention.empty());
+  CHECK(times.latent_power.empty());
+  const auto watts = read({folder.write("power.csv", columns + ",power,power_limit\n" + row + ",410.5,700\n")});
+  REQUIRE(watts.latent_power.size() == 1);
+  const LatentModuleReading& reading = watts.latent_power[0];
+  CHECK(reading.what == LatentAttentionCase{4, 1, 8192, 16, true, "bf16", "fp8"});
+  CHECK(reading.projections == "fp8_block");
+  CHECK(reading.time == Seconds(0.3e-3));
+  CHECK(reading.power == Watts(410.5));
+}
+
 TEST_CASE("attention rows with a sliding window are passed over, and a decode counts its own token") {
   const TraceFolder folder;
   const auto tables =
@@ -309,7 +328,7 @@ TEST_CASE("a table without rows, or with the wrong columns, is refused") {
 
 TEST_CASE("what is no kernel table is refused with the formats that are known") {
   const std::string message = mistake("time,tokens\n1,2\n");
-  CHECK(message.starts_with("no kernel table that can be read; known are AIConfigurator modules, "));
+  CHECK(message.starts_with("no kernel table that can be read; known are AIConfigurator watts of latent attention, "));
   CHECK(message.find("LLMServingSim") != std::string::npos);
   CHECK(message.find("Frontier moe") != std::string::npos);
   const TraceFolder empty;
