@@ -110,6 +110,7 @@ struct SystemConfig {
   std::vector<std::int64_t> kv_laws = {0};
   serving::Speculation speculation;
   serving::AdapterConfig adapters;
+  serving::StreamInterval stream;
 };
 
 // Runs the programs to their end and keeps everything that can be seen. Invariants are checked at the end.
@@ -136,6 +137,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.sharing = config.sharing;
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;
+      replica.stream = config.stream;
       listeners_.emplace_back(*this, static_cast<int>(i));
       replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
                              listeners_.back());
