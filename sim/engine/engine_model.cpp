@@ -10,7 +10,7 @@ class DrivenDevice final : public EngineModel {
  public:
   DrivenDevice(const hardware::Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
                const Settings& settings)
-      : graphs_(settings.graphs), device_(device.bind(model, plan, settings.device)) {
+      : graphs_(settings.graphs), engine_host_(settings.host), device_(device.bind(model, plan, settings.device)) {
     for (const hardware::HostDriven& driven : device.hosts(model, plan)) {
       hosts_.push_back({driven.host, launches_of(driven.model, driven.plan)});
       captured_ = captured_ || driven.graphs;
@@ -28,7 +28,7 @@ class DrivenDevice final : public EngineModel {
       static_cast<hardware::StepCost&>(cost) = device_->step(batch);
     }
     for (const Host& host : hosts_) {
-      cost.host = std::max(cost.host, host_time(host.parameters, batch));
+      cost.host = std::max(cost.host, host_time(host.parameters, batch) + engine_host_.time(batch));
       cost.launch = std::max(cost.launch, launch_time(host.parameters, graphs_, batch, host.launches));
       cost.sync = std::max(cost.sync, sync_time(host.parameters, batch));
     }
@@ -45,6 +45,7 @@ class DrivenDevice final : public EngineModel {
   };
 
   Graphs graphs_;
+  EngineHost engine_host_;
   std::unique_ptr<hardware::StepModel> device_;
   std::vector<Host> hosts_;
   bool captured_ = false;

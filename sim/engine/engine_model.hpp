@@ -23,9 +23,19 @@ struct EngineCost : hardware::StepCost {
   }
 };
 
+// What a version of an engine takes of the host beside what the device's entry says of one (HostParameters), which is
+// that of current engines: sampling, detokenising, block tables.
+struct EngineHost {
+  Seconds per_step, per_sequence;
+  [[nodiscard]] Seconds time(const models::Batch& batch) const {
+    return per_step + (static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size())) * per_sequence;
+  }
+};
+
 // The serving choices that change what a step costs.
 struct Settings {
   Graphs graphs;
+  EngineHost host;
   hardware::Device::Settings device;
 };
 

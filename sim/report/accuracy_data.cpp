@@ -77,8 +77,8 @@ class Collector {
     add_deployments();
     add_batches("A100, static batches of 2023 and 2024", "llm_inference_bench_a100_mi250_gaudi2.csv",
                 "inference_bench.yaml", "Framework",
-                "argonne-lcf/LLM-Inference-Bench @ 4211f5d: one batch submitted at once, input as long as output; no "
-                "constant fitted to it.");
+                "argonne-lcf/LLM-Inference-Bench @ 4211f5d: one batch submitted at once, input as long as output; "
+                "two constants of vLLM's host were fitted to other deployments of it.");
     add_batches(
         "A100, Llama-2-70B of Splitwise", "splitwise_a100.csv", "splitwise.yaml", "",
         "Mutinifni/splitwise-sim @ 8f99e7d: prefill of a batch and its mean decode step; no constant fitted to it. "
