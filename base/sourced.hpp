@@ -7,8 +7,11 @@
 namespace llmscape {
 
 // How much a number is worth, best first.
-enum class Tag { measured, fitted, datasheet, assumed };
-inline constexpr std::array<std::string_view, 4> kTagNames = {"measured", "fitted", "datasheet", "assumed"};
+// fitted_end_to_end: set from what a whole model was published or measured to do. What this figure goes into does not
+// predict that; for anything else it is a figure carried over, and worth less than a data sheet's.
+enum class Tag { measured, fitted, datasheet, fitted_end_to_end, assumed };
+inline constexpr std::array<std::string_view, 5> kTagNames = {"measured", "fitted", "datasheet", "fitted end to end",
+                                                              "assumed"};
 constexpr std::string_view name_of(Tag tag) { return kTagNames[static_cast<std::size_t>(tag)]; }
 // The weaker of two: what a figure derived from both is worth.
 constexpr Tag weaker(Tag a, Tag b) { return a > b ? a : b; }

@@ -17,10 +17,13 @@ struct Fit {
 
 template <class T>
 void add_fit_fields(Fields<T>& fields) {
-  fields.add_enum(
-      "tag", &T::tag,
-      {{"measured", Tag::measured}, {"fitted", Tag::fitted}, {"datasheet", Tag::datasheet}, {"assumed", Tag::assumed}},
-      "how much these parameters are worth");
+  fields.add_enum("tag", &T::tag,
+                  {{"measured", Tag::measured},
+                   {"fitted", Tag::fitted},
+                   {"datasheet", Tag::datasheet},
+                   {"fitted end to end", Tag::fitted_end_to_end},
+                   {"assumed", Tag::assumed}},
+                  "how much these parameters are worth");
   fields.add("source", &T::source, "where they come from: data, software, error of the fit");
   fields.add_group("residuals", &T::residuals, residuals_fields(),
                    "how measurements lay about the fit, for intervals; absent: supposed from the tag");

@@ -12,6 +12,7 @@ double supposed_half_width(Tag tag) {
     case Tag::measured: return 0.05;
     case Tag::fitted: return 0.15;
     case Tag::datasheet:
+    case Tag::fitted_end_to_end:
     case Tag::assumed: break;
   }
   return 0.30;

@@ -27,7 +27,7 @@ const Fields<Residuals>& residuals_fields();
 // The same for all regimes, known or supposed: never empty.
 using Spread = std::array<std::vector<double>, kRegimes>;
 // What is supposed where residuals are not known: even over +-5 % (measured), 15 % (fitted: the 90 % half-widths of
-// fits from 160 rows), 30 % (datasheet, assumed: the error of carrying a fit to another generation; cost model 3.2, 4).
+// fits from 160 rows), 30 % (the others: the error of carrying a fit to another generation; cost model 3.2, 4).
 Spread spread_of(Tag tag, const Residuals& residuals = {});
 
 // The factor on predicted times at `rank`, 0 to 1, of the quantiles.

@@ -102,7 +102,7 @@ Table uncalibrated(const AccuracyPage& page) {
     const auto tags = device->provenance();
     std::string families;
     for (std::size_t f = 0; f < tags.size(); ++f)
-      if (tags[f] == Tag::assumed || tags[f] == Tag::datasheet)
+      if (tags[f] >= Tag::datasheet)
         families += (families.empty() ? "" : ", ") + std::string(hardware::kOperatorFamilyNames[f]);
     if (!families.empty()) table.row({device->name, families});
   }

@@ -319,10 +319,11 @@ struct RunResult {
   std::optional<FleetResult> fleet;        // where the scenario has controllers or faults
   std::vector<LinkResult> links;           // those that carried something
   std::vector<RetrievalResult> retrieval;  // a station if it was asked something, and the hosts
-  std::array<double, 4> provenance{};      // share of step time by Tag; all 0 when no step ran
-  double extrapolated = 0;                 // share of step time outside the range of its parameters, whatever their tag
-  std::vector<StepTableUse> step_tables;   // of groups whose devices have one
-  std::optional<Intervals> intervals;      // where they were asked for
+  // Share of step time by Tag; all 0 when no step ran.
+  std::array<double, kTagNames.size()> provenance{};
+  double extrapolated = 0;                // share of step time outside the range of its parameters, whatever their tag
+  std::vector<StepTableUse> step_tables;  // of groups whose devices have one
+  std::optional<Intervals> intervals;     // where they were asked for
   std::vector<std::pair<std::string, double>> time_share;  // of step time, by operator family
   std::vector<std::string> warnings;
   std::int64_t steps = 0;

@@ -176,7 +176,10 @@ Json breakdown(const Breakdown& b) {
 
 Json provenance(const RunResult& result) {
   Json json = Json::object();
-  for (std::size_t i = 0; i < kTagNames.size(); ++i) json[std::string(kTagNames[i])] = result.provenance[i];
+  for (std::size_t i = 0; i < kTagNames.size(); ++i) {
+    const bool seldom = Tag(i) == Tag::fitted_end_to_end;  // told where it occurs
+    if (!seldom || result.provenance[i] > 0) json[std::string(kTagNames[i])] = result.provenance[i];
+  }
   json["extrapolated"] = result.extrapolated;
   return json;
 }

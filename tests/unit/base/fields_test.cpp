@@ -121,10 +121,12 @@ TEST_CASE("a sourced value is the user's own, or says where it comes from") {
   CHECK(full.idle.value == 60_W);
   CHECK(full.idle.tag == Tag::datasheet);
   CHECK(full.idle.source == "L4, p. 2");
+  CHECK(good(part_fields(), "idle: {value: 60 W, tag: fitted end to end}").idle.tag == Tag::fitted_end_to_end);
   CHECK(part("idle: {tag: fitted}") == "1:7 'value' is required in 'idle'");
   CHECK(part("idle: {value: 60, tag: guess, sorce: x}") ==
         "1:15 'idle' needs a unit, for example 60 W; got '60'\n"
-        "1:24 'idle.tag' must be one of measured, fitted, datasheet, assumed; got 'guess'\n"
+        "1:24 'idle.tag' must be one of measured, fitted, datasheet, fitted end to end, assumed; got '"
+        "guess'\n"
         "1:31 unknown key 'sorce' in 'idle', which holds value, tag and source; did you mean 'source'?");
   CHECK(part("idle: {value: {value: 60 W}}") == "1:15 'idle' must be a power such as 700 W; got a mapping");
 }

@@ -70,7 +70,7 @@ TEST_CASE("groups, families, quantities and sourced values are definitions of th
     "additionalProperties": false,
     "definitions": {
       "quantity.bandwidth": {"type": "string", "examples": ["3.35 TB/s"]},
-      "tag": {"type": "string", "enum": ["measured", "fitted", "datasheet", "assumed"]},
+      "tag": {"type": "string", "enum": ["measured", "fitted", "datasheet", "fitted end to end", "assumed"]},
       "sourced.number": {
         "anyOf": [
           {"type": "number", "minimum": 0, "maximum": 1},

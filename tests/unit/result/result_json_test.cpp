@@ -29,6 +29,15 @@ TEST_CASE("a part that was not computed is absent, not zero") {
   CHECK_FALSE(holds(text, "goodput_rps"));
 }
 
+TEST_CASE("time that rests on figures fitted end to end is told where there is some") {
+  RunResult result;
+  result.steps = 1;
+  result.provenance[static_cast<std::size_t>(Tag::fitted)] = 1;
+  CHECK_FALSE(nlohmann::json::parse(to_json(result))["provenance"].contains("fitted end to end"));
+  result.provenance[static_cast<std::size_t>(Tag::fitted_end_to_end)] = 0.25;
+  CHECK(nlohmann::json::parse(to_json(result))["provenance"]["fitted end to end"] == 0.25);
+}
+
 TEST_CASE("what each group of devices spent, did and cost stands under its name") {
   RunResult result;
   EnergyResult energy;

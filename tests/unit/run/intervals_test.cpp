@@ -88,6 +88,8 @@ TEST_CASE("a spread that is not known is supposed from the tag, the better the n
     CHECK(spread[0].back() > last);
     last = spread[0].back();
   }
+  // Carried to another model than the one that it was set from, such a figure is worth no more than a data sheet's.
+  CHECK(hardware::spread_of(Tag::fitted_end_to_end) == hardware::spread_of(Tag::datasheet));
   hardware::Residuals known;
   known.medium = {-0.01, 0.01};
   CHECK(hardware::spread_of(Tag::assumed, known)[1] == known.medium);
