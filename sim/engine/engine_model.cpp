@@ -28,9 +28,9 @@ class DrivenDevice final : public EngineModel {
       static_cast<hardware::StepCost&>(cost) = device_->step(batch);
     }
     for (const Host& host : hosts_) {
-      cost.host = std::max(cost.host, host_time(host.parameters, batch) + engine_host_.time(batch));
+      cost.host = std::max(cost.host, host_time(host.parameters, batch));
       cost.launch = std::max(cost.launch, launch_time(host.parameters, graphs_, batch, host.launches));
-      cost.sync = std::max(cost.sync, sync_time(host.parameters, batch));
+      cost.sync = std::max(cost.sync, sync_time(host.parameters, batch) + engine_host_.time(batch));
     }
     cost.settle_host();
     return cost;

@@ -24,7 +24,8 @@ struct EngineCost : hardware::StepCost {
 };
 
 // What a version of an engine takes of the host beside what the device's entry says of one (HostParameters), which is
-// that of current engines: sampling, detokenising, block tables.
+// that of current engines: inputs, block tables, sampling, detokenising. The device waits for it, whatever is scheduled
+// beside the step.
 struct EngineHost {
   Seconds per_step, per_sequence;
   [[nodiscard]] Seconds time(const models::Batch& batch) const {

@@ -78,6 +78,21 @@ TEST_CASE("what does an engine refuse? a version that is none, and another engin
   CHECK(holds(mistakes(served("{engine: {name: vlm}}")), "'name' must be one of vllm, sglang"));
 }
 
+// One user: a step has one sequence. What vLLM 0.6 takes of the host stands before each step of its own scheduler: 600
+// us and 82 us, the same on any device; it is not hidden, and the file wins.
+TEST_CASE("what does the host of an older vLLM take? its step and its sequences, wherever it runs") {
+  const auto tpot = [](const std::string& engine, const std::string& device) {
+    return run_on_event_queue(*scenario_of(served("{" + engine + "}", "llama-3.1-8b", device))).latency["tpot_s"]->mean;
+  };
+  for (const char* device : {"h100-sxm", "a100-80", "l40s"}) {
+    const double none = tpot("engine: {name: vllm, version: \"0.6\", per_step: 0 s, per_sequence: 0 s}", device);
+    CHECK(tpot("engine: {name: vllm, version: \"0.6\"}", device) == doctest::Approx(none + 682e-6));
+    CHECK(tpot("engine: {name: vllm, version: \"0.6\", per_sequence: 1 ms}", device) ==
+          doctest::Approx(none + 1600e-6));
+    CHECK(tpot("batcher: vllm_v0", device) == none);  // a batcher alone says nothing of the host
+  }
+}
+
 // One call of 21 tokens: with reports of five, its user sees tokens 1, 6, 11, 16 and 21, or 5, 10, 15, 20 and 21.
 TEST_CASE("when does the user see the first token? at once, or in older SGLang with the fifth") {
   const auto of = [](const std::string& engine) {
