@@ -12,7 +12,6 @@ namespace llmscape::report {
 namespace {
 
 using studies::Claim;
-using studies::ClaimKind;
 using studies::StudyOutcome;
 using studies::Verdict;
 
@@ -43,22 +42,19 @@ std::string in_cell(std::string text) {
   return text;
 }
 
-std::string held(const StudyOutcome& outcome, ClaimKind kind) {
-  const std::size_t counted = outcome.counted(kind);
-  return counted == 0 ? "-" : fmt::format("{} of {}", outcome.held(kind), counted);
+std::string held(const studies::Count& count) {
+  return count.counted == 0 ? "-" : fmt::format("{} of {}", count.held, count.counted);
 }
 
 std::string summary(const std::vector<StudyOutcome>& outcomes) {
-  Table table({"study", "exact", "close", "range", "direction", "negative tests", "equal runs"});
-  for (const StudyOutcome& outcome : outcomes) {
-    const auto negative =
-        std::ranges::count_if(outcome.negative, [](const studies::NegativeOutcome& one) { return one.holds; });
-    table.row({fmt::format("[{0}](#{0})", outcome.study->name), held(outcome, ClaimKind::exact),
-               held(outcome, ClaimKind::close), held(outcome, ClaimKind::range), held(outcome, ClaimKind::direction),
-               fmt::format("{} of {}", negative, outcome.negative.size()),
-               fmt::format("{} of {}", std::ranges::count(outcome.same, true), outcome.same.size())});
-  }
-  return fmt::format("Held: {}.\n\n{}", studies_headline(outcomes), table.markdown());
+  Table table({"study", "published claims", "other claims", "negative tests", "equal runs"});
+  for (const StudyOutcome& outcome : outcomes)
+    table.row({fmt::format("[{0}](#{0})", outcome.study->name), held(claims_count(outcome, true)),
+               held(claims_count(outcome, false)), held(outcome.negative_count()),
+               held({static_cast<std::size_t>(std::ranges::count(outcome.same, true)), outcome.same.size()})});
+  std::string lines;
+  for (const std::string& line : studies_headline(outcomes)) lines += fmt::format("- {}.\n", line);
+  return fmt::format("What holds:\n\n{}\n{}", lines, table.markdown());
 }
 
 std::string kernels(const studies::Study& study) {
@@ -76,24 +72,32 @@ std::string assumptions(const studies::Study& study) {
   return '\n' + table.markdown();
 }
 
+// "abstract", "note: table 7"
+std::string evidence(const Claim& claim) {
+  std::string name(name_of(claim.evidence));
+  std::ranges::replace(name, '_', ' ');
+  return claim.source.empty() ? name : fmt::format("{}: {}", name, in_cell(claim.source));
+}
+
 std::string claims(const StudyOutcome& outcome) {
   const studies::Study& study = *outcome.study;
   std::vector<std::string> columns{"claim", "what",      "kind",    "published", "simulated",
-                                   "error", "tolerance", "verdict", "source"};
+                                   "error", "tolerance", "verdict", "evidence"};
   if (study.kernels) columns.insert(columns.end() - 1, "with the catalogue's kernels");
   Table table(columns);
   std::string misses;
   for (std::size_t i = 0; i < study.claims.size(); ++i) {
     const Claim& claim = study.claims[i];
     const ClaimCells cells = cells_of(claim, outcome.claims[i]);
-    const bool missed = outcome.claims[i].verdict == Verdict::misses;
+    const Verdict verdict = outcome.claims[i].verdict;
+    const bool missed = verdict == Verdict::misses || verdict == Verdict::ties;
     std::vector<std::string> row{claim.id,        in_cell(claim.what), std::string(name_of(claim.kind)),
                                  cells.published, cells.simulated,     cells.error,
-                                 cells.tolerance, cells.verdict,       in_cell(claim.source)};
-    if (missed) row[7] = "**misses**";
+                                 cells.tolerance, cells.verdict,       evidence(claim)};
+    if (missed) row[7] = fmt::format("**{}**", cells.verdict);
     if (study.kernels) row.insert(row.end() - 1, cells.catalogue);
     table.row(std::move(row));
-    if (missed) misses += fmt::format("- {} misses: {}\n", claim.id, claim.miss);
+    if (missed) misses += fmt::format("- {} {}: {}\n", claim.id, cells.verdict, claim.miss);
   }
   return '\n' + table.markdown() + (misses.empty() ? "" : '\n' + misses);
 }

@@ -19,8 +19,9 @@ struct Example {
       "assumed: [{parameter: a.b, value: 3, reason: 'x | y'}]\n"
       "runs: {a: {scenario: s.yaml}, b: {scenario: s.yaml}}\n"
       "claims:\n"
-      "  - {id: off, what: x, kind: close, value: a.ttft.mean, published: 2.5, tolerance: 10%, miss: no wind}\n"
-      "  - {id: low, what: x, kind: range, value: a.ttft.mean, published: [2.5, 3], miss: no sun}\n"
+      "  - {id: off, what: x, kind: close, evidence: abstract, source: table 1, value: a.ttft.mean, published: 2.5, "
+      "tolerance: 10%, miss: no wind}\n"
+      "  - {id: low, what: x, kind: range, evidence: derived, value: a.ttft.mean, published: [2.5, 3], miss: no sun}\n"
       "negative: [{id: n, what: nothing happens, holds: a.ttft.mean == 2}]\n"
       "same: [[a, b]]\n"
       "figure: {title: T, y: s, labels: [one, two], series: [{name: p & q, values: [a.ttft.mean, null]}]}\n");
@@ -41,7 +42,10 @@ TEST_CASE("errors are shares where the tolerance is one, and distances from a ra
   const Example example;
   CHECK(cells_of(example.study.claims[0], example.outcome.claims[0]).error == "-20 %");
   CHECK(cells_of(example.study.claims[1], example.outcome.claims[1]).error == "-0.5");
-  CHECK(studies_headline({example.outcome}) == "0 of 1 close, 0 of 1 range, 1 of 1 negative tests, 1 of 1 equal runs");
+  CHECK(studies_headline({example.outcome}) ==
+        std::vector<std::string>{"Published claims: 0 of 1 close",
+                                 "Derived, second-hand, from memory or our own: 0 of 1 range",
+                                 "Tests: 1 of 1 negative tests, 1 of 1 equal runs"});
 }
 
 TEST_CASE("the JSON has what was published, simulated and judged") {
@@ -50,7 +54,8 @@ TEST_CASE("the JSON has what was published, simulated and judged") {
   CHECK(json.at("schema") == "studies/1");
   const auto& study = json.at("studies").at(0);
   CHECK(study.at("name") == "thing");
-  CHECK(study.at("passed") == false);
+  CHECK(study.at("as_declared") == true);
+  CHECK(study.at("all_hold") == false);
   const auto& claim = study.at("claims").at(0);
   CHECK(claim.at("published") == 2.5);
   CHECK(claim.at("simulated") == 2);
@@ -62,14 +67,17 @@ TEST_CASE("the JSON has what was published, simulated and judged") {
   CHECK(study.at("claims").at(1).at("error") == -0.5);
   CHECK(study.at("negative").at(0).at("verdict") == "holds");
   CHECK(study.at("same").at(0).at("runs") == nlohmann::json({"a", "b"}));
-  CHECK(json.at("summary").at("close") == nlohmann::json({{"held", 0}, {"held_with_catalogue", 0}, {"counted", 1}}));
+  CHECK(claim.at("evidence") == "abstract");
+  const nlohmann::json one({{"held", 0}, {"held_with_catalogue", 0}, {"counted", 1}});
+  CHECK(json.at("summary").at("published").at("close") == one);
+  CHECK(json.at("summary").at("other").at("range") == one);
 }
 
 TEST_CASE("the page shows a miss with its reason, and the assumptions") {
   const Example example;
   const std::string page = studies_page({example.outcome});
-  CHECK(holds(page, "| [thing](#thing) | - | 0 of 1 | 0 of 1 | - | 1 of 1 | 1 of 1 |"));
-  CHECK(holds(page, "| off | x | close | 2.5 | 2 | -20 % | ± 10% | **misses** |"));
+  CHECK(holds(page, "| [thing](#thing) | 0 of 1 | 0 of 1 | 1 of 1 | 1 of 1 |"));
+  CHECK(holds(page, "| off | x | close | 2.5 | 2 | -20 % | ± 10% | **misses** | abstract: table 1 |"));
   CHECK(holds(page, "- off misses: no wind\n- low misses: no sun\n"));
   CHECK(holds(page, "| a.b | 3 | x \\| y |"));
   CHECK(holds(page, "- n: nothing happens\n"));
