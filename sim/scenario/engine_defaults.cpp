@@ -252,7 +252,8 @@ const Fields<EngineName>& engine_fields() {
           "the same for each sequence of a step: sampling, detokenising, block tables")
         .at_least(0);
     f.check([](const EngineName& engine, const YamlNode& node, Diagnostics& d) {
-      if (const YamlNode* first = node.find("first_report"); first && engine.stream_interval == 1)
+      if (const YamlNode* first = node.find("first_report");
+          first && engine.stream_interval == 1 && engine.first_report == EngineName::FirstReport::with_interval)
         d.error(first->where, "'first_report' has no effect without 'stream_interval': each token is sent as it comes",
                 "stream_interval: 10");
       const YamlNode* version = node.find("version");

@@ -93,7 +93,7 @@ struct Request {
   // It waits to be scheduled, or to be scheduled again, from `at` on; is scheduled, or scheduled again.
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }
-  [[nodiscard]] bool answered() const { return first_token < kNever; }
+  [[nodiscard]] bool answered() const { return seen.first < kNever; }
   // Its replica was lost, and what was answered with it: all of it comes again.
   void begin_retry(Seconds at) {
     replica = -1;

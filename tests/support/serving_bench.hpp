@@ -62,7 +62,7 @@ inline void check_phases(const serving::Request& request) {
   }
   const Seconds small = 1e-12 * request.last_token;
   const auto differ = [small](Seconds a, Seconds b) { return a > b + small || b > a + small; };
-  if (differ(first, request.first_token - request.arrival) || differ(all, request.last_token - request.arrival))
+  if (differ(first, request.ttft()) || differ(all, request.last_token - request.arrival))
     throw std::logic_error("INV-17: the phases of request " + std::to_string(request.id) + " do not add up");
 }
 

@@ -261,12 +261,14 @@ void Replica::read(const Message& message, Seconds now) {
         if (!message.request->answered()) {  // the first token came with the entries
           message.request->latest_token = message.at;
           stamp_first(*message.request, message.at);
-          message.request->clock.enter(RequestPhase::decode, message.at);
+          if (!reports_) message.request->clock.enter(RequestPhase::decode, message.at);
         }
-        message.request->clock.enter(RequestPhase::decode, now);
+        if (!reports_) message.request->clock.enter(RequestPhase::decode, now);
       }
       exchange_.join(message.id);
-      if (reports_ && message.request->emitted > 0) reports_->answered(*message.request, message.at);
+      if (!reports_ || message.request->emitted == 0) break;
+      reports_->answered(*message.request, message.at);
+      if (message.request->answered()) message.request->clock.enter(RequestPhase::decode, now);
       break;
     case Message::Kind::forget: exchange_.forget(message.id); break;
     case Message::Kind::release: exchange_.release(message.id); break;

@@ -182,9 +182,10 @@ void Replica::stamp_tokens(Seconds end) {
       record(end - request.latest_token, 1);  // went on after a preemption
     }
     request.latest_token = end;
-    request.clock.enter(request.sequence.decodes_elsewhere ? RequestPhase::transfer : RequestPhase::decode, end);
-    if (request.sequence.state == Sequence::State::decoding) state_.gaps.join(end);
     if (reports_) reports_->answered(request, end);
+    if (request.answered())
+      request.clock.enter(request.sequence.decodes_elsewhere ? RequestPhase::transfer : RequestPhase::decode, end);
+    if (request.sequence.state == Sequence::State::decoding) state_.gaps.join(end);
   }
 }
 

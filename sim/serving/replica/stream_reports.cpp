@@ -14,6 +14,7 @@ void StreamReports::report(Request& request, std::int64_t answered, Seconds at) 
   if (together == 0) return;
   if (request.seen.tokens == 0) {
     request.seen.first = at;
+    request.clock.enter(RequestPhase::decode, at);  // INV-17: until then its user waits for the first token
     first_(at);
   } else {
     gaps_(at, at - request.seen.latest, 1);
