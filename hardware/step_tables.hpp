@@ -21,6 +21,9 @@ class StepTables {
   // `prompt_ends` and `ranks` as in models::token_work.
   const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
                              const models::RankTokens& ranks = {});
+  // The operators behind token_part(), adapter_part(), logit_part() and add_states(), in this order.
+  [[nodiscard]] std::vector<models::Operator> operators(const models::Batch& batch, std::int64_t chunk_tokens,
+                                                        std::int64_t decode_tokens) const;
   // What layers with a recurrent state do to it; nothing for models without any.
   void add_states(PartCost& part, const models::Batch& batch);
   const PartCost& logit_part(std::int64_t rows);

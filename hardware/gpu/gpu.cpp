@@ -157,7 +157,8 @@ std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const model
                                      const Settings& settings) const {
   const auto at_clock = [gpu = of_engine(settings.engine), model, plan,
                          settings](double share) -> std::unique_ptr<StepModel> {
-    return std::make_unique<GpuStepModel>(gpu.at_clock(share * gpu.clock), model, plan, settings);
+    return std::make_unique<GpuStepModel>(
+        std::make_shared<GpuPrices>(gpu.at_clock(share * gpu.clock), model, plan, settings));
   };
   return under_power_limit(at_clock, limit() - *idle, plan.devices());
 }

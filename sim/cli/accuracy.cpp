@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/files.hpp"
+#include "base/standard_streams.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
@@ -35,14 +36,14 @@ int accuracy(const Arguments& arguments) {
   const report::AccuracySources sources{arguments.data,
                                         catalogs().models.parent_path().parent_path() / "traces/measured", catalogs()};
   const auto say = [&arguments](const std::string& what) {
-    if (!arguments.quiet) fmt::print(stderr, "accuracy: {}\n", what);
+    if (!arguments.quiet) write_to_stderr(fmt::format("accuracy: {}\n", what));
   };
   const report::AccuracyPage page = report::measure_accuracy(sources, say, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  if (!arguments.output.empty()) write_file_atomically(arguments.output, report::accuracy_page(page));
+  const std::string output = arguments.output.empty() && !arguments.summary ? "-" : arguments.output;
+  if (!output.empty()) write_file_atomically(output, report::accuracy_page(page));
   if (arguments.summary) std::fputs(report::accuracy_summary(page).c_str(), stdout);
-  else if (arguments.output.empty()) std::fputs(report::accuracy_page(page).c_str(), stdout);
   return kDone;
 }
 

@@ -102,7 +102,8 @@ int run_verb(const Arguments& arguments) {
   std::size_t once_more = chosen.size();
   for (std::size_t i = 0; i < chosen.size(); ++i)
     outcomes.push_back(studies::judge(chosen[i], results[i], chosen[i].kernels ? &results[once_more++] : nullptr));
-  std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);  // first: a file may be impossible to write
+  if (!is_stdout(arguments.markdown))
+    std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);  // first: a file may be impossible to write
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, report::studies_page(outcomes));
   if (!arguments.figures.empty())
     for (const studies::StudyOutcome& outcome : outcomes)

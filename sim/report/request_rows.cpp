@@ -54,14 +54,14 @@ std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
 
 }  // namespace
 
-RequestRows::RequestRows(OutputFile& file, const scenario::Scenario& scenario)
+RequestRows::RequestRows(AtomicFile& file, const scenario::Scenario& scenario)
     : file_(file), warmup_(scenario.config.workload.warmup) {
   for (const std::string& name : scenario.slo_classes) classes_.push_back(nlohmann::json(name).dump());
 }
 
 void RequestRows::on_request(const serving::Request& r, serving::Outcome outcome, Seconds at) {
   const bool cancelled = outcome == serving::Outcome::cancelled;
-  file_.write(fmt::format(
+  file_.append(fmt::format(
       R"({{"metadata":{{"session_num":{},"x_request_id":"{}","x_correlation_id":"{}","conversation_id":"{}",)"
       R"("request_start_ns":{},"request_ack_ns":{},"request_end_ns":{},"worker_id":"gateway",)"
       R"("record_processor_id":"gateway","benchmark_phase":"{}","was_cancelled":{},"cancellation_time_ns":{},)"

@@ -142,18 +142,19 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
                              listeners_.back());
       processes_.emplace_back(replicas_.back());
-      if (config.turns) config.turns->add(replicas_.back(), config.load, [] {});
+      if (config.turns) config.turns->add(replicas_.back(), config.load, [this, i] { ring(i); });
     }
   }
 
   void run(workloads::Generator& generator) {
-    const auto kernel = kernel::make_event_queue_kernel();
+    kernel_ = kernel::make_event_queue_kernel();
+    const auto& kernel = kernel_;
     connect(kernel->fabric());
     if (config_.controller) controllers_.push_back(config_.controller());
     for (const auto& make : config_.more_controllers) controllers_.push_back(make());
     for (const auto& controller : controllers_) config_.gateway.controllers.push_back(controller.get());
     gateway_ = std::make_unique<serving::Gateway>(
-        config_.gateway, generator, pools(), *this, [](std::size_t) {}, diagnostics_);
+        config_.gateway, generator, pools(), *this, [this](std::size_t i) { ring(i); }, diagnostics_);
     Leader leader(*gateway_);
     kernel->lead(leader);
     for (auto& process : processes_) kernel->add(process);
@@ -181,6 +182,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::function<void(const serving::Request&, serving::Outcome)> on_answer;  // instead of keeping answers
 
  private:
+  void ring(std::size_t i) { kernel_->ring(processes_[i]); }
   std::vector<serving::Pool> pools() {
     std::vector<serving::Pool> all;
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
@@ -268,6 +270,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     if (keep_steps) tasks.push_back(clock);
   }
   void on_wake(Seconds now) override { gateway_->on_wake(now); }
+  [[nodiscard]] bool settled(Seconds at) const override { return gateway_->settled(at); }
   void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
     gateway_->on_outcome(request, outcome, at);
   }
@@ -284,6 +287,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::deque<ReplicaProcess> processes_;
   std::vector<std::unique_ptr<serving::Controller>> controllers_;
   std::unique_ptr<serving::Gateway> gateway_;
+  std::unique_ptr<kernel::Kernel> kernel_;
 };
 
 // Does things to the fleet at given times.

@@ -65,7 +65,7 @@ void Replica::post(const Message& message) {
 }
 
 void Replica::interrupt(Seconds at) {
-  commit_ahead(at, false);
+  commit_before(at);
   ahead_.clear();
 }
 
@@ -110,7 +110,7 @@ void Replica::release(std::uint64_t request_id, Seconds at) {
 }
 
 std::vector<Request*> Replica::crash(Seconds at) {
-  commit_ahead(at, false);
+  commit_before(at);
   ahead_.clear();
   end_steps(at);
   ledger_.lose(at);
@@ -147,10 +147,8 @@ Seconds Replica::next_event() const {
     next = std::min(next, state_.kv.next_arrival());
     if (!messages_.empty()) next = std::min(next, messages_.front().at);
   }
-  for (const Step& step : steps_) {
-    if (step.end >= next) break;
-    if (!step.finished.empty()) return step.end;
-  }
+  for (std::size_t i = 0; i < steps_.size() && steps_[i].end < next; ++i)
+    if (!steps_[i].finished.empty()) return steps_[i].end;
   return next;
 }
 
@@ -283,13 +281,13 @@ void Replica::reserve_imports(Seconds now) {
 }
 
 std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at) {
-  commit_ahead(at, false);
+  commit_before(at);
   const std::int64_t hit = state_.kv.pool.match(prompt, tokens).blocks;
   return hit * state_.kv.pool.block_tokens() + state_.kv.offload.spared_tokens(prompt, tokens, hit, at);
 }
 
 StepUse Replica::used_until(Seconds at) {
-  commit_ahead(at, false);
+  commit_before(at);
   return ledger_.used_until(at);
 }
 

@@ -31,6 +31,9 @@ class OutcomeListener {
   virtual void on_reserved(Request& request, std::int64_t tokens, Seconds at) = 0;
   // As far as is known, no replica gets a message before this time.
   [[nodiscard]] virtual Seconds next_message() { return kNever; }
+  // What happens now, at `at`, follows from what a replica did at that instant: it comes after all steps that were to
+  // be planned at it, also those that were planned ahead.
+  [[nodiscard]] virtual bool settled(Seconds /*at*/) const { return false; }
 };
 
 struct ReplicaConfig {
@@ -146,7 +149,7 @@ class Replica {
   };
   struct Step {
     Seconds end;
-    std::vector<Request*> finished;
+    std::vector<Request*> finished{};
   };
 
   void post(const Message& message);
@@ -158,6 +161,8 @@ class Replica {
   bool plan_step(Seconds now);
   void plan_ahead();
   void commit_ahead(Seconds until, bool inclusive);
+  // What is planned ahead stands as far as it comes before what happens at `at`.
+  void commit_before(Seconds at) { commit_ahead(at, outcomes_.settled(at)); }
   [[nodiscard]] EngineConfig engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws);
   [[nodiscard]] int adapter_of(const Request& request) const;
   [[nodiscard]] bool answers(const PlannedChunk& chunk) const;
@@ -189,34 +194,14 @@ class Replica {
   std::optional<StreamReports> reports_;  // where tokens are held back
 
   std::deque<Message> messages_;
-  std::deque<Step> steps_;  // planned for good, not ended
+  Ring<Step> steps_;  // planned for good, not ended
   // Decode-only steps planned ahead of the clock, after steps_; taken back when a message comes first.
   struct Ahead {
     Seconds end;
     engine::EngineCost cost;
     KvStepCopies copies;
   };
-  // A queue that keeps its memory: it is filled when it is empty, step costs are large.
-  class AheadSteps {
-   public:
-    [[nodiscard]] bool empty() const { return first_ == steps_.size(); }
-    [[nodiscard]] std::size_t size() const { return steps_.size() - first_; }
-    [[nodiscard]] const Ahead& operator[](std::size_t i) const { return steps_[first_ + i]; }
-    [[nodiscard]] const Ahead& front() const { return steps_[first_]; }
-    void push_back(const Ahead& step) { steps_.push_back(step); }
-    void pop_front() {
-      if (++first_ == steps_.size()) clear();
-    }
-    void clear() {
-      steps_.clear();
-      first_ = 0;
-    }
-
-   private:
-    std::vector<Ahead> steps_;
-    std::size_t first_ = 0;
-  };
-  AheadSteps ahead_;
+  Ring<Ahead> ahead_;
 
   StepPlan plan_;
   std::int64_t occupied_before_ = 0;  // KV blocks when plan_ was begun

@@ -145,7 +145,9 @@ void Replica::commit(const engine::EngineCost& cost, Seconds start, Seconds end)
   occupancy.kv_blocks = state_.kv.pool.used();
   ledger_.commit(cost, start, end, plan_, occupancy);
   scheduler_->planned_until(end);
-  steps_.push_back({end, plan_.finished});
+  Step& step = steps_.push_back();
+  step.end = end;
+  step.finished.assign(plan_.finished.begin(), plan_.finished.end());
 }
 
 // The chunk yields a token, and not only KV entries for another replica that answers it.
@@ -203,8 +205,8 @@ void Replica::stamp_accepted(Seconds at) {
 // comes: prices these steps now, changes nothing else.
 void Replica::plan_ahead() {
   if (!plan_.steady || state_.decoding.size() == 0 || state_.running.adapters().loads() > loads_) return;
-  for (const Step& step : steps_)
-    if (!step.finished.empty()) return;
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (!steps_[i].finished.empty()) return;
   const std::int64_t furthest =
       std::min({config_.lookahead - 1, state_.decoding.steps_to_finish() - 1, state_.decoding.steps_to_crossing()});
   models::Batch batch;
@@ -217,21 +219,22 @@ void Replica::plan_ahead() {
   std::int64_t blocks = 0;
   Seconds end = scheduler_->last_end();
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
+    const Seconds planned = depth_before();
     const std::int64_t blocks_before = blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
-    const Seconds planned = depth_before();
     if (blocks > free || planned >= arrival || (ahead >= kBeyondMessage && planned >= message)) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
-    engine::EngineCost cost = price(batch);
-    KvStepCopies copies;
+    Ahead& step = ahead_.push_back();
+    step.cost = price(batch);
+    step.copies = {};
     if (const KvSpill* spill = state_.kv.spill()) {
       const KvCache& pool = state_.kv.pool;
-      copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), cost.device);
-      cost.sync += copies.wait;
+      step.copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), step.cost.device);
+      step.cost.sync += step.copies.wait;
     }
-    end += scheduler_->timing().duration(cost);
-    ahead_.push_back({end, cost, copies});
+    end += scheduler_->timing().duration(step.cost);
+    step.end = end;
   }
 }
 
