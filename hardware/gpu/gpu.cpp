@@ -7,6 +7,8 @@
 #include "hardware/power_cap.hpp"
 #include "models/format.hpp"
 
+#include <algorithm>
+
 namespace llmscape::hardware {
 namespace {
 
@@ -54,6 +56,7 @@ Gpu Gpu::of_engine(const std::string& whose) const {
   if (set == kernel_sets.end()) return gpu;
   const KernelSet& own = set->second;
   gpu.engine = whose;
+  gpu.quantises_in = own.quantises_in;
   if (own.gemm) gpu.gemm = *own.gemm;
   if (own.expert_gemm) gpu.expert_gemm = own.expert_gemm;
   if (own.prefill_attention) gpu.prefill_attention = *own.prefill_attention;
@@ -69,6 +72,12 @@ Gpu Gpu::of_engine(const std::string& whose) const {
     gpu.links.collectives.insert(gpu.links.collectives.end(), own.collectives.begin(), own.collectives.end());
   }
   return gpu;
+}
+
+bool Gpu::fused(const models::Elementwise& kernel) const {
+  using Input = models::Elementwise::Input;
+  if (kernel.input == Input::elsewhere) return false;
+  return std::ranges::find(quantises_in, kernel.input == Input::norm ? "norm" : "activation") != quantises_in.end();
 }
 
 std::shared_ptr<const Device> Gpu::with_kernels_of(const std::string& whose) const {
@@ -241,6 +250,10 @@ const Fields<Gpu>& gpu_fields() {
         "layers with a recurrent state, by its form (mamba2, gated_delta, kimi_delta); others are assumed, with "
         "a warning");
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
+    f.add("quantises_in", &Gpu::quantises_in,
+          "kernels that write narrow inputs of GEMMs themselves, with one scale a tensor or a token; absent: none, and "
+          "quantisation is a kernel of its own")
+        .one_of({"norm", "activation"});
     f.add(
         "engine", &Gpu::engine,
         "the serving engine whose kernels its own fits are (vllm, tensorrt_llm, sglang); empty: of none in particular");

@@ -14,7 +14,7 @@ class DrivenDevice final : public EngineModel {
  public:
   DrivenDevice(const hardware::Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
                const Settings& settings)
-      : graphs_(settings.graphs), device_(device.bind(model, plan, settings.device)) {
+      : graphs_(settings.graphs), engine_host_(settings.host), device_(device.bind(model, plan, settings.device)) {
     for (const hardware::HostDriven& driven : device.hosts(model, plan)) {
       hosts_.push_back({driven.host, launches_of(driven.model, driven.plan)});
       captured_ = captured_ || driven.graphs;
@@ -22,7 +22,8 @@ class DrivenDevice final : public EngineModel {
   }
 
   DrivenDevice(const DrivenDevice& like, std::unique_ptr<hardware::StepModel> device)
-      : graphs_(like.graphs_), device_(std::move(device)), hosts_(like.hosts_), captured_(like.captured_) {}
+      : graphs_(like.graphs_), engine_host_(like.engine_host_), device_(std::move(device)), hosts_(like.hosts_),
+        captured_(like.captured_) {}
   [[nodiscard]] std::unique_ptr<EngineModel> another() const {
     const auto* shared = dynamic_cast<const hardware::SharedPrices*>(device_.get());
     return shared ? std::make_unique<DrivenDevice>(*this, shared->another()) : nullptr;
@@ -70,7 +71,7 @@ class DrivenDevice final : public EngineModel {
     for (const Host& host : hosts_) {
       times.host = std::max(times.host, host_time(host.parameters, batch));
       times.launch = std::max(times.launch, launch_time(host.parameters, graphs_, batch, host.launches));
-      times.sync = std::max(times.sync, sync_time(host.parameters, batch));
+      times.sync = std::max(times.sync, sync_time(host.parameters, batch) + engine_host_.time(batch));
     }
     return times;
   }
@@ -91,6 +92,7 @@ class DrivenDevice final : public EngineModel {
   }
 
   Graphs graphs_;
+  EngineHost engine_host_;
   std::unique_ptr<hardware::StepModel> device_;
   std::vector<Host> hosts_;
   bool captured_ = false;

@@ -21,7 +21,7 @@ class Recorder : public world::Watcher {
   void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
     if (outcome != serving::Outcome::completed) return;
     prediction_.requests.push_back({r.id, r.prompt_tokens, r.output_tokens, r.arrival.si(), r.schedule.si(),
-                                    r.first_token.si(), r.last_token.si()});
+                                    r.seen.first.si(), r.last_token.si()});
   }
   void on_step(int, Seconds, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t,
                std::int64_t kv_blocks_used) override {

@@ -107,8 +107,8 @@ void add_batches(const AccuracyTask& task, AccuracyPage& page) {
   RunAccuracy bench, splitwise;
   bench.name = "A100, static batches of 2023 and 2024";
   bench.about =
-      "argonne-lcf/LLM-Inference-Bench @ 4211f5d: one batch submitted at once, input as long as output; no constant "
-      "fitted to it.";
+      "argonne-lcf/LLM-Inference-Bench @ 4211f5d: one batch submitted at once, input as long as output; two "
+      "constants of vLLM's host were fitted to other deployments of it.";
   splitwise.name = "A100, Llama-2-70B of Splitwise";
   splitwise.about =
       "Mutinifni/splitwise-sim @ 8f99e7d: prefill of a batch and its mean decode step; no constant fitted to it. 45 to "

@@ -36,7 +36,7 @@ std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
     add_time(metrics, "time_to_queue", r.enqueue - r.arrival);
     add_time(metrics, "queue_time", r.schedule - r.arrival);
   }
-  if (r.first_token != serving::kNever) add_time(metrics, "time_to_first_token", r.ttft());
+  if (r.seen.first != serving::kNever) add_time(metrics, "time_to_first_token", r.ttft());
   if (outcome == serving::Outcome::completed) {
     add_time(metrics, "request_latency", r.e2e());
     if (const auto tpot = r.tpot()) {

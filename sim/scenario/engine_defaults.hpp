@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fields.hpp"
+#include "sim/serving/replica/stream_reports.hpp"
 
 namespace llmscape::scenario {
 
@@ -13,6 +15,16 @@ namespace llmscape::scenario {
 struct EngineName {
   std::string name = "vllm";
   std::string version;  // compared component by component: "0.9" < "0.13"; empty: the newest that the table knows
+  std::int64_t stream_interval = 1;  // tokens of an answer that are sent together
+  enum class FirstReport : std::uint8_t { at_once, with_interval };
+  FirstReport first_report = FirstReport::at_once;  // of the answer, where tokens are held back
+
+  // Of the host, beside what the device's entry says of it (engine::EngineHost).
+  Seconds per_step, per_sequence;
+
+  [[nodiscard]] serving::StreamInterval stream() const {
+    return {stream_interval, first_report == FirstReport::at_once};
+  }
 };
 const Fields<EngineName>& engine_fields();
 

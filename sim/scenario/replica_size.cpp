@@ -16,6 +16,7 @@ engine::Settings settings_of(const EngineConfig& engine) {
       engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
   settings.device.coverage.law = engine.expert_coverage;
   settings.device.engine = engine.engine.name;
+  settings.host = {engine.engine.per_step, engine.engine.per_sequence};
   if (engine.lora) settings.device.adapter = {engine.lora->rank, engine.lora->targets};
   return settings;
 }

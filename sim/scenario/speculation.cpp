@@ -66,6 +66,7 @@ engine::DraftLink link_of(const DraftConfig& config) { return {*config.link->lat
 engine::Settings settings_of_user(const PoolConfig& pool) {
   engine::Settings settings = settings_of(pool);
   settings.device.adapter = {};
+  settings.host = {};
   return settings;
 }
 

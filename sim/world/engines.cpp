@@ -129,6 +129,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.chunks_follow = config.pipeline_chunks;
   replica.max_model_len = size.max_model_len;
   replica.first_token = config.first_token;
+  replica.stream = config.engine.stream();
   replica.windows = size.windows;
   replica.window_sequences = size.window_sequences;
   replica.lookahead = options_.lookahead;

@@ -62,7 +62,7 @@ inline void check_phases(const serving::Request& request) {
   }
   const Seconds small = 1e-12 * request.last_token;
   const auto differ = [small](Seconds a, Seconds b) { return a > b + small || b > a + small; };
-  if (differ(first, request.first_token - request.arrival) || differ(all, request.last_token - request.arrival))
+  if (differ(first, request.ttft()) || differ(all, request.last_token - request.arrival))
     throw std::logic_error("INV-17: the phases of request " + std::to_string(request.id) + " do not add up");
 }
 
@@ -110,6 +110,7 @@ struct SystemConfig {
   std::vector<std::int64_t> kv_laws = {0};
   serving::Speculation speculation;
   serving::AdapterConfig adapters;
+  serving::StreamInterval stream;
 };
 
 // Runs the programs to their end and keeps everything that can be seen. Invariants are checked at the end.
@@ -136,6 +137,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.sharing = config.sharing;
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;
+      replica.stream = config.stream;
       listeners_.emplace_back(*this, static_cast<int>(i));
       replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
                              listeners_.back());

@@ -29,9 +29,10 @@ TEST_CASE("whole latencies of batches on A100s: in the right order, and the fast
   const auto table =
       testing::reference_rows("llm_inference_bench_a100_mi250_gaudi2.csv", RowKind::batch, "inference_bench.yaml");
   if (!table) return;
-  CHECK(rows_to_predict(*table).size() == 660);
-  // What they were when this was written, and a little: 0.07, 0.15, 0.31. The rest is the host's time of 2024.
-  const std::map<std::string, double> limits = {{"TensorRT-LLM", 0.09}, {"vLLM", 0.18}, {"Deepspeed-MII", 0.35}};
+  CHECK(rows_to_predict(*table).size() == 537);
+  // What they were when this was written, and a little: 0.07, 0.047, 0.31. Two constants of vLLM's host come from rows
+  // that are left out here; what DeepSpeed-MII lacks is its host's time of 2024 too.
+  const std::map<std::string, double> limits = {{"TensorRT-LLM", 0.09}, {"vLLM", 0.06}, {"Deepspeed-MII", 0.35}};
   const auto points = simulate_all(*table);
   const auto groups = group_points(points, {"Framework"});
   CHECK(groups.size() == 3);

@@ -28,6 +28,11 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
       outcomes_(outcomes), listener_(steps), state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
       ledger_(scheduler_->timing(), steps), kv_laws_(kv_laws.size()) {
   if (!scheduler_->looks_ahead() || config_.rank_of_group) config_.lookahead = 0;
+  if (config_.stream.holds_back())
+    reports_.emplace(
+        config_.stream, config_.speculation.tokens_per_decode(),
+        [this](Seconds at, Seconds gap, std::int64_t count) { listener_.on_token_gaps(at, gap, count); },
+        [this](Seconds at) { listener_.on_first_token(at); });
 }
 
 EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws) {
@@ -252,13 +257,16 @@ void Replica::read(const Message& message, Seconds now) {
         message.request->compute(now);
       } else {
         if (!message.request->answered()) {  // the first token came with the entries
-          message.request->first_token = message.request->latest_token = message.at;
-          listener_.on_first_token(message.at);
-          message.request->clock.enter(RequestPhase::decode, message.at);
+          message.request->latest_token = message.at;
+          stamp_first(*message.request, message.at);
+          if (!reports_) message.request->clock.enter(RequestPhase::decode, message.at);
         }
-        message.request->clock.enter(RequestPhase::decode, now);
+        if (!reports_) message.request->clock.enter(RequestPhase::decode, now);
       }
       exchange_.join(message.id);
+      if (!reports_ || message.request->emitted == 0) break;
+      reports_->answered(*message.request, message.at);
+      if (message.request->answered()) message.request->clock.enter(RequestPhase::decode, now);
       break;
     case Message::Kind::forget: exchange_.forget(message.id); break;
     case Message::Kind::release: exchange_.release(message.id); break;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
 #include "sim/serving/replica/step_scheduler.hpp"
+#include "sim/serving/replica/stream_reports.hpp"
 
 namespace llmscape::serving {
 
@@ -45,8 +47,9 @@ struct ReplicaConfig {
   bool rank_of_group = false;      // steps with the other ranks of a RankGroup, which wakes it
   DeviceTurns* turns = nullptr;    // where its devices are shared with other models
   FirstToken first_token = FirstToken::prefill;  // of requests that decode elsewhere
-  std::vector<WindowLayers> windows{};           // as EngineState has them
-  std::int64_t window_sequences = 0;             // for which layers with a window have blocks; 0: no such limit
+  StreamInterval stream{};
+  std::vector<WindowLayers> windows{};  // as EngineState has them
+  std::int64_t window_sequences = 0;    // for which layers with a window have blocks; 0: no such limit
   Speculation speculation{};
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
@@ -164,6 +167,7 @@ class Replica {
   [[nodiscard]] int adapter_of(const Request& request) const;
   [[nodiscard]] bool answers(const PlannedChunk& chunk) const;
   void stamp_tokens(Seconds end);
+  void stamp_first(Request& request, Seconds at);
   void stamp_accepted(Seconds at);
   void commit(const engine::EngineCost& cost, Seconds start, Seconds end);
   void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
@@ -187,6 +191,7 @@ class Replica {
   EngineState state_;
   KvExchange exchange_;
   StepLedger ledger_;
+  std::optional<StreamReports> reports_;  // where tokens are held back
 
   std::deque<Message> messages_;
   Ring<Step> steps_;  // planned for good, not ended

@@ -156,9 +156,20 @@ bool Replica::answers(const PlannedChunk& chunk) const {
          !(chunk.request->sequence.decodes_elsewhere && config_.first_token != FirstToken::prefill);
 }
 
+// The engine has the first token; where it holds tokens back, reports_ says when the user has.
+void Replica::stamp_first(Request& request, Seconds at) {
+  request.first_token = at;
+  if (reports_) return;
+  request.seen.first = at;
+  listener_.on_first_token(at);
+}
+
 void Replica::stamp_tokens(Seconds end) {
-  const auto record = [this, end](Seconds gap, std::int64_t count) { listener_.on_token_gaps(end, gap, count); };
+  const auto record = [this, end](Seconds gap, std::int64_t count) {
+    if (!reports_) listener_.on_token_gaps(end, gap, count);
+  };
   if (plan_.decodes > 0) state_.gaps.decode(end, plan_.decodes, record);
+  if (plan_.decodes > 0 && reports_) reports_->step(state_.decoding, plan_.finished, end);
   stamp_accepted(end);
   for (const PlannedChunk& chunk : plan_.chunks) {
     if (!chunk.work.ends_prompt) continue;
@@ -168,13 +179,14 @@ void Replica::stamp_tokens(Seconds end) {
       continue;
     }
     if (request.first_token == kNever) {
-      request.first_token = end;
-      listener_.on_first_token(end);
+      stamp_first(request, end);
     } else {
       record(end - request.latest_token, 1);  // went on after a preemption
     }
     request.latest_token = end;
-    request.clock.enter(request.sequence.decodes_elsewhere ? RequestPhase::transfer : RequestPhase::decode, end);
+    if (reports_) reports_->answered(request, end);
+    if (request.answered())
+      request.clock.enter(request.sequence.decodes_elsewhere ? RequestPhase::transfer : RequestPhase::decode, end);
     if (request.sequence.state == Sequence::State::decoding) state_.gaps.join(end);
   }
 }
@@ -186,7 +198,7 @@ void Replica::stamp_accepted(Seconds at) {
   if (accepted == 0) return;
   accepted_ += accepted;
   ledger_.count_accepted(accepted);
-  listener_.on_token_gaps(at, Seconds(), accepted);
+  if (!reports_) listener_.on_token_gaps(at, Seconds(), accepted);
 }
 
 // The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
