@@ -211,30 +211,38 @@ void scale(YamlNode& holder, const YamlNode& reference, std::string_view path, c
 void carry_group(YamlNode& group, const YamlNode& reference, const Change& change) {
   const YamlNode* source = group.find("source");
   const YamlNode* then = reference.find("source");
-  if (!source || !then || !source->is_scalar() || !then->is_scalar() || !source->text.starts_with(then->text)) return;
+  if (change.why.empty() || !source || !then || !source->is_scalar() || !then->is_scalar() || !source->text.starts_with(then->text)) return;
   mark_assumed(group, change);
   forget_residuals(group);
 }
 
-void carry_groups(YamlNode& device, const YamlNode& reference, const Change& change) {
+// The peak of a narrow format counts in the fits of kernels that compute in it, by their names ("fp8_block", "nvfp4").
+bool concerns(std::string_view figure, std::string_view format) {
+  constexpr std::string_view kPeak = "peak_";
+  if (!figure.starts_with(kPeak) || figure == "peak_bf16") return !figure.starts_with("links.");
+  return format.find(figure.substr(kPeak.size())) != std::string_view::npos;
+}
+
+// What has changed of a chip that kernels of that format notice: peaks, memory, multiprocessors, L2.
+Change change_of_chip(const std::vector<Figure>& figures, std::string_view format) {
+  Change change;
+  for (const Figure& figure : figures)
+    if (concerns(figure.path, format))
+      change.why += fmt::format("{}{} x {:.4g}", change.why.empty() ? "" : ", ", figure.path, figure.ratio);
+  return change;
+}
+
+void carry_groups(YamlNode& device, const YamlNode& reference, const std::vector<Figure>& figures) {
   for (const FitGroup& fit : kFitGroups) {
     YamlNode* group = device.find(fit.key);
     const YamlNode* then = reference.find(fit.key);
     if (!group || !then) continue;
-    if (!fit.by_name) carry_group(*group, *then, change);
+    if (!fit.by_name) carry_group(*group, *then, change_of_chip(figures, ""));
     else
       for (YamlNode::Entry& entry : group->entries)
-        if (const YamlNode* own = then->find(entry.key)) carry_group(entry.value, *own, change);
+        if (const YamlNode* own = then->find(entry.key))
+          carry_group(entry.value, *own, change_of_chip(figures, entry.key));
   }
-}
-
-// What of the chip has changed: peaks, memory, multiprocessors, L2.
-Change change_of_chip(const std::vector<Figure>& figures) {
-  Change change;
-  for (const Figure& figure : figures)
-    if (!figure.path.starts_with("links."))
-      change.why += fmt::format("{}{} x {:.4g}", change.why.empty() ? "" : ", ", figure.path, figure.ratio);
-  return change;
 }
 
 }  // namespace
@@ -242,14 +250,12 @@ Change change_of_chip(const std::vector<Figure>& figures) {
 void scale_fits(YamlNode& device, const YamlNode& reference) {
   const std::vector<Figure> figures = changed_figures(device, reference);
   if (figures.empty()) return;
-  if (const Change change = change_of_chip(figures); !change.why.empty()) {
-    carry_groups(device, reference, change);
-    YamlNode* sets = device.find("kernel_sets");
-    const YamlNode* then = reference.find("kernel_sets");
-    if (sets && then)
-      for (YamlNode::Entry& set : sets->entries)
-        if (const YamlNode* own = then->find(set.key)) carry_groups(set.value, *own, change);
-  }
+  carry_groups(device, reference, figures);
+  YamlNode* sets = device.find("kernel_sets");
+  const YamlNode* own_sets = reference.find("kernel_sets");
+  if (sets && own_sets)
+    for (YamlNode::Entry& set : sets->entries)
+      if (const YamlNode* own = own_sets->find(set.key)) carry_groups(set.value, *own, figures);
   for (const ScaledFit& fit : scaled_fits())
     if (const Change change = change_of(fit, figures); change.factor != 1) scale(device, reference, fit.path, change);
 }

@@ -272,7 +272,7 @@ TEST_CASE("a point runs again from its file, to the same result") {
 }
 
 TEST_CASE("Ctrl-C lets the running points finish, keeps what is done, and --resume goes on to the same end") {
-  const Sweep sweep("set: {workload.requests: 3000}\n");
+  const Sweep sweep("set: {workload.requests: 30000}\n");
   REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
   const std::string out = sweep.scratch.path("out");
   const Shell stopped = shell("timeout --foreground --preserve-status -s INT 0.3 " + kProgram + " sweep -q -j1 " +

@@ -270,7 +270,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     if (keep_steps) tasks.push_back(clock);
   }
   void on_wake(Seconds now) override { gateway_->on_wake(now); }
-  [[nodiscard]] bool settled(Seconds at) const override { return gateway_->settled(at); }
+  [[nodiscard]] bool settled(Seconds at) const override { return !gateway_ || gateway_->settled(at); }
   void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
     gateway_->on_outcome(request, outcome, at);
   }
