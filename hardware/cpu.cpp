@@ -68,7 +68,7 @@ class CpuStepModel final : public StepModel {
       part += priced(models::attention_work(model_, plan_, batch));
       tables_.add_execution(part, batch);
     }
-    const PowerModel power{Watts(), *cpu_.memory_energy, JoulesPerByte(), {}, 1};
+    const PowerModel power{Watts(), *cpu_.memory_energy, JoulesPerByte()};
     const Rates rates{static_cast<double>(cpu_.threads) * cpu_.products.rate, cpu_.products.bandwidth};
     return phases_of(part, rates, power, plan_.devices());
   }

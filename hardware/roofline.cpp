@@ -60,7 +60,7 @@ class RooflineStepModel final : public StepModel {
       part += priced(models::attention_work(model_, plan_, batch));
       tables_.add_execution(part, batch);
     }
-    const PowerModel power{Watts(), *device_.memory_energy, *device_.link_energy, {}, 1};
+    const PowerModel power{Watts(), *device_.memory_energy, *device_.link_energy};
     const Rates rates{*device_.peak_bf16, *device_.memory_bandwidth};
     return phases_of(part, rates, power, plan_.devices());
   }

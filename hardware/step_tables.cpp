@@ -90,6 +90,22 @@ const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t 
       .first->second;
 }
 
+std::vector<models::Operator> StepTables::operators(const models::Batch& batch, std::int64_t chunk_tokens,
+                                                    std::int64_t decode_tokens) const {
+  const std::vector<std::int64_t> thinned = models::thinned_tokens(thinnings_, batch.chunks);
+  std::vector<models::Operator> all = models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_,
+                                                         batch.prompt_ends(), batch.ranks, thinned);
+  const auto add = [&all](const std::vector<models::Operator>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  if (batch.adapters > 0)
+    add(models::adapter_work(adapter_, model_, plan_, chunk_tokens + decode_tokens, batch.adapters));
+  add(models::logit_work(model_, plan_, models::head_rows(batch, execution_), batch.logit_rows()));
+  if (has_states_) add(models::state_work(model_, plan_, models::state_counts(batch)));
+  if (execution_.adds_work()) add(models::execution_work(model_, plan_, batch, execution_));
+  return all;
+}
+
 void StepTables::add_states(PartCost& part, const models::Batch& batch) {
   if (!has_states_) return;
   const models::StateCounts counts = models::state_counts(batch);

@@ -20,12 +20,17 @@ class StepTables {
 
   // The counts as in models::token_work, of a batch that says the rest.
   const PartCost& token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, const models::Batch& batch);
+  // The operators behind token_part(), adapter_part(), add_logits(), add_states() and add_execution(), in this order.
+  [[nodiscard]] std::vector<models::Operator> operators(const models::Batch& batch, std::int64_t chunk_tokens,
+                                                        std::int64_t decode_tokens) const;
   // What layers with a recurrent state do to it; nothing for models without any.
   void add_states(PartCost& part, const models::Batch& batch);
   const PartCost& logit_part(std::int64_t rows);
   // What the head computes of the batch, and what the engine's execution adds to the model's own work.
   void add_logits(PartCost& part, const models::Batch& batch);
   void add_execution(PartCost& part, const models::Batch& batch);
+  // Whether it adds anything: then no step follows from the number of its decodes, even without attention.
+  [[nodiscard]] bool adds_execution() const { return execution_.adds_work(); }
   // What `adapters` distinct adapters (more than 0) add to `tokens` tokens. Throws std::invalid_argument where the
   // settings know no adapter.
   const PartCost& adapter_part(std::int64_t tokens, std::int64_t adapters);

@@ -49,8 +49,9 @@ class TokenWork {
     list_.add_elementwise(kind, accesses * width_ * elements(per_token), count);
   }
 
-  void linear(const Linear& shape, std::int64_t rows, const Format& weights, int count) {
-    list_.add_gemm(rows, shape.k, shape.n, weights, inputs_of(model_.precision, weights), count);
+  void linear(const Linear& shape, std::int64_t rows, const Format& weights, int count,
+              Elementwise::Input input = Elementwise::Input::elsewhere) {
+    list_.add_gemm(rows, shape.k, shape.n, weights, inputs_of(model_.precision, weights), count, input);
   }
 
   void add_embedding() {
@@ -115,9 +116,9 @@ class TokenWork {
 
   void add_dense(const FeedForward& kind, std::int64_t width, int layers) {
     const auto [up, down] = feed_forward(model_.hidden, width, kind, plan_.tensor);
-    linear(up, tokens_, model_.precision.weights, layers);
+    linear(up, tokens_, model_.precision.weights, layers, Elementwise::Input::norm);
     elementwise(Elementwise::Kind::activation, kind.gated ? 3 : 2, down.k, layers);
-    linear(down, tokens_, model_.precision.weights, layers);
+    linear(down, tokens_, model_.precision.weights, layers, Elementwise::Input::activation);
   }
 
   void add_routed(const FeedForward& kind, int layers) {
@@ -131,7 +132,8 @@ class TokenWork {
     const std::int64_t routed_chunks = ranks_.alike() ? chunk_tokens_ * plan_.data : ranks_.chunks;
     const std::int64_t routed_decodes = ranks_.alike() ? decode_tokens_ * plan_.data : ranks_.decodes;
     const std::int64_t routed_tokens = routed_chunks + routed_decodes;
-    const double rows = fullest_rank(static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
+    const double rows = fullest_rank(coverage_, kind.experts,
+                                     static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
     const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks, routed_decodes);
     const std::int64_t input = kind.expert_input(model_.hidden);
     const auto [up, down] = feed_forward(input, kind.expert_width, kind, expert_shards(plan_));
@@ -141,7 +143,8 @@ class TokenWork {
     product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
     product.weights = precision.expert_weights();
     product.activations = inputs_of(precision, product.weights);
-    product.even = false;
+    product.dealt = coverage_.law == ExpertCoverage::Law::skewed ? GroupedGemm::Dealt::by_popularity
+                                                                 : GroupedGemm::Dealt::at_random;
 
     if (kind.latent > 0) linear({model_.hidden, kind.latent}, tokens_, precision.weights, layers);
     exchange(kind, layers);

@@ -15,8 +15,9 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-void LayerShare::add_linear(OperatorList& list, const Linear& shape, std::int64_t rows) const {
-  list.add_gemm(rows, shape.k, shape.n, precision.weights, inputs_of(precision, precision.weights), layers);
+void LayerShare::add_linear(OperatorList& list, const Linear& shape, std::int64_t rows,
+                            Elementwise::Input input) const {
+  list.add_gemm(rows, shape.k, shape.n, precision.weights, inputs_of(precision, precision.weights), layers, input);
 }
 
 void LayerShare::add_elementwise(OperatorList& list, Elementwise::Kind kind, double accesses,

@@ -17,6 +17,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/report/studies_json.hpp"
 #include "sim/report/studies_page.hpp"
+#include "sim/report/studies_picture.hpp"
 #include "sim/report/studies_table.hpp"
 #include "sim/report/study_figure.hpp"
 
@@ -102,13 +103,17 @@ int run_verb(const Arguments& arguments) {
   std::size_t once_more = chosen.size();
   for (std::size_t i = 0; i < chosen.size(); ++i)
     outcomes.push_back(studies::judge(chosen[i], results[i], chosen[i].kernels ? &results[once_more++] : nullptr));
-  std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);  // first: a file may be impossible to write
+  if (!is_stdout(arguments.markdown))
+    std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);  // first: a file may be impossible to write
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, report::studies_page(outcomes));
-  if (!arguments.figures.empty())
+  if (!arguments.figures.empty()) {
+    write_file_atomically(fs::path(arguments.figures) / fmt::format("{}.svg", report::kStudiesPicture),
+                          report::studies_picture(outcomes));
     for (const studies::StudyOutcome& outcome : outcomes)
       if (outcome.figure)
         write_file_atomically(fs::path(arguments.figures) / (outcome.study->name + ".svg"),
                               report::study_figure(*outcome.figure));
+  }
   const auto passes = [&](const studies::StudyOutcome& outcome) {
     return arguments.strict ? outcome.all_hold() : outcome.as_declared();
   };
@@ -128,7 +133,8 @@ void add(CLI::App& app, Session& session) {
       ->capture_default_str();
   verb->add_option("--markdown", arguments->markdown, "Write the page here too: docs/studies.md is such a one")
       ->type_name("FILE");
-  verb->add_option("--figures", arguments->figures, "Write the picture of each study into this folder, as NAME.svg")
+  verb->add_option("--figures", arguments->figures,
+                   "Write a picture of all (published.svg) and of each study (NAME.svg) into this folder")
       ->type_name("DIR");
   verb->add_option("-j,--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
       ->type_name("N")

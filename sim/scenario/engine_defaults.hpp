@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fields.hpp"
 #include "models/execution.hpp"
+#include "sim/serving/replica/stream_reports.hpp"
 
 namespace llmscape::scenario {
 
@@ -17,6 +19,16 @@ struct EngineChoice {
   models::KvCacheForm kv_cache = models::KvCacheForm::paged;
   models::AttentionForm attention = models::AttentionForm::flash;
   models::LogitRows logits = models::LogitRows::last;
+  std::int64_t stream_interval = 1;  // tokens of an answer that are sent together
+  enum class FirstReport : std::uint8_t { at_once, with_interval };
+  FirstReport first_report = FirstReport::at_once;  // of the answer, where tokens are held back
+
+  // Of the host, beside what the device's entry says of it (engine::EngineHost).
+  Seconds per_step, per_sequence;
+
+  [[nodiscard]] serving::StreamInterval stream() const {
+    return {stream_interval, first_report == FirstReport::at_once};
+  }
 };
 const Fields<EngineChoice>& engine_fields();
 

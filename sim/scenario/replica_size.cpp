@@ -18,6 +18,7 @@ engine::Settings settings_of(const EngineConfig& engine) {
   settings.device.coverage.law = engine.expert_coverage;
   settings.device.engine = engine.engine.name;
   settings.device.execution = execution_of(engine);
+  settings.host = {engine.engine.per_step, engine.engine.per_sequence};
   if (engine.lora) settings.device.adapter = {engine.lora->rank, engine.lora->targets};
   return settings;
 }

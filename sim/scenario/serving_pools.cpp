@@ -33,7 +33,7 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
         fmt::format(
             "{} does not fit '{}': weights {}, activations {} and runtime {} leave no memory for KV in {} ({:.0f} % of "
             "{}); {} are missing on each device",
-            model, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations), gigabytes(pool.runtime),
+            model, device.name, gigabytes(pool.need.weights), gigabytes(pool.profiled), gigabytes(pool.runtime),
             gigabytes(pool.offered), 100 * serving.gpu_memory_utilization, gigabytes(device.memory()),
             gigabytes(pool.missing)),
         "more devices in serving.tensor_parallel, or a narrower model.weights");

@@ -67,6 +67,7 @@ engine::Settings settings_of_user(const PoolConfig& pool) {
   engine::Settings settings = settings_of(pool);
   settings.device.adapter = {};
   settings.device.execution = {};  // their devices run engines of their own
+  settings.host = {};
   return settings;
 }
 

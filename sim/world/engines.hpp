@@ -57,6 +57,8 @@ class Engines {
   void add_process(const scenario::PoolConfig& config);
   void add_replica(const scenario::PoolConfig& config, std::size_t group, const hardware::Device& priced,
                    const scenario::ReplicaSize& size, std::int64_t first, std::int64_t stream);
+  // The steps of the next replica of a group, which have their tables in common with those of the first.
+  std::unique_ptr<engine::EngineModel> bind(const scenario::PoolConfig& config, const hardware::Device& device);
   serving::DeviceTurns* turns_of(const scenario::PoolConfig& config, const hardware::Device& device,
                                  std::int64_t first_device);
 
@@ -80,6 +82,7 @@ class Engines {
   std::vector<Seat> seats_;
   Tiers tiers_;
   std::vector<std::string> warnings_;
+  const engine::EngineModel* first_of_group_ = nullptr;  // of the group that is being added
 };
 
 }  // namespace llmscape::world

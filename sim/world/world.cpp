@@ -25,8 +25,11 @@ std::vector<metrics::Observer::TimeOfRequest> times_of(const scenario::Scenario&
   return times;
 }
 
-std::unique_ptr<kernel::Kernel> make_kernel(KernelKind kind) {
-  return kind == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
+// Where nothing moves between replicas nobody reads SimGrid's clock, and it is not started.
+std::unique_ptr<kernel::Kernel> make_kernel(KernelKind kind, const scenario::Scenario& scenario) {
+  const bool moves = std::ranges::any_of(
+      scenario.pools, [](const scenario::PoolConfig& pool) { return pool.role != serving::Role::any; });
+  return kind == KernelKind::simgrid && moves ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ World::World(const scenario::Scenario& scenario, const Options& options, workloa
                 edges_[static_cast<std::size_t>(edge)] = used_until(at);
               }),
       observer_(scenario.config.workload.warmup, limits_of(scenario), times_of(scenario), window_),
-      calls_(observer_, options, scenario.config.workload.requests), kernel_(make_kernel(options.kernel)),
+      calls_(observer_, options, scenario.config.workload.requests), kernel_(make_kernel(options.kernel, scenario)),
       outcomes_(*kernel_), engines_(scenario, options, outcomes_, window_, *kernel_), link_profile_(link_profile()),
       controllers_(make_controllers(scenario, RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)))),
       gateway_(

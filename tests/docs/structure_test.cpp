@@ -131,3 +131,15 @@ TEST_CASE("no source has more than 350 lines") {
   for (const auto& all : {sources(), sources({"tests"})})
     for (const Source& source : all) CHECK_MESSAGE(std::ranges::count(source.text, '\n') <= 350, source.path);
 }
+
+TEST_CASE("no source opens a connection or starts a program") {
+  static const std::regex call(R"(\b(system|popen|exec[lv]p?e?|posix_spawnp?|socket|getaddrinfo|gethostbyname)\()");
+  static const std::regex header(R"(#include <(sys/socket|netdb|netinet/\w+|arpa/inet|spawn|curl/\w+)\.h>)");
+  CHECK(std::regex_search("x = ::popen(", call));
+  CHECK_FALSE(std::regex_search("process.run(", call));
+  for (const Source& source : sources()) {
+    std::smatch found;
+    CHECK_MESSAGE(!std::regex_search(source.text, found, header), source.path, " has ", found.str());
+    CHECK_MESSAGE(!std::regex_search(source.text, found, call), source.path, " has ", found.str());
+  }
+}

@@ -110,7 +110,7 @@ TEST_CASE("the times of a request") {
   serving::Request r;
   r.arrival = Seconds(1);
   r.context_complete = Seconds(2.5);
-  r.first_token = Seconds(3);
+  r.first_token = r.seen.first = Seconds(3);
   r.last_token = Seconds(7);
   r.output_tokens = 5;
   r.bubble = Seconds(0.25);

@@ -3,6 +3,7 @@
 
 #include "sim/report/studies_json.hpp"
 #include "sim/report/studies_page.hpp"
+#include "sim/report/studies_picture.hpp"
 #include "sim/report/studies_table.hpp"
 #include "sim/report/study_figure.hpp"
 #include "tests/unit/studies/support.hpp"
@@ -79,11 +80,33 @@ TEST_CASE("the page shows a miss with its reason, and the assumptions") {
   CHECK(holds(page, "| [thing](#thing) | 0 of 1 | 0 of 1 | 1 of 1 | 1 of 1 |"));
   CHECK(holds(page, "| off | x | close | 2.5 | 2 | -20 % | ± 10% | **misses** | abstract: table 1 |"));
   CHECK(holds(page, "- off misses: no wind\n- low misses: no sun\n"));
+  CHECK(holds(page,
+              "\n## thing\n\nA thing that does things. **Reproduced: 0 of 1 published claims (not off); 0 of 1 others "
+              "(not low).**\n"));
+  CHECK(holds(page,
+              "- Published claims: 0 of 1 close.\n- Derived, second-hand, from memory or our own: 0 of 1 range.\n"));
+  CHECK(holds(page, "<details><summary>What is assumed, and why</summary>"));
   CHECK(holds(page, "| a.b | 3 | x \\| y |"));
   CHECK(holds(page, "- n: nothing happens\n"));
   CHECK(holds(page, "`a` = `b`."));
   CHECK(holds(page, "![T](pictures/studies/thing.svg)"));
   CHECK(holds(studies_table({example.outcome}, 120), "off misses: no wind"));
+}
+
+TEST_CASE("the picture of all has a dot where simulated stands to published, on a log axis from 1/2 to 2") {
+  Example example;
+  CHECK(ratio_to_published(example.study.claims[0], example.outcome.claims[0]) == 0.8);  // 2 of 2.5
+  CHECK(ratio_to_published(example.study.claims[1], example.outcome.claims[1]) == 0.8);  // 2 of [2.5, 3]
+  const auto dots = [&] {
+    const std::string svg = studies_picture({example.outcome});
+    CHECK(holds(svg, "0 of 1</text>"));
+    // Between 130 and 540: 335 + 205 log2(0.8) = 269.0, in the colour of a miss. The second claim is not published.
+    CHECK(holds(svg, R"(cx="269.0" cy="86.0" r="4.5" fill="#d55e00")"));
+    std::size_t count = 0;
+    for (std::size_t at = svg.find("<circle"); at != std::string::npos; at = svg.find("<circle", at + 1)) ++count;
+    return count;
+  };
+  CHECK(dots() == 3);  // two of them in the legend
 }
 
 TEST_CASE("bars begin at zero, and what has no value is not drawn") {
