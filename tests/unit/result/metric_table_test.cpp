@@ -27,6 +27,7 @@ result::RunResult everything() {
   r.tokens = {count(), count(), count(), count(), count(), count(), count(), count()};
   r.throughput = {number(), number(), number(), number(), number(), number(), number(), number()};
   r.kv = {count(), number(), count(), number()};
+  for (Bytes& bytes : r.memory.emplace().by_kind.bytes) bytes = Bytes(number());
   r.kv_tiers.emplace_back();
   r.speculation = result::SpeculationResult{count(), number(), number()};
   r.adapters = result::AdapterResult{count(), number()};
