@@ -29,7 +29,6 @@ constexpr std::array kPageSections = {PageSection{"kernels", add_kernels},
                                       PageSection{"engine-runs", add_engine_runs},
                                       PageSection{"vllm-runs", add_vllm_runs},
                                       PageSection{"deployments", add_deployments},
-                                      PageSection{"host-constants", add_host_constants},
                                       PageSection{"batches", add_batches},
                                       PageSection{"catalogue", add_catalogue}};
 

@@ -37,7 +37,6 @@ void add_engine_runs(const AccuracyTask& task, AccuracyPage& page);
 void add_vllm_runs(const AccuracyTask& task, AccuracyPage& page);
 // Rows of others' tables, simulated from their columns.
 void add_deployments(const AccuracyTask& task, AccuracyPage& page);
-void add_host_constants(const AccuracyTask& task, AccuracyPage& page);
 void add_batches(const AccuracyTask& task, AccuracyPage& page);
 void add_energy(const AccuracyTask& task, AccuracyPage& page);
 

@@ -2,13 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <utility>
 
 #include "base/process_pool.hpp"
 #include "sim/report/accuracy_parts.hpp"
-#include "sim/validation/host_constants.hpp"
 
 namespace llmscape::report {
 namespace {
@@ -17,34 +14,6 @@ using validation::Comparison;
 
 std::optional<validation::MeasuredTable> silicon(const AccuracyTask& task) {
   return task.rows("silicon_dev.csv.gz", validation::RowKind::deployment, "silicon.yaml");
-}
-
-// Fitted on one half of the deployments of each engine, scored on the other: what a host does is a property of the
-// engine that runs there.
-void add_host_constants(const AccuracyTask& task, const validation::MeasuredTable& table, bool odd,
-                        AccuracyPage& page) {
-  const std::vector<std::string> alike = {"model",         "hardware",      "tensor_parallel", "expert_parallel",
-                                          "data_parallel", "prompt_tokens", "output_tokens"};
-  task.about_to("closed-loop deployments with host constants");
-  std::map<std::string, std::vector<const validation::MeasuredRow*>> by_engine;
-  for (const auto* row : rows_to_predict(table))
-    if (const auto engine = row->value("engine")) by_engine[validation::text_of(*engine)].push_back(row);
-  const auto& catalogs = task.sources.catalogs;
-  std::string fitted;
-  std::vector<validation::RowPoint> points;
-  for (const auto& [engine, rows] : by_engine) {
-    const auto constants = fit_host_constants(table, half_of(rows, alike, odd), catalogs, default_jobs());
-    auto scored = simulate_rows(table, half_of(rows, alike, !odd), constants.overrides(), catalogs, default_jobs());
-    std::ranges::move(scored, std::back_inserter(points));
-    fitted += fmt::format("{}{}: {:g} ms in every prefill step, {:g} ms and {:g} us per prompt token in front of it",
-                          fitted.empty() ? "" : "; ", engine, constants.per_prefill_step_ms, constants.per_call_ms,
-                          constants.per_token_us);
-  }
-  RunAccuracy run;
-  run.name = fmt::format("{}, three host constants, {} half", kDeployments, odd ? "even" : "odd");
-  run.about = fmt::format("Fitted end to end on the other half of each engine's deployments. {}.", fitted);
-  run.comparisons = compare_points(table, all_of(points));
-  page.runs.push_back(std::move(run));
 }
 
 // Metrics have the name of their software behind them where the table has several.
@@ -96,11 +65,6 @@ void add_deployments(const AccuracyTask& task, AccuracyPage& page) {
   for (const auto& row : table->rows)
     if (row.left_out) run.notes.push_back("left out: " + row.name + ": " + *row.left_out);
   page.runs.push_back(std::move(run));
-}
-
-void add_host_constants(const AccuracyTask& task, AccuracyPage& page) {
-  if (const auto table = silicon(task))
-    for (const bool odd : {true, false}) add_host_constants(task, *table, odd, page);
 }
 
 void add_batches(const AccuracyTask& task, AccuracyPage& page) {
