@@ -211,7 +211,9 @@ void scale(YamlNode& holder, const YamlNode& reference, std::string_view path, c
 void carry_group(YamlNode& group, const YamlNode& reference, const Change& change) {
   const YamlNode* source = group.find("source");
   const YamlNode* then = reference.find("source");
-  if (change.why.empty() || !source || !then || !source->is_scalar() || !then->is_scalar() || !source->text.starts_with(then->text)) return;
+  if (change.why.empty() || !source || !then || !source->is_scalar() || !then->is_scalar() ||
+      !source->text.starts_with(then->text))
+    return;
   mark_assumed(group, change);
   forget_residuals(group);
 }

@@ -23,14 +23,11 @@ struct PageSection {
   const char* name;
   void (*add)(const AccuracyTask&, AccuracyPage&);
 };
-constexpr std::array kPageSections = {PageSection{"kernels", add_kernels},
-                                      PageSection{"carried", add_carried},
-                                      PageSection{"energy", add_energy},
-                                      PageSection{"engine-runs", add_engine_runs},
-                                      PageSection{"vllm-runs", add_vllm_runs},
-                                      PageSection{"deployments", add_deployments},
-                                      PageSection{"batches", add_batches},
-                                      PageSection{"catalogue", add_catalogue}};
+constexpr std::array kPageSections = {
+    PageSection{"kernels", add_kernels},     PageSection{"carried", add_carried},
+    PageSection{"energy", add_energy},       PageSection{"engine-runs", add_engine_runs},
+    PageSection{"vllm-runs", add_vllm_runs}, PageSection{"deployments", add_deployments},
+    PageSection{"batches", add_batches},     PageSection{"catalogue", add_catalogue}};
 
 }  // namespace
 

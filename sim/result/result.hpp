@@ -12,6 +12,7 @@
 
 #include "hardware/device.hpp"
 #include "sim/metrics/verdict.hpp"
+#include "sim/result/cost_result.hpp"
 #include "sim/result/memory_result.hpp"
 #include "sim/serving/gateway/counters.hpp"
 
@@ -163,20 +164,6 @@ struct GroupUse {
     double of_busy = 0;  // of the time of steps
   };
   std::vector<Part> parts;  // those that worked
-};
-
-struct CostResult {
-  std::string currency;
-  std::vector<std::pair<std::string, double>> by_kind;  // money: "rent", "write_off", "electricity", as far as priced
-  std::optional<double> total, per_million_output_tokens;
-  std::optional<double> capital;  // of all devices with a price
-  std::optional<double> co2_g, co2_g_per_million_output_tokens;
-  std::vector<std::string> unpriced;  // groups of devices without a price beside others with one
-};
-
-struct AreaResult {
-  double die_area_mm2 = 0;  // of all devices
-  double output_tokens_per_s_per_mm2 = 0;
 };
 
 // How often a device with measured steps (hardware/steps) priced by them.
