@@ -174,13 +174,13 @@ std::string Diagnostics::text(bool colour, std::string_view closing) const {
     if (++shown > kShownMessages) continue;
     std::string place = place_of(d.where);
     if (!place.empty() && d.where.line > 0) place += fmt::format(":{}", d.where.column);
-    if (!place.empty()) out += fmt::format("{}{}:{} ", palette.bold, place, palette.off);
+    if (!place.empty()) out += fmt::format("{}{}:{} ", palette.bold, printable_text(place), palette.off);
     out += fmt::format("{}{}:{} {}", is_error ? palette.error : palette.warning, is_error ? "error" : "warning",
-                       palette.off, d.message);
+                       palette.off, printable_text(d.message));
     const std::string lines = excerpt(d, palette);
     if (lines.empty() && !d.suggestion.empty()) out += "; " + d.suggestion;
     out += '\n' + lines;
-    for (const std::string& note : d.notes) out += "note: " + note + '\n';
+    for (const std::string& note : d.notes) out += "note: " + printable_text(note) + '\n';
   }
   if (shown > kShownMessages) out += fmt::format("{} more messages are not shown.\n", shown - kShownMessages);
   if (errors > 0) {

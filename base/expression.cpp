@@ -234,7 +234,7 @@ class Parser {
     if (++depth_ > kMaxDepth) return fail("this is nested too deeply");
     std::vector<NodePtr> arguments;
     do {
-      arguments.push_back(sum());
+      arguments.push_back(function->takes_conditions ? comparison() : sum());
       if (!arguments.back()) return nullptr;
     } while (take(","));
     --depth_;

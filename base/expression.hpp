@@ -12,8 +12,9 @@
 
 namespace llmscape {
 
-// What a name or an expression stands for. Quantities are numbers in SI units; several runs may give a list of them.
-using Value = std::variant<double, bool, std::string, std::vector<double>>;
+// What a name or an expression stands for. Quantities are numbers in SI units; several runs may give a list of them,
+// and a condition on a list holds or does not for each item.
+using Value = std::variant<double, bool, std::string, std::vector<double>, std::vector<bool>>;
 
 // The value that a scalar of a configuration has: "200 ms" is 0.2, "32 /s" is 32, "8" is 8, "2%" is 0.02, "true" is
 // true, and what is none of these stays text.
@@ -24,7 +25,8 @@ Value value_of(std::string_view text);
 // Names are dotted paths with [items], hyphens inside them are theirs ("a - b" is a difference, "a-b" a name); numbers
 // may have a unit or '%'; text stands in quotes ('h100-sxm'), or bare behind a name and == or !=.
 // Operators, the loosest first: or; and, also written ','; not; == != < <= > >=; + -; * /; - before a value; brackets.
-// Functions (base/functions.hpp) take sums: max(a, b - c). Arithmetic on lists goes item by item, a number with each.
+// Functions (base/functions.hpp) take sums: max(a, b - c); all() takes comparisons. Arithmetic on lists and their
+// comparisons go item by item, a number with each; what 'and', 'or' and 'not' take is one condition: all(xs > 1).
 class Expression {
  public:
   struct Name {

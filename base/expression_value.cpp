@@ -37,34 +37,60 @@ std::optional<double> arithmetic(std::string_view symbol, double a, double b) {
   return std::isfinite(result) ? std::optional(result) : std::nullopt;
 }
 
-std::optional<Value> of_numbers(std::string_view symbol, double a, double b) {
-  if (symbol == "<") return Value(a < b);
-  if (symbol == "<=") return Value(a <= b);
-  if (symbol == ">") return Value(a > b);
-  if (symbol == ">=") return Value(a >= b);
-  const auto result = arithmetic(symbol, a, b);
-  return result ? std::optional<Value>(*result) : std::nullopt;
+bool is_comparison(std::string_view symbol) { return symbol.find_first_of("<>=") != std::string_view::npos; }
+
+bool compared(std::string_view symbol, double a, double b) {
+  if (symbol == "<") return a < b;
+  if (symbol == "<=") return a <= b;
+  if (symbol == ">") return a > b;
+  if (symbol == ">=") return a >= b;
+  return (a == b) == (symbol == "==");
 }
 
 // The numbers of a value that is one, or a list of them.
 const double* number_in(const std::optional<Value>& value) { return value ? std::get_if<double>(&*value) : nullptr; }
 const Numbers* list_in(const std::optional<Value>& value) { return value ? std::get_if<Numbers>(&*value) : nullptr; }
 
+std::optional<Value> of_numbers(std::string_view symbol, double a, double b) {
+  if (is_comparison(symbol)) return Value(compared(symbol, a, b));
+  const auto result = arithmetic(symbol, a, b);
+  return result ? std::optional<Value>(*result) : std::nullopt;
+}
+
 // Lists of one length item by item; a number with each item of a list.
 std::optional<Value> of_lists(std::string_view symbol, const std::optional<Value>& left,
                               const std::optional<Value>& right) {
   const Numbers *as = list_in(left), *bs = list_in(right);
   const double *a = number_in(left), *b = number_in(right);
-  if ((!as && !a) || (!bs && !b) || symbol.find_first_of("<>") != std::string_view::npos) return std::nullopt;
+  if ((!as && !a) || (!bs && !b)) return std::nullopt;
   const std::size_t size = as ? as->size() : bs->size();
-  if (bs && bs->size() != size) return std::nullopt;
+  if (bs && as && bs->size() != size) return std::nullopt;
+  const auto pair_at = [&](std::size_t i) { return std::pair(as ? (*as)[i] : *a, bs ? (*bs)[i] : *b); };
+  if (is_comparison(symbol)) {
+    std::vector<bool> results;
+    for (std::size_t i = 0; i < size; ++i) results.push_back(compared(symbol, pair_at(i).first, pair_at(i).second));
+    return Value(std::move(results));
+  }
   Numbers results;
   for (std::size_t i = 0; i < size; ++i) {
-    const auto result = arithmetic(symbol, as ? (*as)[i] : *a, bs ? (*bs)[i] : *b);
+    const auto result = arithmetic(symbol, pair_at(i).first, pair_at(i).second);
     if (!result) return std::nullopt;
     results.push_back(*result);
   }
   return Value(std::move(results));
+}
+
+// What a function takes of a value: the numbers of it, or 1 and 0 for conditions.
+std::optional<Numbers> taken(const Function& function, const std::optional<Value>& value) {
+  if (!value) return std::nullopt;
+  if (function.takes_conditions) {
+    if (const bool* one = std::get_if<bool>(&*value)) return Numbers{*one ? 1. : 0.};
+    const auto* each = std::get_if<std::vector<bool>>(&*value);
+    return each ? std::optional(Numbers(each->begin(), each->end())) : std::nullopt;
+  }
+  if (const double* number = number_in(value)) return Numbers{*number};
+  const Numbers* list = list_in(value);
+  return list ? std::optional(*list) : std::nullopt;
 }
 
 std::optional<Value> of_call(const Node& node, const Expression::Lookup& lookup) {
@@ -72,17 +98,17 @@ std::optional<Value> of_call(const Node& node, const Expression::Lookup& lookup)
   bool first_is_list = false;
   for (const NodePtr& argument : node.arguments) {
     const auto value = computed(*argument, lookup);
-    const double* number = number_in(value);
-    const Numbers* list = list_in(value);
-    if (!number && !list) return std::nullopt;
-    if (arguments.empty()) first_is_list = list != nullptr;
-    arguments.push_back(list ? *list : Numbers{*number});
+    auto numbers = taken(*node.function, value);
+    if (!numbers) return std::nullopt;
+    if (arguments.empty()) first_is_list = list_in(value) != nullptr;
+    arguments.push_back(std::move(*numbers));
   }
   const auto results = node.function->of(arguments);
   if (!results || !std::ranges::all_of(*results, [](double result) { return std::isfinite(result); }))
     return std::nullopt;
+  if (node.function->gives == Function::Gives::condition) return Value(results->front() != 0);
   // What makes lists of lists makes numbers of numbers, but for several of them.
-  const bool list = results->size() > 1 || (node.function->by_item && first_is_list);
+  const bool list = results->size() > 1 || (node.function->gives == Function::Gives::list && first_is_list);
   return list ? Value(*results) : Value(results->front());
 }
 
@@ -104,14 +130,16 @@ std::optional<Value> computed(const Node& node, const Expression::Lookup& lookup
   }
   if (node.symbol == "and" || node.symbol == "or") return combined(node, lookup);
   auto left = computed(*node.left, lookup), right = computed(*node.right, lookup);
+  const double *a = number_in(left), *b = number_in(right);
+  if (a && b) return of_numbers(node.symbol, *a, *b);
+  if (list_in(left) || list_in(right)) return of_lists(node.symbol, left, right);
   if (node.symbol == "==" || node.symbol == "!=") {
     if (!left && node.left->kind == Node::Kind::name) left = node.left->symbol;
     if (!right && node.right->kind == Node::Kind::name) right = node.right->symbol;
     if (!left || !right) return std::nullopt;
     return Value((*left == *right) == (node.symbol == "=="));
   }
-  const double *a = number_in(left), *b = number_in(right);
-  return a && b ? of_numbers(node.symbol, *a, *b) : of_lists(node.symbol, left, right);
+  return std::nullopt;
 }
 
 }  // namespace

@@ -47,14 +47,16 @@ bool read_struct(void* object, const YamlNode& node, const StructInfo& info,
     return false;
   }
   const std::vector<std::string> keys = names_in(info.fields, &FieldInfo::key);
+  std::string titled;  // once for all unknown keys: a file may have thousands
   for (const auto& entry : node.entries) {
     if (const FieldInfo* field = info.find(entry.key)) {
       access[static_cast<std::size_t>(field - info.fields.data())]->read(object, entry.value, *field, diagnostics);
       continue;
     }
+    if (titled.empty()) titled = title(node, info.name);
     const std::string meant = did_you_mean(entry.key, keys);
-    auto& error = diagnostics.error(
-        entry.key_where, fmt::format("unknown key {} in {}", in_quotes(entry.key), title(node, info.name)), meant);
+    auto& error =
+        diagnostics.error(entry.key_where, fmt::format("unknown key {} in {}", in_quotes(entry.key), titled), meant);
     if (meant.empty()) error.notes.push_back(fmt::format("{} has {}", info.name, fmt::join(keys, ", ")));
   }
   for (std::size_t i = 0; i < info.fields.size(); ++i) {

@@ -4,13 +4,7 @@
 #include "base/byte_source.hpp"
 #include "base/utf8.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <stdexcept>
-#include <system_error>
+#include <string>
 #include <utility>
 
 namespace llmscape {
@@ -75,54 +69,19 @@ std::optional<std::string_view> LineReader::next() {
 int LineReader::line() const { return state_->line; }
 const std::string& LineReader::error() const { return state_->error; }
 
-std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error) {
+std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error, std::size_t most) {
   std::string content;
   const auto source = open_bytes(path);
-  for (std::string_view piece = source->next(); !piece.empty(); piece = source->next()) content += piece;
+  for (std::string_view piece = source->next(); !piece.empty(); piece = source->next()) {
+    if (piece.size() > most - content.size()) {
+      error = "larger than " + std::to_string(most / 1'000'000) + " MB";
+      return {};
+    }
+    content += piece;
+  }
   if (source->error().empty()) return content;
   error = source->error();
   return {};
-}
-
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
-  std::error_code failure;
-  if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), failure);
-  if (failure) fail(failure.message());
-  // Exclusively: machines that share the folder may have processes of the same number.
-  for (int attempt = 0; !file_; ++attempt) {
-    temporary_ = path_.parent_path() / fmt::format(".{}.{}.{}.tmp", path_.filename().string(), ::getpid(), attempt);
-    file_ = std::fopen(temporary_.c_str(), "wbx");
-    if (!file_ && errno != EEXIST) fail(std::generic_category().message(errno));
-  }
-}
-
-AtomicFile::~AtomicFile() {
-  if (file_) std::fclose(file_);
-  std::error_code ignored;
-  if (!committed_) std::filesystem::remove(temporary_, ignored);
-}
-
-void AtomicFile::append(std::string_view content) {
-  if (std::fwrite(content.data(), 1, content.size(), file_) != content.size())
-    fail(std::generic_category().message(errno));
-}
-
-void AtomicFile::commit() {
-  if (std::fclose(std::exchange(file_, nullptr)) != 0) fail(std::generic_category().message(errno));
-  std::error_code failure;
-  std::filesystem::rename(temporary_, path_, failure);
-  if (failure) fail(failure.message());
-  committed_ = true;
-}
-
-void AtomicFile::fail(const std::string& reason) const {
-  throw std::runtime_error(fmt::format("cannot write {}: {}", path_.string(), reason));
-}
-
-void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  AtomicFile file(path);
-  file.append(content);
-  file.commit();
 }
 
 }  // namespace llmscape

@@ -110,28 +110,47 @@ Result crossing(const Arguments& arguments) {
   return Numbers{x + (next_x - x) * (level - y) / (next_y - y)};
 }
 
+double every(Numbers all) { return least(std::move(all)); }
+
+// Whether each number is on that side of the one before it; nothing of fewer than two.
+template <bool kUp>
+Result in_order(const Arguments& arguments) {
+  const Numbers all = together(arguments);
+  if (all.size() < 2) return std::nullopt;
+  const auto breaks = [](double before, double after) { return kUp ? before >= after : before <= after; };
+  return Numbers{std::ranges::adjacent_find(all, breaks) == all.end() ? 1. : 0.};
+}
+
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
 const std::vector<Function>& functions() {
+  using Gives = Function::Gives;
   static const std::vector<Function> all = {
-      {"abs", "abs(x)", "without its sign", 1, 1, true, by_item<absolute>},
-      {"sqrt", "sqrt(x)", "square root", 1, 1, true, by_item<root>},
-      {"log", "log(x)", "natural logarithm", 1, 1, true, by_item<logarithm>},
-      {"list", "list(xs, ...)", "the items of all lists, one list after the other", 1, kAny, true, join},
-      {"min", "min(x, ...)", "the smallest of all numbers and of all items of lists", 1, kAny, false, over_all<least>},
-      {"max", "max(x, ...)", "the largest", 1, kAny, false, over_all<largest>},
-      {"sum", "sum(x, ...)", "their sum", 1, kAny, false, over_all<sum>},
-      {"mean", "mean(x, ...)", "their mean", 1, kAny, false, over_all<mean>},
-      {"median", "median(x, ...)", "their median; of an even number the mean of the two in the middle", 1, kAny, false,
-       over_all<median>},
-      {"pearson", "pearson(xs, ys)", "linear correlation of two lists of one length", 2, 2, false, pearson},
-      {"spearman", "spearman(xs, ys)", "correlation of their ranks", 2, 2, false, spearman},
+      {"abs", "abs(x)", "without its sign", 1, 1, Gives::list, by_item<absolute>},
+      {"sqrt", "sqrt(x)", "square root", 1, 1, Gives::list, by_item<root>},
+      {"log", "log(x)", "natural logarithm", 1, 1, Gives::list, by_item<logarithm>},
+      {"list", "list(xs, ...)", "the items of all lists, one list after the other", 1, kAny, Gives::list, join},
+      {"min", "min(x, ...)", "the smallest of all numbers and of all items of lists", 1, kAny, Gives::number,
+       over_all<least>},
+      {"max", "max(x, ...)", "the largest", 1, kAny, Gives::number, over_all<largest>},
+      {"sum", "sum(x, ...)", "their sum", 1, kAny, Gives::number, over_all<sum>},
+      {"mean", "mean(x, ...)", "their mean", 1, kAny, Gives::number, over_all<mean>},
+      {"median", "median(x, ...)", "their median; of an even number the mean of the two in the middle", 1, kAny,
+       Gives::number, over_all<median>},
+      {"pearson", "pearson(xs, ys)", "linear correlation of two lists of one length", 2, 2, Gives::number, pearson},
+      {"spearman", "spearman(xs, ys)", "correlation of their ranks", 2, 2, Gives::number, spearman},
       {"crossing", "crossing(xs, ys, level)",
        "the largest x, between the points by a straight line, at which ys is still on that side of the level on which "
        "it starts",
-       3, 3, false, crossing},
+       3, 3, Gives::number, crossing},
+      {"all", "all(condition, ...)", "whether all conditions hold, and those of all items of lists: all(xs > 1)", 1,
+       kAny, Gives::condition, over_all<every>, true},
+      {"rising", "rising(xs, ...)", "whether each number is larger than the one before it", 1, kAny, Gives::condition,
+       in_order<true>},
+      {"falling", "falling(xs, ...)", "whether each number is smaller than the one before it", 1, kAny,
+       Gives::condition, in_order<false>},
   };
   return all;
 }

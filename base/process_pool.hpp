@@ -17,6 +17,9 @@ struct ProcessLimits {
   int jobs = 1;                 // children at once, at least 1
   std::optional<Seconds> time;  // of wall clock, for one task
   std::optional<Bytes> memory;  // address space of one child
+  // Most tasks that one child does, one after the other, where they are so short that forking counts. Who does not ask
+  // for more gets 1: SimGrid, for one, runs once in a process.
+  std::size_t tasks_of_child = 1;
 };
 
 // As many children as there are processors for this process.
@@ -41,9 +44,9 @@ void run(const std::function<std::optional<std::size_t>()>& next,
 
 }  // namespace forked
 
-// Does tasks in forked children, each in one of its own (a simulation leaves its engine behind, and a crash must not
-// take others with it). A child has its task because it is a copy of this process; its answer comes back through a pipe
-// (base/message.hpp).
+// Does tasks in forked children (a simulation leaves its engine behind, and a crash must not take others with it). A
+// child has its tasks because it is a copy of this process; their answers come back through a pipe (base/message.hpp).
+// Where a child has several and dies in one of them, another child does those behind it.
 template <class Task, class Answer>
 class ProcessPool {
  public:

@@ -17,6 +17,8 @@ namespace llmscape {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
+// Products of a few quantities stay numbers: no figure of a machine or a workload comes near, in any SI unit.
+constexpr double kLeast = 1e-60, kMost = 1e60;
 
 std::size_t digits_at(std::string_view text, std::size_t from) {
   return std::min(text.find_first_not_of(kDigits, from), text.size()) - from;
@@ -154,6 +156,8 @@ std::variant<double, QuantityError> parse_quantity(std::string_view text, Dimens
     value = value_of(number, *unit);
   }
   if (!value) return QuantityError{"is beyond the range of a double", ""};
+  if (*value != 0 && (std::abs(*value) < kLeast || std::abs(*value) > kMost))
+    return QuantityError{fmt::format("is beyond what is computed with: {:g} to {:g}", kLeast, kMost), ""};
   return *value;
 }
 

@@ -2,6 +2,8 @@
 #include "base/statistics.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -45,22 +47,24 @@ void Distribution::spread(double mean, double squared_distances, std::int64_t co
 }
 
 void Distribution::keep(double value, std::int64_t weight) {
-  if (!sketching_ && singles_.size() + weighted_.size() == kExactEntries) start_sketch();
-  if (sketching_) {
-    into_bucket(value, weight);
-  } else if (weight == 1) {
-    singles_.push_back(value);
-    sorted_ = false;
-  } else {
-    weighted_.push_back({value, weight});
-    sorted_ = false;
-  }
+  if (!sketching_ && entries_ == kExactEntries) start_sketch();
+  if (sketching_) return into_bucket(value, weight);
+  ++entries_;
+  if (weight == 1) singles_.push_back(value);
+  else weighted_.push_back({value, weight});
+}
+
+template <class Visit>
+void Distribution::each_entry(Visit visit) const {
+  singles_.each([&](double value) { visit(value, std::int64_t{1}); });
+  weighted_.each([&](const Entry& entry) { visit(entry.value, entry.weight); });
 }
 
 void Distribution::start_sketch() {
   sketching_ = true;
-  for (const double value : std::exchange(singles_, {})) into_bucket(value, 1);
-  for (const Entry& entry : std::exchange(weighted_, {})) into_bucket(entry.value, entry.weight);
+  each_entry([this](double value, std::int64_t weight) { into_bucket(value, weight); });
+  singles_ = {};
+  weighted_ = {};
 }
 
 void Distribution::into_bucket(double value, std::int64_t weight) {
@@ -85,14 +89,17 @@ std::int64_t& Distribution::bucket(int index) {
 void Distribution::merge(const Distribution& other) {
   if (&other == this) return merge(Distribution(other));
   if (other.count_ == 0) return;
-  minimum_ = count_ == 0 ? other.minimum_ : std::min(minimum_, other.minimum_);
+  if (count_ == 0) {
+    *this = other;
+    return;
+  }
+  minimum_ = std::min(minimum_, other.minimum_);
   maximum_ = std::max(maximum_, other.maximum_);
   count_ += other.count_;
   sum_.add(other.sum_.sum);
   sum_.add(other.sum_.lost);
   spread(other.running_mean_, other.squared_distances_, other.count_);
-  for (const double value : other.singles_) keep(value, 1);
-  for (const Entry& entry : other.weighted_) keep(entry.value, entry.weight);
+  other.each_entry([this](double value, std::int64_t weight) { keep(value, weight); });
   if (!other.sketching_) return;
   if (!sketching_) start_sketch();
   zeros_ += other.zeros_;
@@ -105,13 +112,6 @@ double Distribution::standard_deviation() const {
 }
 
 double Distribution::mean() const { return count_ == 0 ? 0 : sum() / static_cast<double>(count_); }
-
-void Distribution::sort() const {
-  if (sorted_) return;
-  std::sort(singles_.begin(), singles_.end());
-  std::sort(weighted_.begin(), weighted_.end(), [](const Entry& a, const Entry& b) { return a.value < b.value; });
-  sorted_ = true;
-}
 
 std::int64_t Distribution::rank(double level) const {
   // A hair less than q n: 0.07 * 1000 is 70.00000000000001 in doubles, and still means rank 70.
@@ -128,21 +128,66 @@ std::vector<double> Distribution::quantiles(std::span<const double> levels) cons
     std::ranges::transform(levels, values.begin(), [this](double level) { return sketched_quantile(rank(level)); });
     return values;
   }
-  sort();
-  auto single = singles_.begin();
-  auto weighted = weighted_.begin();
-  std::int64_t seen = 0;  // values before the two
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    for (const std::int64_t wanted = rank(levels[i]);;) {
-      const bool next_is_single =
-          weighted == weighted_.end() || (single != singles_.end() && *single <= weighted->value);
-      const std::int64_t count = next_is_single ? 1 : weighted->weight;
-      values[i] = next_is_single ? *single : weighted->value;
-      if (seen + count >= wanted) break;
-      seen += count;
-      if (next_is_single) ++single;
-      else ++weighted;
+  return exact_quantiles(levels);
+}
+
+namespace {
+
+// Bins in which positive values stand in their order: by the first bits of their difference from the least of them, as
+// the bits of positive doubles are in the order of their values.
+class Bins {
+ public:
+  static constexpr std::size_t kBins = 1 << 14;
+  Bins(double least, double most) : least_(std::bit_cast<std::uint64_t>(least)) {
+    while ((std::bit_cast<std::uint64_t>(most) - least_) >> shift_ >= kBins - 1) ++shift_;
+  }
+  // 0: of zeros.
+  [[nodiscard]] std::size_t of(double value) const {
+    return value > 0 ? 1 + static_cast<std::size_t>((std::bit_cast<std::uint64_t>(value) - least_) >> shift_) : 0;
+  }
+
+ private:
+  std::uint64_t least_;
+  int shift_ = 0;
+};
+
+}  // namespace
+
+// Nothing is sorted but the bins that hold one of the ranks.
+std::vector<double> Distribution::exact_quantiles(std::span<const double> levels) const {
+  double least = maximum_;
+  each_entry([&](double value, std::int64_t) {
+    if (value > 0) least = std::min(least, value);
+  });
+  const Bins bins(least, maximum_);
+  std::vector<std::int64_t> counts(Bins::kBins);
+  each_entry([&](double value, std::int64_t weight) { counts[bins.of(value)] += weight; });
+
+  std::vector<char> wanted(Bins::kBins);
+  std::size_t bin = 0;
+  std::int64_t before = 0;  // values in the bins before this one
+  for (const double level : levels) {
+    while (before + counts[bin] < rank(level)) before += counts[bin++];
+    wanted[bin] = 1;
+  }
+  std::vector<Entry> sorted;
+  each_entry([&](double value, std::int64_t weight) {
+    if (wanted[bins.of(value)] != 0) sorted.push_back({value, weight});
+  });
+  std::ranges::sort(sorted, {}, &Entry::value);
+
+  std::vector<double> values;
+  auto entry = sorted.begin();
+  std::int64_t seen = 0;  // values before the entry
+  bin = 0;
+  for (const double level : levels) {
+    for (;;) {
+      for (const std::size_t of = bins.of(entry->value); bin < of; ++bin)
+        if (wanted[bin] == 0) seen += counts[bin];
+      if (seen + entry->weight >= rank(level)) break;
+      seen += entry++->weight;
     }
+    values.push_back(entry->value);
   }
   return values;
 }
@@ -165,10 +210,9 @@ double Distribution::share_at_most(double limit) const {
     for (std::size_t i = 0; i < buckets_.size() && value_of_bucket(first_bucket_ + static_cast<int>(i)) <= limit; ++i)
       below += buckets_[i];
   } else {
-    sort();
-    below += std::upper_bound(singles_.begin(), singles_.end(), limit) - singles_.begin();
-    for (const Entry& entry : weighted_)
-      if (entry.value <= limit) below += entry.weight;
+    each_entry([&](double value, std::int64_t weight) {
+      if (value <= limit) below += weight;
+    });
   }
   return static_cast<double>(below) / static_cast<double>(count_);
 }

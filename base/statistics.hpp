@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -43,19 +44,40 @@ class Distribution {
     void add(double value);
   };
 
+  // Grows without a copy of everything: a million values cost 8 MB and never 24.
+  template <class T>
+  class Kept {
+   public:
+    void push_back(const T& value) {
+      if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity())
+        blocks_.emplace_back().reserve(std::min(kLargest, kSmallest << std::min<std::size_t>(blocks_.size(), 32)));
+      blocks_.back().push_back(value);
+    }
+    template <class Visit>
+    void each(Visit visit) const {
+      for (const std::vector<T>& block : blocks_)
+        for (const T& value : block) visit(value);
+    }
+
+   private:
+    static constexpr std::size_t kSmallest = 32, kLargest = 4096;  // of a block
+    std::vector<std::vector<T>> blocks_;
+  };
+
   void spread(double mean, double squared_distances, std::int64_t count);
   void keep(double value, std::int64_t weight);
   void start_sketch();
   void into_bucket(double value, std::int64_t weight);
   std::int64_t& bucket(int index);
-  void sort() const;
+  template <class Visit>
+  void each_entry(Visit visit) const;
+  [[nodiscard]] std::vector<double> exact_quantiles(std::span<const double> levels) const;
   [[nodiscard]] std::int64_t rank(double level) const;
   [[nodiscard]] double sketched_quantile(std::int64_t rank) const;
 
-  // Deques, because they grow without a copy of everything: a million values cost 8 MB and never 24.
-  mutable std::deque<double> singles_;  // values of weight 1
-  mutable std::deque<Entry> weighted_;
-  mutable bool sorted_ = true;
+  Kept<double> singles_;  // values of weight 1
+  Kept<Entry> weighted_;
+  std::size_t entries_ = 0;  // of both
   bool sketching_ = false;
   std::vector<std::int64_t> buckets_;  // from first_bucket_ on
   int first_bucket_ = 0;

@@ -14,6 +14,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/standard_streams.hpp"
+
 namespace llmscape {
 namespace {
 
@@ -148,7 +150,7 @@ Progress::Progress(std::string label, bool quiet)
     : label_(std::move(label)), quiet_(quiet), terminal_(::isatty(::fileno(stderr))), started_(seconds_now()) {}
 
 Progress::~Progress() {
-  if (!quiet_ && terminal_ && last_ >= 0) fmt::print(stderr, "\r\x1b[K");  // the bar leaves no trace
+  if (!quiet_ && terminal_ && last_ >= 0) write_to_stderr("\r\x1b[K");  // the bar leaves no trace
 }
 
 void Progress::update(double share) {
@@ -160,11 +162,10 @@ void Progress::update(double share) {
   const std::string left = share > 0 ? fmt::format(", {:.0f} s left", elapsed / share * (1 - share)) : "";
   if (terminal_) {
     const int filled = static_cast<int>(share * 30);
-    fmt::print(stderr, "\r\x1b[K{} [{:#<{}}{:.<{}}] {:3.0f} %{}", label_, "", filled, "", 30 - filled, share * 100,
-               left);
-    std::fflush(stderr);
+    write_to_stderr(
+        fmt::format("\r\x1b[K{} [{:#<{}}{:.<{}}] {:3.0f} %{}", label_, "", filled, "", 30 - filled, share * 100, left));
   } else {
-    fmt::print(stderr, "{}: {:.0f} %{}\n", label_, std::floor(share * steps) * 10, left);
+    write_to_stderr(fmt::format("{}: {:.0f} %{}\n", label_, std::floor(share * steps) * 10, left));
   }
 }
 

@@ -23,13 +23,28 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+namespace {
+
+// U+0080 to U+009F: U+009B begins the same sequences of a terminal as Escape and '[' do.
+bool is_c1_control(std::string_view text) {
+  return text.size() > 1 && text[0] == '\xC2' && static_cast<unsigned char>(text[1]) < 0xA0;
+}
+
+}  // namespace
+
+std::string printable_text(std::string_view text) {
+  std::string out;
+  for (const std::string& cell : printable(text)) out += cell;
+  return out;
+}
+
 std::vector<std::string> printable(std::string_view text) {
   std::vector<std::string> out;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const auto first = static_cast<unsigned char>(text.front());
     if (length == 0) out.emplace_back("?");
-    else if (first < 0x20 || first == 0x7F) out.emplace_back(" ");
+    else if (first < 0x20 || first == 0x7F || is_c1_control(text)) out.emplace_back(" ");
     else out.emplace_back(text.substr(0, length));
     text.remove_prefix(length == 0 ? 1 : length);
   }

@@ -15,5 +15,7 @@ std::size_t utf8_length(std::string_view text);
 
 // One text per character, safe to print: control characters are spaces, each byte that is no UTF-8 is "?".
 std::vector<std::string> printable(std::string_view text);
+// The same in one piece.
+std::string printable_text(std::string_view text);
 
 }  // namespace llmscape

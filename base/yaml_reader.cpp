@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/utf8.hpp"
+#include "base/yaml_syntax.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -96,6 +97,7 @@ class TreeBuilder : public YAML::EventHandler {
     node.text = value;
     node.quoted = tag == "!";
     refuse_tag(node.where, tag);
+    refuse_control_characters(node);
     measure(mark, node);
     finish_value(std::move(node), anchor);
   }
@@ -144,6 +146,15 @@ class TreeBuilder : public YAML::EventHandler {
   void refuse_tag(const SourceRange& where, const std::string& tag) {
     if (tag == "!" || tag == "?" || tag.empty()) return;
     diagnostics_.error(where, fmt::format("the tag {} is not read here", in_quotes(tag)), "write the value alone");
+  }
+
+  // Those that escapes make: names and texts are printed to terminals and written into tables.
+  void refuse_control_characters(const YamlNode& node) {
+    const auto is_control = [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\n') || c == 0x7F; };
+    const auto found = std::ranges::find_if(node.text, is_control);
+    if (found == node.text.end()) return;
+    diagnostics_.error(node.where, fmt::format("the control character 0x{:02x} does not belong in a text",
+                                               static_cast<unsigned char>(*found)));
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, YamlNode::Kind kind) {
@@ -296,7 +307,8 @@ YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagno
   } catch (const Stop&) {
     return invalid;
   } catch (const YAML::Exception& error) {
-    diagnostics.error(builder.at(error.mark), error.msg, tab_hint(builder.line(error.mark)));
+    diagnostics.error(builder.at(error.mark), std::string(syntax_mistake(error.msg)),
+                      tab_hint(builder.line(error.mark)));
     return invalid;
   }
   YamlNode root = builder.take_root();
@@ -306,7 +318,7 @@ YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagno
 
 YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnostics) {
   std::string error;
-  std::optional<std::string> text = read_file(path, error);
+  std::optional<std::string> text = read_file(path, error, kMostDescriptionBytes);
   auto source = std::make_shared<const SourceText>(SourceText{path.string(), text.value_or("")});
   if (text) return read_yaml(std::move(source), diagnostics);
   YamlNode node;

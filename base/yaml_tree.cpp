@@ -2,6 +2,7 @@
 #include "base/yaml_reader.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace llmscape {
@@ -41,13 +42,16 @@ YamlNode YamlNode::mapping(SourceRange where) {
 
 YamlNode merge(YamlNode base, const YamlNode& over) {
   if (!base.is_mapping() || !over.is_mapping()) return over;
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < base.entries.size(); ++i) places.emplace(base.entries[i].key, i);
   for (const auto& entry : over.entries) {
-    const auto present = std::ranges::find(base.entries, entry.key, &YamlNode::Entry::key);
-    if (present == base.entries.end()) {
+    const auto [place, is_new] = places.emplace(entry.key, base.entries.size());
+    if (is_new) {
       base.entries.push_back(entry);
     } else {
-      present->value = merge(std::move(present->value), entry.value);
-      present->key_where = entry.key_where;
+      YamlNode::Entry& present = base.entries[place->second];
+      present.value = merge(std::move(present.value), entry.value);
+      present.key_where = entry.key_where;
     }
   }
   base.where = over.where;

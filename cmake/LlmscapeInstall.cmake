@@ -24,6 +24,36 @@ add_custom_target(llmscape_printed ALL DEPENDS ${printed})
 foreach(folder traces/measured models/catalog hardware/catalog workloads/catalog schemas examples studies)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/llmscape/${folder})
 endforeach()
+# The interface for programs of others (sim/api): all floors that it stands on in one archive.
+set(archive ${PROJECT_BINARY_DIR}/libllmscape.a)
+set(floors api run world scenario result metrics serving engine kernel workloads hardware traces models base)
+set(script "create ${archive}\n")
+set(floor_files "")
+foreach(floor IN LISTS floors)
+  string(APPEND script "addlib $<TARGET_FILE:llmscape_${floor}>\n")
+  list(APPEND floor_files llmscape_${floor} $<TARGET_FILE:llmscape_${floor}>)
+endforeach()
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/libllmscape.mri CONTENT "${script}save\nend\n")
+add_custom_command(OUTPUT ${archive}
+  COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
+  COMMAND sh -c "$1 -M <$2" sh ${CMAKE_AR} ${PROJECT_BINARY_DIR}/libllmscape.mri
+  DEPENDS ${floor_files} COMMENT "Putting libllmscape.a together" VERBATIM)
+add_custom_target(llmscape_archive ALL DEPENDS ${archive})
+install(FILES ${archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES sim/api/llmscape.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/llmscape)
+include(CMakePackageConfigHelpers)
+set(LLMSCAPE_DATA ${CMAKE_INSTALL_DATADIR}/llmscape)
+configure_package_config_file(cmake/llmscape-config.cmake.in ${PROJECT_BINARY_DIR}/llmscape-config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/llmscape
+  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR LLMSCAPE_DATA)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/llmscape-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/llmscape-config.cmake ${PROJECT_BINARY_DIR}/llmscape-config-version.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/llmscape)
+
+# Where Debian's python3 looks; elsewhere PYTHONPATH names it.
+set(LLMSCAPE_PYTHON_FOLDER lib/python3/dist-packages CACHE STRING "Folder of the Python package, below the prefix")
+install(DIRECTORY python/llmscape DESTINATION ${LLMSCAPE_PYTHON_FOLDER} FILES_MATCHING PATTERN "*.py" PATTERN py.typed
+  PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB TGZ)

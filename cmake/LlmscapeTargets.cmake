@@ -25,6 +25,19 @@ function(llmscape_library name)
   target_link_libraries(llmscape_${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
 endfunction()
 
+# llmscape_module(NAME SOURCES... PRIVATE libs...): a part of the program that is loaded when it is needed (base/module.hpp).
+# What it shares with the rest is compiled into both.
+function(llmscape_module name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
+  set(target llmscape_${name}_module)
+  add_library(${target} MODULE ${ARG_SOURCES})
+  llmscape_flags(${target})
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME llmscape-${name}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/modules)
+  target_link_libraries(${target} PRIVATE ${ARG_PRIVATE})
+  install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/llmscape)
+endfunction()
+
 function(llmscape_batches target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

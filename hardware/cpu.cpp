@@ -61,13 +61,14 @@ class CpuStepModel final : public StepModel {
     PartCost part;
     const std::int64_t chunk_tokens = batch.prefill_tokens(), decode_tokens = batch.decode_tokens();
     if (chunk_tokens + decode_tokens > 0) {
-      part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
+      part += tables_.token_part(chunk_tokens, decode_tokens, batch);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
-      part += tables_.logit_part(batch.logit_rows());
+      tables_.add_logits(part, batch);
       tables_.add_states(part, batch);
       part += priced(models::attention_work(model_, plan_, batch));
+      tables_.add_execution(part, batch);
     }
-    const PowerModel power{Watts(), *cpu_.memory_energy, JoulesPerByte(), {}, 1};
+    const PowerModel power{Watts(), *cpu_.memory_energy, JoulesPerByte()};
     const Rates rates{static_cast<double>(cpu_.threads) * cpu_.products.rate, cpu_.products.bandwidth};
     return phases_of(part, rates, power, plan_.devices());
   }

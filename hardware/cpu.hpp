@@ -25,6 +25,7 @@ struct Cpu final : Device, PowerRange {
   }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] bool takes_adapters() const override { return true; }
+  [[nodiscard]] bool takes_execution() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;

@@ -48,7 +48,8 @@ const CpuStream& row_of(const CpuElementwise& p, models::Elementwise::Kind kind)
   switch (kind) {
     case Kind::norm: return p.norm;
     case Kind::rope: return p.rope;
-    case Kind::add: return p.add;
+    case Kind::add:
+    case Kind::scores: return p.add;
     case Kind::embedding: return p.embedding;
     case Kind::activation:
     case Kind::router:

@@ -15,6 +15,7 @@
 #include "hardware/residuals.hpp"
 #include "hardware/step_cost.hpp"
 #include "models/adapter.hpp"
+#include "models/execution.hpp"
 #include "models/memory.hpp"
 #include "models/step_work.hpp"
 
@@ -28,7 +29,8 @@ class StepModel {
   // Contract: deterministic; a batch with no work costs nothing; O(chunks + KV laws) per call once the tables are warm;
   // never less than the roofline where efficiencies are at most 1.
   virtual StepPhases phases(const models::Batch&) = 0;
-  StepCost step(const models::Batch& batch) { return cost_of(phases(batch)); }
+  // The same, summed: cost_of(phases()), to the last bit, whatever a kind keeps to be faster.
+  virtual StepCost step(const models::Batch& batch) { return cost_of(phases(batch)); }
   // One line for what the device is said to be accurate to, where that was not measured, and one per operator family
   // that has left its measured range so far.
   [[nodiscard]] virtual std::vector<std::string> range_warnings() const { return {}; }
@@ -104,6 +106,7 @@ struct Device {
     models::ExpertCoverage coverage;
     models::Adapter adapter{};  // the shape of all adapters that requests may carry (Batch::adapters of them in a step)
     std::string engine{};       // whose kernels run, where the device knows several sets
+    models::Execution execution{};
   };
   // What hosts do for a step of this model, one entry for each host that works at the same time; none: nothing.
   [[nodiscard]] virtual std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const {
@@ -119,6 +122,8 @@ struct Device {
   }
   // Whether its steps can carry adapters; where they cannot, Batch::adapters has to be 0.
   [[nodiscard]] virtual bool takes_adapters() const { return false; }
+  // Whether its steps carry what an engine's execution adds; where they do not, it has to add nothing.
+  [[nodiscard]] virtual bool takes_execution() const { return false; }
   [[nodiscard]] virtual std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                         const Settings&) const = 0;
 };

@@ -18,10 +18,7 @@ Bound bound_of(Seconds time, Flops flops, Bytes bytes, const Rates& rates) {
 void keep_below(Phase& phase, const PowerModel& power, int devices) {
   const Joules traffic = phase.energy_of(EnergyComponent::memory) + phase.energy_of(EnergyComponent::interconnect);
   const Joules all = phase.energy_of(EnergyComponent::active) + phase.energy_of(EnergyComponent::compute) + traffic;
-  const Joules at_boost = devices * (*power.most * phase.time);
-  if (all <= std::min(1.0, power.slowed) * at_boost) return;
-  const double moved = traffic / all;
-  const Joules most = (moved + (1 - moved) * power.slowed) * at_boost;
+  const Joules most = devices * (*power.most * phase.time);
   if (all <= most) return;
   const double kept = most / all;
   for (Joules& energy : phase.energy) energy *= kept;
@@ -48,7 +45,29 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   link_bytes += other.link_bytes;
   expert_bytes += other.expert_bytes;
   extrapolated += other.extrapolated;
+  outside |= other.outside;
   return *this;
+}
+
+Phase phase_of(OperatorFamily family, const FamilyCost& cost, const Rates& rates, const PowerModel& power,
+               int devices) {
+  Phase phase;
+  phase.time = cost.time;
+  phase.bytes = cost.bytes;
+  phase.busy_of(Resource::arithmetic) = cost.bf16_flops / rates.bf16;
+  phase.busy_of(Resource::memory) = cost.bytes / rates.memory;
+  phase.energy_of(EnergyComponent::active) = devices * (power.active * cost.time);
+  phase.energy_of(EnergyComponent::compute) = devices * cost.work;
+  phase.energy_of(EnergyComponent::memory) = devices * (cost.bytes * power.memory);
+  if (family == OperatorFamily::collective) {
+    phase.busy_of(Resource::links) = cost.time;
+    phase.energy_of(EnergyComponent::interconnect) = devices * (cost.link_bytes * power.link);
+    phase.bound = Bound::links;
+  } else {
+    phase.bound = bound_of(cost.time, cost.bf16_flops, cost.bytes, rates);
+  }
+  if (power.most) keep_below(phase, power, devices);
+  return phase;
 }
 
 StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel& power, int devices) {
@@ -56,28 +75,9 @@ StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel&
   phases.extrapolated = part.extrapolated;
   phases.flops = part.flops;
   phases.expert_bytes = part.expert_bytes;
-  for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
-    if (part.by_family[f] == Seconds()) continue;
-    Phase& phase = phases.of(f);
-    phase.time = part.by_family[f];
-    phase.bytes = part.bytes[f];
-    phase.busy_of(Resource::arithmetic) = part.bf16_flops[f] / rates.bf16;
-    phase.busy_of(Resource::memory) = part.bytes[f] / rates.memory;
-    phase.energy_of(EnergyComponent::active) = devices * (power.active * part.by_family[f]);
-    phase.energy_of(EnergyComponent::compute) = devices * part.work[f];
-    phase.energy_of(EnergyComponent::memory) = devices * (part.bytes[f] * power.memory);
-    phase.bound = bound_of(part.by_family[f], part.bf16_flops[f], part.bytes[f], rates);
-  }
-  constexpr auto kCollective = static_cast<std::size_t>(OperatorFamily::collective);
-  if (phases.has(kCollective)) {
-    Phase& collective = phases.of(kCollective);
-    collective.busy_of(Resource::links) = collective.time;
-    collective.energy_of(EnergyComponent::interconnect) = devices * (part.link_bytes * power.link);
-    collective.bound = Bound::links;
-  }
-  if (power.most)
-    for (std::size_t f = 0; f < kOperatorFamilies; ++f)
-      if (phases.has(f)) keep_below(phases.of(f), power, devices);
+  for (std::size_t f = 0; f < kOperatorFamilies; ++f)
+    if (part.by_family[f] != Seconds())
+      phases.of(f) = phase_of(static_cast<OperatorFamily>(f), part.family(f), rates, power, devices);
   return phases;
 }
 

@@ -29,6 +29,23 @@ struct KernelCost {
   }
 };
 
+// What the kernels of one family cost one device.
+struct FamilyCost {
+  Seconds time;
+  Flops bf16_flops;
+  Bytes bytes;
+  Joules work;         // of arithmetic, whatever power limit it runs under
+  Bytes link_bytes{};  // of collectives
+
+  // A kernel `count` times, with the joules of its arithmetic.
+  void add(const KernelCost& cost, Joules arithmetic, int count) {
+    time += count * cost.time;
+    bf16_flops += count * cost.bf16_flops;
+    bytes += count * cost.bytes;
+    work += count * arithmetic;
+  }
+};
+
 // What a part of a step costs one device, its kernels one after another.
 struct PartCost {
   std::array<Seconds, kOperatorFamilies> by_family{};
@@ -39,11 +56,16 @@ struct PartCost {
   Bytes link_bytes;
   Bytes expert_bytes;    // of `bytes`, weights of routed experts
   Seconds extrapolated;  // of the time, outside the range of the device's parameters
+  unsigned outside = 0;  // which of its kernels were, in bits of the kind's own
 
   // A kernel `count` times, with the joules of its arithmetic.
   void add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, int count);
   PartCost& operator+=(const PartCost& other);
   [[nodiscard]] Seconds of(OperatorFamily family) const { return by_family[static_cast<std::size_t>(family)]; }
+  [[nodiscard]] FamilyCost family(std::size_t f) const {
+    const bool links = f == static_cast<std::size_t>(OperatorFamily::collective);
+    return {by_family[f], bf16_flops[f], bytes[f], work[f], links ? link_bytes : Bytes()};
+  }
   [[nodiscard]] Seconds time() const { return std::accumulate(by_family.begin(), by_family.end(), Seconds()); }
 };
 
@@ -51,10 +73,9 @@ struct PartCost {
 struct PowerModel {
   Watts active;  // above idle, while a kernel runs
   JoulesPerByte memory, link;
-  // Above idle, the most that the kernels of a family drew when they were timed, at the boost clock. At a lower one all
-  // but traffic takes `slowed` of it.
-  std::optional<Watts> most;
-  double slowed = 1;
+  // Above idle, the most that the kernels of a family drew when they were timed; what a lower clock makes of them is
+  // hardware/gpu/timed_clocks.hpp's.
+  std::optional<Watts> most{};
 };
 
 // What the parts of a device do at best: what `busy` is measured against.
@@ -62,6 +83,9 @@ struct Rates {
   FlopsPerSecond bf16;
   BytesPerSecond memory;
 };
+
+// What one family does in the step of a replica of `devices` alike.
+Phase phase_of(OperatorFamily family, const FamilyCost& cost, const Rates& rates, const PowerModel& power, int devices);
 
 // The step of a replica of `devices` alike, whatever power it draws (hardware/power_cap.hpp keeps it below a limit).
 // Collectives hold the links as long as they last.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/power_cap.hpp"
 
+#include "hardware/shared_prices.hpp"
+
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -32,25 +35,47 @@ void keep_bounds(StepPhases& phases, const StepPhases& of) {
     if (of.has(f)) phases.of(f).bound = of.at(f).bound;
 }
 
-class CappedStepModel final : public StepModel {
+class CappedStepModel final : public StepModel, public SharedPrices {
  public:
-  CappedStepModel(AtClock at_clock, Watts headroom) : at_clock_(std::move(at_clock)), headroom_(headroom) {
-    rungs_.resize(kRungs);
-    rungs_[0] = at_clock_(1);
+  CappedStepModel(AtClock at_clock, Watts headroom)
+      : headroom_(headroom), fastest_(at_clock(1)), slower_(std::make_shared<Rungs>(std::move(at_clock))) {}
+  // Where the step model at the highest clock has nothing to share, `fastest` is one of its own.
+  CappedStepModel(const CappedStepModel& like, std::unique_ptr<StepModel> fastest)
+      : headroom_(like.headroom_), fastest_(std::move(fastest)), slower_(like.slower_) {}
+
+  [[nodiscard]] std::unique_ptr<StepModel> another() const override {
+    const auto* shared = dynamic_cast<const SharedPrices*>(fastest_.get());
+    return std::make_unique<CappedStepModel>(*this, shared ? shared->another() : slower_->at_clock(1));
   }
 
   StepPhases phases(const models::Batch& batch) override {
-    StepPhases step = rungs_[0]->phases(batch);
+    StepPhases step = fastest_->phases(batch);
     if (!fits(step)) step = at_limit(step, batch);
     return step;
   }
 
-  [[nodiscard]] std::vector<std::string> range_warnings() const override { return rungs_[0]->range_warnings(); }
+  // Most steps of decodes are far enough below the limit that no order of summing their joules brings them there.
+  StepCost step(const models::Batch& batch) override {
+    if (batch.chunks.empty()) {
+      const StepCost cost = fastest_->step(batch);
+      if (std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()) <= headroom_ * cost.device) return cost;
+    }
+    return cost_of(phases(batch));
+  }
+
+  [[nodiscard]] std::vector<std::string> range_warnings() const override { return fastest_->range_warnings(); }
 
  private:
+  // Of all replicas: built when a step first needs them. What they note is not asked for.
+  struct Rungs {
+    explicit Rungs(AtClock clock) : at_clock(std::move(clock)) { models.resize(kRungs); }
+    AtClock at_clock;
+    std::vector<std::unique_ptr<StepModel>> models;
+  };
   StepModel& rung(std::size_t i) {
-    if (!rungs_[i]) rungs_[i] = at_clock_(1 - kRung * static_cast<double>(i));
-    return *rungs_[i];
+    std::unique_ptr<StepModel>& model = slower_->models[i];
+    if (!model) model = slower_->at_clock(1 - kRung * static_cast<double>(i));
+    return *model;
   }
 
   // Kernels that were timed at the limit draw just that, to the last digit but one.
@@ -95,9 +120,9 @@ class CappedStepModel final : public StepModel {
     step.extrapolated *= factor;
   }
 
-  AtClock at_clock_;
-  Watts headroom_;                                 // of all devices
-  std::vector<std::unique_ptr<StepModel>> rungs_;  // built when a step first needs them
+  Watts headroom_;  // of all devices
+  std::unique_ptr<StepModel> fastest_;
+  std::shared_ptr<Rungs> slower_;
   std::size_t last_ = 1;
 };
 

@@ -53,13 +53,14 @@ class RooflineStepModel final : public StepModel {
     const std::int64_t chunk_tokens = (batch.prefill_tokens() + tile - 1) / tile * tile;
     const std::int64_t decode_tokens = batch.decode_tokens();
     if (chunk_tokens + decode_tokens > 0) {
-      part += tables_.token_part(chunk_tokens, decode_tokens, batch.prompt_ends(), batch.ranks);
+      part += tables_.token_part(chunk_tokens, decode_tokens, batch);
       if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decode_tokens, batch.adapters);
-      part += tables_.logit_part(batch.logit_rows());
+      tables_.add_logits(part, batch);
       tables_.add_states(part, batch);
       part += priced(models::attention_work(model_, plan_, batch));
+      tables_.add_execution(part, batch);
     }
-    const PowerModel power{Watts(), *device_.memory_energy, *device_.link_energy, {}, 1};
+    const PowerModel power{Watts(), *device_.memory_energy, *device_.link_energy};
     const Rates rates{*device_.peak_bf16, *device_.memory_bandwidth};
     return phases_of(part, rates, power, plan_.devices());
   }

@@ -34,6 +34,7 @@ struct Roofline final : Device, Peaks, PowerRange {
   }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] bool takes_adapters() const override { return true; }
+  [[nodiscard]] bool takes_execution() const override { return true; }
   [[nodiscard]] bool computes_as_wider(const models::Format& inputs) const override {
     return *peak_bf16 == peak(inputs, inputs);
   }

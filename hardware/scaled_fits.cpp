@@ -93,6 +93,22 @@ std::optional<double> read(const YamlNode* figure, Dimension dimension) {
   return si && *si > 0 ? std::optional(*si) : std::nullopt;
 }
 
+// Groups of fits, and the figures of the data sheet that their forms multiply; `kernel_sets` has the same ones.
+struct FitGroup {
+  std::string_view key;
+  bool by_name = false;  // a mapping of such groups
+};
+constexpr std::array kFitGroups = {FitGroup{"gemm"},
+                                   FitGroup{"expert_gemm"},
+                                   FitGroup{"prefill_attention"},
+                                   FitGroup{"decode_attention"},
+                                   FitGroup{"gemm_by_format", true},
+                                   FitGroup{"expert_gemm_by_format", true},
+                                   FitGroup{"prefill_attention_by_kv", true},
+                                   FitGroup{"decode_attention_by_kv", true},
+                                   FitGroup{"latent_prefill_attention", true},
+                                   FitGroup{"latent_decode_attention", true}};
+
 struct Figure {
   std::string_view path;
   Dimension dimension;
@@ -100,7 +116,12 @@ struct Figure {
 };
 
 std::vector<Figure> changed_figures(const YamlNode& device, const YamlNode& reference) {
-  std::vector<Figure> figures = {{"hbm_bandwidth", DimensionOf<BytesPerSecond>::value},
+  std::vector<Figure> figures = {{"peak_bf16", DimensionOf<FlopsPerSecond>::value},
+                                 {"peak_fp8", DimensionOf<FlopsPerSecond>::value},
+                                 {"peak_int8", DimensionOf<FlopsPerSecond>::value},
+                                 {"peak_fp4", DimensionOf<FlopsPerSecond>::value},
+                                 {"l2", DimensionOf<Bytes>::value},
+                                 {"hbm_bandwidth", DimensionOf<BytesPerSecond>::value},
                                  {"multiprocessors", DimensionOf<double>::value},
                                  {"links.bandwidth", DimensionOf<BytesPerSecond>::value},
                                  {"links.latency", DimensionOf<Seconds>::value}};
@@ -150,6 +171,11 @@ void mark_assumed(YamlNode& holder, const Change& change) {
   }
 }
 
+// Whose residuals were those of another chip: what they say is not of this one.
+void forget_residuals(YamlNode& group) {
+  std::erase_if(group.entries, [](const YamlNode::Entry& entry) { return entry.key == "residuals"; });
+}
+
 bool scale_leaf(YamlNode& leaf, const YamlNode& reference, const Change& change) {
   // What comes from the reference has its text and its origin; what somebody laid over it has another origin.
   if (!leaf.is_scalar() || !reference.is_scalar() || leaf.text != reference.text || leaf.origin != reference.origin)
@@ -181,11 +207,57 @@ void scale(YamlNode& holder, const YamlNode& reference, std::string_view path, c
   if (scale_leaf(*node, *then, change)) mark_assumed(holder, change);
 }
 
+// Fits that are still the reference's, of a chip with these figures.
+void carry_group(YamlNode& group, const YamlNode& reference, const Change& change) {
+  const YamlNode* source = group.find("source");
+  const YamlNode* then = reference.find("source");
+  if (change.why.empty() || !source || !then || !source->is_scalar() || !then->is_scalar() ||
+      !source->text.starts_with(then->text))
+    return;
+  mark_assumed(group, change);
+  forget_residuals(group);
+}
+
+// The peak of a narrow format counts in the fits of kernels that compute in it, by their names ("fp8_block", "nvfp4").
+bool concerns(std::string_view figure, std::string_view format) {
+  constexpr std::string_view kPeak = "peak_";
+  if (!figure.starts_with(kPeak) || figure == "peak_bf16") return !figure.starts_with("links.");
+  return format.find(figure.substr(kPeak.size())) != std::string_view::npos;
+}
+
+// What has changed of a chip that kernels of that format notice: peaks, memory, multiprocessors, L2.
+Change change_of_chip(const std::vector<Figure>& figures, std::string_view format) {
+  Change change;
+  for (const Figure& figure : figures)
+    if (concerns(figure.path, format))
+      change.why += fmt::format("{}{} x {:.4g}", change.why.empty() ? "" : ", ", figure.path, figure.ratio);
+  return change;
+}
+
+void carry_groups(YamlNode& device, const YamlNode& reference, const std::vector<Figure>& figures) {
+  for (const FitGroup& fit : kFitGroups) {
+    YamlNode* group = device.find(fit.key);
+    const YamlNode* then = reference.find(fit.key);
+    if (!group || !then) continue;
+    if (!fit.by_name) carry_group(*group, *then, change_of_chip(figures, ""));
+    else
+      for (YamlNode::Entry& entry : group->entries)
+        if (const YamlNode* own = then->find(entry.key))
+          carry_group(entry.value, *own, change_of_chip(figures, entry.key));
+  }
+}
+
 }  // namespace
 
 void scale_fits(YamlNode& device, const YamlNode& reference) {
   const std::vector<Figure> figures = changed_figures(device, reference);
   if (figures.empty()) return;
+  carry_groups(device, reference, figures);
+  YamlNode* sets = device.find("kernel_sets");
+  const YamlNode* own_sets = reference.find("kernel_sets");
+  if (sets && own_sets)
+    for (YamlNode::Entry& set : sets->entries)
+      if (const YamlNode* own = own_sets->find(set.key)) carry_groups(set.value, *own, figures);
   for (const ScaledFit& fit : scaled_fits())
     if (const Change change = change_of(fit, figures); change.factor != 1) scale(device, reference, fit.path, change);
 }

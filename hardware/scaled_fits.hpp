@@ -13,7 +13,9 @@ namespace llmscape::hardware {
 //   links.latency    the latencies of measured collectives in proportion, their root terms as its root
 // Shares of a figure (efficiencies) need no scaling: they are multiplied by the new figure. A parameter that `device`
 // states itself is left alone, and so is everything where a figure cannot be read (readers report it). What was scaled
-// is tagged `assumed`, and its source and origin say so.
+// is tagged `assumed`, and its source and origin say so. Where a peak, the memory, the multiprocessors or the L2
+// changed, this holds of all fits of products and attention: they are carried to a chip that nobody has timed, and how
+// measurements lay about them there is not known (carried_spread.hpp).
 void scale_fits(YamlNode& device, const YamlNode& reference);
 
 }  // namespace llmscape::hardware

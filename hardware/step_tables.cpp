@@ -30,18 +30,22 @@ const auto& kept(Table& table, std::int64_t first, std::int64_t second, const Co
 
 StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPlan& plan,
                        const Device::Settings& settings, Price price)
-    : model_(model), plan_(plan), coverage_(settings.coverage), adapter_(settings.adapter), price_(std::move(price)),
+    : model_(model), plan_(plan), coverage_(settings.coverage), adapter_(settings.adapter),
+      execution_(settings.execution), price_(std::move(price)),
       phase_matters_(std::any_of(model.groups.begin(), model.groups.end(),
                                  [](const models::LayerGroup& group) {
                                    return group.feed_forward.routed() || models::depends_on_phase(group.mixer);
                                  })),
+      thinnings_(models::thinnings(model)),
       ends_matter_(std::any_of(model.groups.begin(), model.groups.end(),
                                [](const models::LayerGroup& group) { return group.change.passed_by_last_only; })),
       has_states_(models::state_bytes_per_sequence(model) > 0) {}
 
-const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
-                                       const models::RankTokens& ranks) {
-  if (!ranks.alike()) return ranked_part(chunk_tokens, decode_tokens, prompt_ends, ranks);
+const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                       const models::Batch& batch) {
+  if (!batch.ranks.alike()) return ranked_part(chunk_tokens, decode_tokens, batch);
+  if (!thinnings_.empty() && chunk_tokens > 0) return thinned_part(chunk_tokens, decode_tokens, batch);
+  const std::int64_t prompt_ends = ends_matter_ ? batch.prompt_ends() : 0;
   const auto compute = [&] {
     return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends));
   };
@@ -54,6 +58,17 @@ const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t d
   return kept(phased_tokens_, chunk_tokens, decode_tokens, compute);
 }
 
+// Prompts are whole, and of lengths of their own: what is kept is bounded.
+const PartCost& StepTables::thinned_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                         const models::Batch& batch) {
+  const std::vector<std::int64_t> thinned = models::thinned_tokens(thinnings_, batch.chunks);
+  if (thinned_tokens_.size() >= kMostRanked) thinned_tokens_.clear();
+  return kept(thinned_tokens_[thinned], chunk_tokens, decode_tokens, [&] {
+    return price_(
+        models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, batch.prompt_ends(), {}, thinned));
+  });
+}
+
 std::size_t StepTables::RankHash::operator()(const RankKey& key) const {
   std::uint64_t hash = 1469598103934665603U;  // FNV-1a, by whole numbers
   for (const std::int64_t part : key) hash = (hash ^ static_cast<std::uint64_t>(part)) * 1099511628211U;
@@ -61,10 +76,11 @@ std::size_t StepTables::RankHash::operator()(const RankKey& key) const {
 }
 
 // Few of these come twice unless the batch is steady: what is kept is bounded.
-const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t decode_tokens, std::int64_t prompt_ends,
-                                        const models::RankTokens& ranks) {
-  const RankKey key{chunk_tokens, decode_tokens, ends_matter_ ? prompt_ends : 0,
-                    ranks.chunks, ranks.decodes, ranks.most};
+const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
+                                        const models::Batch& batch) {
+  const models::RankTokens& ranks = batch.ranks;
+  const std::int64_t prompt_ends = ends_matter_ ? batch.prompt_ends() : 0;
+  const RankKey key{chunk_tokens, decode_tokens, prompt_ends, ranks.chunks, ranks.decodes, ranks.most};
   const auto found = ranked_.find(key);
   if (found != ranked_.end()) return found->second;
   if (ranked_.size() >= kMostRanked) ranked_.clear();
@@ -72,6 +88,22 @@ const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t 
       .emplace(key,
                price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends, ranks)))
       .first->second;
+}
+
+std::vector<models::Operator> StepTables::operators(const models::Batch& batch, std::int64_t chunk_tokens,
+                                                    std::int64_t decode_tokens) const {
+  const std::vector<std::int64_t> thinned = models::thinned_tokens(thinnings_, batch.chunks);
+  std::vector<models::Operator> all = models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_,
+                                                         batch.prompt_ends(), batch.ranks, thinned);
+  const auto add = [&all](const std::vector<models::Operator>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  if (batch.adapters > 0)
+    add(models::adapter_work(adapter_, model_, plan_, chunk_tokens + decode_tokens, batch.adapters));
+  add(models::logit_work(model_, plan_, models::head_rows(batch, execution_), batch.logit_rows()));
+  if (has_states_) add(models::state_work(model_, plan_, models::state_counts(batch)));
+  if (execution_.adds_work()) add(models::execution_work(model_, plan_, batch, execution_));
+  return all;
 }
 
 void StepTables::add_states(PartCost& part, const models::Batch& batch) {
@@ -92,8 +124,19 @@ void StepTables::add_states(PartCost& part, const models::Batch& batch) {
 
 const PartCost& StepTables::logit_part(std::int64_t rows) {
   auto& part = slot(logits_, rows);
-  if (!part) part = price_(models::logit_work(model_, plan_, rows));
+  if (!part) part = price_(models::logit_work(model_, plan_, rows, rows));
   return *part;
+}
+
+void StepTables::add_logits(PartCost& part, const models::Batch& batch) {
+  const std::int64_t sampled = batch.logit_rows();
+  const std::int64_t rows = models::head_rows(batch, execution_);
+  if (rows == sampled) part += logit_part(rows);
+  else part += price_(models::logit_work(model_, plan_, rows, sampled));
+}
+
+void StepTables::add_execution(PartCost& part, const models::Batch& batch) {
+  if (execution_.adds_work()) part += price_(models::execution_work(model_, plan_, batch, execution_));
 }
 
 const PartCost& StepTables::adapter_part(std::int64_t tokens, std::int64_t adapters) {

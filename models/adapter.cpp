@@ -87,7 +87,7 @@ std::vector<Operator> adapter_work(const Adapter& adapter, const ModelSpec& mode
   product.experts_touched = static_cast<double>(std::min(adapters, tokens));
   product.experts_held = static_cast<int>(adapters);
   product.weights = product.activations = hidden_format(model.precision);
-  product.even = false;
+  product.dealt = GroupedGemm::Dealt::at_random;
   OperatorList list;
   for (const LayerGroup& group : model.groups) {
     const int layers = layers_per_stage(group, plan);

@@ -30,26 +30,46 @@ Attended last_tokens(std::span<const PrefillChunk> chunks, std::int64_t reach) {
   return all;
 }
 
-std::vector<Operator> attention_work(const ModelSpec& model, const ParallelPlan& plan, const Batch& batch) {
-  const std::vector<std::int64_t> laws = kv_laws(model);
+namespace {
+
+// Adds the attention of one group, if it has any, to the list.
+void add_group(OperatorList& list, const ModelSpec& model, const LayerGroup& group, const ParallelPlan& plan,
+               const Batch& batch, const std::vector<std::int64_t>& laws) {
+  const SequenceState state = group.state(model.precision, plan.tensor);
+  if (state.bytes_per_token == 0) return;
+  const bool last_only = group.change.passed_by_last_only;
+  Batch seen = last_only ? with_last_tokens(batch) : batch;
+  const Attended last = last_only ? last_tokens(batch.chunks, state.reach) : Attended();
+  if (last_only) seen.chunks = {};
+  Attended decodes;
+  if (batch.decodes > 0) {
+    const auto law = std::lower_bound(laws.begin(), laws.end(), state.reach) - laws.begin();
+    decodes = batch.attended[static_cast<std::size_t>(law)];
+  }
+  add_attention(list, group.mixer, share_of(model, group, plan, 0, 0), seen,
+                {decodes.sum + last.sum, std::max(decodes.max, last.max)});
+}
+
+std::vector<std::int64_t> laws_of(const ModelSpec& model, const Batch& batch) {
+  std::vector<std::int64_t> laws = kv_laws(model);
   if (batch.decodes > 0 && batch.attended.size() != laws.size())
     throw std::invalid_argument("a batch with decodes needs one Attended per KV law of the model");
+  return laws;
+}
+
+}  // namespace
+
+std::vector<Operator> attention_work(const ModelSpec& model, const ParallelPlan& plan, const Batch& batch) {
+  const std::vector<std::int64_t> laws = laws_of(model, batch);
   OperatorList list;
-  for (const LayerGroup& group : model.groups) {
-    const SequenceState state = group.state(model.precision, plan.tensor);
-    if (state.bytes_per_token == 0) continue;
-    const bool last_only = group.change.passed_by_last_only;
-    Batch seen = last_only ? with_last_tokens(batch) : batch;
-    const Attended last = last_only ? last_tokens(batch.chunks, state.reach) : Attended();
-    if (last_only) seen.chunks = {};
-    Attended decodes;
-    if (batch.decodes > 0) {
-      const auto law = std::lower_bound(laws.begin(), laws.end(), state.reach) - laws.begin();
-      decodes = batch.attended[static_cast<std::size_t>(law)];
-    }
-    add_attention(list, group.mixer, share_of(model, group, plan, 0, 0), seen,
-                  {decodes.sum + last.sum, std::max(decodes.max, last.max)});
-  }
+  for (const LayerGroup& group : model.groups) add_group(list, model, group, plan, batch, laws);
+  return list.take();
+}
+
+std::vector<Operator> group_attention(const ModelSpec& model, const LayerGroup& group, const ParallelPlan& plan,
+                                      const Batch& batch) {
+  OperatorList list;
+  add_group(list, model, group, plan, batch, laws_of(model, batch));
   return list.take();
 }
 

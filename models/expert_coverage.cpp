@@ -32,21 +32,27 @@ double independent_tokens(double chunk_tokens) {
   return std::pow(independent_tokens(left), 1 - share) * std::pow(independent_tokens(*after), share);
 }
 
-// sum_i 1 - (1 - p_i)^T over E, p_i ~ 1 / i with sum k: popular experts take every token (p 1), the others share what
-// is left of k. Zipf's law is an assumption; kernel tables of skewed rows (power_law_1.01) are timed with loads like
-// it.
-double zipf_share(int experts, int experts_per_token, double tokens) {
-  double harmonic = 0;
-  for (int i = 1; i <= experts; ++i) harmonic += 1.0 / i;
-  int full = 0;  // experts that every token takes
+// sum_i 1 - (1 - p_i)^T over E, p_i in proportion to the popularity of expert i, with sum k: popular experts take every
+// token (p 1), the others share what is left of k.
+double popular_share(int experts, int experts_per_token, double tokens) {
+  const auto popularity = [experts](int i) { return std::pow(kPopularityRange, (i + 0.5) / experts); };
+  double sum = 0;
+  for (int i = 0; i < experts; ++i) sum += popularity(i);
+  int others = experts;  // the least popular ones, which not every token takes
   double left = experts_per_token;
-  while (left > 0 && left / harmonic / (full + 1) >= 1) {
-    harmonic -= 1.0 / ++full;
+  while (left > 0 && left * popularity(others - 1) >= sum) {
+    sum -= popularity(--others);
     left -= 1;
   }
-  double touched = full;
-  for (int i = full + 1; i <= experts; ++i) touched += 1 - std::pow(1 - left / harmonic / i, tokens);
+  double touched = experts - others;
+  for (int i = 0; i < others; ++i) touched += 1 - std::pow(1 - left * popularity(i) / sum, tokens);
   return std::min(touched, experts_per_token * tokens) / experts;
+}
+
+// Variance over squared mean of popularity: (r + 1) ln r / (2 (r - 1)) - 1 for a range of r.
+double popularity_variance() {
+  constexpr double r = kPopularityRange;
+  return (r + 1) * std::log(r) / (2 * (r - 1)) - 1;
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ double expert_share(const ExpertCoverage& coverage, int experts, int experts_per
                     std::int64_t decode_tokens) {
   double chunk = static_cast<double>(chunk_tokens);
   double decode = static_cast<double>(decode_tokens);
-  if (coverage.law == ExpertCoverage::Law::skewed) return zipf_share(experts, experts_per_token, chunk + decode);
+  if (coverage.law == ExpertCoverage::Law::skewed) return popular_share(experts, experts_per_token, chunk + decode);
   if (coverage.law == ExpertCoverage::Law::related) {
     chunk = independent_tokens(chunk);
     decode = std::min(decode, std::pow(decode, coverage.beta));
@@ -63,9 +69,12 @@ double expert_share(const ExpertCoverage& coverage, int experts, int experts_per
   return 1 - std::pow(1 - static_cast<double>(experts_per_token) / experts, chunk + decode);
 }
 
-double fullest_rank(double rows, int ranks) {
+double fullest_rank(const ExpertCoverage& coverage, int experts, double rows, int ranks) {
   const double mean = rows / ranks;
-  return std::min(rows, mean + std::sqrt(2 * mean * std::log(ranks)));
+  double variance = mean;
+  if (coverage.law == ExpertCoverage::Law::skewed)
+    variance += mean * mean * popularity_variance() * (ranks - 1) / experts;
+  return std::min(rows, mean + std::sqrt(2 * variance * std::log(ranks)));
 }
 
 double fullest_touched(int held, double share, int ranks) {

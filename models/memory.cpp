@@ -29,26 +29,26 @@ double tables_of_stage(const ModelSpec& model, const ParallelPlan& plan) {
   return tables * table_bytes(model) / plan.tensor;
 }
 
-// Elements that one token keeps alive inside a layer: q, k, v and the attention's output, or what is between up and
-// down.
-double widest_inner(const ModelSpec& model, const ParallelPlan& plan) {
-  double widest = 0;
+}  // namespace
+
+TokenActivations token_activations(const ModelSpec& model, const ParallelPlan& plan) {
+  double mixer = 0, feed_forward = 0;  // elements
   for (const LayerGroup& group : model.groups) {
-    double attention = 0;
+    double projected = 0;
     for (const Linear& shape : projections(model.hidden, group.mixer, plan.tensor))
-      attention += static_cast<double>(shape.n);
+      projected += static_cast<double>(shape.n);
     const FeedForward& kind = group.feed_forward;
     const int accesses = kind.gated ? 3 : 2;
     const double dense = static_cast<double>(accesses * (kind.width + kind.shared_width)) / plan.tensor;
     const double rows = static_cast<double>(kind.experts_per_token) * plan.data / plan.expert;
     const double routed = rows * static_cast<double>(accesses * kind.expert_width / expert_shards(plan) +
                                                      2 * kind.expert_input(model.hidden));
-    widest = std::max({widest, attention, dense + routed});
+    mixer = std::max(mixer, projected);
+    feed_forward = std::max(feed_forward, dense + routed);
   }
-  return widest;
+  const double width = hidden_format(model.precision).bytes;
+  return {Bytes(static_cast<double>(model.hidden) * width), Bytes(mixer * width), Bytes(feed_forward * width)};
 }
-
-}  // namespace
 
 MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::int64_t max_batched_tokens,
                        std::int64_t max_sequences) {
@@ -66,10 +66,10 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
                                       model.precision.embedding_weights().bytes_with_scales();
 
   // Hidden states and residual of every token; 32-bit logits of every sequence.
-  const double per_token = 2 * static_cast<double>(model.hidden) + widest_inner(model, plan);
-  const double activations =
-      static_cast<double>(max_batched_tokens) * per_token * hidden_format(model.precision).bytes +
-      4.0 * static_cast<double>(max_sequences * model.vocabulary);
+  const TokenActivations token = token_activations(model, plan);
+  const Bytes per_token = 2.0 * token.hidden + std::max(token.mixer, token.feed_forward);
+  const double activations = static_cast<double>(max_batched_tokens) * per_token.si() +
+                             4.0 * static_cast<double>(max_sequences * model.vocabulary);
   return {Bytes(weights), Bytes(activations), Bytes(kv_per_token), Bytes(state_per_sequence)};
 }
 

@@ -17,6 +17,13 @@ struct MemoryNeed {
 MemoryNeed memory_need(const ModelSpec&, const ParallelPlan&, std::int64_t max_batched_tokens,
                        std::int64_t max_sequences);
 
+// Of one token on one rank: its hidden state, and what its widest mixer (q, k, v and the output of attention) and its
+// widest feed-forward (what is between up and down) keep beside it and its residual.
+struct TokenActivations {
+  Bytes hidden, mixer, feed_forward;
+};
+TokenActivations token_activations(const ModelSpec&, const ParallelPlan&);
+
 // Weight bytes that a decode step reads when every weight is touched: without an untied input embedding. Whole model.
 Bytes streamed_weights(const ModelSpec&);
 

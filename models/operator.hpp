@@ -27,7 +27,10 @@ struct GroupedGemm {
   int experts_held = 0;        // experts on this rank
   std::int64_t n = 0, k = 0;   // one expert's GEMM
   Format weights, activations;
-  bool even = true;  // every touched expert has as many rows, as in kernel tables; false: as routing deals them out
+  // How the rows fall on the touched experts: evenly, as in tables of balanced rows; as a router deals them that takes
+  // all experts alike; or to experts whose popularity differs (kPopularityRange).
+  enum class Dealt { evenly, at_random, by_popularity };
+  Dealt dealt = Dealt::evenly;
   bool operator==(const GroupedGemm&) const = default;
 };
 
@@ -87,9 +90,13 @@ struct StateUpdate {
 
 // Reads and writes activations: bytes = what is moved, by the formulas of the kind.
 struct Elementwise {
-  enum class Kind { norm, activation, rope, add, embedding, router, permute, quantise };
+  enum class Kind { norm, activation, rope, add, embedding, router, permute, quantise, scores };
   Kind kind = Kind::norm;
   double bytes = 0;
+  // Of a quantisation with one scale for a tensor or a token: which kernel wrote its input, and could have quantised
+  // it.
+  enum class Input { elsewhere, norm, activation };
+  Input input = Input::elsewhere;
   bool operator==(const Elementwise&) const = default;
 };
 

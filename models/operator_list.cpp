@@ -23,10 +23,14 @@ void OperatorList::add(const AnyOperator& what, int count) {
 }
 
 void OperatorList::add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights,
-                            const Format& activations, int count) {
+                            const Format& activations, int count, Elementwise::Input input) {
   if (rows == 0) return;
-  if (activations.bytes < kNarrowestHidden)
-    add_elementwise(Elementwise::Kind::quantise, quantised_bytes(rows, k, activations), count);
+  if (activations.bytes < kNarrowestHidden) {
+    const bool in_groups = weights.group > 0 || activations.group > 0;
+    add(Elementwise{Elementwise::Kind::quantise, quantised_bytes(rows, k, activations),
+                    in_groups ? Elementwise::Input::elsewhere : input},
+        count);
+  }
   add(Gemm{rows, n, k, weights, activations}, count);
 }
 

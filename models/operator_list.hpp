@@ -13,9 +13,10 @@ class OperatorList {
   // `count` repeats; none if it is 0.
   void add(const AnyOperator& what, int count);
   // A GEMM, nothing if it has no rows; where activations are narrower than 16 bits, a kernel quantises its
-  // input first: 16 bits read, the narrow format written, with the scales of its groups or one for each token.
+  // input first, which `input` has written: 16 bits read, the narrow format written, with the scales of its groups or
+  // one for each token. Inputs of weights with scales of groups are quantised in groups too.
   void add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights, const Format& activations,
-                int count);
+                int count, Elementwise::Input input = Elementwise::Input::elsewhere);
   void add_elementwise(Elementwise::Kind kind, double bytes, int count);
   [[nodiscard]] std::vector<Operator> take() { return std::move(operators_); }
 

@@ -3,6 +3,7 @@
 
 #include "models/operator_list.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 
@@ -17,7 +18,24 @@ std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
   return {windows.begin(), windows.end()};
 }
 
-std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t rows) {
+std::vector<PassingTokens> thinnings(const ModelSpec& model) {
+  std::vector<PassingTokens> all;
+  for (const LayerGroup& group : model.groups)
+    if (group.change.passing.limits() && std::ranges::find(all, group.change.passing) == all.end())
+      all.push_back(group.change.passing);
+  return all;
+}
+
+std::vector<std::int64_t> thinned_tokens(std::span<const PassingTokens> thinnings,
+                                         std::span<const PrefillChunk> chunks) {
+  std::vector<std::int64_t> all(thinnings.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const PrefillChunk& chunk : chunks) all[i] += thinnings[i].of(chunk.tokens);
+  return all;
+}
+
+std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t rows,
+                                 std::int64_t sampled) {
   if (rows == 0 || model.vocabulary == 0) return {};
   const Precision& precision = model.precision;
   const Format hidden = hidden_format(precision);
@@ -34,7 +52,7 @@ std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& pla
     list.add(Collective{Collective::Kind::all_gather, hidden.bytes * static_cast<double>(rows * model.vocabulary),
                         plan.tensor},
              1);
-  list.add(Sample{rows, model.vocabulary}, 1);
+  if (sampled > 0) list.add(Sample{sampled, model.vocabulary}, 1);
   return list.take();
 }
 
@@ -42,9 +60,10 @@ std::vector<Operator> step_work(const ModelSpec& model, const ParallelPlan& plan
                                 const ExpertCoverage& coverage) {
   const std::int64_t chunk_tokens = batch.prefill_tokens();
   std::vector<Operator> all =
-      token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage, batch.prompt_ends(), batch.ranks);
+      token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage, batch.prompt_ends(), batch.ranks,
+                 thinned_tokens(thinnings(model), batch.chunks));
   for (auto& part : {attention_work(model, plan, batch), state_work(model, plan, state_counts(batch)),
-                     logit_work(model, plan, batch.logit_rows())})
+                     logit_work(model, plan, batch.logit_rows(), batch.logit_rows())})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

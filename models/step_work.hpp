@@ -14,6 +14,11 @@ namespace llmscape::models {
 // included (Attention::reach), ascending. Batch::attended has one entry for each, in this order.
 std::vector<std::int64_t> kv_laws(const ModelSpec&);
 
+// The distinct ways in which layers of the model are passed by some of a prompt's tokens alone, in the order of its
+// layers; none for most models. And how many of the chunks' tokens pass the layers of each.
+std::vector<PassingTokens> thinnings(const ModelSpec&);
+std::vector<std::int64_t> thinned_tokens(std::span<const PassingTokens>, std::span<const PrefillChunk>);
+
 // The operators that one rank of one pipeline stage runs, in parts by what they depend on, so that a device can
 // keep all but attention in a table. Stages are taken as equal: layer counts are divided by plan.pipeline, rounded up.
 //
@@ -25,16 +30,20 @@ std::vector<std::int64_t> kv_laws(const ModelSpec&);
 // (TokenChange). There the chunks' other tokens pass one norm and the K and V projections and are written to the cache,
 // those of layers that share a cache once (SwiftKV, arXiv 2410.03960: SingleInputKV, AcrossKV); last tokens and decodes
 // pass everything.
+// `thinned`: tokens of the chunks that pass the layers of each of thinnings(model), in their order; what is not given
+// is all of them.
 std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens,
                                  std::int64_t decode_tokens, const ExpertCoverage&, std::int64_t prompt_ends = 0,
-                                 const RankTokens& ranks = {});
-// logit_work: final norm, head and sampling of `rows`.
-std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows);
+                                 const RankTokens& ranks = {}, std::span<const std::int64_t> thinned = {});
+// logit_work: final norm and head of `rows`, and sampling of `sampled` of them.
+std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows, std::int64_t sampled);
 // attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the
 // latents that the chunks need (a chunk runs absorbed where that takes fewer FLOPs, a decode always does). In layers
 // that last tokens alone pass those attend beside the decodes, the chunks' other tokens not at all. A
 // batch with decodes whose `attended` does not match kv_laws throws std::invalid_argument.
 std::vector<Operator> attention_work(const ModelSpec&, const ParallelPlan&, const Batch&);
+// The same of one of the model's groups alone.
+std::vector<Operator> group_attention(const ModelSpec&, const LayerGroup&, const ParallelPlan&, const Batch&);
 
 // state_work: what layers with a recurrent state do to it, which depends on these counts alone.
 struct StateCounts {

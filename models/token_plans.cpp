@@ -6,6 +6,7 @@
 #include "models/token_plans/snapkv.hpp"
 #include "models/token_plans/streaming.hpp"
 #include "models/token_plans/swiftkv.hpp"
+#include "models/token_plans/thinning.hpp"
 
 #include <algorithm>
 
@@ -27,6 +28,8 @@ const Family<TokenPlan>& token_plans() {
                                        streaming_fields()),
           member<SnapKv, TokenPlan>("snapkv", "a prompt's KV cache is cut to a cap when it is computed",
                                     snapkv_fields()),
+          member<Thinning, TokenPlan>("thinning", "behind some layers a part of a prompt's tokens goes on (FastKV)",
+                                      thinning_fields()),
       });
   return family;
 }

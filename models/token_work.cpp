@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace llmscape::models {
 namespace {
@@ -15,16 +16,19 @@ namespace {
 class TokenWork {
  public:
   TokenWork(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens, std::int64_t decode_tokens,
-            const ExpertCoverage& coverage, std::int64_t prompt_ends, const RankTokens& ranks)
+            const ExpertCoverage& coverage, std::int64_t prompt_ends, const RankTokens& ranks,
+            std::span<const std::int64_t> thinned)
       : model_(model), plan_(plan), chunk_tokens_(chunk_tokens), decode_tokens_(decode_tokens),
         tokens_(chunk_tokens + decode_tokens), prompt_ends_(prompt_ends), width_(hidden_format(model.precision).bytes),
-        coverage_(coverage), ranks_(ranks) {}
+        coverage_(coverage), ranks_(ranks), thinnings_(thinnings(model)), thinned_(thinned) {}
 
   std::vector<Operator> operators() {
     add_embedding();
     for (const LayerGroup& group : model_.groups) {
       if (group.change.passed_by_last_only) {
         add_kv_only(group);
+      } else if (group.change.passing.limits()) {
+        add_thinned(group);
       } else {
         add_layers(group);
       }
@@ -45,8 +49,9 @@ class TokenWork {
     list_.add_elementwise(kind, accesses * width_ * elements(per_token), count);
   }
 
-  void linear(const Linear& shape, std::int64_t rows, const Format& weights, int count) {
-    list_.add_gemm(rows, shape.k, shape.n, weights, inputs_of(model_.precision, weights), count);
+  void linear(const Linear& shape, std::int64_t rows, const Format& weights, int count,
+              Elementwise::Input input = Elementwise::Input::elsewhere) {
+    list_.add_gemm(rows, shape.k, shape.n, weights, inputs_of(model_.precision, weights), count, input);
   }
 
   void add_embedding() {
@@ -74,10 +79,26 @@ class TokenWork {
     if (plan_.tensor > 1) list_.add(Collective{Collective::Kind::all_reduce, hidden_state(), plan_.tensor}, parts);
   }
 
+  // Of the prompts' tokens those that pass them.
+  void add_thinned(const LayerGroup& group) {
+    const auto law = std::ranges::find(thinnings_, group.change.passing) - thinnings_.begin();
+    const auto at = static_cast<std::size_t>(law);
+    pass(group, at < thinned_.size() ? thinned_[at] : chunk_tokens_);
+  }
+
+  // Whole layers, passed by so many tokens of the chunks and by the decodes.
+  void pass(const LayerGroup& group, std::int64_t chunk_tokens) {
+    const std::int64_t prompts = std::exchange(chunk_tokens_, chunk_tokens);
+    const std::int64_t all = std::exchange(tokens_, chunk_tokens + decode_tokens_);
+    if (tokens_ > 0) add_layers(group);
+    chunk_tokens_ = prompts;
+    tokens_ = all;
+  }
+
   // Prompt tokens are projected to keys and values, which are written to the cache; the others pass the whole layers.
   void add_kv_only(const LayerGroup& group) {
-    const std::int64_t prompts = chunk_tokens_, all = tokens_;
-    tokens_ = prompts - prompt_ends_;
+    const std::int64_t all = tokens_;
+    tokens_ = chunk_tokens_ - prompt_ends_;
     if (tokens_ > 0) {
       const auto& a = group.softmax();  // a plan with such layers refuses others
       const int layers = group.caches(layers_per_stage(group, plan_));
@@ -89,18 +110,15 @@ class TokenWork {
       const double written = a.state(model_.precision, plan_.tensor).bytes_per_token;
       list_.add(Copy{2 * static_cast<double>(tokens_) * written}, layers);  // read and written
     }
-    chunk_tokens_ = prompt_ends_;
-    tokens_ = chunk_tokens_ + decode_tokens_;
-    if (tokens_ > 0) add_layers(group);
-    chunk_tokens_ = prompts;
     tokens_ = all;
+    pass(group, prompt_ends_);
   }
 
   void add_dense(const FeedForward& kind, std::int64_t width, int layers) {
     const auto [up, down] = feed_forward(model_.hidden, width, kind, plan_.tensor);
-    linear(up, tokens_, model_.precision.weights, layers);
+    linear(up, tokens_, model_.precision.weights, layers, Elementwise::Input::norm);
     elementwise(Elementwise::Kind::activation, kind.gated ? 3 : 2, down.k, layers);
-    linear(down, tokens_, model_.precision.weights, layers);
+    linear(down, tokens_, model_.precision.weights, layers, Elementwise::Input::activation);
   }
 
   void add_routed(const FeedForward& kind, int layers) {
@@ -114,7 +132,8 @@ class TokenWork {
     const std::int64_t routed_chunks = ranks_.alike() ? chunk_tokens_ * plan_.data : ranks_.chunks;
     const std::int64_t routed_decodes = ranks_.alike() ? decode_tokens_ * plan_.data : ranks_.decodes;
     const std::int64_t routed_tokens = routed_chunks + routed_decodes;
-    const double rows = fullest_rank(static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
+    const double rows = fullest_rank(coverage_, kind.experts,
+                                     static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
     const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks, routed_decodes);
     const std::int64_t input = kind.expert_input(model_.hidden);
     const auto [up, down] = feed_forward(input, kind.expert_width, kind, expert_shards(plan_));
@@ -124,7 +143,8 @@ class TokenWork {
     product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
     product.weights = precision.expert_weights();
     product.activations = inputs_of(precision, product.weights);
-    product.even = false;
+    product.dealt = coverage_.law == ExpertCoverage::Law::skewed ? GroupedGemm::Dealt::by_popularity
+                                                                 : GroupedGemm::Dealt::at_random;
 
     if (kind.latent > 0) linear({model_.hidden, kind.latent}, tokens_, precision.weights, layers);
     exchange(kind, layers);
@@ -170,6 +190,8 @@ class TokenWork {
   const double width_;  // bytes of a hidden element
   const ExpertCoverage& coverage_;
   const RankTokens ranks_;
+  const std::vector<PassingTokens> thinnings_;
+  const std::span<const std::int64_t> thinned_;  // tokens that pass the layers of each
   OperatorList list_;
 };
 
@@ -177,9 +199,9 @@ class TokenWork {
 
 std::vector<Operator> token_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens,
                                  std::int64_t decode_tokens, const ExpertCoverage& coverage, std::int64_t prompt_ends,
-                                 const RankTokens& ranks) {
+                                 const RankTokens& ranks, std::span<const std::int64_t> thinned) {
   if (chunk_tokens + decode_tokens == 0) return {};
-  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage, prompt_ends, ranks).operators();
+  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage, prompt_ends, ranks, thinned).operators();
 }
 
 }  // namespace llmscape::models

@@ -48,6 +48,11 @@ class Table : public CsvTable {
     if (power && limit)
       into_.power.push_back({std::move(what), time, Watts(*power), Watts(*limit), engine(), software()});
   }
+  void keep_module(LatentAttentionCase what, std::string projections, Seconds time) {
+    const auto power = positive(kPower), limit = positive(kPowerLimit);
+    if (power && limit)
+      into_.latent_power.push_back({std::move(what), std::move(projections), time, Watts(*power), Watts(*limit)});
+  }
   // Reports and returns false unless the row is one of `operation`.
   [[nodiscard]] bool is_of(std::string_view operation) const {
     if (text(kOperator) == operation) return true;
@@ -182,6 +187,34 @@ void read_latent_attention(const std::string& path, KernelTables& into, Diagnost
   }
 }
 
+// Watts of latent attention with its projections; the times of such modules are left out.
+void read_latent_power(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  enum Column { kFormat = kCommonColumns, kKvFormat, kProjections, kHeads, kSequences, kTokens, kCached };
+  Table table(path,
+              {{"mla_dtype"},
+               {"kv_cache_dtype"},
+               {"gemm_type"},
+               {"num_heads"},
+               {"batch_size"},
+               {"isl"},
+               {"step"},
+               {"model"},
+               {"architecture"},
+               {"tp_size"}},
+              into, diagnostics);
+  while (table.next()) {
+    const bool decode = table.text(kOperator) == "mla_generation_module";
+    const bool known = decode || table.is_of("mla_context_module");
+    const auto sequences = table.whole(kSequences, 1), tokens = table.whole(kTokens, 1),
+               cached = table.whole(kCached, 0), heads = table.whole(kHeads, 1);
+    const auto time = table.time();
+    if (known && sequences && tokens && cached && heads && time)
+      table.keep_module({*sequences, *tokens, *cached, *heads, decode, format_name(table.text(kFormat)),
+                         format_name(table.text(kKvFormat))},
+                        format_name(table.text(kProjections)), *time);
+  }
+}
+
 // Activations written in the format; their scales are known.
 void read_quantisation(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
   enum Column { kRows = kCommonColumns, kWidth, kFormat };
@@ -254,7 +287,8 @@ void read_library_collectives(const std::string& path, KernelTables& into, Diagn
 }  // namespace
 
 std::vector<KernelTableFormat> aiconfigurator_tables() {
-  return {{"AIConfigurator modules", {"architecture", "latency"}, leave_out},
+  return {{"AIConfigurator watts of latent attention", {"mla_dtype", "gemm_type", "power"}, read_latent_power},
+          {"AIConfigurator modules", {"architecture", "latency"}, leave_out},
           {"AIConfigurator latent attention", {"mla_dtype"}, read_latent_attention},
           {"AIConfigurator quantisation", {"quant_dtype"}, read_quantisation},
           {"AIConfigurator gemm", {"gemm_dtype"}, read_gemm},

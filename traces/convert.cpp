@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "base/temporary_file.hpp"
 #include "traces/compression.hpp"
 
 namespace llmscape::traces {
@@ -92,26 +91,6 @@ bool convert(TraceReader& trace, const std::filesystem::path& output, const Conv
                            [&file](std::string_view text) { file.append(text); }))
       return false;
     file.commit();
-  } catch (const std::runtime_error& failure) {
-    diagnostics.error(where, failure.what());
-    return false;
-  }
-  return true;
-}
-
-bool convert_to_stream(TraceReader& trace, std::FILE* stream, const Conversion& conversion, const SourceRange& where,
-                       Diagnostics& diagnostics) {
-  try {
-    TemporaryFile held;
-    if (!to_llmscape_jsonl(trace, conversion, where, diagnostics,
-                           [&held](std::string_view text) { held.append(text); }))
-      return false;
-    std::vector<char> piece(1 << 18);
-    for (std::uint64_t at = 0; at < held.size(); at += piece.size()) {
-      const auto size = std::min<std::uint64_t>(piece.size(), held.size() - at);
-      held.read(at, piece.data(), size);
-      std::fwrite(piece.data(), 1, size, stream);
-    }
   } catch (const std::runtime_error& failure) {
     diagnostics.error(where, failure.what());
     return false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -36,9 +35,5 @@ bool to_llmscape_jsonl(TraceReader& trace, const Conversion& conversion, const S
 // Memory does not grow with the trace, but for what its reader holds of it.
 bool convert(TraceReader& trace, const std::filesystem::path& output, const Conversion& conversion,
              const SourceRange& where, Diagnostics& diagnostics);
-
-// The same to a stream, as it is. What is not known to be whole yet waits in an unnamed temporary file.
-bool convert_to_stream(TraceReader& trace, std::FILE* stream, const Conversion& conversion, const SourceRange& where,
-                       Diagnostics& diagnostics);
 
 }  // namespace llmscape::traces

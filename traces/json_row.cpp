@@ -81,13 +81,12 @@ class TreeBuilder {
     return true;
   }
   bool parse_error(std::size_t read, const std::string&, const json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 9: syntax error ...; last read: '...'": the place
-    // is ours to tell, and what was read stands below the message.
-    std::string_view what = error.what();
-    if (const auto column = what.find("column "); column != what.npos) what.remove_prefix(what.find(": ", column) + 2);
-    what = what.substr(0, what.find("; last read"));
+    constexpr int kNumberOverflow = 406;  // nlohmann-json's "number overflow"
     const std::size_t begin = std::min(begin_of_next_token(), std::max<std::size_t>(read, 1) - 1);
-    row_.error({begin, std::max<std::size_t>(read, begin + 1) - begin}, fmt::format("not JSON: {}", what));
+    row_.error({begin, std::max<std::size_t>(read, begin + 1) - begin},
+               error.id == kNumberOverflow ? "this number is too large"
+               : read > row_.text().size() ? "not JSON: it ends too early"
+                                           : "not JSON from here on");
     return false;
   }
 

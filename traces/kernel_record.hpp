@@ -139,6 +139,14 @@ struct PowerReading {
   std::string engine{}, software{};  // as in Timed; with its version, as the file names it
 };
 
+// The same of a whole layer's latent attention: with its projections, whose weights have a format of their own.
+struct LatentModuleReading {
+  LatentAttentionCase what;
+  std::string projections;  // "bf16", "fp8_block", ...
+  Seconds time;             // of one pass, above 0
+  Watts power, limit;
+};
+
 // All that is known of one device: what calibration reads, whatever the file's format was. Each list is sorted by its
 // case and engine, and holds both once.
 struct KernelTables {
@@ -153,8 +161,9 @@ struct KernelTables {
   std::vector<TimedCollective> collective;
   std::vector<TimedCopy> copy;
   std::vector<TimedLaunch> launch;
-  std::vector<PowerReading> power;  // in the order of the files: one kernel may have been read twice
-  std::string device, software;     // as the files name them
+  std::vector<PowerReading> power;                // in the order of the files: one kernel may have been read twice
+  std::vector<LatentModuleReading> latent_power;  // likewise
+  std::string device, software;                   // as the files name them
   // What the times span, where the files say: "KERNEL_ONLY", or "CUDA_EVENT" (gaps between launches included).
   std::string clock;
   // The keys and values of attention kernels were still in L2 from the launch before.

@@ -84,8 +84,8 @@ std::optional<Profile> read_meta(const std::string& path, KernelTables& into, Di
     add_name(into.device, meta.at("gpu").get<std::string>());
     add_name(into.software, fmt::format("vLLM {}", meta.at("vllm_version").get<std::string>()));
     return Profile{rank, degrees};
-  } catch (const Json::exception& mistake) {
-    diagnostics.error(where, fmt::format("no meta.json of LLMServingSim's profiler: {}", mistake.what()));
+  } catch (const Json::exception&) {
+    diagnostics.error(where, "no meta.json of LLMServingSim's profiler: no JSON, or without its keys");
     return std::nullopt;
   }
 }

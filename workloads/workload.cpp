@@ -74,7 +74,7 @@ const Fields<WorkloadConfig>& workload_fields() {
         {{"text", Tokens::text}, {"random", Tokens::random}, {"skewed", Tokens::skewed}},
         "what prompts and answers are made of, which decides how many experts of a mixture a step touches: real "
         "text, whose tokens agree on experts; random token ids, as most benchmarks send, which spread evenly; or "
-        "tokens for which some experts are popular (Zipf)");
+        "tokens for which some experts are more popular than others, over a factor of 12");
     f.add_family("arrivals", &WorkloadConfig::arrivals, arrivals(), "when programs start");
     f.add_family("stream", &WorkloadConfig::stream, streams(), "what each program does");
     f.add_group("mixture", &WorkloadConfig::mixture, component_fields(), "several streams that share the arrivals");

@@ -28,7 +28,6 @@ struct DecodeRow {
 
 // Bounds and priors: fits of A100, H100 and H200 agree on them (docs: kernel model). The order is that of `form_of`.
 std::vector<FreeParameter> free_parameters(const Chip& chip, const DecodeKernel& kernel) {
-  const double memory = chip.hbm_bandwidth.value.si();
   std::vector<FreeParameter> all = {{"memory_efficiency", 0.4, 1.1, 0.82, 0.08},
                                     {"launch", 0.5e-6, 50e-6, 10e-6, 0.6},
                                     {"cta", 0.05e-6, 40e-6, 3.5e-6, 0.7},
@@ -41,8 +40,10 @@ std::vector<FreeParameter> free_parameters(const Chip& chip, const DecodeKernel&
     all.push_back({"compute_efficiency", 0.1, 1.3, 0.5, 0.5});
   }
   if (kernel.warm) {
-    all.push_back({"warm_bandwidth", memory / 4, 8 * memory, 1.3 * memory, 0.4});
-    all.push_back({"warm_share", 0.2, 1.5, 0.85, 0.3});
+    const double memory = chip.hbm_bandwidth.value.si();
+    const WarmCache supposed = supposed_warm_cache(chip);
+    all.push_back({"warm_bandwidth", memory / 4, 8 * memory, supposed.bandwidth.si(), 0.4});
+    all.push_back({"warm_share", 0.2, 1.5, supposed.held, 0.3});
   }
   return all;
 }
@@ -122,6 +123,8 @@ DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<D
 }
 
 }  // namespace
+
+WarmCache supposed_warm_cache(const Chip& chip) { return {1.3 * *chip.hbm_bandwidth, 0.85}; }
 
 std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& parameters,
                             const std::optional<WarmCache>& warm, std::span<const TimedDecodeAttention> records) {

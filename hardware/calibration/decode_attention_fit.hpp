@@ -26,6 +26,9 @@ DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<cons
 DecodeAttentionCalibration fit_latent_decodes(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
                                               bool warm);
 
+// What is supposed of keys and values left in L2 before any record was seen: the medians of the fit's priors.
+WarmCache supposed_warm_cache(const Chip& chip);
+
 // Times for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& parameters,
                             const std::optional<WarmCache>& warm,

@@ -11,6 +11,11 @@ namespace llmscape::hardware {
 struct ErrorSummary {
   std::size_t rows = 0;
   double mean = 0, median = 0, p95 = 0, bias = 0;  // 0 without rows
+
+  template <class Message>
+  void cross(Message& m) {
+    m(rows, mean, median, p95, bias);
+  }
 };
 ErrorSummary summarise(std::span<const double> predicted, std::span<const double> measured);
 

@@ -129,7 +129,8 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   up.experts_touched = std::min(touched(layer), static_cast<double>(up.rows));
   up.weights = up.activations = *format;
   if (layer.format == "int4" || layer.format == "mxfp4") up.activations = models::Format();  // W4A16
-  up.even = layer.routing == "balanced";
+  using Dealt = models::GroupedGemm::Dealt;
+  up.dealt = layer.routing == "balanced" ? Dealt::evenly : Dealt::by_popularity;
   up.n = 2 * width;
   up.k = layer.hidden;
   work.down = up;

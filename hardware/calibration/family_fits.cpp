@@ -127,13 +127,16 @@ std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& f
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
 
-std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format) const {
-  std::vector<traces::TimedExpertLayer> own, chosen;
+std::vector<traces::TimedExpertLayer> FamilyFits::expert_rows(const std::string& format) const {
+  std::vector<traces::TimedExpertLayer> own;
   std::ranges::copy_if(tables_.expert_layer, std::back_inserter(own),
                        [&](const auto& r) { return r.engine == engine_; });
   const bool own_rows = std::ranges::find(kOwnRowsAlone, engine_) != kOwnRowsAlone.end();
-  chosen = gated_layers(gpu, own, format, "balanced", own_rows ? Ranks::any : Ranks::with_all_experts);
-  chosen = sample(chosen);
+  return sample(gated_layers(gpu, own, format, "balanced", own_rows ? Ranks::any : Ranks::with_all_experts));
+}
+
+std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format) const {
+  const auto chosen = expert_rows(format);
   if (chosen.empty()) return std::nullopt;
   GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
   const std::optional<double> efficiency =
@@ -144,10 +147,18 @@ std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& fo
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
 
-std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std::string& kv) const {
+std::vector<traces::TimedPrefillAttention> FamilyFits::prompt_rows(const std::string& kv) const {
   std::vector<traces::TimedPrefillAttention> all = tables_.prefill_attention;
   std::erase_if(all, [](const auto& r) { return r.tokens == 1; });  // prompts of one token run as decodes
-  const auto chunks = attention_rows(all, kv);
+  return attention_rows(all, kv);
+}
+
+std::vector<traces::TimedDecodeAttention> FamilyFits::decode_rows(const std::string& kv) const {
+  return attention_rows(tables_.decode_attention, kv);
+}
+
+std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std::string& kv) const {
+  const auto chunks = prompt_rows(kv);
   if (chunks.empty()) return std::nullopt;
   const auto mixed = attention_rows(tables_.mixed_attention, kv);
   PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed);
@@ -157,7 +168,7 @@ std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std
 }
 
 std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::decodes(const std::string& kv) const {
-  const auto chosen = attention_rows(tables_.decode_attention, kv);
+  const auto chosen = decode_rows(kv);
   if (chosen.empty()) return std::nullopt;
   DecodeAttentionCalibration fit =
       fit_decode_attention(gpu, chosen, gpu.gemm.compute_efficiency, tables_.warm_attention);

@@ -49,18 +49,23 @@ class FamilyFits {
   [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> latent_prompts(const std::string& kv) const;
   [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> latent_decodes(const std::string& kv) const;
 
+  // The rows that the fits above take; products with a note where some do not count.
+  [[nodiscard]] std::pair<std::vector<traces::TimedGemm>, std::string> product_rows(const std::string& format) const;
+  [[nodiscard]] std::vector<traces::TimedExpertLayer> expert_rows(const std::string& format) const;
+  [[nodiscard]] std::vector<traces::TimedPrefillAttention> prompt_rows(const std::string& kv) const;
+  [[nodiscard]] std::vector<traces::TimedDecodeAttention> decode_rows(const std::string& kv) const;
+  [[nodiscard]] std::vector<traces::TimedLatentAttention> latent_rows(const std::string& kv, bool decode) const;
+
   // Formats that products and experts were timed in, and what stands for 16 bits: bf16, else fp16, else fp8.
   [[nodiscard]] std::vector<std::string> product_formats() const;
   [[nodiscard]] std::vector<std::string> expert_formats() const;
   [[nodiscard]] std::string base_format() const;
 
  private:
-  [[nodiscard]] std::pair<std::vector<traces::TimedGemm>, std::string> product_rows(const std::string& format) const;
   template <class Row>
   [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable) const;
   template <class Row>
   [[nodiscard]] std::vector<Row> attention_rows(const std::vector<Row>& all, const std::string& kv) const;
-  [[nodiscard]] std::vector<traces::TimedLatentAttention> latent_rows(const std::string& kv, bool decode) const;
 
   const traces::KernelTables& tables_;
   std::string engine_;

@@ -29,6 +29,11 @@ struct FittedParameter {
   bool at_bound = false;      // within 1 % of an end of its range
   // Otherwise the rows say nothing about it, and the value is the prior's.
   [[nodiscard]] bool identified() const { return standard_error <= 0.5 && !at_bound; }
+
+  template <class Message>
+  void cross(Message& m) {
+    m(name, value, standard_error, at_bound);
+  }
 };
 
 struct FitOutcome {

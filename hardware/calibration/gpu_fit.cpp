@@ -6,6 +6,7 @@
 #include "hardware/calibration/elementwise_fit.hpp"
 #include "hardware/calibration/family_fits.hpp"
 #include "hardware/calibration/fitted_group.hpp"
+#include "hardware/calibration/latent_power.hpp"
 #include "hardware/calibration/power_fit.hpp"
 #include "traces/engine_kernels.hpp"
 
@@ -282,8 +283,11 @@ class GpuFit {
     if (!fit) return;
     fit->parameters.source = fmt::format("{} on {}, {}: {}; link as it was", readings.front().software,
                                          fits_.tables().device, request_.records, summary_of(fit->report));
+    Gpu fitted = fits_.gpu;
+    fitted.energy = fit->parameters;
     groups_.set("energy", fitted_group(gpu_energy_fields(), std::move(fit->parameters)));
     reports_.push_back(std::move(fit->report));
+    if (auto latent = score_latent_power(fitted, fits_.tables().latent_power)) reports_.push_back(std::move(*latent));
   }
 
   [[nodiscard]] static std::vector<std::string> formats_of_kv(const std::string& base) {

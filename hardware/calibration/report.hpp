@@ -16,12 +16,22 @@ struct RegimeReport {
   ErrorSummary held_out;
   std::optional<double> half_width;        // of the 90 % interval of log(measured / predicted)
   std::vector<double> residual_quantiles;  // of log(measured / predicted): 0, 10, ... 100 %; empty: too few rows
+
+  template <class Message>
+  void cross(Message& m) {
+    m(name, held_out, half_width, residual_quantiles);
+  }
 };
 
 // One timed kernel, in seconds: what a fit that had not seen its shape says of it.
 struct RowReport {
   Regime regime = Regime::small;
   double measured = 0, held_out = 0;
+
+  template <class Message>
+  void cross(Message& m) {
+    m(regime, measured, held_out);
+  }
 };
 
 // How well one operator family was calibrated: what the accuracy page shows.
@@ -36,6 +46,11 @@ struct FamilyReport {
   std::vector<RegimeReport> regimes;
   std::vector<RowReport> rows;        // in the order of the records
   std::vector<std::string> warnings;  // parameters that the rows do not identify, and the like
+
+  template <class Message>
+  void cross(Message& m) {
+    m(engine, family, form, data, fitted, in_sample, held_out, half_width, regimes, rows, warnings);
+  }
 };
 
 }  // namespace llmscape::hardware

@@ -61,8 +61,17 @@ std::array<Tag, kOperatorFamilies> DataflowDevice::provenance() const {
   const Tag channel = streams ? weaker(tiers.hbm_bandwidth.tag, tiers.hbm_efficiency.tag) : tiers.sram_bandwidth.tag;
   const Tag memory = weaker(channel, fabric.fill.tag);
   const Tag compute = weaker(fabric.peak.tag, fabric.compute_efficiency.tag);
-  return {memory,  weaker(memory, fabric.routed_layer.tag), compute, memory, compute, fabric.link_bandwidth.tag, memory,
-          call.tag};
+  return {memory,  weaker(memory, fabric.routed_layer.tag),
+          compute, memory,
+          compute, fabric.link_bandwidth.tag,
+          memory,  *per_request > Seconds() ? weaker(call.tag, per_request.tag) : call.tag};
+}
+
+std::vector<HostDriven> DataflowDevice::hosts(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  if (*per_request == Seconds()) return {};
+  HostParameters host;
+  host.per_request = *per_request;
+  return {{host, false, model, plan}};
 }
 
 std::unique_ptr<StepModel> DataflowDevice::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
@@ -80,6 +89,8 @@ const Fields<DataflowDevice>& dataflow_fields() {
     f.add_group("shapes", &D::shapes, static_shapes_fields(), "the shapes that graphs are compiled for");
     f.add("hardware_loop", &D::hardware_loop, "the layers of a step are one call; otherwise each section is");
     f.add("call", &D::call, "starting one call").required().at_least(0);
+    f.add("per_request", &D::per_request, "of the host, for each sequence of a step: its tokens drawn and handed on")
+        .at_least(0);
     f.add("streams_embedding", &D::streams_embedding,
           "a step reads the whole input embedding with the head, not one row per token");
     f.add("idle_power", &D::idle, "power when idle").required().at_least(0);

@@ -23,6 +23,7 @@ struct DataflowDevice final : Device {
   StaticShapes shapes;
   bool hardware_loop = true;       // the layers of a step are one call; else each section is
   Sourced<Seconds> call;           // starting one
+  Sourced<Seconds> per_request;    // of the host, for each sequence of a step: its tokens drawn and handed on
   bool streams_embedding = false;  // a step reads the whole input embedding, not a row per token
   Sourced<Watts> idle;
   DataflowEnergy energy;
@@ -40,6 +41,7 @@ struct DataflowDevice final : Device {
   [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
+  [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;
 };

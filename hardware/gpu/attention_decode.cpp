@@ -18,60 +18,71 @@ constexpr double kFullShare = 0.8;  // above this share of the multiprocessors t
 constexpr double kSplitSlots = 2;   // thread blocks a multiprocessor that FlashAttention 2 splits KV for
 constexpr double kActivationBytes = 2;
 
-// Thread blocks for each of `work` sequences and KV heads, to fill `slots`.
-double splits(double work, double slots, double context) {
-  if (work > kFullShare * slots) return 1;
-  return std::max(1.0, std::min({std::floor(slots / work), std::floor(context / kKeyBlock), kMostSplits}));
-}
-
 // Seconds for a byte of the cache, of which a share is found in L2.
-double seconds_per_byte(const Chip& chip, double bandwidth, double kv_bytes, const std::optional<WarmCache>& warm) {
-  if (!warm) return 1 / bandwidth;
-  const double hits = l2_hits(chip, kv_bytes, warm->held);
-  return (1 - hits) / bandwidth + hits / warm->bandwidth.si();
+double seconds_per_byte(const Chip& chip, double bandwidth, double kv_bytes, const WarmCache& warm) {
+  const double hits = l2_hits(chip, kv_bytes, warm.held);
+  return (1 - hits) / bandwidth + hits / warm.bandwidth.si();
 }
 
 }  // namespace
 
-KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p, const models::DecodeAttention& a,
-                                 const std::optional<WarmCache>& warm) {
-  if (a.sequences <= 0) return {};
-  const double sms = static_cast<double>(*chip.multiprocessors);
-  const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
-  const double sequences = static_cast<double>(a.sequences), queries = static_cast<double>(a.tokens_per_sequence);
-  const double entries = static_cast<double>(a.attended.sum);
-  const double mean = entries / sequences;
-  // Width of a query against a key, of a value, and of what is stored per entry and KV head.
-  const double score_width = a.head_dim, value_width = a.value_width();
-  const double entry_bytes = a.stored_bytes();
+DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttentionParameters& p,
+                                         const models::DecodeAttention& of)
+    : chip_(&chip), sms_(static_cast<double>(*chip.multiprocessors)),
+      bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()), seconds_per_byte_(1 / bandwidth_),
+      cta_bandwidth_(p.cta_bandwidth.si()), cta_(p.cta.si()), sequences_(static_cast<double>(of.sequences)),
+      queries_(static_cast<double>(of.tokens_per_sequence)), kv_heads_(of.kv_heads), work_(sequences_ * of.kv_heads),
+      entry_bytes_(of.stored_bytes()) {
+  // Width of a query against a key, and of a value.
+  const double score_width = of.head_dim, value_width = of.value_width();
+  const bool grouped = of.heads > of.kv_heads;
+  const double slots = !p.packing ? sms_ : grouped ? kSplitSlots * sms_ : 0;
+  most_splits_ = work_ > kFullShare * slots ? 1 : std::min(std::floor(slots / work_), kMostSplits);
+  rows_bytes_ = sequences_ * queries_ * of.heads * (score_width + value_width) * kActivationBytes;
+  rows_seconds_ = rows_bytes_ / bandwidth_;
+  row_flops_ = 2 * (score_width + value_width) * (kRowBlock * std::ceil(queries_ * of.heads / of.kv_heads / kRowBlock));
+  tile_rate_ = p.compute_efficiency * chip.peak_bf16.value.si();
+  pair_flops_ = 2 * of.heads * (score_width + value_width);
+  causal_pairs_ = sequences_ * queries_ * (queries_ - 1) / 2;
+  const bool copies = p.packing && grouped && sequences_ > 1 && of.kv_heads > 1;
+  const double packing = copies ? p.packing->si() : 0;
+  unsplit_kernel_ = p.launch.si() + packing;
+  split_kernel_ = p.launch.si() + p.split.si() + packing;
+  if (p.tail_bandwidth) tail_bandwidth_ = p.tail_bandwidth->si();
+}
 
-  const double work = sequences * a.kv_heads;
-  const bool grouped = a.heads > a.kv_heads;
-  const double slots = !p.packing ? sms : grouped ? kSplitSlots * sms : 0;
-  const double parts = splits(work, slots, mean);
-  const double blocks = work * parts;
-  const double kv_bytes = entries * a.kv_heads * entry_bytes;
-  const double memory = std::max(kv_bytes * seconds_per_byte(chip, bandwidth, kv_bytes, warm),
-                                 kv_bytes / (std::min(blocks, sms) * p.cta_bandwidth.si()));
-  const double group_rows = kRowBlock * std::ceil(queries * a.heads / a.kv_heads / kRowBlock);
-  const double compute = 2 * (score_width + value_width) * group_rows * entries * a.kv_heads /
-                         (p.compute_efficiency * chip.peak_bf16.value.si()) / std::min(1.0, blocks / sms);
-  const double scheduling = std::max(0.0, blocks / sms - 1) * p.cta.si();
+double DecodeAttentionForm::splits(double context) const {
+  if (most_splits_ <= 1) return 1;
+  // Rounded down: no context is below 0.
+  return std::max(1.0, std::min(most_splits_, static_cast<double>(static_cast<std::int64_t>(context / kKeyBlock))));
+}
+
+KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std::optional<WarmCache>& warm) const {
+  const double entries = static_cast<double>(attended.sum), mean = entries / sequences_;
+  const double parts = splits(mean), blocks = work_ * parts;
+  const double kv_bytes = entries * kv_heads_ * entry_bytes_;
+  const double per_byte = warm ? seconds_per_byte(*chip_, bandwidth_, kv_bytes, *warm) : seconds_per_byte_;
+  const double memory = std::max(kv_bytes * per_byte, kv_bytes / (std::min(blocks, sms_) * cta_bandwidth_));
+  const double compute = row_flops_ * entries * kv_heads_ / tile_rate_ / std::min(1.0, blocks / sms_);
+  const double scheduling = std::max(0.0, blocks / sms_ - 1) * cta_;
   const double body =
       std::cbrt(scheduling * scheduling * scheduling + memory * memory * memory + compute * compute * compute);
 
-  const double longest = static_cast<double>(a.attended.max);
-  const double chain = longest * entry_bytes / (splits(work, slots, longest) * p.cta_bandwidth.si());
-  const double tail = parts > 1 ? 0 : attention_tail(p, a).si();
-  const double rows_bytes = sequences * queries * a.heads * (score_width + value_width) * kActivationBytes;
+  const double longest = static_cast<double>(attended.max);
+  const double chain = longest * entry_bytes_ / (splits(longest) * cta_bandwidth_);
+  const double tail = parts > 1 || tail_bandwidth_ == 0 ? 0 : (longest - mean) * entry_bytes_ / tail_bandwidth_;
+  const double seconds =
+      (parts > 1 ? split_kernel_ : unsplit_kernel_) + body + std::max(tail, chain - body) + rows_seconds_;
+  const Flops flops(pair_flops_ * (queries_ * entries - causal_pairs_));
+  return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes_)};
+}
 
-  const bool copies = p.packing && grouped && sequences > 1 && a.kv_heads > 1;
-  const double seconds = p.launch.si() + (parts > 1 ? p.split.si() : 0) + (copies ? p.packing->si() : 0) + body +
-                         std::max(tail, chain - body) + rows_bytes / bandwidth;
-  const double pairs = queries * entries - sequences * queries * (queries - 1) / 2;
-  const Flops flops(2 * a.heads * (score_width + value_width) * pairs);
-  const double factor = p.correction && a.kernel == p.kernel ? p.correction->factor(features_of(a)) : 1;
-  return {Seconds(factor * seconds), flops, flops, Bytes(kv_bytes + rows_bytes)};
+KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p, const models::DecodeAttention& a,
+                                 const std::optional<WarmCache>& warm) {
+  if (a.sequences <= 0) return {};
+  KernelCost cost = DecodeAttentionForm(chip, p, a).cost(a.attended, warm);
+  if (p.correction && a.kernel == p.kernel) cost.time *= p.correction->factor(features_of(a));
+  return cost;
 }
 
 Seconds attention_tail(const DecodeAttentionParameters& p, const models::DecodeAttention& a) {

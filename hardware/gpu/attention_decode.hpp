@@ -45,4 +45,31 @@ Seconds attention_tail(const DecodeAttentionParameters&, const models::DecodeAtt
 KernelCost decode_attention_cost(const Chip&, const DecodeAttentionParameters&, const models::DecodeAttention&,
                                  const std::optional<WarmCache>& warm = {});
 
+// The same, without its correction, for steps that differ in nothing but what they attend to: the rest is worked out
+// once. `of` has sequences, and a head.
+class DecodeAttentionForm {
+ public:
+  DecodeAttentionForm(const Chip&, const DecodeAttentionParameters&, const models::DecodeAttention& of);
+  [[nodiscard]] KernelCost cost(const models::Attended&, const std::optional<WarmCache>& warm = {}) const;
+
+ private:
+  // Thread blocks for each sequence and KV head, to fill the multiprocessors.
+  [[nodiscard]] double splits(double context) const;
+
+  const Chip* chip_;
+  double sms_, bandwidth_, seconds_per_byte_, cta_bandwidth_, cta_;
+  double sequences_, queries_, kv_heads_;
+  double work_;         // sequences x KV heads
+  double most_splits_;  // that the multiprocessors have room for; 1: KV is not split
+  double entry_bytes_;  // stored of an entry and KV head
+  double rows_bytes_;   // queries and outputs
+  double rows_seconds_;
+  double row_flops_;                      // of all rows of a tile with an entry and KV head
+  double tile_rate_;                      // FLOP per second
+  double pair_flops_;                     // of all heads
+  double causal_pairs_;                   // that the queries of one step leave out among themselves
+  double split_kernel_, unsplit_kernel_;  // fixed times
+  double tail_bandwidth_ = 0;             // 0: no tail
+};
+
 }  // namespace llmscape::hardware

@@ -31,6 +31,9 @@ const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwi
     case Kind::activation:
     case Kind::router:
     case Kind::permute: break;
+    case Kind::scores:
+      if (p.add) return &*p.add;
+      break;
     case Kind::quantise:
       if (p.quantise) return &*p.quantise;
       break;

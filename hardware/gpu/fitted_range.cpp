@@ -54,6 +54,7 @@ bool FittedRange::check_sparse(const models::PrefillAttention& shape) {
 
 bool FittedRange::check(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
   if (runs_sparse(shape, chunks)) return check_sparse(shape);
+  if (chunks.empty()) return true;
   const auto& fit = gpu_.prefill_attention_of(shape);
   const auto outside = std::ranges::find_if(chunks, [&](const models::PrefillChunk& chunk) {
     return chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context;
@@ -84,6 +85,29 @@ bool FittedRange::check(const models::AnyOperator& op) {
   if (std::string& text = first(OperatorFamily::collective); text.empty())
     text = fmt::format("a collective over {} devices that was not measured", c->ranks);
   return false;
+}
+
+namespace {
+
+constexpr unsigned kStateBit = 1U << kOperatorFamilies;
+
+constexpr unsigned bit(OperatorFamily family) { return 1U << static_cast<unsigned>(family); }
+
+}  // namespace
+
+unsigned FittedRange::bit_of(const models::AnyOperator& op) {
+  if (std::holds_alternative<models::Gemm>(op)) return bit(OperatorFamily::gemm);
+  if (std::holds_alternative<models::GroupedGemm>(op)) return bit(OperatorFamily::grouped_gemm);
+  if (std::holds_alternative<models::PrefillAttention>(op)) return bit(OperatorFamily::prefill_attention);
+  if (std::holds_alternative<models::DecodeAttention>(op)) return bit(OperatorFamily::decode_attention);
+  return std::holds_alternative<models::StateUpdate>(op) ? kStateBit : bit(OperatorFamily::collective);
+}
+
+unsigned FittedRange::noted() const {
+  unsigned bits = unknown_state_.empty() ? 0 : kStateBit;
+  for (unsigned family = 0; family < first_.size(); ++family)
+    if (!first_[family].empty()) bits |= 1U << family;
+  return bits;
 }
 
 std::vector<std::string> FittedRange::warnings() const {

@@ -20,6 +20,10 @@ class FittedRange {
   // One layer over `chunks`, which stand in for those of `shape`.
   bool check(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks);
   [[nodiscard]] std::vector<std::string> warnings() const;
+  // A bit for each kind of warning that operators leave, and those that were left: prices that are kept for several say
+  // with them which of theirs were outside.
+  static unsigned bit_of(const models::AnyOperator& op);
+  [[nodiscard]] unsigned noted() const;
 
  private:
   std::string& first(OperatorFamily family) { return first_[static_cast<std::size_t>(family)]; }

@@ -2,6 +2,7 @@
 #include "hardware/gpu/gemm.hpp"
 
 #include "hardware/gpu/correction_features.hpp"
+#include "models/expert_coverage.hpp"
 
 #include <algorithm>
 #include <array>
@@ -74,10 +75,25 @@ class MainKernel {
       l2_bandwidth_, bytes_, weight_bytes_, activation_bytes_;
 };
 
+// The mean of ceil(x) where logarithms of x are spread evenly over kPopularityRange around this mean of x:
+// sum over j >= 0 of P(x > j).
+double mean_ceil(double mean) {
+  constexpr double kLargeMean = 16;  // beyond it the last one is half full
+  if (mean > kLargeMean) return mean + 0.5;
+  const double spread = std::log(models::kPopularityRange);
+  const double most = mean * spread / (1 - 1 / models::kPopularityRange);
+  double sum = 1;
+  for (double j = 1; j < most; ++j) sum += std::min(1.0, std::log(most / j) / spread);
+  return sum;
+}
+
 // Tiles that the rows of an expert take in the mean. Rows that routing deals out fill the last tile by half: tables of
 // experts with skewed rows are up to 60 % above those with even ones where these just fill a tile.
 double row_tiles(const models::GroupedGemm& g, double rows_of_expert, int tile_rows) {
-  return g.even ? ceil_div(rows_of_expert, tile_rows) : std::max(1.0, rows_of_expert / tile_rows + 0.5);
+  using Dealt = models::GroupedGemm::Dealt;
+  const double tiles = rows_of_expert / tile_rows;
+  if (g.dealt == Dealt::evenly) return std::ceil(tiles);
+  return g.dealt == Dealt::by_popularity ? mean_ceil(tiles) : std::max(1.0, tiles + 0.5);
 }
 
 KernelCost cost_of(const Chip& chip, FlopsPerSecond peak, double seconds, double flops, double bytes) {

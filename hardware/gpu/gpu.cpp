@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/gpu.hpp"
 
+#include "hardware/gpu/carried_spread.hpp"
 #include "hardware/gpu/gpu_step_model.hpp"
+#include "hardware/gpu/timed_clocks.hpp"
 #include "hardware/power_cap.hpp"
 #include "models/format.hpp"
+
+#include <algorithm>
 
 namespace llmscape::hardware {
 namespace {
@@ -52,6 +56,7 @@ Gpu Gpu::of_engine(const std::string& whose) const {
   if (set == kernel_sets.end()) return gpu;
   const KernelSet& own = set->second;
   gpu.engine = whose;
+  gpu.quantises_in = own.quantises_in;
   if (own.gemm) gpu.gemm = *own.gemm;
   if (own.expert_gemm) gpu.expert_gemm = own.expert_gemm;
   if (own.prefill_attention) gpu.prefill_attention = *own.prefill_attention;
@@ -67,6 +72,12 @@ Gpu Gpu::of_engine(const std::string& whose) const {
     gpu.links.collectives.insert(gpu.links.collectives.end(), own.collectives.begin(), own.collectives.end());
   }
   return gpu;
+}
+
+bool Gpu::fused(const models::Elementwise& kernel) const {
+  using Input = models::Elementwise::Input;
+  if (kernel.input == Input::elsewhere) return false;
+  return std::ranges::find(quantises_in, kernel.input == Input::norm ? "norm" : "activation") != quantises_in.end();
 }
 
 std::shared_ptr<const Device> Gpu::with_kernels_of(const std::string& whose) const {
@@ -105,7 +116,7 @@ Joules Gpu::work_of_attention(const KernelCost& cost) const {
 }
 
 PowerModel Gpu::power() const {
-  PowerModel power{energy.active, energy.memory, energy.link, {}, clock * energy_of_operation(clock)};
+  PowerModel power{energy.active, energy.memory, energy.link};
   if (energy.measured_limit) power.most = *energy.measured_limit - *idle;
   return power;
 }
@@ -139,18 +150,34 @@ std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
       &elementwise.residuals,
       &host.residuals};
   std::array<Spread, kOperatorFamilies> spreads;
-  for (std::size_t family = 0; family < spreads.size(); ++family)
-    spreads[family] = spread_of(tags[family], *known[family]);
+  for (std::size_t family = 0; family < spreads.size(); ++family) {
+    const Residuals& residuals = *known[family];
+    const bool timed = !(residuals.small.empty() && residuals.medium.empty() && residuals.large.empty());
+    const bool carried = !timed && tags[family] == Tag::assumed;
+    spreads[family] =
+        carried ? carried_spread(static_cast<OperatorFamily>(family)) : spread_of(tags[family], residuals);
+  }
   return spreads;
 }
 
 std::unique_ptr<StepModel> Gpu::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                      const Settings& settings) const {
-  const auto at_clock = [gpu = of_engine(settings.engine), model, plan,
-                         settings](double share) -> std::unique_ptr<StepModel> {
-    return std::make_unique<GpuStepModel>(gpu.at_clock(share * gpu.clock), model, plan, settings);
+  const auto priced = [model, plan, settings](const Gpu& gpu, double at) -> std::unique_ptr<StepModel> {
+    return std::make_unique<GpuStepModel>(std::make_shared<GpuPrices>(gpu.at_clock(at), model, plan, settings));
   };
-  return under_power_limit(at_clock, limit() - *idle, plan.devices());
+  const Gpu own = of_engine(settings.engine);
+  AtClock clocked = [priced, own](double share) { return priced(own, share * own.clock); };
+  if (energy.measured_limit) {
+    Gpu unlimited = own;
+    unlimited.energy.measured_limit.reset();
+    auto timed = std::make_shared<TimedClocks>([priced, unlimited](double at) { return priced(unlimited, at); },
+                                               *energy.measured_limit - *idle, plan.devices());
+    clocked = [priced, own, timed](double share) {
+      const double at = share * own.clock;
+      return at < 1 ? hardware::at_clock(timed, at) : priced(own, at);
+    };
+  }
+  return under_power_limit(std::move(clocked), limit() - *idle, plan.devices());
 }
 
 Gpu Gpu::at_clock(double share) const {
@@ -223,6 +250,10 @@ const Fields<Gpu>& gpu_fields() {
         "layers with a recurrent state, by its form (mamba2, gated_delta, kimi_delta); others are assumed, with "
         "a warning");
     f.add_group("elementwise", &Gpu::elementwise, elementwise_fields(), "kernels that stream activations").required();
+    f.add("quantises_in", &Gpu::quantises_in,
+          "kernels that write narrow inputs of GEMMs themselves, with one scale a tensor or a token; absent: none, and "
+          "quantisation is a kernel of its own")
+        .one_of({"norm", "activation"});
     f.add(
         "engine", &Gpu::engine,
         "the serving engine whose kernels its own fits are (vllm, tensorrt_llm, sglang); empty: of none in particular");

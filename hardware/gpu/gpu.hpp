@@ -49,6 +49,12 @@ struct Gpu final : Device, Chip, PowerRange {
   // Kernels of layers with a recurrent state, by its form (models::kStateFormNames); others are assumed.
   std::map<std::string, StateKernels> state_kernels;
 
+  // Kernels that write the narrow inputs of GEMMs themselves, where one scale belongs to a tensor or a token: "norm",
+  // "activation". Behind all others quantisation is a kernel of its own.
+  std::vector<std::string> quantises_in;
+  // Whether the kernel does not run because the one before it has done its work.
+  [[nodiscard]] bool fused(const models::Elementwise& kernel) const;
+
   // The serving engine whose kernels all these are; empty: of none in particular. Those of others, by the engine.
   std::string engine;
   std::map<std::string, KernelSet> kernel_sets;
@@ -93,6 +99,7 @@ struct Gpu final : Device, Chip, PowerRange {
   }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] bool takes_adapters() const override { return true; }
+  [[nodiscard]] bool takes_execution() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
   [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec& model,

@@ -13,10 +13,11 @@ bool latent(const models::LayerGroup& group) { return std::holds_alternative<mod
 
 }  // namespace
 
-GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
-                           const Device::Settings& settings)
-    : gpu_(gpu), model_(model), plan_(plan), latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)),
-      range_(gpu_), tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
+GpuPrices::GpuPrices(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
+                     const Device::Settings& settings)
+    : gpu_(gpu), rates_{*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, power_(gpu_.power()), model_(model), plan_(plan),
+      latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)),
+      tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
   std::vector<models::TokenChange> changes;
   for (const models::LayerGroup& group : model.groups)
     if (std::ranges::find(changes, group.change) == changes.end()) changes.push_back(group.change);
@@ -25,13 +26,10 @@ GpuStepModel::GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const
     std::erase_if(part.groups, [&](const models::LayerGroup& group) { return group.change != change; });
     add_layers(part, change);
   }
-  gpu_.decode_attention.correction.reset();
-  for (auto* by_format : {&gpu_.decode_attention_by_kv, &gpu_.latent_decode_attention})
-    for (auto& [kv, parameters] : *by_format) parameters.correction.reset();
 }
 
 // The attention work of one decode names the shapes of every layer; that of one chunk names them in the same order.
-void GpuStepModel::add_layers(const models::ModelSpec& part, const models::TokenChange& change) {
+void GpuPrices::add_layers(const models::ModelSpec& part, const models::TokenChange& change) {
   const auto laws = models::kv_laws(model_);
   const std::vector<models::Attended> attended(models::kv_laws(part).size(), {1, 1});
   const std::size_t first = attention_.size();
@@ -39,9 +37,16 @@ void GpuStepModel::add_layers(const models::ModelSpec& part, const models::Token
     const auto& decode = std::get<models::DecodeAttention>(op.what);
     const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
     const DecodeAttentionParameters& fit = gpu_.decode_attention_of(decode);
-    attention_.push_back(
-        {{}, {}, &gpu_.prefill_attention, decode, &fit, static_cast<std::size_t>(law), op.count, {}, change});
-    if (fit.correction && decode.kernel == fit.kernel) attention_.back().decode_correction.emplace(*fit.correction);
+    attention_.push_back({{},
+                          {},
+                          &gpu_.prefill_attention,
+                          decode,
+                          &fit,
+                          DecodeTable(gpu_, fit),
+                          static_cast<std::size_t>(law),
+                          op.count,
+                          change,
+                          {}});
   }
   if (latent_ || change.passed_by_last_only) return;
   const auto chunk_work = models::attention_work(part, plan_, {kProbeChunk, 0, 1, {}});
@@ -52,22 +57,81 @@ void GpuStepModel::add_layers(const models::ModelSpec& part, const models::Token
   }
 }
 
-StepPhases GpuStepModel::phases(const models::Batch& batch) {
-  PartCost part;
-  const std::int64_t chunk_tokens = batch.prefill_tokens();
-  const std::int64_t decode_tokens = batch.decode_tokens();
-  if (chunk_tokens + decode_tokens > 0) {
-    const std::int64_t decoded = chunk_tokens > 0 ? decode_tokens : decode_tokens + batch.padding;
-    part = tables_.token_part(chunk_tokens, decoded, batch.prompt_ends(), batch.ranks);
-    if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
-    part += tables_.logit_part(batch.logit_rows());
-    tables_.add_states(part, batch);
-    add_attention(part, batch);
-  }
-  return phases_of(part, {*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, gpu_.power(), plan_.devices());
+PartCost GpuPrices::known_part(const models::Batch& batch) {
+  const std::int64_t chunk_tokens = batch.prefill_tokens(), decoded = decoded_tokens(batch);
+  PartCost part = tables_.token_part(chunk_tokens, decoded, batch);
+  if (batch.adapters > 0) part += tables_.adapter_part(chunk_tokens + decoded, batch.adapters);
+  tables_.add_logits(part, batch);
+  tables_.add_states(part, batch);
+  if (part.outside != 0) note(part.outside, batch);
+  return part;
 }
 
-void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
+std::int64_t GpuPrices::decoded_tokens(const models::Batch& batch) {
+  return batch.prefill_tokens() > 0 ? batch.decode_tokens() : batch.decode_tokens() + batch.padding;
+}
+
+void GpuPrices::note(unsigned outside, const models::Batch& batch) {
+  if ((outside & ~range_->noted()) == 0) return;
+  for (const models::Operator& op : tables_.operators(batch, batch.prefill_tokens(), decoded_tokens(batch)))
+    range_->check(op.what);
+}
+
+StepPhases GpuPrices::phases(const models::Batch& batch, FittedRange& range) {
+  range_ = &range;
+  PartCost part;
+  if (batch.tokens() > 0) {
+    part = known_part(batch);
+    add_attention(part, batch);
+    tables_.add_execution(part, batch);
+  }
+  return phases_of(part, rates_, power_, plan_.devices());
+}
+
+StepCost GpuPrices::step(const models::Batch& batch, FittedRange& range) {
+  if (!batch.chunks.empty() || batch.decodes == 0 || !batch.ranks.alike() || tables_.adds_execution())
+    return cost_of(phases(batch, range));
+  range_ = &range;
+  const DecodeStep& known = decode_step(batch);
+  if (known.outside != 0) note(known.outside, batch);
+  FamilyCost attention = known.attention;
+  Flops flops = known.flops;
+  Seconds extrapolated = known.extrapolated;
+  for (AttentionLayers& layers : attention_) {
+    layers.decode.sequences = batch.decodes;
+    layers.decode.tokens_per_sequence = batch.tokens_per_decode;
+    layers.decode.attended = batch.attended[layers.law];
+    const KernelCost kernel = layers.decodes.cost(layers.decode);
+    const Seconds before = attention.time;
+    attention.add(kernel, gpu_.work_of_attention(kernel), layers.count);
+    flops += layers.count * kernel.flops;
+    if (!range_->check(layers.decode, *layers.decode_fit)) extrapolated += attention.time - before;
+  }
+  constexpr auto kFamily = OperatorFamily::decode_attention;
+  StepCost cost = known.others.with(
+      attention.time > Seconds() ? phase_of(kFamily, attention, rates_, power_, plan_.devices()) : Phase());
+  cost.flops = flops;
+  cost.extrapolated = extrapolated;
+  return cost;
+}
+
+const GpuPrices::DecodeStep& GpuPrices::decode_step(const models::Batch& batch) {
+  const auto decodes = static_cast<std::size_t>(batch.decodes);
+  if (decodes >= decode_steps_.size()) decode_steps_.resize(decodes + 1);
+  std::optional<DecodeStep>& known = decode_steps_[decodes];
+  if (known && known->holds(batch)) return *known;
+  PartCost part = known_part(batch);
+  constexpr auto kFamily = OperatorFamily::decode_attention;
+  const FamilyCost attention = part.family(static_cast<std::size_t>(kFamily));
+  part.by_family[static_cast<std::size_t>(kFamily)] = Seconds();
+  for (const AttentionLayers& layers : attention_) range_->check(layers.prefill, {});  // notes unknown kernels
+  known.emplace(DecodeStep{batch.tokens_per_decode, batch.late, batch.padding, batch.adapters, attention,
+                           CostWithout(phases_of(part, rates_, power_, plan_.devices()), kFamily), part.flops,
+                           part.extrapolated, part.outside});
+  return *known;
+}
+
+void GpuPrices::add_attention(PartCost& part, const models::Batch& batch) {
   if (latent_ && !batch.chunks.empty()) part += priced(models::attention_work(model_, plan_, {batch.chunks, 0, 1, {}}));
   const std::span<const models::PrefillChunk> chunks = latent_ ? std::span<const models::PrefillChunk>() : batch.chunks;
   for (AttentionLayers& layers : attention_) {
@@ -85,47 +149,63 @@ void GpuStepModel::add_attention(PartCost& part, const models::Batch& batch) {
     const Seconds prefill = part.of(OperatorFamily::prefill_attention);
     const Seconds decode = part.of(OperatorFamily::decode_attention);
     add_attention(part, layers, prompts);
-    if (!range_.check(layers.prefill, prompts))
+    if (!range_->check(layers.prefill, prompts))
       part.extrapolated += part.of(OperatorFamily::prefill_attention) - prefill;
-    if (!range_.check(layers.decode, *layers.decode_fit))
+    if (!range_->check(layers.decode, *layers.decode_fit))
       part.extrapolated += part.of(OperatorFamily::decode_attention) - decode;
   }
 }
 
-// The chunks as these layers have them before what their budget has dropped.
-std::span<const models::PrefillChunk> GpuStepModel::seen(const AttentionLayers& layers,
-                                                         std::span<const models::PrefillChunk> chunks) {
-  if (!layers.change.budget.each_chunk) return chunks;
+// The chunks as these layers have them: the tokens that pass them, before what their budget has dropped.
+std::span<const models::PrefillChunk> GpuPrices::seen(const AttentionLayers& layers,
+                                                      std::span<const models::PrefillChunk> chunks) {
+  if (!layers.change.budget.each_chunk && !layers.change.passing.limits()) return chunks;
   seen_.assign(chunks.begin(), chunks.end());
-  for (models::PrefillChunk& chunk : seen_) chunk.cached = layers.change.cached(chunk.cached);
+  for (models::PrefillChunk& chunk : seen_) {
+    chunk.tokens = layers.change.passing.of(chunk.tokens);
+    chunk.cached = layers.change.cached(chunk.cached);
+  }
   return seen_;
 }
 
-void GpuStepModel::add_attention(PartCost& part, AttentionLayers& layers,
-                                 std::span<const models::PrefillChunk> chunks) const {
+void GpuPrices::add_attention(PartCost& part, AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) {
   const bool sparse = runs_sparse(layers.prefill, chunks);
-  KernelCost prefill = sparse ? sparse_attention_cost(gpu_, layers.prefill, chunks)
-                              : prefill_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks);
+  KernelCost prefill = sparse ? sparse_attention_cost(gpu_, layers.prefill, chunks) : prompt_cost(layers, chunks);
   KernelCost decode;
   if (layers.decode.sequences > 0 && !chunks.empty() && layers.prefill_fit->takes_decodes && !sparse) {
     // One kernel: what the decodes add to it is theirs.
     decode = mixed_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks, layers.decode) - prefill;
     decode.time += attention_tail(*layers.decode_fit, layers.decode);
   } else {
-    decode = decode_attention_cost(gpu_, *layers.decode_fit, layers.decode);
-    if (layers.decode.sequences > 0 && layers.decode_correction)
-      decode.time *= layers.decode_correction->factor(layers.decode);
+    decode = layers.decodes.cost(layers.decode);
   }
   if (layers.prefill.estimate_queries > 0 && !sparse) prefill += selection_cost(gpu_, layers.prefill, chunks);
   part.add(OperatorFamily::prefill_attention, prefill, gpu_.work_of_attention(prefill), layers.count);
   part.add(OperatorFamily::decode_attention, decode, gpu_.work_of_attention(decode), layers.count);
 }
 
-PartCost GpuStepModel::priced(const std::vector<models::Operator>& operators) {
+// Of a dense kernel.
+KernelCost GpuPrices::prompt_cost(AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) const {
+  constexpr std::int64_t kMostKept = 1 << 14;  // tokens; longer ones are rare
+  if (chunks.empty()) return {};
+  const models::PrefillChunk& first = chunks.front();
+  if (chunks.size() > 1 || first.cached > 0 || first.tokens >= kMostKept)
+    return prefill_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks);
+  const auto tokens = static_cast<std::size_t>(first.tokens);
+  if (tokens >= layers.whole_prompts.size()) layers.whole_prompts.resize(tokens + 1);
+  std::optional<KernelCost>& known = layers.whole_prompts[tokens];
+  if (!known) known = prefill_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks);
+  return *known;
+}
+
+PartCost GpuPrices::priced(const std::vector<models::Operator>& operators) {
   PartCost all;
   for (const models::Operator& op : operators) {
     PartCost part = price(gpu_, {&op, 1});
-    if (!range_.check(op.what)) part.extrapolated = part.time();
+    if (!range_->check(op.what)) {
+      part.extrapolated = part.time();
+      part.outside = FittedRange::bit_of(op.what);
+    }
     all += part;
   }
   return all;

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "hardware/gpu/decode_correction.hpp"
+#include "hardware/gpu/decode_table.hpp"
 #include "hardware/gpu/fitted_range.hpp"
 #include "hardware/gpu/pricing.hpp"
+#include "hardware/shared_prices.hpp"
 #include "hardware/step_tables.hpp"
+
+#include <memory>
+#include <utility>
 
 namespace llmscape::hardware {
 
 // Prices steps of one model on one kind of GPU. What depends on token counts alone is priced once and kept; attention
 // is a closed form over the batch's aggregates. Under pipeline parallelism the device time is that of one stage.
-class GpuStepModel final : public StepModel {
+// What operators leave their ranges is noted for whom it prices.
+class GpuPrices {
  public:
-  GpuStepModel(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
-               const Device::Settings& settings);
-  GpuStepModel(const GpuStepModel&) = delete;  // the tables price through it
-  GpuStepModel& operator=(const GpuStepModel&) = delete;
-  StepPhases phases(const models::Batch& batch) override;
-  [[nodiscard]] std::vector<std::string> range_warnings() const override { return range_.warnings(); }
+  GpuPrices(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
+            const Device::Settings& settings);
+  GpuPrices(const GpuPrices&) = delete;  // the tables price through it
+  GpuPrices& operator=(const GpuPrices&) = delete;
+  StepPhases phases(const models::Batch& batch, FittedRange& range);
+  StepCost step(const models::Batch& batch, FittedRange& range);
+  [[nodiscard]] const Gpu& gpu() const { return gpu_; }
 
  private:
   // Layers whose attention is alike.
@@ -26,10 +32,24 @@ class GpuStepModel final : public StepModel {
     const PrefillAttentionParameters* prefill_fit;  // of gpu_
     models::DecodeAttention decode;
     const DecodeAttentionParameters* decode_fit;  // of gpu_, for the format of its KV
-    std::size_t law;                              // index into Batch::attended
+    DecodeTable decodes;
+    std::size_t law;  // index into Batch::attended
     int count;
-    std::optional<DecodeCorrection> decode_correction;
     models::TokenChange change;
+    std::vector<std::optional<KernelCost>> whole_prompts;  // one that is computed alone, from its start, by its tokens
+  };
+  // What of a step of decodes alone does not depend on what they attend to.
+  struct DecodeStep {
+    std::int64_t tokens_per_decode, late, padding, adapters;  // it holds for these
+    FamilyCost attention;                                     // what is known of its family: recurrent states
+    CostWithout others;
+    Flops flops;
+    Seconds extrapolated;
+    unsigned outside;  // PartCost::outside
+    [[nodiscard]] bool holds(const models::Batch& batch) const {
+      return tokens_per_decode == batch.tokens_per_decode && late == batch.late && padding == batch.padding &&
+             adapters == batch.adapters;
+    }
   };
 
   // Of the groups of `part`, which a token plan has changed alike.
@@ -37,18 +57,42 @@ class GpuStepModel final : public StepModel {
   std::span<const models::PrefillChunk> seen(const AttentionLayers& layers,
                                              std::span<const models::PrefillChunk> chunks);
 
+  KernelCost prompt_cost(AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) const;
   PartCost priced(const std::vector<models::Operator>& operators);
+  // All but attention.
+  PartCost known_part(const models::Batch& batch);
+  // Notes what of that lies outside, where it was priced for somebody else.
+  void note(unsigned outside, const models::Batch& batch);
+  [[nodiscard]] static std::int64_t decoded_tokens(const models::Batch& batch);
+  const DecodeStep& decode_step(const models::Batch& batch);
   void add_attention(PartCost& part, const models::Batch& batch);
-  void add_attention(PartCost& part, AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) const;
+  void add_attention(PartCost& part, AttentionLayers& layers, std::span<const models::PrefillChunk> chunks);
 
-  Gpu gpu_;  // without the correction of decodes, which each kind of layer has for itself
+  Gpu gpu_;
+  Rates rates_;
+  PowerModel power_;
   models::ModelSpec model_;
   models::ParallelPlan plan_;
   bool latent_;  // the attention of prompts is then a choice of forms, with GEMMs of their own
   std::vector<AttentionLayers> attention_;
   std::vector<models::PrefillChunk> seen_;
-  FittedRange range_;
+  FittedRange* range_ = nullptr;  // of whom it prices
   StepTables tables_;
+  std::vector<std::optional<DecodeStep>> decode_steps_;  // by the number of decodes
+};
+
+// One replica's.
+class GpuStepModel final : public StepModel, public SharedPrices {
+ public:
+  explicit GpuStepModel(std::shared_ptr<GpuPrices> prices) : prices_(std::move(prices)), range_(prices_->gpu()) {}
+  StepPhases phases(const models::Batch& batch) override { return prices_->phases(batch, range_); }
+  StepCost step(const models::Batch& batch) override { return prices_->step(batch, range_); }
+  [[nodiscard]] std::vector<std::string> range_warnings() const override { return range_.warnings(); }
+  [[nodiscard]] std::unique_ptr<StepModel> another() const override { return std::make_unique<GpuStepModel>(prices_); }
+
+ private:
+  std::shared_ptr<GpuPrices> prices_;
+  FittedRange range_;
 };
 
 }  // namespace llmscape::hardware

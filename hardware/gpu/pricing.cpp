@@ -42,6 +42,7 @@ struct Pricer {
               state_cost(gpu, gpu.state_of(u.form), u));
   }
   void operator()(const models::Elementwise& e) const {
+    if (gpu.fused(e)) return;
     stream(OperatorFamily::elementwise, elementwise_cost(gpu, gpu.elementwise, e));
   }
   void operator()(const models::Copy& c) const {

@@ -137,7 +137,7 @@ StepPhases TableStepModel::phases(const models::Batch& batch) {
     family(OperatorFamily::decode_attention) = Seconds(model_.layers() * attention.decode);
     if (!attention_.covers(batch)) note(OperatorFamily::decode_attention, attention_.range());
     family(OperatorFamily::collective) =
-        collectives_.token_part(prompt_tokens, computed - prompt_tokens, 0)
+        collectives_.token_part(prompt_tokens, computed - prompt_tokens, {})
             .by_family[static_cast<std::size_t>(OperatorFamily::collective)] +
         collectives_.logit_part(batch.logit_rows()).by_family[static_cast<std::size_t>(OperatorFamily::collective)];
   }

@@ -33,8 +33,9 @@ struct LayerShare {
   // `window`: the mixer's own; 0: full.
   [[nodiscard]] PrefillAttention prefill(const Batch& batch, std::int64_t window) const;
   [[nodiscard]] DecodeAttention decode(const Batch& batch, const Attended& attended, std::int64_t window) const;
-  // A GEMM of `rows` tokens with these weights in each layer.
-  void add_linear(OperatorList& list, const Linear& shape, std::int64_t rows) const;
+  // A GEMM of `rows` tokens with these weights in each layer, whose input `input` has written.
+  void add_linear(OperatorList& list, const Linear& shape, std::int64_t rows,
+                  Elementwise::Input input = Elementwise::Input::elsewhere) const;
   // An element-wise kernel of all tokens, `accesses` times the hidden format's bytes for each of `per_token` elements.
   void add_elementwise(OperatorList& list, Elementwise::Kind kind, double accesses, std::int64_t per_token) const;
 };

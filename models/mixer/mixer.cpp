@@ -15,8 +15,9 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-void LayerShare::add_linear(OperatorList& list, const Linear& shape, std::int64_t rows) const {
-  list.add_gemm(rows, shape.k, shape.n, precision.weights, inputs_of(precision, precision.weights), layers);
+void LayerShare::add_linear(OperatorList& list, const Linear& shape, std::int64_t rows,
+                            Elementwise::Input input) const {
+  list.add_gemm(rows, shape.k, shape.n, precision.weights, inputs_of(precision, precision.weights), layers, input);
 }
 
 void LayerShare::add_elementwise(OperatorList& list, Elementwise::Kind kind, double accesses,
@@ -28,7 +29,7 @@ void LayerShare::add_elementwise(OperatorList& list, Elementwise::Kind kind, dou
 PrefillAttention LayerShare::prefill(const Batch& batch, std::int64_t window) const {
   PrefillAttention work;
   for (const PrefillChunk& chunk : batch.chunks)
-    work.chunks.push_back({chunk.tokens, change.cached(chunk.cached), chunk.ends_prompt});
+    work.chunks.push_back({change.passing.of(chunk.tokens), change.cached(chunk.cached), chunk.ends_prompt});
   work.window = change.prompt_reach.value_or(window);
   work.kv = precision.kv;
   work.sparse_kernel = change.prompt_kernel;

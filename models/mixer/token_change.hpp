@@ -8,6 +8,23 @@
 
 namespace llmscape::models {
 
+// Of a prompt's tokens, those that pass a layer. Of none: all of them.
+struct PassingTokens {
+  double share = 0;       // of them, rounded up; 0: no such limit
+  std::int64_t most = 0;  // 0: no such limit
+  bool operator==(const PassingTokens&) const = default;
+
+  [[nodiscard]] bool limits() const { return share > 0 || most > 0; }
+  // Of a prompt of so many tokens.
+  [[nodiscard]] std::int64_t of(std::int64_t prompt) const {
+    std::int64_t passing = prompt;
+    if (share > 0)
+      passing = std::min(passing, static_cast<std::int64_t>(std::ceil(share * static_cast<double>(prompt))));
+    if (most > 0) passing = std::min(passing, most);
+    return passing;
+  }
+};
+
 // What a token plan changes of a layer: as it stands here, nothing. The first part is about what the layer keeps of a
 // sequence and becomes part of its SequenceState, the second about the work of its tokens.
 struct TokenChange {
@@ -23,12 +40,15 @@ struct TokenChange {
   std::int64_t scored_queries = 0;
   // Of a prompt's tokens only the last passes the layer; the others leave their keys and values.
   bool passed_by_last_only = false;
+  // Those of a prompt's tokens that pass the layer, chosen when the whole prompt has passed the layers before it.
+  PassingTokens passing{};
   bool operator==(const TokenChange&) const = default;
 
   [[nodiscard]] bool none() const { return *this == TokenChange(); }
   // It changes which entries are kept and attended to, and nothing else.
   [[nodiscard]] bool of_entries_only() const {
-    return caches_shared_by == 1 && !passed_by_last_only && (!prompt_reach || prompt_reach == reach);
+    return caches_shared_by == 1 && !passed_by_last_only && !passing.limits() &&
+           (!prompt_reach || prompt_reach == reach);
   }
   // Entries before a chunk that its tokens find in the cache, of `cached` that were computed.
   [[nodiscard]] std::int64_t cached(std::int64_t computed) const {

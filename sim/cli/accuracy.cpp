@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/files.hpp"
+#include "base/standard_streams.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
@@ -22,10 +24,12 @@ every run is computed again, which takes some minutes.
 
 Examples:
   llmscape accuracy --data ../reference -o docs/accuracy.md
-  llmscape accuracy --data ../reference --summary)";
+  llmscape accuracy --data ../reference --summary
+  llmscape accuracy --data ../reference --section energy)";
 
 struct Arguments {
   std::string data, output;
+  std::vector<std::string> sections;
   bool summary = false, quiet = false;
   Messages messages;
 };
@@ -35,14 +39,14 @@ int accuracy(const Arguments& arguments) {
   const report::AccuracySources sources{arguments.data,
                                         catalogs().models.parent_path().parent_path() / "traces/measured", catalogs()};
   const auto say = [&arguments](const std::string& what) {
-    if (!arguments.quiet) fmt::print(stderr, "accuracy: {}\n", what);
+    if (!arguments.quiet) write_to_stderr(fmt::format("accuracy: {}\n", what));
   };
-  const report::AccuracyPage page = report::measure_accuracy(sources, say, diagnostics);
+  const report::AccuracyPage page = report::measure_accuracy(sources, arguments.sections, say, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  if (!arguments.output.empty()) write_file_atomically(arguments.output, report::accuracy_page(page));
+  const std::string output = arguments.output.empty() && !arguments.summary ? "-" : arguments.output;
+  if (!output.empty()) write_file_atomically(output, report::accuracy_page(page));
   if (arguments.summary) std::fputs(report::accuracy_summary(page).c_str(), stdout);
-  else if (arguments.output.empty()) std::fputs(report::accuracy_page(page).c_str(), stdout);
   return kDone;
 }
 
@@ -57,6 +61,9 @@ void add(CLI::App& app, Session& session) {
       ->required()
       ->check(CLI::ExistingDirectory.description(""));
   verb->add_option("-o,--output", arguments->output, "Write the page here instead of printing it")->type_name("FILE");
+  verb->add_option("--section", arguments->sections, "Only this part of the page; may be given more than once")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(report::accuracy_sections()));
   verb->add_flag("--summary", arguments->summary, "Print the main figures, whether the page is written or not");
   verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
   arguments->messages.add_options(*verb);

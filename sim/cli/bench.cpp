@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.hpp"
+#include "base/standard_streams.hpp"
 #include "base/table.hpp"
 #include "hardware/harness/backend.hpp"
 #include "hardware/harness/cases.hpp"
@@ -104,21 +106,22 @@ void add_power(traces::MicrobenchRecord& record, const Arguments& arguments) {
 
 int report_failures(const harness::RunOutcome& outcome) {
   for (const harness::FailedCheck& failed : outcome.failed) {
-    fmt::print(stderr, "llmscape: {} differs from its reference by {:.1e}, more than {:.1e}; it was not timed\n",
-               traces::name_of(failed.what), failed.error, failed.tolerance);
+    write_to_stderr(
+        fmt::format("llmscape: {} differs from its reference by {:.1e}, more than {:.1e}; it was not timed\n",
+                    traces::name_of(failed.what), failed.error, failed.tolerance));
   }
   if (!outcome.unsupported.empty())
-    fmt::print(stderr, "{} cases have no kernel here, the first: {}\n", outcome.unsupported.size(),
-               traces::name_of(outcome.unsupported.front()));
+    write_to_stderr(fmt::format("{} cases have no kernel here, the first: {}\n", outcome.unsupported.size(),
+                                traces::name_of(outcome.unsupported.front())));
   if (!outcome.out_of_time.empty())
-    fmt::print(stderr, "{} cases were left out: the time budget is spent\n", outcome.out_of_time.size());
+    write_to_stderr(fmt::format("{} cases were left out: the time budget is spent\n", outcome.out_of_time.size()));
   return outcome.failed.empty() ? kDone : kBroken;
 }
 
 int bench_it(const Arguments& arguments, const std::optional<Seconds>& budget, const std::vector<std::string>& typed) {
   const std::vector<traces::KernelCase> cases = chosen_cases(arguments);
   if (cases.empty()) {
-    fmt::print(stderr, "llmscape: no case matches {}\n", in_quotes(arguments.filter));
+    write_to_stderr(fmt::format("llmscape: no case matches {}\n", in_quotes(arguments.filter)));
     return kUsage;
   }
   if (arguments.list) {
@@ -128,7 +131,7 @@ int bench_it(const Arguments& arguments, const std::optional<Seconds>& budget, c
   std::string reason;
   const auto backend = backend_named(arguments.backend, reason);
   if (!backend) {
-    fmt::print(stderr, "llmscape: no backend '{}' here: {}\n", arguments.backend, reason);
+    write_to_stderr(fmt::format("llmscape: no backend '{}' here: {}\n", arguments.backend, reason));
     return kUsage;
   }
   catch_interrupts();
@@ -142,7 +145,7 @@ int bench_it(const Arguments& arguments, const std::optional<Seconds>& budget, c
   progress.update(1);
   add_power(outcome.record, arguments);
   add_provenance(outcome.record, arguments, typed);
-  fmt::print("{}", summary_of(outcome.record));
+  if (!is_stdout(arguments.output)) fmt::print("{}", summary_of(outcome.record));
   if (!arguments.output.empty()) traces::write_microbench_record(outcome.record, arguments.output);
   return report_failures(outcome);
 }

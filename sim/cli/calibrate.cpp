@@ -74,7 +74,7 @@ std::string device_file(YamlNode device, const std::string& base, const fs::path
   YamlNode file;
   file.set("schema", YamlNode::scalar("device/1"));
   file.set("kind", *device.find("kind"));
-  file.set("name", YamlNode::scalar(output.stem().string()));
+  file.set("name", YamlNode::scalar(is_stdout(output) ? "calibrated" : output.stem().string()));
   file.set("description", YamlNode::scalar(base + ", calibrated", true));
   for (auto& entry : device.entries)
     if (!file.find(entry.key)) file.set(entry.key, std::move(entry.value));
@@ -119,7 +119,8 @@ int calibrate(const Arguments& arguments) {
         diagnostics);
   arguments.messages.show(diagnostics);
   if (!calibration) return kUsage;
-  fmt::print("{}", report::calibration_text(calibration->reports, terminal_width(stdout)));
+  if (!is_stdout(arguments.output) && !is_stdout(arguments.report))
+    fmt::print("{}", report::calibration_text(calibration->reports, terminal_width(stdout)));
   write_file_atomically(arguments.output,
                         device_file(std::move(calibration->device), arguments.base, arguments.output));
   if (!arguments.report.empty())

@@ -103,7 +103,7 @@ bool calibrate_steps(const StepRecords& what, Diagnostics& diagnostics) {
   hardware::StepsDevice& device = table->device;
   const std::string base = device.device->name;
   const validation::Comparison &priced = table->comparisons[0], &tabled = table->comparisons[1];
-  device.name = what.output.stem().string();
+  device.name = is_stdout(what.output) ? "calibrated" : what.output.stem().string();
   device.description = fmt::format("{}, corrected by measured steps of {}", base, device.with.model);
   device.source += fmt::format("; median error of {} held-out steps {}, by {} alone {}", tabled.count,
                                percent(tabled.error_median), base, percent(priced.error_median));
@@ -111,6 +111,8 @@ bool calibrate_steps(const StepRecords& what, Diagnostics& diagnostics) {
   file.set("schema", YamlNode::scalar("device/1"));
   YamlNode written = hardware::devices().write(device);
   for (auto& entry : written.entries) file.set(entry.key, std::move(entry.value));
+  write_file_atomically(what.output, write_yaml(file));
+  if (is_stdout(what.output)) return true;
   fmt::print("{} steps of {}, {} held out, {} of these within reach of the others\n\n{}", read.measured.steps.size(),
              device.with.model, tabled.count, percent(table->inside), errors_of(*table));
   if (read.measured.host_bound > 0)
@@ -118,7 +120,6 @@ bool calibrate_steps(const StepRecords& what, Diagnostics& diagnostics) {
                read.measured.host_bound);
   if (tabled.error_median > priced.error_median)
     fmt::print("\nThe steps do not predict one another better than the device does: do without them.\n");
-  write_file_atomically(what.output, write_yaml(file));
   return true;
 }
 

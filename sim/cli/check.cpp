@@ -67,6 +67,7 @@ int update(const explore::ResultsTable& table, const std::optional<explore::Base
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kFailed;
   write_file_atomically(arguments.baseline, explore::baseline_json(baseline));
+  if (is_stdout(arguments.baseline)) return kDone;
   std::size_t metrics = 0;
   for (const auto& configuration : baseline.configurations) metrics += configuration.metrics.size();
   fmt::print("{}: {} metrics of {} configurations\n", arguments.baseline, metrics, baseline.configurations.size());
@@ -106,7 +107,7 @@ int check_observed(const Arguments& arguments) {
   if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
   const std::string text = arguments.format == "json" ? validation::to_json(report) : validation::to_text(report);
-  std::fputs(text.c_str(), stdout);
+  if (!is_stdout(arguments.junit) && !is_stdout(arguments.markdown)) std::fputs(text.c_str(), stdout);
   return met ? kDone : kFailed;
 }
 
@@ -129,7 +130,7 @@ int run_verb(const Arguments& arguments) {
   const std::string text = arguments.format == "json" ? report::check_json(*check)
                            : arguments.quiet          ? report::check_headline(*check) + '\n'
                                                       : report::check_text(*check);
-  std::fputs(text.c_str(), stdout);
+  if (!is_stdout(arguments.junit) && !is_stdout(arguments.markdown)) std::fputs(text.c_str(), stdout);
   return check->passed() ? kDone : kFailed;
 }
 

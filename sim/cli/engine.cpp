@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/statistics.hpp"
 #include "base/table.hpp"
 #include "models/catalog.hpp"
@@ -261,7 +262,7 @@ int serve(const Arguments& arguments, const std::vector<std::string>& command) {
   traces::EngineRecord record = engine.record();
   describe(arguments, command, record);
   if (!arguments.output.empty()) traces::write_engine_record(record, arguments.output);
-  print_summary(record);
+  if (!is_stdout(arguments.output)) print_summary(record);
   return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/standard_streams.hpp"
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/hugging_face_name.hpp"
@@ -38,7 +39,7 @@ struct Arguments {
 // `chosen`, or the default, which is then announced.
 std::string or_default(const std::string& chosen, std::string_view what, std::string_view fallback) {
   if (!chosen.empty()) return chosen;
-  fmt::print(stderr, "no {} given: {}\n", what, fallback);
+  write_to_stderr(fmt::format("no {} given: {}\n", what, fallback));
   return std::string(fallback);
 }
 
@@ -81,7 +82,7 @@ void add_named_formats(VllmCommand& command) {
     command.formats.set("weights", scalar(named.weights));
     if (named.weights != "bf16") command.formats.set("embeddings", scalar("bf16"));  // checkpoints leave these
     if (!named.activations.empty()) command.formats.set("activations", scalar(named.activations));
-    fmt::print(stderr, "as {} is named: weights in {}\n", in_quotes(command.model), named.weights);
+    write_to_stderr(fmt::format("as {} is named: weights in {}\n", in_quotes(command.model), named.weights));
   }
 }
 
@@ -130,10 +131,9 @@ int import_vllm(const Arguments& arguments) {
   if (diagnostics.has_errors()) return kUsage;
   const std::string text = write_yaml(scenario_of(*command, model, arguments));
   if (!command->defaults.empty())
-    fmt::print(stderr, "not given, and vLLM's own default varies: {}\n", fmt::join(command->defaults, ", "));
-  for (const std::string& assumed : command->sections.assumed) fmt::print(stderr, "assumed: {}\n", assumed);
-  if (arguments.output == "-") std::fputs(text.c_str(), stdout);
-  else write_file_atomically(arguments.output, text);
+    write_to_stderr(fmt::format("not given, and vLLM's own default varies: {}\n", fmt::join(command->defaults, ", ")));
+  for (const std::string& assumed : command->sections.assumed) write_to_stderr(fmt::format("assumed: {}\n", assumed));
+  write_file_atomically(arguments.output, text);
   return kDone;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/diagnostics.hpp"
+#include "base/standard_streams.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
@@ -70,8 +71,8 @@ bool refuse_unknown_verb(const CLI::App& app, const std::vector<std::string>& ar
   if (std::ranges::find(verbs, arguments[at]) != verbs.end())
     return refuse_unknown_verb(*app.get_subcommand(arguments[at]), arguments, at + 1);
   const std::string meant = did_you_mean(arguments[at], verbs);
-  fmt::print(stderr, "llmscape: there is no verb {}{}{}\nRun with --help for more information.\n",
-             in_quotes(arguments[at]), meant.empty() ? "" : "; ", meant);
+  write_to_stderr(fmt::format("llmscape: there is no verb {}{}{}\nRun with --help for more information.\n",
+                              in_quotes(arguments[at]), meant.empty() ? "" : "; ", meant));
   return true;
 }
 
@@ -89,7 +90,7 @@ int answer(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // help or version were asked for
-    fmt::print(stderr, "llmscape: {}\nRun with --help for more information.\n", error.what());
+    write_to_stderr(fmt::format("llmscape: {}\nRun with --help for more information.\n", error.what()));
     return kUsage;
   }
   return session.exit_code;
@@ -100,5 +101,6 @@ int answer(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace llmscape::cli;
+  llmscape::secure_standard_streams();
   return guarded([&] { return answer(argc, argv); });
 }

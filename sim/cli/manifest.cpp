@@ -60,7 +60,7 @@ void Manifest::write(const std::filesystem::path& folder, const std::vector<std:
       {"wall_s", wall_seconds() - wall_},
       {"cpu_s", cpu_seconds() - cpu_},
   };
-  write_file_atomically(folder / "manifest.json",
+  write_file_atomically(folder / kFile.name,
                         json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
 }
 

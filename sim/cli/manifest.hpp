@@ -5,11 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/own_files.hpp"
+
 namespace llmscape::cli {
 
 // What a result was made by, when and where: the one file of a folder that differs between two runs of the same input.
 class Manifest {
  public:
+  static constexpr OwnFile kFile{"manifest.json", R"("schema": "manifest/1")"};
+
   Manifest();  // starts its clocks
   // Writes manifest.json.
   void write(const std::filesystem::path& folder, const std::vector<std::string>& arguments) const;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/standard_streams.hpp"
 #include "base/table.hpp"
 
 namespace llmscape::cli {
@@ -21,7 +22,7 @@ void Messages::add_options(CLI::App& verb) {
 void Messages::show(const Diagnostics& diagnostics, std::string_view closing) const {
   if (diagnostics.sorted().empty()) return;
   const std::string text = format_ == "json" ? diagnostics.json() : diagnostics.text(colour(stderr), closing);
-  std::fputs(text.c_str(), stderr);
+  write_to_stderr(text);
 }
 
 bool Messages::colour(std::FILE* stream) const {

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -14,7 +15,9 @@
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/observed_scenario.hpp"
+#include "sim/cli/own_files.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/observe/pace.hpp"
 #include "sim/observe/predicted.hpp"
 #include "sim/observe/readers.hpp"
 
@@ -37,12 +40,16 @@ Examples:
   llmscape observe bench.json gpus.csv --scenario mine.yaml --max-error tpot.mean=10%
   llmscape observe rows:requests.csv --columns theirs.yaml --where "qps == 0.5" --scenario mine.yaml)";
 
+// A folder that has the first one is of 'observe'; the others look like what users write.
+constexpr std::array<OwnFile, 4> kFiles = {
+    {{"observed.json", R"("schema": "observed/1")"}, {"scenario.yaml", ""}, {"trace.jsonl", ""}, {"host.yaml", ""}}};
+
 struct Arguments {
   std::vector<std::string> files, set, limits;
   ObservedBase base;
   std::vector<std::string> gpus, columns;
   std::string where, host, folder, json, markdown;
-  bool fit = false;
+  bool fit = false, overwrite = false;
   Messages messages;
 };
 
@@ -168,6 +175,8 @@ int observe_verb(const Arguments& arguments) {
     if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
     else diagnostics.error(typed("--max-error"), problem);
   }
+  if (!arguments.folder.empty() && !is_own(arguments.folder, kFiles.front()))
+    report_foreign(arguments.folder, kFiles, arguments.overwrite, diagnostics);
   const Workplace work(arguments.folder);
   std::vector<std::string> notes;
   std::optional<YamlNode> tree;
@@ -213,9 +222,11 @@ int observe_verb(const Arguments& arguments) {
   }
   if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
+  if (is_stdout(arguments.json) || is_stdout(arguments.markdown)) return met ? kDone : kFailed;
   std::fputs(observed_text(observed).c_str(), stdout);
   for (const std::string& note : notes) fmt::print("{}\n", note);
   if (!report.comparisons.empty() || !report.courses.empty()) fmt::print("\n{}", validation::to_text(report));
+  if (const auto bound = observe::bound_by_host(report.comparisons)) fmt::print("\n{}\n", observe::in_words(*bound));
   if (constants)
     fmt::print("\nfitted end to end: {:g} ms in every prefill step, {:g} ms a call and {:g} us a prompt token\n",
                constants->per_prefill_step_ms, constants->per_call_ms, constants->per_token_us);
@@ -256,6 +267,7 @@ void add(CLI::App& app, Session& session) {
                  "Fit three constants of the host to the first half of the requests, and score them on the second");
   verb->add_option("-o,--output", arguments->folder, "Folder for observed.json, scenario.yaml, trace.jsonl, host.yaml")
       ->type_name("DIR");
+  verb->add_flag(kOverwrite, arguments->overwrite, kOverwriteText)->needs("--output");
   verb->add_option("--max-error", arguments->limits, "Fail where this error is larger: tpot.mean=3%. Repeatable")
       ->type_name("LIMIT")
       ->allow_extra_args(false);

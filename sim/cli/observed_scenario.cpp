@@ -78,6 +78,12 @@ Settings sglang_settings(const observe::Observed& observed) {
     if (const std::string text = value(key.theirs); !text.empty()) batcher.set(key.ours, yaml_text(text));
   if (value("disable_radix_cache") == "True") batcher.set("radix_cache", yaml_text("false"));
   settings.serving.set("batcher", std::move(batcher));
+  if (const std::string text = value("stream_interval"); !text.empty()) {
+    YamlNode engine;
+    engine.set("name", yaml_text("sglang"));
+    engine.set("stream_interval", yaml_text(text));
+    settings.serving.set("engine", std::move(engine));
+  }
   for (const char* degree : {"tp_size", "pp_size"})
     if (const std::string text = value(degree); !text.empty()) settings.devices *= whole(text);
   if (value("kv_cache_dtype").starts_with("fp8")) settings.formats.set("kv", yaml_text("fp8"));

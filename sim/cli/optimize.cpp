@@ -15,6 +15,7 @@
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/manifest.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/own_files.hpp"
 #include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/optimize_plan.hpp"
@@ -41,7 +42,7 @@ struct Arguments {
   std::vector<std::string> set;
   std::size_t evaluations = 200;
   std::uint64_t seed = 1;
-  bool halving = false, include_invalid = false, quiet = false;
+  bool halving = false, include_invalid = false, overwrite = false, quiet = false;
   int jobs = default_jobs();
   Messages messages;
 };
@@ -120,7 +121,10 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
   if (!plan || diagnostics.has_errors()) return kUsage;
 
   const explore::Store store(arguments.folder);
-  if (!settle(*plan, store, true)) return kUsage;
+  if (!settle(*plan, store, {true, arguments.overwrite}, diagnostics)) {
+    arguments.messages.show(diagnostics);
+    return kUsage;
+  }
   const Manifest manifest;
   catch_interrupts();
   explore::PointNames names(*plan, tool(), catalogs());
@@ -133,6 +137,7 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
     progress.update(static_cast<double>(ended) / static_cast<double>(all));
   };
   const explore::OptimizationCounts counts = explore::optimize_plan(*plan, query, names, store, options);
+  tell_damaged(counts.damaged);
   manifest.write(store.folder(), typed);
   return tell(query, counts, *plan, store, arguments);
 }
@@ -147,6 +152,7 @@ void add(CLI::App& app, Session& session) {
   verb->add_option("-o,--output", arguments->folder, "Folder of the results; it is made if missing")
       ->type_name("DIR")
       ->required();
+  verb->add_flag(kOverwrite, arguments->overwrite, kOverwriteText);
   verb->add_option("--max", arguments->maximize, "Objectives to have much of, instead of the plan's")
       ->type_name("METRICS");
   verb->add_option("--min", arguments->minimize, "Objectives to have little of")->type_name("METRICS");

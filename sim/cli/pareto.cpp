@@ -198,7 +198,7 @@ std::optional<std::size_t> named_configuration(const report::FrontierView& view,
 std::string written(const report::FrontierView& view, const Arguments& arguments) {
   if (arguments.format == "json") return report::frontier_json(view);
   if (arguments.format == "csv") return report::frontier_csv(view);
-  return report::frontier_text(view, arguments.output == "-" && arguments.messages.colour(stdout));
+  return report::frontier_text(view, is_stdout(arguments.output) && arguments.messages.colour(stdout));
 }
 
 int answer(const Arguments& arguments) {
@@ -223,8 +223,7 @@ int answer(const Arguments& arguments) {
     if (!named) return refuse();
     text = report::dominators_text(view, *named);
   }
-  if (arguments.output == "-") std::fputs(text.c_str(), stdout);
-  else write_file_atomically(arguments.output, text);
+  write_file_atomically(arguments.output, text);
   return found.points.empty() ? kFailed : kDone;
 }
 

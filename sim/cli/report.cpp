@@ -12,6 +12,7 @@
 
 #include "base/expression.hpp"
 #include "base/files.hpp"
+#include "base/standard_streams.hpp"
 #include "base/yaml_reader.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
@@ -151,14 +152,10 @@ int report(const Arguments& arguments) {
       *table, view, fmt::format("llmscape {} ({}{})", v.number, v.revision, v.dirty ? ", dirty" : ""), diagnostics);
   arguments.messages.show(diagnostics);
   const fs::path output = arguments.output.empty() ? table->folder / "report.html" : fs::path(arguments.output);
-  if (output == "-") {
-    std::fwrite(page.data(), 1, page.size(), stdout);
-    return kDone;
-  }
   write_file_atomically(output, page);
-  if (!arguments.quiet)
-    fmt::print(stderr, "{}: {} runs, {:.1f} MB\n", output.string(), table->rows.size(),
-               static_cast<double>(page.size()) / 1e6);
+  if (!arguments.quiet && !is_stdout(output))
+    write_to_stderr(fmt::format("{}: {} runs, {:.1f} MB\n", output.string(), table->rows.size(),
+                                static_cast<double>(page.size()) / 1e6));
   return kDone;
 }
 

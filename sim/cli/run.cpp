@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/process_pool.hpp"
+#include "base/standard_streams.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
@@ -43,7 +44,8 @@ struct Arguments {
   std::string format = "table";
   std::vector<std::string> set;
   std::optional<std::int64_t> seed;
-  bool requests = false, timeline = false, intervals = false, analytic = false, quiet = false, verbose = false;
+  bool requests = false, timeline = false, overwrite = false, intervals = false, analytic = false, quiet = false,
+       verbose = false;
   int jobs = default_jobs();
   Messages messages;
 };
@@ -131,6 +133,11 @@ int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
   std::unique_ptr<RunFolder> folder;
   if (!arguments.folder.empty()) {
     const RunFolder::Extras extras{arguments.requests, arguments.timeline};
+    RunFolder::report_foreign(arguments.folder, extras, arguments.overwrite, diagnostics);
+    if (diagnostics.has_errors()) {
+      arguments.messages.show(diagnostics);
+      return kUsage;
+    }
     folder = std::make_unique<RunFolder>(arguments.folder, *scenario, extras);
   }
   catch_interrupts();
@@ -147,8 +154,8 @@ int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
   if (folder) folder->finish(result, typed);
   std::fputs(text_of(result, arguments).c_str(), stdout);
   if (arguments.verbose)
-    fmt::print(stderr, "{} steps, {} sequences in them; {}\n", result.steps, result.sequence_steps,
-               folder ? "wrote " + arguments.folder : "nothing was written");
+    write_to_stderr(fmt::format("{} steps, {} sequences in them; {}\n", result.steps, result.sequence_steps,
+                                folder ? "wrote " + arguments.folder : "nothing was written"));
   return kDone;
 }
 
@@ -185,6 +192,7 @@ void add(CLI::App& app, Session& session) {
   verb->add_flag("--timeline", arguments->timeline,
                  "Write timeline.json there too, a Chrome trace for ui.perfetto.dev; needs --output")
       ->needs(folder);
+  verb->add_flag(kOverwrite, arguments->overwrite, kOverwriteText)->needs(folder);
   CLI::Option* intervals = verb->add_flag(
       "--intervals", arguments->intervals,
       "Run 21 times more with kernel times drawn from the errors of their fits, and give the 90 % interval "

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "sim/cli/own_files.hpp"
 #include "sim/result/result_json.hpp"
 #include "sim/scenario/scenario_paths.hpp"
 #include "sim/scenario/written.hpp"
@@ -17,7 +18,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr OwnFile kResolved{"scenario.resolved.yaml", "# Every value of the run in run.json"};
+constexpr OwnFile kResult{"run.json", R"("schema": "run/1")"};
+constexpr OwnFile kRequests{"requests.jsonl", R"({"metadata":{"session_num":)"};
+constexpr OwnFile kTimeline{"timeline.json", R"({"displayTimeUnit":"ms","traceEvents":[)"};
+
 }  // namespace
+
+void RunFolder::report_foreign(const fs::path& folder, Extras extras, bool overwrite, Diagnostics& diagnostics) {
+  std::vector<OwnFile> files = {kResolved, kResult, Manifest::kFile};
+  if (extras.requests) files.push_back(kRequests);
+  if (extras.timeline) files.push_back(kTimeline);
+  cli::report_foreign(folder, files, overwrite, diagnostics);
+}
 
 YamlNode resolved_for(const scenario::Scenario& scenario, const fs::path& folder) {
   return scenario::moved_paths(scenario::written(scenario), scenario.folder, folder);
@@ -31,11 +44,11 @@ RunFolder::RunFolder(fs::path folder, const scenario::Scenario& scenario, Extras
     throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", folder_.string(),
                                          problem ? problem.message() : "there is a file of that name"));
   if (extras.requests) {
-    requests_file_ = std::make_unique<report::OutputFile>(folder_ / "requests.jsonl");
+    requests_file_ = std::make_unique<AtomicFile>(folder_ / kRequests.name);
     requests_ = std::make_unique<report::RequestRows>(*requests_file_, scenario);
   }
   if (extras.timeline) {
-    timeline_file_ = std::make_unique<report::OutputFile>(folder_ / "timeline.json");
+    timeline_file_ = std::make_unique<AtomicFile>(folder_ / kTimeline.name);
     timeline_ = std::make_unique<report::Timeline>(*timeline_file_);
   }
 }
@@ -56,15 +69,15 @@ std::vector<world::Watcher*> RunFolder::watchers() {
 
 void RunFolder::finish(const result::RunResult& result, const std::vector<std::string>& arguments) {
   write_file_atomically(
-      folder_ / "scenario.resolved.yaml",
+      folder_ / kResolved.name,
       "# Every value of the run in run.json, presets and defaults spelled out: what 'run --from' reads.\n" +
           write_yaml(resolved_for(scenario_, folder_)));
-  write_file_atomically(folder_ / "run.json", result::to_json(result));
+  write_file_atomically(folder_ / kResult.name, result::to_json(result));
   if (timeline_) timeline_->finish();
-  for (const auto& [file, name] :
-       {std::pair(requests_file_.get(), "requests.jsonl"), std::pair(timeline_file_.get(), "timeline.json")}) {
-    if (file) file->keep();
-    else fs::remove(folder_ / name);  // an earlier run's, which is not this one's
+  for (const auto& [file, own] :
+       {std::pair(requests_file_.get(), kRequests), std::pair(timeline_file_.get(), kTimeline)}) {
+    if (file) file->commit();
+    else if (is_own(folder_, own)) fs::remove(folder_ / own.name);  // an earlier run's, which is not this one's
   }
   manifest_.write(folder_, arguments);
   finished_ = true;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "sim/cli/manifest.hpp"
-#include "sim/report/output_file.hpp"
 #include "sim/report/request_rows.hpp"
 #include "sim/report/timeline.hpp"
 #include "sim/result/result.hpp"
@@ -22,6 +22,9 @@ class RunFolder {
     bool requests = false, timeline = false;
   };
 
+  // Reports files in the folder that are somebody else's and that the run would replace.
+  static void report_foreign(const std::filesystem::path& folder, Extras extras, bool overwrite,
+                             Diagnostics& diagnostics);
   // Makes the folder if it is not there. Throws std::runtime_error where that cannot be.
   RunFolder(std::filesystem::path folder, const scenario::Scenario& scenario, Extras extras);
   ~RunFolder();
@@ -37,7 +40,7 @@ class RunFolder {
   bool made_ = false, finished_ = false;
   const scenario::Scenario& scenario_;
   Manifest manifest_;
-  std::unique_ptr<report::OutputFile> requests_file_, timeline_file_;
+  std::unique_ptr<AtomicFile> requests_file_, timeline_file_;
   std::unique_ptr<report::RequestRows> requests_;
   std::unique_ptr<report::Timeline> timeline_;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/process_pool.hpp"
+#include "base/standard_streams.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/messages.hpp"
@@ -115,10 +116,10 @@ int search(const Arguments& arguments) {
   const bool shows_progress = !arguments.quiet && isatty(fileno(stderr)) != 0;
   explore::SearchOptions options{arguments.jobs, remembering_catalogs(), [&](std::size_t runs) {
                                    stop_if_interrupted();
-                                   if (shows_progress) fmt::print(stderr, "\rsearch: {} runs", runs);
+                                   if (shows_progress) write_to_stderr(fmt::format("\rsearch: {} runs", runs));
                                  }};
   const explore::SearchAnswer answer = explore::search(*plan, *query, options);
-  if (shows_progress) fmt::print(stderr, "\n");
+  if (shows_progress) write_to_stderr("\n");
   const std::string text =
       arguments.format == "json" ? report::search_json(*query, answer) : report::search_text(*query, answer);
   std::fputs(text.c_str(), stdout);

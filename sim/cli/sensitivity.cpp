@@ -96,8 +96,7 @@ int run_verb(const Arguments& arguments) {
     progress.update(share);
   };
   const std::string text = text_of(explore::sensitivity(*scenario, options), arguments.format);
-  if (arguments.output == "-") std::fputs(text.c_str(), stdout);
-  else write_file_atomically(arguments.output, text);
+  write_file_atomically(arguments.output, text);
   return kDone;
 }
 

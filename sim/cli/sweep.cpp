@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "base/process_pool.hpp"
+#include "base/standard_streams.hpp"
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/manifest.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/own_files.hpp"
 #include "sim/cli/shard.hpp"
 #include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
@@ -45,7 +47,7 @@ Examples:
 struct Arguments {
   std::string plan, folder, merge, shard;
   explore::PlanChanges changes;
-  bool dry_run = false, list = false, resume = false, quiet = false;
+  bool dry_run = false, list = false, resume = false, overwrite = false, quiet = false;
   int jobs = default_jobs();
   Messages messages;
 };
@@ -58,9 +60,9 @@ std::uint64_t count_points(const explore::Plan& plan) {
 
 int list_points(const explore::Plan& plan, const explore::Shard& shard) {
   explore::PointNames names(plan, tool(), catalogs());
-  for (std::uint64_t i = 0; i < plan.size(); ++i)
-    if (const auto point = shard.has(i) ? plan.point(i) : std::nullopt)
-      fmt::print("#{}  {}  {}\n", i, names.of(*point), plan.label(*point));
+  explore::ShardPoints points(plan, shard);
+  while (const auto point = points.next())
+    fmt::print("#{}  {}  {}\n", point->index, names.of(*point), plan.label(*point));
   return kDone;
 }
 
@@ -111,6 +113,7 @@ int merge(const Arguments& arguments) {
   if (!plan) return kUsage;
   explore::PointNames names(*plan, tool(), catalogs());
   const explore::MergeCounts merged = explore::merge_results(*plan, names, store);
+  tell_damaged(merged.damaged);
   const int code = say(merged, store, arguments.merge);
   return merged.missing > 0 ? kPartly : code;
 }
@@ -118,7 +121,11 @@ int merge(const Arguments& arguments) {
 int sweep(const explore::Plan& plan, const explore::Shard& shard, const scenario::Catalogs& known,
           const Arguments& arguments, const std::vector<std::string>& typed) {
   const explore::Store store(arguments.folder);
-  if (!settle(plan, store, arguments.resume || shard.count > 1)) return kUsage;
+  Diagnostics diagnostics;
+  if (!settle(plan, store, {arguments.resume || shard.count > 1, arguments.overwrite}, diagnostics)) {
+    arguments.messages.show(diagnostics);
+    return kUsage;
+  }
   Manifest manifest;
   catch_interrupts();
   explore::PointNames names(plan, tool(), catalogs());
@@ -132,15 +139,24 @@ int sweep(const explore::Plan& plan, const explore::Shard& shard, const scenario
     progress.update(static_cast<double>(ended) / static_cast<double>(all));
   };
   const explore::SweepCounts counts = explore::run_sweep(plan, names, store, options);
+  tell_damaged(counts.damaged);
   if (shard.count > 1) {
     fmt::print("shard {}/{}: {} points, {} ran, {} known, {} refused, {} failed\n", shard.index + 1, shard.count,
                counts.points, counts.ran, counts.known, counts.refused, counts.failed);
     return counts.interrupted ? kInterrupted : counts.failed > 0 ? kPartly : kDone;
   }
-  const int code = say(explore::merge_results(plan, names, store), store, arguments.folder);
+  const explore::MergeCounts merged = explore::merge_results(plan, names, store);
+  tell_damaged(merged.damaged);
+  const int code = say(merged, store, arguments.folder);
   manifest.write(store.folder(), typed);
-  if (counts.interrupted) fmt::print(stderr, "llmscape: interrupted; finished points are kept, --resume goes on\n");
-  return counts.interrupted ? kInterrupted : code;
+  if (counts.interrupted) {
+    write_to_stderr("llmscape: interrupted; finished points are kept, --resume goes on\n");
+    return kInterrupted;
+  }
+  if (merged.missing == 0) return code;
+  write_to_stderr(fmt::format("llmscape: {} changed while its sweep ran: {} points are missing, --resume runs them\n",
+                              arguments.folder, merged.missing));
+  return kPartly;
 }
 
 int run_verb(const Arguments& arguments, const std::vector<std::string>& typed) {
@@ -169,6 +185,7 @@ void add(CLI::App& app, Session& session) {
       verb->add_option("plan", arguments->plan, "Plan of a sweep, or a scenario; with --resume that of the folder")
           ->type_name("FILE");
   verb->add_option("-o,--output", arguments->folder, "Folder of the results; it is made if missing")->type_name("DIR");
+  verb->add_flag(kOverwrite, arguments->overwrite, kOverwriteText)->needs("--output");
   verb->add_option("--axis", arguments->changes.axes, "One more axis. Repeatable")
       ->type_name("PATH=VALUES")
       ->allow_extra_args(false);

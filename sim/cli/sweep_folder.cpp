@@ -3,18 +3,29 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <array>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <system_error>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/standard_streams.hpp"
+#include "sim/cli/manifest.hpp"
+#include "sim/cli/own_files.hpp"
 #include "sim/cli/version.hpp"
 
 namespace llmscape::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<OwnFile, 3> kFiles = {
+    {{"plan.yaml", "# The plan of this sweep"}, {"results.csv", "point,id,"}, Manifest::kFile}};
+
+}  // namespace
 
 std::string tool() {
   const Version& v = version();
@@ -24,27 +35,32 @@ std::string tool() {
   return text;
 }
 
-bool settle(const explore::Plan& plan, const explore::Store& store, bool goes_on) {
+bool settle(const explore::Plan& plan, const explore::Store& store, Settling how, Diagnostics& diagnostics) {
+  const fs::path& folder = store.folder();
+  const SourceRange where{std::make_shared<const SourceText>(SourceText{folder.string(), ""})};
+  report_foreign(folder, kFiles, how.overwrite, diagnostics);
+  if (diagnostics.has_errors()) return false;
   std::error_code problem;
-  fs::create_directories(store.folder(), problem);
-  if (problem || !fs::is_directory(store.folder()))
-    throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", store.folder().string(),
+  fs::create_directories(folder, problem);
+  if (problem || !fs::is_directory(folder))
+    throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", folder.string(),
                                          problem ? problem.message() : "there is a file of that name"));
-  const std::string text = explore::plan_text(plan, store.folder());
+  const std::string text = explore::plan_text(plan, folder);
+  const bool foreign = fs::exists(store.plan()) && !is_own(folder, kFiles.front());
+  if (foreign) write_file_atomically(store.plan(), text);
+  else if (write_new_file_atomically(store.plan(), text)) return true;
   std::string error;
-  const auto before = read_file(store.plan(), error);
-  if (before && *before != text) {
-    fmt::print(stderr, "llmscape: {} holds the sweep of another plan; use another folder, or remove it\n",
-               store.folder().string());
-    return false;
-  }
-  if (before && !goes_on && store.has_points()) {
-    fmt::print(stderr, "llmscape: {} holds points of this plan; add --resume to go on, or remove it\n",
-               store.folder().string());
-    return false;
-  }
-  if (!before) write_file_atomically(store.plan(), text);
-  return true;
+  if (read_file(store.plan(), error) != text)
+    diagnostics.error(where, "this folder holds the sweep of another plan", "use another folder, or remove it");
+  else if (!how.goes_on && store.has_points())
+    diagnostics.error(where, "this folder holds points of this plan", "add --resume to go on, or remove it");
+  return !diagnostics.has_errors();
+}
+
+void tell_damaged(const std::vector<fs::path>& set_aside) {
+  for (const fs::path& file : set_aside)
+    write_to_stderr(
+        fmt::format("llmscape: a damaged result was set aside as {}; its point runs again\n", file.string()));
 }
 
 }  // namespace llmscape::cli

@@ -87,13 +87,8 @@ int convert(const Arguments& arguments) {
   conversion.time_factor = 1 / arguments.speedup;
   const SourceRange where = typed(arguments.trace);
   if (!diagnostics.has_errors()) {
-    if (const auto reader = open(arguments, diagnostics)) {
-      if (arguments.output != "-") {
-        traces::convert(*reader, arguments.output, conversion, where, diagnostics);
-      } else {
-        traces::convert_to_stream(*reader, stdout, conversion, where, diagnostics);
-      }
-    }
+    if (const auto reader = open(arguments, diagnostics))
+      traces::convert(*reader, arguments.output, conversion, where, diagnostics);
   }
   arguments.messages.show(diagnostics);
   return diagnostics.has_errors() ? kUsage : kDone;

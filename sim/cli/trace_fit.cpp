@@ -28,23 +28,23 @@ void fit_trace(traces::TraceReader& reader, const TraceFitArguments& arguments, 
   if (diagnostics.has_errors()) return;
 
   const std::string file = workloads::workload_file(*fitted);
-  if (arguments.output == "-") {
-    std::fputs(file.c_str(), stdout);
-    return;
-  }
   if (!arguments.output.empty()) write_file_atomically(arguments.output, file);
-  fmt::print("{} calls in {:.0f} s, {}\n", recording.calls.size(), recording.duration, recording.format);
+  const bool tells = !is_stdout(arguments.output) && !is_stdout(arguments.page);
+  if (!tells && arguments.page.empty()) return;
+  std::string told =
+      fmt::format("{} calls in {:.0f} s, {}\n", recording.calls.size(), recording.duration, recording.format);
   if (recording.tick > 0)
-    fmt::print("times are rounded to {:.3g} s: calls are spread over that time\n", recording.tick);
+    told += fmt::format("times are rounded to {:.3g} s: calls are spread over that time\n", recording.tick);
   const workloads::FitScore whole = workloads::score(*fitted, recording, recording);
-  fmt::print("\nthe fit beside the whole trace\n{}", text_of(whole));
+  told += fmt::format("\nthe fit beside the whole trace\n{}", text_of(whole));
   std::vector<report::ShownFit> shown = {{"The whole trace", recording, whole}};
   workloads::FitScore half;
   if (fitted_first) {
     half = workloads::score(*fitted_first, first, second);
-    fmt::print("\na fit of the first half beside the second\n{}", text_of(half));
+    told += fmt::format("\na fit of the first half beside the second\n{}", text_of(half));
     shown.push_back({"A fit of the first half beside the second", second, half});
   }
+  if (tells) std::fputs(told.c_str(), stdout);
   if (!arguments.page.empty())
     write_file_atomically(arguments.page,
                           report::trace_fit_page(name, shown, fmt::format("llmscape {}", version().number)));

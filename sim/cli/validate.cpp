@@ -189,7 +189,8 @@ int validate(const Arguments& arguments) {
   if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
   if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
-  std::fputs(validation::to_text(report).c_str(), stdout);
+  if (!is_stdout(arguments.json) && !is_stdout(arguments.junit) && !is_stdout(arguments.markdown))
+    std::fputs(validation::to_text(report).c_str(), stdout);
   return met ? kDone : kFailed;
 }
 

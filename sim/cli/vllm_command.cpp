@@ -207,9 +207,11 @@ class Reader {
   }
 
   void put(std::string_view key, std::string value) {
-    constexpr std::string_view kBatcher = "batcher.";
-    if (key.starts_with(kBatcher)) batcher_.set(key.substr(kBatcher.size()), YamlNode::scalar(std::move(value)));
-    else command_.serving.set(key, YamlNode::scalar(std::move(value)));
+    constexpr std::string_view kBatcher = "batcher.", kEngine = "engine.";
+    YamlNode node = YamlNode::scalar(std::move(value));
+    if (key.starts_with(kBatcher)) batcher_.set(key.substr(kBatcher.size()), std::move(node));
+    else if (key.starts_with(kEngine)) engine_.set(key.substr(kEngine.size()), std::move(node));
+    else command_.serving.set(key, std::move(node));
   }
 
   [[nodiscard]] std::int64_t size(std::string_view key) const {
@@ -232,13 +234,14 @@ class Reader {
       command_.defaults.push_back(fmt::format("{} {}", key, value));
     }
     command_.serving.set("batcher", std::move(batcher));
+    if (!engine_.entries.empty()) command_.serving.set("engine", std::move(engine_));
   }
 
   std::vector<Word> words_;
   Diagnostics& diagnostics_;
   std::size_t next_ = 0;
   VllmCommand command_;
-  YamlNode batcher_;
+  YamlNode batcher_, engine_;
   VllmSections said_;
   bool expert_parallel_ = false;
 };

@@ -35,6 +35,7 @@ constexpr std::array kFlags = {
     VllmFlag{"--no-enable-chunked-prefill", "batcher.chunked_prefill", Meaning::no},
     VllmFlag{"--enable-prefix-caching", "batcher.enable_prefix_caching", Meaning::yes},
     VllmFlag{"--no-enable-prefix-caching", "batcher.enable_prefix_caching", Meaning::no},
+    VllmFlag{"--stream-interval", "engine.stream_interval", Meaning::count},
     VllmFlag{"--async-scheduling", "batcher.async_scheduling", Meaning::yes},
     VllmFlag{"--no-async-scheduling", "batcher.async_scheduling", Meaning::no},
     VllmFlag{"--speculative-config", "", Meaning::speculation},

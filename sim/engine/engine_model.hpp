@@ -23,9 +23,20 @@ struct EngineCost : hardware::StepCost {
   }
 };
 
+// What a version of an engine takes of the host beside what the device's entry says of one (HostParameters), which is
+// that of current engines: inputs, block tables, sampling, detokenising. The device waits for it, whatever is scheduled
+// beside the step.
+struct EngineHost {
+  Seconds per_step, per_sequence;
+  [[nodiscard]] Seconds time(const models::Batch& batch) const {
+    return per_step + (static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size())) * per_sequence;
+  }
+};
+
 // The serving choices that change what a step costs.
 struct Settings {
   Graphs graphs;
+  EngineHost host;
   hardware::Device::Settings device;
 };
 

@@ -25,20 +25,23 @@ std::int64_t padded_tokens(std::int64_t tokens, const Graphs& graphs) {
   return captured(tokens, graphs) ? next_size(tokens) : tokens;
 }
 
-Launches launches_of(const models::ModelSpec& model, const models::ParallelPlan& plan) {
+Launches launches_of(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                     const models::Execution& execution) {
   const std::vector<models::Attended> attended(models::kv_laws(model).size(), {1, 1});
   models::Batch one;
   one.decodes = 1;
   one.attended = attended;
   const bool sums_apart = std::ranges::any_of(model.groups, &models::LayerGroup::norm_bias);
+  const int of_attention = execution.attention == models::AttentionForm::eager ? 5 : 1;
+  const int of_entries = execution.kv_cache == models::KvCacheForm::concatenated ? 2 : 1;
   Launches all;
   for (const models::Operator& op : models::step_work(model, plan, one, {})) {
     const auto* moved = std::get_if<models::Elementwise>(&op.what);
     if (moved && moved->kind == models::Elementwise::Kind::add && !sums_apart) continue;
     all.kernels += op.count;
     if (!std::holds_alternative<models::DecodeAttention>(op.what)) continue;
-    all.kernels += op.count;
-    all.attention += 2 * op.count;
+    all.kernels += (of_attention + of_entries - 1) * op.count;
+    all.attention += (of_attention + of_entries) * op.count;
     all.pieces += op.count;
   }
   ++all.pieces;

@@ -4,6 +4,7 @@
 
 #include "hardware/host.hpp"
 #include "models/batch.hpp"
+#include "models/execution.hpp"
 
 namespace llmscape::engine {
 
@@ -24,13 +25,15 @@ std::int64_t padded_tokens(std::int64_t tokens, const Graphs&);
 // Operators that a step launches on one rank of a stage, as vLLM's layers do (vllm/model_executor): each of
 // models::step_work once, residual sums inside RMS norms but not beside layer norms, and the writing of keys and values
 // beside each attention. 10 for a dense layer of Llama, 2 more with tensor parallelism; a routed feed-forward has 7
-// (router, top-k, alignment, two grouped GEMMs, activation, sum) for the 3 of a dense one.
+// (router, top-k, alignment, two grouped GEMMs, activation, sum) for the 3 of a dense one. Eager attention launches
+// five for one (two GEMMs, scaling, mask, softmax), a concatenated cache joins keys and values each instead of writing
+// both.
 struct Launches {
   std::int64_t kernels = 0;
   std::int64_t attention = 0;  // of them: attention and cache writes, which stay outside the pieces of graphs
   std::int64_t pieces = 0;     // between the attentions
 };
-Launches launches_of(const models::ModelSpec&, const models::ParallelPlan&);
+Launches launches_of(const models::ModelSpec&, const models::ParallelPlan&, const models::Execution& = {});
 
 // What the host does before a step begins: t = per_step + per_request x requests (cost-model 3.7).
 Seconds host_time(const hardware::HostParameters&, const models::Batch&);

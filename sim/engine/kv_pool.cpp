@@ -18,13 +18,17 @@ std::int64_t tokens_of(const hardware::KvPart& part) {
 }  // namespace
 
 KvPool kv_pool(const hardware::Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
-               double utilisation, std::int64_t max_batched_tokens, std::int64_t max_sequences, Bytes adapters) {
+               double utilisation, std::int64_t max_batched_tokens, std::int64_t max_sequences, Bytes adapters,
+               const HeldBack& held) {
   KvPool pool;
   pool.offered = device.memory() * utilisation;
   pool.need = models::memory_need(model, plan, max_batched_tokens, max_sequences);
+  const auto sampled = static_cast<double>(std::min(max_sequences, max_batched_tokens) * model.vocabulary);
+  pool.profiled = std::max(pool.need.activations, Bytes(held.bytes_per_logit * sampled));
   pool.runtime = device.runtime_memory();
+  if (pool.runtime > Bytes()) pool.runtime += held.runtime + (plan.all_devices() > 1 ? held.communicators : Bytes());
   pool.adapters = adapters;
-  const Bytes left = pool.offered - pool.need.weights - pool.need.activations - pool.runtime - pool.adapters;
+  const Bytes left = pool.offered - pool.need.weights - pool.profiled - pool.runtime - pool.adapters;
   const std::int64_t stated = stated_kv_tokens(device, model, plan);
   const Bytes least = pool.need.kv_per_token > Bytes() ? pool.need.kv_per_token : pool.need.state_per_sequence;
   pool.tokens = stated > 0 ? stated : std::max<std::int64_t>(0, static_cast<std::int64_t>(left / least));

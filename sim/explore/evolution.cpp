@@ -1,116 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// pagmo's headers are heavy: only this file and hypervolume.cpp include them.
 #include "sim/explore/evolution.hpp"
 
-#include <pagmo/algorithms/moead.hpp>
-#include <pagmo/algorithms/nsga2.hpp>
-#include <pagmo/batch_evaluators/member_bfe.hpp>
-#include <pagmo/bfe.hpp>
-#include <pagmo/population.hpp>
-#include <pagmo/problem.hpp>
-#include <pagmo/utils/multi_objective.hpp>
+#include <numeric>
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
+#include "base/module.hpp"
+#include "sim/explore/pagmo_functions.hpp"
 
 namespace llmscape::explore {
-namespace {
 
-using Evaluate = std::function<std::vector<Losses>(const std::vector<Genome>&)>;
-using Numbers = pagmo::vector_double;
-
-constexpr unsigned kNeighbours = 10;  // of a subproblem of MOEA/D
-
-// The space as pagmo sees it: continuous genes first, whole numbers behind them.
-struct Problem {
-  const std::vector<Gene>* genes = nullptr;
-  const Evaluate* evaluate = nullptr;
-  std::vector<std::size_t> order;  // of the genes with more than one value
-  std::size_t objectives = 2;
-  bool whole_numbers = true;  // MOEA/D moves by differences and takes all for continuous
-
-  [[nodiscard]] Numbers encode(const Genome& genome) const {
-    Numbers numbers;
-    for (const std::size_t gene : order) numbers.push_back(static_cast<double>(genome[gene]));
-    return numbers;
-  }
-  [[nodiscard]] Genome decode(const double* numbers) const {
-    Genome genome(genes->size(), 0);
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const auto last = static_cast<double>((*genes)[order[i]].values - 1);
-      genome[order[i]] = static_cast<std::size_t>(std::clamp(std::round(numbers[i]), 0., last));
-    }
-    return genome;
-  }
-
-  // What pagmo asks of a problem.
-  [[nodiscard]] Numbers fitness(const Numbers& numbers) const { return (*evaluate)({decode(numbers.data())}).front(); }
-  [[nodiscard]] Numbers batch_fitness(const Numbers& all) const {
-    std::vector<Genome> genomes;
-    for (std::size_t at = 0; at < all.size(); at += order.size()) genomes.push_back(decode(all.data() + at));
-    Numbers fitness;
-    for (const Losses& losses : (*evaluate)(genomes)) fitness.insert(fitness.end(), losses.begin(), losses.end());
-    return fitness;
-  }
-  [[nodiscard]] std::pair<Numbers, Numbers> get_bounds() const {
-    Numbers last;
-    for (const std::size_t gene : order) last.push_back(static_cast<double>((*genes)[gene].values - 1));
-    return {Numbers(last.size(), 0), last};
-  }
-  [[nodiscard]] Numbers::size_type get_nobj() const { return objectives; }
-  [[nodiscard]] Numbers::size_type get_nix() const {
-    if (!whole_numbers) return 0;
-    return static_cast<Numbers::size_type>(std::ranges::count_if(
-        order, [this](std::size_t gene) { return (*genes)[gene].kind != Gene::Kind::continuous; }));
-  }
-};
-
-std::vector<std::size_t> continuous_first(const std::vector<Gene>& genes) {
-  std::vector<std::size_t> order;
-  for (const bool continuous : {true, false})
-    for (std::size_t i = 0; i < genes.size(); ++i)
-      if (genes[i].values > 1 && (genes[i].kind == Gene::Kind::continuous) == continuous) order.push_back(i);
-  return order;
+const PagmoFunctions& pagmo_functions() {
+  static const PagmoFunctions& functions = *module_function<const PagmoFunctions*()>("pagmo", "llmscape_pagmo")();
+  return functions;
 }
 
-pagmo::population evolved(const pagmo::population& population, EvolutionaryAlgorithm algorithm, unsigned seed) {
-  if (algorithm == EvolutionaryAlgorithm::moead) {
-    const unsigned neighbours = std::min<unsigned>(kNeighbours, static_cast<unsigned>(population.size()) - 1);
-    pagmo::moead moead(1, "low discrepancy", "tchebycheff", neighbours);
-    moead.set_seed(seed);
-    return moead.evolve(population);
-  }
-  const auto genes = static_cast<double>(population.get_problem().get_nx());
-  pagmo::nsga2 nsga2(1, 0.9, 10, 1 / genes, 20, seed);
-  nsga2.set_bfe(pagmo::bfe(pagmo::member_bfe()));
-  return nsga2.evolve(population);
-}
-
-}  // namespace
-
-std::vector<Individual> next_generation(const std::vector<Gene>& genes, const std::vector<Individual>& population,
-                                        EvolutionaryAlgorithm algorithm, std::uint32_t seed, const Evaluate& evaluate) {
-  const Problem problem{&genes, &evaluate, continuous_first(genes), population.front().losses.size(),
-                        algorithm == EvolutionaryAlgorithm::nsga2};
-  pagmo::population before(problem, 0, seed);
-  for (const Individual& individual : population)
-    before.push_back(problem.encode(individual.genome), individual.losses);
-  const pagmo::population after = evolved(before, algorithm, seed);
-  std::vector<Individual> next;
-  for (std::size_t i = 0; i < after.size(); ++i)
-    next.push_back({problem.decode(after.get_x()[i].data()), after.get_f()[i]});
-  return next;
+std::vector<Individual> next_generation(
+    const std::vector<Gene>& genes, const std::vector<Individual>& population, EvolutionaryAlgorithm algorithm,
+    std::uint32_t seed, const std::function<std::vector<Losses>(const std::vector<Genome>&)>& evaluate) {
+  return pagmo_functions().next_generation(genes, population, algorithm, seed, evaluate);
 }
 
 std::vector<std::size_t> best_of(const std::vector<Losses>& losses, std::size_t count) {
-  if (losses.size() <= count) {
-    std::vector<std::size_t> all(losses.size());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-    return all;
-  }
-  const auto best = pagmo::select_best_N_mo(losses, count);
-  return {best.begin(), best.end()};
+  if (losses.size() > count) return pagmo_functions().best_of(losses, count);
+  std::vector<std::size_t> all(losses.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
 }
 
 }  // namespace llmscape::explore

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/explore/hypervolume.hpp"
 
-#include <pagmo/utils/hv_algos/hv_hvwfg.hpp>
-#include <pagmo/utils/hypervolume.hpp>
-
 #include <algorithm>
 #include <functional>
+
+#include "sim/explore/pagmo_functions.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -22,7 +21,7 @@ double hypervolume(const std::vector<Losses>& points, std::span<const double> re
     if (inside(point, reference)) counted.push_back(point);
   if (counted.empty()) return 0;
   if (reference.size() == 1) return reference[0] - std::ranges::min(counted)[0];
-  return pagmo::hypervolume(counted, false).compute({reference.begin(), reference.end()});
+  return pagmo_functions().volume(counted, {reference.begin(), reference.end()});
 }
 
 std::vector<double> exclusive_hypervolumes(const std::vector<Losses>& frontier, std::span<const double> reference) {
@@ -35,10 +34,7 @@ std::vector<double> exclusive_hypervolumes(const std::vector<Losses>& frontier, 
       places.push_back(i);
     }
   if (counted.empty()) return exclusive;
-  // Asked for by name: what pagmo 2.18 takes by itself in three objectives is wrong where points share a coordinate.
-  pagmo::hvwfg algorithm;
-  const auto volumes =
-      pagmo::hypervolume(counted, false).contributions({reference.begin(), reference.end()}, algorithm);
+  const auto volumes = pagmo_functions().exclusive_volumes(counted, {reference.begin(), reference.end()});
   for (std::size_t i = 0; i < places.size(); ++i) exclusive[places[i]] = volumes[i];
   return exclusive;
 }

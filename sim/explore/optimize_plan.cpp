@@ -27,9 +27,12 @@ class PlanOptimizer {
       : plan_(plan), query_(query), names_(names), store_(store), options_(options), progress_(options.progress),
         genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()) {
     table_.axes = plan.columns();
+    std::filesystem::create_directories(store.folder());
     options_.progress = [](std::uint64_t, std::uint64_t) {};
-    for (std::size_t i = 0; query.halving && i < kRungs.size(); ++i)
+    for (std::size_t i = 0; query.halving && i < kRungs.size(); ++i) {
       rungs_.push_back({Store(store.folder() / "rungs" / std::to_string(i)), {}});
+      std::filesystem::create_directories(rungs_.back().store.folder());
+    }
   }
 
   OptimizationCounts optimize() {
@@ -161,6 +164,7 @@ class PlanOptimizer {
       return point;
     });
     counts_.interrupted = counts_.interrupted || counts.interrupted;
+    counts_.damaged.insert(counts_.damaged.end(), counts.damaged.begin(), counts.damaged.end());
     return counts;
   }
 

@@ -37,6 +37,7 @@ struct OptimizationCounts {
   std::uint64_t failed = 0, refused = 0;
   double full_lengths = 0;  // requests simulated, in runs of full length; known ones count too
   bool interrupted = false;
+  std::vector<std::filesystem::path> damaged;  // as SweepCounts has them
 };
 
 // Looks for the frontier of the plan's space: runs configurations as a sweep would, keeps their points in the folder of

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -17,6 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const std::string kInputs = "\"inputs\": ";  // begins a line
+const std::string kEnd = "}}\n";
 
 std::string in_json(const std::string& text) { return Json(text).dump(); }
 
@@ -43,6 +45,14 @@ std::string series(const TimeLines& lines) {
                      line("batch", lines.batch), line("kv_blocks", lines.kv_blocks), line("power_w", lines.power_w));
 }
 
+bool ends_whole(const std::filesystem::path& point_file) {
+  std::string end(kEnd.size(), ' ');
+  std::ifstream file(point_file, std::ios::binary);
+  file.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
+  file.read(end.data(), static_cast<std::streamsize>(end.size()));
+  return file && end == kEnd;
+}
+
 // The result on one line.
 std::string on_one_line(const std::string& pretty) { return Json::parse(pretty).dump(); }
 
@@ -61,6 +71,7 @@ std::string point_json(const Point& point, const std::string& id, const std::vec
 }
 
 std::optional<std::map<std::string, std::string>> inputs_of(const std::filesystem::path& point_file) {
+  if (!ends_whole(point_file)) return std::nullopt;
   LineReader lines(point_file);
   if (lines.next() != "{\"schema\": \"point/1\",") return std::nullopt;
   std::string_view line = lines.next().value_or("");
@@ -79,7 +90,8 @@ std::optional<SavedScenario> saved_scenario(const std::filesystem::path& point_f
   std::string error;
   const auto text = read_file(point_file, error);
   const nlohmann::json json = nlohmann::json::parse(text.value_or(""), nullptr, false);
-  const bool is_point = json.is_object() && json.value("schema", "") == "point/1" && json.contains("scenario");
+  const bool is_point = json.is_object() && json.contains("schema") && json["schema"] == "point/1" &&
+                        json.contains("scenario") && json["scenario"].is_string();
   if (!text || !is_point) {
     diagnostics.error(whole, text ? "this is no point of a sweep: no JSON with \"schema\": \"point/1\"" : error);
     return std::nullopt;

@@ -37,7 +37,8 @@ std::string point_json(const Point& point, const std::string& id, const std::vec
                        const std::string& scenario, const std::map<std::string, std::string>& inputs,
                        const result::RunResult& result, const TimeLines& lines);
 
-// The `inputs` of such a file, read without the rest of it; nothing if it is no point.
+// The `inputs` of such a file, read without the rest of it; nothing if it is no point, or not a whole one: each ends
+// with the two braces that close `series` and itself.
 std::optional<std::map<std::string, std::string>> inputs_of(const std::filesystem::path& point_file);
 
 // The scenario of a point that a sweep left behind, and the folder from which its relative paths start: the sweep's, as

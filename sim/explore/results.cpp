@@ -29,6 +29,7 @@ SourceRange whole(const fs::path& file) { return {std::make_shared<const SourceT
 std::string text_of(const Row& row, Span cell) {
   std::string text(row.text(cell));
   for (std::size_t at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) text.erase(at, 1);
+  if (text.starts_with('\'')) text.erase(0, 1);  // in front of what looks like a formula
   return text;
 }
 

@@ -9,8 +9,13 @@
 
 namespace llmscape::explore {
 
+// What spreadsheets take for a formula begins so; the apostrophe in front, which they hide, is doubled itself.
+constexpr std::string_view kFormulas = "=+-@'";
+
 std::string csv_cell(std::string_view text) {
   std::string cell;
+  const bool number = text.size() > 1 && text[0] == '-' && text[1] >= '0' && text[1] <= '9';
+  if (!text.empty() && kFormulas.find(text[0]) != std::string_view::npos && !number) cell += '\'';
   for (const char c : text) {
     if (c == '"') cell += '"';
     cell += c == '\n' || c == '\r' ? ' ' : c;

@@ -11,7 +11,9 @@ namespace llmscape::explore {
 // How results.csv is written; read_results reads it. Text as RFC 4180 quotes it, numbers in the shortest form that
 // reads back to the same bits, lines that end with LF.
 
-// One cell: in quotes where it holds a comma or a quote, which is then doubled. Line breaks become spaces.
+// One cell: in quotes where it holds a comma or a quote, which is then doubled. Line breaks become spaces. Before what
+// a spreadsheet would take for a formula (a text that begins with = + - @, but for a number) stands an apostrophe, as
+// before an apostrophe itself; who reads takes the first one off.
 std::string csv_cell(std::string_view text);
 // The first line. With `intervals` there is a place for the interval of every metric.
 std::string csv_header(const std::vector<std::string>& axes, bool intervals);

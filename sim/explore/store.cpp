@@ -9,6 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "sim/explore/point.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -134,7 +135,27 @@ bool Store::has_points() const {
   return fs::directory_iterator(folder_ / "points", none) != fs::directory_iterator();
 }
 
+void Store::require() const {
+  std::error_code none;
+  if (!fs::is_directory(folder_, none))
+    throw FolderGone(fmt::format("{} is gone: it was removed or renamed while its sweep ran", folder_.string()));
+}
+
+bool Store::is_damaged(const std::string& id) const {
+  std::error_code none;
+  return fs::exists(point(id), none) && !inputs_of(point(id));
+}
+
+fs::path Store::set_aside(const std::string& id) const {
+  const fs::path place = folder_ / "damaged" / (id + ".json");
+  std::error_code taken;  // by another shard
+  fs::create_directories(place.parent_path(), taken);
+  fs::rename(point(id), place, taken);
+  return place;
+}
+
 void Store::keep(const fs::path& file, std::string_view text, const std::string& id) const {
+  require();
   write_file_atomically(file, text);
   std::error_code none;
   for (const fs::path& other : {point(id), failed(id), refused(id)})

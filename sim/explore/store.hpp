@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,11 @@
 #include "sim/scenario/scenario.hpp"
 
 namespace llmscape::explore {
+
+// The folder of a sweep was removed, or renamed, while its points ran.
+struct FolderGone : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // The folder of a sweep. Every file appears under its name only when it is whole.
 class Store {
@@ -26,7 +32,13 @@ class Store {
   [[nodiscard]] std::filesystem::path plan() const { return folder_ / "plan.yaml"; }
   [[nodiscard]] std::filesystem::path results() const { return folder_ / "results.csv"; }
   [[nodiscard]] bool has_points() const;
-  // Each of a point's three files excludes the others.
+  // Throws FolderGone where the folder is not there any more: it is not made again, since what ran before is lost.
+  void require() const;
+  // A point's file stands there and is no whole one: empty, cut, or overwritten.
+  [[nodiscard]] bool is_damaged(const std::string& id) const;
+  // Moves it out of the way, so that the point runs again, and tells where to: damaged/<id>.json.
+  std::filesystem::path set_aside(const std::string& id) const;
+  // Each of a point's three files excludes the others. All throw FolderGone.
   void keep_point(const std::string& id, std::string_view json) const;
   void keep_failed(const std::string& id, std::string_view log) const;
   void keep_refused(const std::string& id, std::string_view log) const;

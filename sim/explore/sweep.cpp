@@ -3,12 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -72,8 +69,18 @@ std::string scenario_text(const Plan& plan, const Point& point) {
 
 }  // namespace
 
-bool Shard::has(std::uint64_t point) const {
-  return count == 1 || hash64({reinterpret_cast<const char*>(&point), sizeof point}) % count == index;
+bool Shard::has(std::uint64_t turn) const {
+  const std::uint64_t round = turn / count;
+  const std::uint64_t first = hash64({reinterpret_cast<const char*>(&round), sizeof round}) % count;
+  return (turn + first) % count == index;
+}
+
+std::optional<Point> ShardPoints::next() {
+  while (at_ < plan_.size()) {
+    auto point = plan_.point(at_++);
+    if (point && shard_.has(turn_++)) return point;
+  }
+  return std::nullopt;
 }
 
 std::string run_point(const Plan& plan, const Point& point, const std::string& id, const scenario::Catalogs& catalogs,
@@ -107,6 +114,7 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
         counts.interrupted = true;
         return std::nullopt;
       }
+      store.require();
       auto point = next();
       if (!point) return std::nullopt;
       std::string id = names.of(*point);
@@ -116,6 +124,7 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
         options.progress(++ended, counts.points);
         continue;
       }
+      if (store.is_damaged(id)) counts.damaged.push_back(store.set_aside(id));
       return Named{std::move(*point), std::move(id)};
     }
   };
@@ -128,7 +137,9 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
     }
     return std::nullopt;
   };
-  const ProcessPool<Named, Refusal> pool(work, {options.jobs, plan.config().limits.time, plan.config().limits.memory});
+  constexpr std::size_t kPointsOfChild = 64;
+  const ProcessPool<Named, Refusal> pool(
+      work, {options.jobs, plan.config().limits.time, plan.config().limits.memory, kPointsOfChild});
   pool.run(next_named, [&](const Named& named, const TaskOutcome<Refusal>& outcome) {
     keep(named, outcome, plan, store, counts);
     options.progress(++ended, counts.points);
@@ -139,24 +150,21 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
 
 SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options) {
   std::uint64_t points = 0;
-  for (std::uint64_t i = 0; i < plan.size(); ++i)
-    if (options.shard.has(i) && plan.point(i)) ++points;
-  std::uint64_t at = 0;
-  return run_points(plan, names, store, options, points, [&]() -> std::optional<Point> {
-    for (; at < plan.size(); ++at)
-      if (auto point = options.shard.has(at) ? plan.point(at) : std::nullopt) {
-        ++at;
-        return point;
-      }
-    return std::nullopt;
-  });
+  for (ShardPoints all(plan, options.shard); all.next();) ++points;
+  ShardPoints part(plan, options.shard);
+  return run_points(plan, names, store, options, points, [&part] { return part.next(); });
 }
 
 std::optional<ResultRow> row_of(const Point& point, const std::string& id, const Store& store) {
   std::string error;
   const auto text = read_file(store.point(id), error);
   if (!text) return std::nullopt;
-  ResultRow row = row_of(nlohmann::json::parse(*text).at("result"));
+  ResultRow row;
+  try {
+    row = row_of(nlohmann::json::parse(*text).at("result"));
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
   row.point = point.index;
   row.id = id;
   row.values = point.values;
@@ -165,13 +173,11 @@ std::optional<ResultRow> row_of(const Point& point, const std::string& id, const
 }
 
 void write_results(const Plan& plan, const Store& store, const std::function<std::optional<ResultRow>()>& next) {
-  const fs::path temporary = store.folder() / fmt::format(".results.csv.{}.tmp", ::getpid());
-  std::ofstream out(temporary, std::ios::binary);
-  out << csv_header(plan.columns(), plan.config().intervals);
-  while (const auto row = next()) out << csv_row(*row, plan.config().intervals);
-  out.close();
-  if (!out) throw std::runtime_error(fmt::format("cannot write {}", temporary.string()));
-  fs::rename(temporary, store.results());
+  store.require();
+  AtomicFile file(store.results());
+  file.append(csv_header(plan.columns(), plan.config().intervals));
+  while (const auto row = next()) file.append(csv_row(*row, plan.config().intervals));
+  file.commit();
 }
 
 MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& store) {
@@ -182,10 +188,12 @@ MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& stor
       const auto point = plan.point(at++);
       if (!point) continue;
       const std::string id = names.of(*point);
-      if (auto row = names.has_run(store, id) ? row_of(*point, id, store) : std::nullopt) {
+      const bool ran = names.has_run(store, id);
+      if (auto row = ran ? row_of(*point, id, store) : std::nullopt) {
         ++counts.points;
         return row;
       }
+      if (ran || store.is_damaged(id)) counts.damaged.push_back(store.set_aside(id));
       ++(fs::exists(store.failed(id))    ? counts.failed
          : fs::exists(store.refused(id)) ? counts.refused
                                          : counts.missing);

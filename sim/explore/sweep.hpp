@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/explore/plan.hpp"
 #include "sim/explore/results.hpp"
@@ -10,10 +13,24 @@
 
 namespace llmscape::explore {
 
-// A part of a plan's points, by a hash of their number: parts are about equally long and none is all of one device.
+// A part of a plan's points. Each run of `count` points that are not excluded has one for every part, by turns that a
+// hash decides: sizes of parts differ by one at most, and none is all of one device.
 struct Shard {
   std::uint64_t index = 0, count = 1;  // index < count
-  [[nodiscard]] bool has(std::uint64_t point) const;
+  // `turn`: how many points of the plan that are not excluded stand before this one.
+  [[nodiscard]] bool has(std::uint64_t turn) const;
+};
+
+// The points of a plan that belong to the part, in the plan's order.
+class ShardPoints {
+ public:
+  ShardPoints(const Plan& plan, const Shard& shard) : plan_(plan), shard_(shard) {}
+  std::optional<Point> next();
+
+ private:
+  const Plan& plan_;
+  Shard shard_;
+  std::uint64_t at_ = 0, turn_ = 0;
 };
 
 struct SweepOptions {
@@ -31,6 +48,7 @@ struct SweepCounts {
   std::uint64_t failed = 0;   // crashed, took too long, or their scenario was refused
   std::uint64_t refused = 0;  // left out, where the plan says `skip_refused`
   bool interrupted = false;
+  std::vector<std::filesystem::path> damaged;  // points' files that were no whole ones, where they are now
 };
 
 // Runs what the folder lacks of the plan, each point in a child process of its own. The files are the same whatever
@@ -43,11 +61,12 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
 
 struct MergeCounts {
   std::uint64_t points = 0, failed = 0, refused = 0, missing = 0;
+  std::vector<std::filesystem::path> damaged;  // as above; they count as missing
 };
-// Writes results.csv from the points that are there.
+// Writes results.csv from the points that are there. Throws FolderGone.
 MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& store);
 
-// What results.csv says of a point that has run; nothing if it has not.
+// What results.csv says of a point that has run; nothing if it has not, or its file is damaged.
 std::optional<ResultRow> row_of(const Point& point, const std::string& id, const Store& store);
 // Writes results.csv from the rows that `next` gives until it gives none.
 void write_results(const Plan& plan, const Store& store, const std::function<std::optional<ResultRow>()>& next);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -19,6 +21,8 @@ class Process {
   // `now` is the time that next_event() gave, carried and not read from a clock (INV-2). Returns false when the process
   // has ended for good.
   virtual bool wake(Seconds now) = 0;
+
+  std::size_t seat = 0;  // the kernel's, which numbers its processes
 };
 
 // Processes that all wait for ever while the run is not over: something was lost.

@@ -6,9 +6,14 @@
 
 namespace llmscape::kernel {
 
-// Max-min fair rates of flows over links: all rates rise together; a flow stops rising when a link on its path is full.
-// Each path names links by index, at least one, each once.
-std::vector<double> max_min_rates(std::span<const std::vector<std::size_t>* const> paths,
-                                  std::span<const double> bandwidths);
+// Flows over the same links: their indices, at least one, each once.
+struct Crowd {
+  const std::vector<std::size_t>* path;
+  std::size_t flows;
+};
+
+// Max-min fair rates, of one flow of each crowd: all rates rise together; a flow stops rising when a link on its path
+// is full.
+std::vector<double> max_min_rates(std::span<const Crowd> crowds, std::span<const double> bandwidths);
 
 }  // namespace llmscape::kernel

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <string>
+#include <cstdint>
+#include <variant>
 #include <vector>
 
 #include "base/sourced.hpp"
 #include "sim/kernel/topology.hpp"
 
-namespace simgrid::s4u {
-class Host;
-class NetZone;
-}  // namespace simgrid::s4u
-
 namespace llmscape::kernel {
+
+// What the kinds of SimGrid's zones are told of their shape; sim/kernel/zones.cpp makes them.
+struct FatTreeZone {
+  std::vector<std::int64_t> down, up;
+};
+struct TorusZone {
+  std::vector<std::int64_t> dimensions;
+};
+struct DragonflyZone {  // cables: side by side between two of them
+  std::int64_t groups, group_cables, chassis, chassis_cables, routers, router_cables, nodes;
+};
+struct StarZone {
+  std::int64_t nodes;
+};
+using Zone = std::variant<FatTreeZone, TorusZone, DragonflyZone, StarZone>;
 
 // A topology that is a kind of SimGrid's zones: SimGrid lays its cables and says which of them a transfer crosses, on
 // either clock. Its cables are alike; each carries its bandwidth both ways at once.
@@ -20,10 +31,7 @@ struct ZoneTopology : Topology {
   Sourced<Seconds> latency;           // of a cable and the switch behind it
 
   [[nodiscard]] std::unique_ptr<Wiring> build(Fabric& fabric) const final;
-  // Makes one plane in `parent`, sealed, under a name that no other zone has. Returns a host for each place. Cables
-  // have no latency there (docs/kernel.md).
-  [[nodiscard]] virtual std::vector<simgrid::s4u::Host*> make_zone(const simgrid::s4u::NetZone* parent,
-                                                                   const std::string& name) const = 0;
+  [[nodiscard]] virtual Zone zone() const = 0;  // of one plane
 };
 
 // Beyond it a zone takes minutes to build.

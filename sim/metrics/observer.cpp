@@ -21,7 +21,8 @@ double p99_of(std::vector<double>::const_iterator from, std::vector<double>::con
 
 void check_order(const Request& r) {
   if (r.arrival <= r.context_complete && r.context_complete <= r.first_token && r.arrival <= r.enqueue &&
-      r.enqueue <= r.schedule && r.schedule <= r.first_token && r.first_token <= r.last_token)
+      r.enqueue <= r.schedule && r.schedule <= r.first_token && r.first_token <= r.seen.first &&
+      r.seen.first <= r.last_token)
     return;
   throw std::logic_error("INV-3: the times of request " + std::to_string(r.id) + " are out of order");
 }

@@ -7,6 +7,7 @@
 
 #include "sim/result/metric_table.hpp"
 #include "sim/run/run.hpp"
+#include "sim/world/world.hpp"
 
 namespace llmscape::observe {
 namespace {
@@ -20,7 +21,7 @@ class Recorder : public world::Watcher {
   void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
     if (outcome != serving::Outcome::completed) return;
     prediction_.requests.push_back({r.id, r.prompt_tokens, r.output_tokens, r.arrival.si(), r.schedule.si(),
-                                    r.first_token.si(), r.last_token.si()});
+                                    r.seen.first.si(), r.last_token.si()});
   }
   void on_step(int, Seconds, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t,
                std::int64_t kv_blocks_used) override {
@@ -76,6 +77,11 @@ double requests_at(const Prediction& prediction, double at, bool running) {
 // Shares are compared in points of a hundred, so that their RMSE reads like the others.
 double scale_of(const std::string& quantity) { return quantity == quantity::kKvUse ? 100 : 1; }
 
+// Told as means since the sample before.
+bool is_mean(const std::string& quantity) {
+  return quantity == quantity::kPromptRate || quantity == quantity::kOutputRate || quantity == quantity::kPower;
+}
+
 validation::Course compare_course(const std::string& quantity, const std::vector<Course::Sample>& samples,
                                   const Prediction& prediction, double end) {
   validation::Course course;
@@ -83,8 +89,9 @@ validation::Course compare_course(const std::string& quantity, const std::vector
   double before = 0;
   for (const Course::Sample& s : samples) {
     if (s.at > end) continue;
-    if (s.at <= 0) {
-      before = s.at;  // rates of the next sample are means from there on
+    // What a mean covers of the time before the first call (a warm-up, another benchmark) is not predicted.
+    if (s.at <= 0 || (before < 0 && is_mean(quantity))) {
+      before = s.at;
       continue;
     }
     const double predicted = value_at(prediction, quantity, before, s.at) * scale_of(quantity);
@@ -107,13 +114,15 @@ validation::Course compare_course(const std::string& quantity, const std::vector
 
 }  // namespace
 
-std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics) {
+std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics,
+                                  workloads::Generator* generator) {
   Prediction prediction;
   Recorder recorder(prediction);
   world::Options options;
   options.kernel = world::KernelKind::event_queue;
   options.watcher = &recorder;
-  prediction.result = run::run_scenario(scenario, options, diagnostics);
+  prediction.result = generator ? world::World(scenario, options, *generator, diagnostics).run()
+                                : run::run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   recorder.finish();
   prediction.kv_blocks = std::max<double>(1, static_cast<double>(prediction.result.kv.blocks));

@@ -35,8 +35,10 @@ struct Prediction {
   double kv_blocks = 1;  // of all replicas
 };
 
-// Runs the scenario on the bare event queue. Nothing after reporting.
-std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics);
+// Runs the scenario on the bare event queue, with the programs of `generator` if there is one, else with those of its
+// own workload. Nothing after reporting.
+std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics,
+                                  workloads::Generator* generator = nullptr);
 
 // What was observed of one quantity at the prediction's moments: at a time, or the mean of the interval before it.
 double value_at(const Prediction& prediction, const std::string& quantity, double from, double at);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/accuracy_page.hpp"
-#include "sim/report/units.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,8 @@
 #include <optional>
 
 #include "base/table.hpp"
+#include "sim/report/accuracy_sections.hpp"
+#include "sim/report/units.hpp"
 
 namespace llmscape::report {
 namespace {
@@ -24,14 +25,14 @@ Every figure on this page is computed by `llmscape accuracy --data FOLDER -o doc
 runs that are not part of the repository, and from the records in `traces/measured`. Errors are |predicted / measured - 1|; the
 bias has a sign.
 
-## Kernels
+)";
+constexpr const char* kKernels =
+    R"(## Kernels
 
 Each family's physical form is fitted to rows drawn from the device's table; *held out* rows are of shapes that the fit had not
 seen (five folds that share no shape). *Within* is the half-width of the 90 % interval of a fresh row.
 
 )";
-
-std::string signed_percent(std::optional<double> share) { return share ? fmt::format("{:+.1f} %", 100 * *share) : "-"; }
 
 std::string value(double number, const std::string& unit) {
   if (unit != "s") return fmt::format("{:.4g}", number);
@@ -184,13 +185,19 @@ std::string error_of(const RunAccuracy& run, std::string_view metric) {
 }  // namespace
 
 std::string accuracy_page(const AccuracyPage& page) {
-  std::string text = kHead;
-  for (const DeviceAccuracy& device : page.devices)
-    text += fmt::format("### {}\n\n{}\n\n{}{}\n", device.device, device.tables, families_table(device).markdown(),
-                        warnings(device));
-  text += "### Targets\n\nMean held-out errors that each fit is held to.\n\n" + targets(page) + "\n## Runs\n\n";
+  std::string text = kHead + accuracy_overview(page);
+  if (!page.devices.empty()) {
+    text += kKernels;
+    for (const DeviceAccuracy& device : page.devices)
+      text += fmt::format("### {}\n\n{}\n\n{}{}\n", device.device, device.tables, families_table(device).markdown(),
+                          warnings(device));
+    text += "### Targets\n\nMean held-out errors that each fit is held to.\n\n" + targets(page) + '\n';
+  }
+  if (!page.carried.empty()) text += carried_section(page.carried);
+  if (page.energy) text += energy_section(*page.energy);
+  if (!page.runs.empty()) text += "## Runs\n\n";
   for (const RunAccuracy& run : page.runs) text += run_section(run);
-  text += "## What is not calibrated\n\n" + uncalibrated(page).markdown();
+  if (!page.catalogue.empty()) text += "## What is not calibrated\n\n" + uncalibrated(page).markdown();
   return text;
 }
 

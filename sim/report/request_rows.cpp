@@ -36,7 +36,7 @@ std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
     add_time(metrics, "time_to_queue", r.enqueue - r.arrival);
     add_time(metrics, "queue_time", r.schedule - r.arrival);
   }
-  if (r.first_token != serving::kNever) add_time(metrics, "time_to_first_token", r.ttft());
+  if (r.seen.first != serving::kNever) add_time(metrics, "time_to_first_token", r.ttft());
   if (outcome == serving::Outcome::completed) {
     add_time(metrics, "request_latency", r.e2e());
     if (const auto tpot = r.tpot()) {
@@ -54,14 +54,14 @@ std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
 
 }  // namespace
 
-RequestRows::RequestRows(OutputFile& file, const scenario::Scenario& scenario)
+RequestRows::RequestRows(AtomicFile& file, const scenario::Scenario& scenario)
     : file_(file), warmup_(scenario.config.workload.warmup) {
   for (const std::string& name : scenario.slo_classes) classes_.push_back(nlohmann::json(name).dump());
 }
 
 void RequestRows::on_request(const serving::Request& r, serving::Outcome outcome, Seconds at) {
   const bool cancelled = outcome == serving::Outcome::cancelled;
-  file_.write(fmt::format(
+  file_.append(fmt::format(
       R"({{"metadata":{{"session_num":{},"x_request_id":"{}","x_correlation_id":"{}","conversation_id":"{}",)"
       R"("request_start_ns":{},"request_ack_ns":{},"request_end_ns":{},"worker_id":"gateway",)"
       R"("record_processor_id":"gateway","benchmark_phase":"{}","was_cancelled":{},"cancellation_time_ns":{},)"

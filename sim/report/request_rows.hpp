@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/output_file.hpp"
+#include "base/files.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/world/options.hpp"
 
@@ -14,12 +14,12 @@ namespace llmscape::report {
 // which of them are ours. Times in `metadata` are simulated, from the start of the run.
 class RequestRows : public world::Watcher {
  public:
-  RequestRows(OutputFile& file, const scenario::Scenario& scenario);
+  RequestRows(AtomicFile& file, const scenario::Scenario& scenario);
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
   void on_step(int, Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
 
  private:
-  OutputFile& file_;
+  AtomicFile& file_;
   std::vector<std::string> classes_;  // as JSON strings
   Seconds warmup_;
 };

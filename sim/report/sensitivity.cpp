@@ -23,8 +23,8 @@ using explore::ParameterEffects;
 using explore::Sensitivity;
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kShown = 12;  // bars of a picture
-constexpr int kSide = 22;           // columns of a picture on each side of its middle
+constexpr std::size_t kShownBars = 12;  // bars of a picture
+constexpr int kSide = 22;               // columns of a picture on each side of its middle
 constexpr std::size_t kName = 36, kMetric = 14;
 
 // "edge: memory_bandwidth" for "hardware.devices[edge].memory_bandwidth"; without the group where there is only one.
@@ -112,7 +112,7 @@ std::string tornado(const Sensitivity& s, const Names& names, std::size_t metric
     if (size_of(row.effects[metric]) > 0) rows.push_back(&row);
   if (rows.empty()) return "";
   std::ranges::stable_sort(rows, std::greater(), [metric](const auto* row) { return size_of(row->effects[metric]); });
-  rows.resize(std::min(rows.size(), kShown));
+  rows.resize(std::min(rows.size(), kShownBars));
   const double scale = size_of(rows.front()->effects[metric]);
   std::string out = fmt::format("\n{}: {}   █ {}{}\n", s.metrics[metric]->name,
                                 shown(s.base[metric], s.metrics[metric]->metric->unit), in_words(s.change, true),

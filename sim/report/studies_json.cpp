@@ -9,7 +9,6 @@ namespace {
 
 using studies::ClaimKind;
 using studies::StudyOutcome;
-using studies::Verdict;
 using Json = nlohmann::ordered_json;
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
@@ -24,6 +23,7 @@ Json error(const studies::Claim& claim, const studies::ClaimOutcome& outcome) {
 
 Json json_of(const studies::Claim& claim, const studies::ClaimOutcome& outcome) {
   Json json = {{"id", claim.id}, {"what", claim.what}, {"kind", name_of(claim.kind)}};
+  json["evidence"] = name_of(claim.evidence);
   json["published"] = claim.range ? Json{claim.range->first, claim.range->second} : number(claim.published);
   if (!claim.tolerance.text.empty())
     json["tolerance"] = {{"amount", claim.tolerance.amount}, {"relative", claim.tolerance.relative}};
@@ -35,9 +35,9 @@ Json json_of(const studies::Claim& claim, const studies::ClaimOutcome& outcome) 
   json["error"] = error(claim, outcome);
   json["verdict"] = name_of(outcome.verdict);
   if (outcome.catalogue)
-    json["catalogue"] = {{"simulated", *outcome.catalogue}, {"verdict", verdict(outcome.catalogue_holds)}};
+    json["catalogue"] = {{"simulated", *outcome.catalogue}, {"verdict", name_of(outcome.catalogue_verdict)}};
   if (!claim.source.empty()) json["source"] = claim.source;
-  if (outcome.verdict == Verdict::misses && !claim.miss.empty()) json["miss"] = claim.miss;
+  if (!claim.miss.empty()) json["miss"] = claim.miss;
   return json;
 }
 
@@ -54,7 +54,9 @@ Json json_of(const studies::DrawnFigure& figure) {
 
 Json json_of(const StudyOutcome& outcome) {
   const studies::Study& study = *outcome.study;
-  Json json = {{"name", study.name}, {"title", study.title}, {"passed", outcome.passed()}};
+  Json json = {{"name", study.name}, {"title", study.title}, {"summary", study.summary}};
+  json["as_declared"] = outcome.as_declared();
+  json["all_hold"] = outcome.all_hold();
   json["claims"] = json["negative"] = json["same"] = Json::array();
   for (std::size_t i = 0; i < study.claims.size(); ++i)
     json["claims"].push_back(json_of(study.claims[i], outcome.claims[i]));
@@ -77,16 +79,13 @@ Json json_of(const StudyOutcome& outcome) {
 std::string studies_json(const std::vector<StudyOutcome>& outcomes) {
   Json json = {{"schema", "studies/1"}, {"studies", Json::array()}, {"summary", Json::object()}};
   for (const StudyOutcome& outcome : outcomes) json["studies"].push_back(json_of(outcome));
-  for (const ClaimKind kind : {ClaimKind::exact, ClaimKind::close, ClaimKind::range, ClaimKind::direction}) {
-    std::size_t held = 0, with_catalogue = 0, counted = 0;
-    for (const StudyOutcome& outcome : outcomes) {
-      held += outcome.held(kind);
-      with_catalogue += outcome.held_with_catalogue(kind);
-      counted += outcome.counted(kind);
+  for (const bool published : {true, false})
+    for (const ClaimKind kind : studies::kClaimKinds) {
+      studies::Count all;
+      for (const StudyOutcome& outcome : outcomes) all += outcome.count(kind, published);
+      json["summary"][published ? "published" : "other"][std::string(name_of(kind))] = {
+          {"held", all.held}, {"held_with_catalogue", all.held_with_catalogue}, {"counted", all.counted}};
     }
-    json["summary"][std::string(name_of(kind))] = {
-        {"held", held}, {"held_with_catalogue", with_catalogue}, {"counted", counted}};
-  }
   return json.dump(2) + '\n';
 }
 

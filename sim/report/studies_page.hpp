@@ -7,8 +7,9 @@
 
 namespace llmscape::report {
 
-// The page docs/studies.md: how to read it, a summary, and each study with its assumptions, claims, negative tests and
-// picture (pictures/studies/NAME.svg, which study_figure draws).
+// The page docs/studies.md: an overview with its picture (pictures/studies/published.svg, which studies_picture draws),
+// how to read it, and each study: in a line, its claims, misses, negative tests and picture (NAME.svg, by
+// study_figure), what it is about, and folded away what it assumes.
 std::string studies_page(const std::vector<studies::StudyOutcome>& outcomes);
 
 }  // namespace llmscape::report

@@ -16,7 +16,6 @@ using studies::Claim;
 using studies::ClaimKind;
 using studies::ClaimOutcome;
 using studies::StudyOutcome;
-using studies::Verdict;
 
 std::string number(double value) {
   const bool whole = std::fabs(value) >= 1e4 && std::fabs(value) < 1e7;  // not 1.234e+04
@@ -65,58 +64,73 @@ ClaimCells cells_of(const Claim& claim, const ClaimOutcome& outcome) {
   }
   if (outcome.catalogue) {
     cells.catalogue = outcome.share ? share_of_seeds(*outcome.catalogue, outcome.seeds) : number(*outcome.catalogue);
-    if (!claim.calibration) cells.catalogue += outcome.catalogue_holds ? ", holds" : ", misses";
+    if (!claim.calibration) cells.catalogue += fmt::format(", {}", name_of(outcome.catalogue_verdict));
   }
   cells.error = error_text(claim, outcome);
   cells.verdict = name_of(outcome.verdict);
   return cells;
 }
 
-std::string studies_headline(const std::vector<StudyOutcome>& outcomes) {
-  std::vector<std::string> parts;
-  for (const ClaimKind kind : {ClaimKind::exact, ClaimKind::close, ClaimKind::range, ClaimKind::direction}) {
-    std::size_t held = 0, with_catalogue = 0, counted = 0;
-    for (const StudyOutcome& outcome : outcomes) {
-      held += outcome.held(kind);
-      with_catalogue += outcome.held_with_catalogue(kind);
-      counted += outcome.counted(kind);
+studies::Count claims_count(const StudyOutcome& outcome, bool published) {
+  studies::Count count;
+  for (const ClaimKind kind : studies::kClaimKinds) count += outcome.count(kind, published);
+  return count;
+}
+
+std::vector<std::string> studies_headline(const std::vector<StudyOutcome>& outcomes) {
+  std::vector<std::string> lines;
+  const auto add_claims = [&](bool published, const char* name) {
+    std::vector<std::string> parts;
+    for (const ClaimKind kind : studies::kClaimKinds) {
+      studies::Count all;
+      for (const StudyOutcome& outcome : outcomes) all += outcome.count(kind, published);
+      if (all.counted == 0) continue;
+      parts.push_back(fmt::format("{} of {} {}", all.held, all.counted, name_of(kind)));
+      if (all.held_with_catalogue != all.held)
+        parts.back() += fmt::format(" ({} with the catalogue's kernels)", all.held_with_catalogue);
     }
-    if (counted == 0) continue;
-    parts.push_back(fmt::format("{} of {} {}", held, counted, name_of(kind)));
-    if (with_catalogue != held) parts.back() += fmt::format(" ({} with the catalogue's kernels)", with_catalogue);
-  }
-  std::size_t negative = 0, negatives = 0, same = 0, pairs = 0;
+    if (!parts.empty()) lines.push_back(fmt::format("{}: {}", name, fmt::join(parts, ", ")));
+  };
+  add_claims(true, "Published claims");
+  add_claims(false, "Derived, second-hand, from memory or our own");
+  studies::Count negative;
+  std::size_t same = 0, pairs = 0;
   for (const StudyOutcome& outcome : outcomes) {
-    negatives += outcome.negative.size();
+    negative += outcome.negative_count();
     pairs += outcome.same.size();
-    negative += static_cast<std::size_t>(
-        std::ranges::count_if(outcome.negative, [](const studies::NegativeOutcome& one) { return one.holds; }));
     same += static_cast<std::size_t>(std::ranges::count(outcome.same, true));
   }
-  if (negatives > 0) parts.push_back(fmt::format("{} of {} negative tests", negative, negatives));
+  std::vector<std::string> parts;
+  if (negative.counted > 0) parts.push_back(fmt::format("{} of {} negative tests", negative.held, negative.counted));
   if (pairs > 0) parts.push_back(fmt::format("{} of {} equal runs", same, pairs));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  if (!parts.empty()) lines.push_back(fmt::format("Tests: {}", fmt::join(parts, ", ")));
+  return lines;
 }
 
 std::string studies_table(const std::vector<StudyOutcome>& outcomes, int width) {
   std::string text;
   for (const StudyOutcome& outcome : outcomes) {
     const studies::Study& study = *outcome.study;
-    std::vector<std::string> columns{"claim", "kind", "published", "simulated", "error", "tolerance", "verdict"};
+    std::vector<std::string> columns{"claim",     "kind",  "evidence",  "published",
+                                     "simulated", "error", "tolerance", "verdict"};
     if (study.kernels) columns.push_back("catalogue");
     Table table(columns);
     for (std::size_t i = 0; i < study.claims.size(); ++i) {
       const ClaimCells cells = cells_of(study.claims[i], outcome.claims[i]);
-      std::vector<std::string> row{study.claims[i].id, std::string(name_of(study.claims[i].kind)),
-                                   cells.published,    cells.simulated,
-                                   cells.error,        cells.tolerance,
+      std::vector<std::string> row{study.claims[i].id,
+                                   std::string(name_of(study.claims[i].kind)),
+                                   std::string(name_of(study.claims[i].evidence)),
+                                   cells.published,
+                                   cells.simulated,
+                                   cells.error,
+                                   cells.tolerance,
                                    cells.verdict};
       if (study.kernels) row.push_back(cells.catalogue);
       table.row(std::move(row));
     }
     const auto add = [&](std::string name, const char* kind, std::string simulated, bool holds) {
-      std::vector<std::string> row{std::move(name),           kind, "yes", std::move(simulated), "", "",
-                                   holds ? "holds" : "misses"};
+      std::vector<std::string> row{std::move(name),      kind, "", "yes",
+                                   std::move(simulated), "",   "", holds ? "holds" : "misses"};
       row.resize(columns.size());
       table.row(std::move(row));
     };
@@ -128,12 +142,13 @@ std::string studies_table(const std::vector<StudyOutcome>& outcomes, int width) 
           "same bytes", outcome.same[i] ? "yes" : "no", outcome.same[i]);
     text += fmt::format("{}: {}\n{}", study.name, study.title, table.text(width));
     for (std::size_t i = 0; i < study.claims.size(); ++i)
-      if (outcome.claims[i].verdict == Verdict::misses && !study.claims[i].miss.empty())
-        text += fmt::format("  {} misses: {}\n", study.claims[i].id, study.claims[i].miss);
+      if (!study.claims[i].miss.empty())
+        text +=
+            fmt::format("  {} {}: {}\n", study.claims[i].id, name_of(outcome.claims[i].verdict), study.claims[i].miss);
     for (const std::string& problem : outcome.problems) text += fmt::format("  problem: {}\n", problem);
     text += '\n';
   }
-  return text + studies_headline(outcomes) + '\n';
+  return text + fmt::format("{}\n", fmt::join(studies_headline(outcomes), "\n"));
 }
 
 }  // namespace llmscape::report

@@ -19,7 +19,10 @@ struct ClaimCells {
 ClaimCells cells_of(const studies::Claim& claim, const studies::ClaimOutcome& outcome);
 // "18 of 20 seeds"
 std::string share_of_seeds(double share, std::int64_t seeds);
-// "4 of 5 exact, 3 of 3 close claims, ..." of all of them.
-std::string studies_headline(const std::vector<studies::StudyOutcome>& outcomes);
+// What holds of all of them, a line each: published claims; those that are derived, second-hand, from memory or this
+// project's own; negative tests and equal runs. "Published claims: 4 of 5 exact, 3 of 3 close".
+std::vector<std::string> studies_headline(const std::vector<studies::StudyOutcome>& outcomes);
+// Claims of all kinds, published ones or the others.
+studies::Count claims_count(const studies::StudyOutcome& outcome, bool published);
 
 }  // namespace llmscape::report

@@ -198,6 +198,17 @@ std::string tier_loads(const std::vector<result::TierResult>& tiers) {
   return out;
 }
 
+// The largest step of the device that held most.
+std::string memory(const result::MemoryResult& m) {
+  std::string kinds;
+  for (std::size_t kind = 0; kind < models::kMemoryKinds; ++kind)
+    if (const double bytes = m.by_kind.bytes[kind].si(); bytes >= 0.005 * m.by_kind.total().si())
+      kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", models::kMemoryKindNames[kind], amount(bytes / 1e9));
+  return line("memory", fmt::format("{} of {} GB on {} at most: {}; in a step of {} prompt tokens and {} decodes",
+                                    amount(m.by_kind.total().si() / 1e9), amount(m.device_bytes / 1e9), m.group, kinds,
+                                    grouped(m.prompt_tokens), grouped(m.decodes)));
+}
+
 // What of its time in steps each part of the devices worked at its peak, the busiest first.
 std::string parts_in_use(const result::GroupUse& use) {
   std::vector<std::pair<std::string, double>> shares;
@@ -291,6 +302,7 @@ std::string summary(const result::RunResult& r, bool colour) {
   figures += line("KV cache", fmt::format("{} blocks, {} in use at most, {} of prompt tokens reused, {} preemptions",
                                           grouped(r.kv.blocks), percent(r.kv.peak_use), percent(r.kv.hit_rate),
                                           grouped(r.kv.preemptions)));
+  if (r.memory) figures += memory(*r.memory);
   if (!r.kv_tiers.empty()) figures += tier_loads(r.kv_tiers);
   if (r.energy) figures += joules(*r.energy);
   if (r.pools.size() > 1) figures += pool_loads(r.pools);

@@ -22,14 +22,14 @@ int process_of(int replica) { return replica + 1; }
 
 }  // namespace
 
-Timeline::Timeline(OutputFile& file) : file_(file) {
-  file_.write(R"({"displayTimeUnit":"ms","traceEvents":[)");
+Timeline::Timeline(AtomicFile& file) : file_(file) {
+  file_.append(R"({"displayTimeUnit":"ms","traceEvents":[)");
   name_process(0);
 }
 
 void Timeline::event(std::string_view json) {
-  file_.write(first_ ? "\n" : ",\n");
-  file_.write(json);
+  file_.append(first_ ? "\n" : ",\n");
+  file_.append(json);
   first_ = false;
 }
 
@@ -93,6 +93,6 @@ void Timeline::on_power(const std::string& group, const metrics::PowerSeries& po
                       microseconds(power.window() * static_cast<double>(i)), power.power(i).si()));
 }
 
-void Timeline::finish() { file_.write("\n]}\n"); }
+void Timeline::finish() { file_.append("\n]}\n"); }
 
 }  // namespace llmscape::report

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sim/report/output_file.hpp"
+#include "base/files.hpp"
 #include "sim/world/options.hpp"
 
 namespace llmscape::report {
@@ -18,7 +18,7 @@ class Timeline : public world::Watcher {
   static constexpr std::int64_t kWholeSteps = 50'000;
   static constexpr int kThinning = 100;
 
-  explicit Timeline(OutputFile& file);
+  explicit Timeline(AtomicFile& file);
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
   void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                std::int64_t waiting, std::int64_t kv_blocks_used) override;
@@ -33,7 +33,7 @@ class Timeline : public world::Watcher {
   void counter(int process, std::string_view name, Seconds at, std::int64_t value);
   void name_process(int process);
 
-  OutputFile& file_;
+  AtomicFile& file_;
   bool first_ = true;
   std::int64_t steps_ = 0;
   int named_ = -1;          // processes up to this one have their names

@@ -51,6 +51,8 @@ struct Metric {
 std::span<const Metric> latencies();
 std::span<const Metric> phases();  // of requests
 std::span<const Metric> numbers();
+// Of them: what the memory of a device was for, at its peak.
+std::span<const Metric> memory_numbers();
 // The distributions that an observer keeps of requests, in its order.
 std::vector<const Metric*> latencies_of(const Serving& serving);
 // All, in the order in which they are printed.

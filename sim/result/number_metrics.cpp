@@ -313,6 +313,14 @@ constexpr std::array kNumbers = {
 
 }  // namespace
 
-std::span<const Metric> numbers() { return kNumbers; }
+std::span<const Metric> numbers() {
+  static const std::vector<Metric> all = [] {
+    std::vector<Metric> made(kNumbers.begin(), kNumbers.end());
+    const std::span<const Metric> memory = memory_numbers();
+    made.insert(made.end(), memory.begin(), memory.end());
+    return made;
+  }();
+  return all;
+}
 
 }  // namespace llmscape::metrics

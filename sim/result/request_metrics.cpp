@@ -41,7 +41,7 @@ constexpr std::array kLatencies = {
            .interval = true,
            .distribution = true,
            .of_request =
-               [](const Request& r) { return r.versioned ? Time(r.first_token - r.context_complete) : std::nullopt; }},
+               [](const Request& r) { return r.versioned ? Time(r.seen.first - r.context_complete) : std::nullopt; }},
     Metric{.key = "tpot_s",
            .section = "latency",
            .label = "TPOT",

@@ -12,6 +12,8 @@
 
 #include "hardware/device.hpp"
 #include "sim/metrics/verdict.hpp"
+#include "sim/result/cost_result.hpp"
+#include "sim/result/memory_result.hpp"
 #include "sim/serving/gateway/counters.hpp"
 
 namespace llmscape::result {
@@ -164,20 +166,6 @@ struct GroupUse {
   std::vector<Part> parts;  // those that worked
 };
 
-struct CostResult {
-  std::string currency;
-  std::vector<std::pair<std::string, double>> by_kind;  // money: "rent", "write_off", "electricity", as far as priced
-  std::optional<double> total, per_million_output_tokens;
-  std::optional<double> capital;  // of all devices with a price
-  std::optional<double> co2_g, co2_g_per_million_output_tokens;
-  std::vector<std::string> unpriced;  // groups of devices without a price beside others with one
-};
-
-struct AreaResult {
-  double die_area_mm2 = 0;  // of all devices
-  double output_tokens_per_s_per_mm2 = 0;
-};
-
 // How often a device with measured steps (hardware/steps) priced by them.
 struct StepTableUse {
   std::string table;       // which measured steps, in words
@@ -303,6 +291,7 @@ struct RunResult {
   Latencies latency;
   ByKey<double> numbers;  // of metrics whose row has no function of the rest
   Work work;
+  std::optional<MemoryResult> memory;  // of replicas that have their devices alone
   std::optional<PteResult> pte;
   Throughput throughput;
   KvResult kv;
@@ -326,8 +315,7 @@ struct RunResult {
   std::optional<Intervals> intervals;     // where they were asked for
   std::vector<std::pair<std::string, double>> time_share;  // of step time, by operator family
   std::vector<std::string> warnings;
-  std::int64_t steps = 0;
-  std::int64_t sequence_steps = 0;
+  std::int64_t steps = 0, sequence_steps = 0;
   double simulated_s = 0;  // when the last event happened
   WindowResult window;
   double window_s = 0;  // its length

@@ -55,6 +55,15 @@ Json work(const Work& w) {
   return json;
 }
 
+Json memory(const RunResult& result) {
+  const MemoryResult& m = *result.memory;
+  Json json = section(result, "memory");
+  json["device"] = m.group;
+  json["device_bytes"] = m.device_bytes;
+  json["step"] = {{"start_s", m.start_s}, {"prompt_tokens", m.prompt_tokens}, {"decodes", m.decodes}};
+  return json;
+}
+
 Json energy(const RunResult& result) {
   const EnergyResult& e = *result.energy;
   Json json = {{"joules", shares(e.joules)}};
@@ -290,6 +299,7 @@ std::string to_json(const RunResult& r) {
   for (const StepTableUse& use : r.step_tables)
     json["step_tables"].push_back({{"table", use.table}, {"steps", use.steps}, {"inside", use.inside}});
   if (r.steps > 0) json["work"] = work(r.work);
+  if (r.memory) json["memory"] = memory(r);
   if (r.work.expert_bytes > 0) json["work"]["expert_bytes"] = r.work.expert_bytes;
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
   if (r.cost) json["cost"] = cost(r);

@@ -2,7 +2,6 @@
 #include "sim/run/intervals.hpp"
 
 #include "base/process_pool.hpp"
-#include "sim/engine/time_factors.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/run.hpp"
 
@@ -15,10 +14,7 @@
 #include <stdexcept>
 
 namespace llmscape::run {
-namespace {
-
-// Devices of one name err alike, wherever they stand.
-std::vector<engine::TimeFactors> factors_of(const scenario::Scenario& scenario, std::size_t run) {
+std::vector<engine::TimeFactors> interval_factors(const scenario::Scenario& scenario, std::size_t run) {
   const auto& devices = scenario.config.hardware.devices;
   const RandomStreams streams = RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)).child("intervals", run);
   std::vector<engine::TimeFactors> factors;
@@ -30,11 +26,13 @@ std::vector<engine::TimeFactors> factors_of(const scenario::Scenario& scenario, 
   return factors;
 }
 
+namespace {
+
 using Values = std::vector<std::pair<std::string, double>>;  // of metrics, by their columns
 
 Values one_run(const scenario::Scenario& scenario, std::size_t run) {
   world::Options options;
-  options.time_factors = factors_of(scenario, run);
+  options.time_factors = interval_factors(scenario, run);
   Diagnostics diagnostics;
   const result::RunResult result = run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return {};  // a broken trace: the run itself reports it

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "sim/engine/time_factors.hpp"
 #include "sim/result/result.hpp"
 #include "sim/scenario/scenario.hpp"
 
+#include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace llmscape::run {
+
+// What kernel times are multiplied with in the run of that number, from 0 to kIntervalRuns - 1: for each group of the
+// scenario's devices. Devices of one name err alike, wherever they stand.
+std::vector<engine::TimeFactors> interval_factors(const scenario::Scenario& scenario, std::size_t run);
 
 // Runs the scenario `kIntervalRuns` times more, each time with the kernel times of every device multiplied by factors
 // drawn from how measurements lay about its fits (one factor for each device, operator family and regime;

@@ -2,7 +2,9 @@
 #include "sim/scenario/device_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 namespace llmscape::scenario {
 namespace {
@@ -24,11 +26,36 @@ Bytes resident_weights(const Scenario& scenario, const PoolConfig& pool) {
   return std::accumulate(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(resident), Bytes());
 }
 
+// From a version on, until the next row of the same engine; engines without a row hold back what HeldBack says. vLLM:
+// - It samples max_num_seqs rows in its profile run (_dummy_sampler_run): logits gathered in 2 bytes and widened to 4,
+//   sorted with 64-bit indices for top-k and top-p (12, and as much again while they are sorted), masks and sums: 39
+//   bytes are what the 2,588 blocks leave that it found for Llama-3.1-8B on an RTX 4090.
+// - From 0.8 to 0.9.0 its first engine counts all that the device holds, the process's own context too (gpu_worker.py,
+//   determine_available_memory; some 0.45 GB, from memory); later ones take the difference to a snapshot.
+// - Logs of 0.22.1 with gpt-oss-120b on 2, 4 and 8 H200 (0.9 of 139.8 GiB, less weights and KV: 2.67, 2.33 and 2.31
+//   GiB), less activations and the device's own runtime memory: 2.0, 1.8 and 1.8 GB for collectives.
+struct OfEngine {
+  std::string_view engine, from;
+  engine::HeldBack held;
+};
+constexpr Bytes kVllmContext(0.45e9), kVllmCommunicators(1.9e9);
+constexpr std::array kHeldBack = {OfEngine{"vllm", "0", {39, Bytes(), kVllmCommunicators}},
+                                  OfEngine{"vllm", "0.8", {39, kVllmContext, kVllmCommunicators}},
+                                  OfEngine{"vllm", "0.9.1", {39, Bytes(), kVllmCommunicators}}};
+
+engine::HeldBack held_back(const PoolConfig& pool) {
+  engine::HeldBack found;
+  for (const OfEngine& row : kHeldBack)
+    if (row.engine == pool.engine.name && compare_versions(row.from, pool.engine.version) <= 0) found = row.held;
+  return found;
+}
+
 }  // namespace
 
 engine::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   return engine::kv_pool(device, scenario.model_on(pool, device), pool.plan(), pool.gpu_memory_utilization,
-                         pool.batcher->max_tokens(), pool.batcher->max_sequences(), resident_adapters(scenario, pool));
+                         pool.batcher->max_tokens(), pool.batcher->max_sequences(), resident_adapters(scenario, pool),
+                         held_back(pool));
 }
 
 std::int64_t kv_tokens(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {

@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/fields.hpp"
+#include "models/execution.hpp"
+#include "sim/serving/replica/stream_reports.hpp"
 
 namespace llmscape::scenario {
 
-// Which serving engine stands behind a pool: it chooses what the scenario leaves open. Key `engine`; later also what
-// its kernels, KV cache, attention and logits are.
-struct EngineName {
+// Which serving engine stands behind a pool: it chooses what the scenario leaves open, and how a model is executed
+// (models/execution.hpp). Key `engine`.
+struct EngineChoice {
   std::string name = "vllm";
   std::string version;  // compared component by component: "0.9" < "0.13"; empty: the newest that the table knows
+  models::KvCacheForm kv_cache = models::KvCacheForm::paged;
+  models::AttentionForm attention = models::AttentionForm::flash;
+  models::LogitRows logits = models::LogitRows::last;
+  std::int64_t stream_interval = 1;  // tokens of an answer that are sent together
+  enum class FirstReport : std::uint8_t { at_once, with_interval };
+  FirstReport first_report = FirstReport::at_once;  // of the answer, where tokens are held back
+
+  // Of the host, beside what the device's entry says of it (engine::EngineHost).
+  Seconds per_step, per_sequence;
+
+  [[nodiscard]] serving::StreamInterval stream() const {
+    return {stream_interval, first_report == FirstReport::at_once};
+  }
 };
-const Fields<EngineName>& engine_fields();
+const Fields<EngineChoice>& engine_fields();
 
 // Below zero, zero or above: the versions by their numbers, "0.9" < "0.13", "1" = "1.0".
 int compare_versions(std::string_view a, std::string_view b);

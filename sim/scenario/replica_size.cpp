@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/scenario/device_memory.hpp"
+#include "sim/scenario/execution.hpp"
 
 namespace llmscape::scenario {
 
@@ -16,6 +17,8 @@ engine::Settings settings_of(const EngineConfig& engine) {
       engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
   settings.device.coverage.law = engine.expert_coverage;
   settings.device.engine = engine.engine.name;
+  settings.device.execution = execution_of(engine);
+  settings.host = {engine.engine.per_step, engine.engine.per_sequence};
   if (engine.lora) settings.device.adapter = {engine.lora->rank, engine.lora->targets};
   return settings;
 }
@@ -49,6 +52,26 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
                    std::to_string(size.max_model_len) + "): longer requests are dropped";
   }
   return size;
+}
+
+serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device,
+                                const ReplicaSize& size) {
+  const models::ModelSpec& model = scenario.model_on(pool, device);
+  const models::Execution execution = execution_of(pool);
+  const models::MemoryNeed need = models::memory_need(model, pool.plan(), 1, 1);
+  const models::MemoryNeed draft = draft_memory(scenario, pool).value_or(models::MemoryNeed());
+  serving::MemoryConfig memory;
+  memory.weights = need.weights + resident_adapters(scenario, pool) + draft.weights;
+  // In a model of states alone a block is what one sequence keeps.
+  memory.block = need.kv_per_token > Bytes()
+                     ? static_cast<double>(size.block_tokens) * (need.kv_per_token + draft.kv_per_token)
+                     : need.state_per_sequence;
+  memory.device_blocks = size.kv.devices;
+  if (execution.kv_cache == models::KvCacheForm::slots)
+    memory.slot_blocks =
+        pool.batcher->max_sequences() * ((size.max_model_len + size.block_tokens - 1) / size.block_tokens);
+  memory.steps = models::StepMemory(model, pool.plan(), execution);
+  return memory;
 }
 
 }  // namespace llmscape::scenario

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/scenario/scenario.hpp"
+#include "sim/serving/replica/memory_ledger.hpp"
 
 namespace llmscape::scenario {
 
@@ -27,5 +28,8 @@ struct ReplicaSize {
 // believed.
 KvWindows windows_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+// What a rank of it holds.
+serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device,
+                                const ReplicaSize& size);
 
 }  // namespace llmscape::scenario

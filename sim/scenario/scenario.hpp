@@ -72,7 +72,7 @@ struct ColdStartConfig {
 
 // What the replicas of a pool have in common.
 struct EngineConfig : serving::KvPlaces {
-  EngineName engine;
+  EngineChoice engine;
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
   models::ExpertExchange expert_exchange = models::ExpertExchange::all_gather;
   bool lock_step = false;  // data-parallel ranks of a mixture step together; set when the model is known

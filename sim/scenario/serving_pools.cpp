@@ -11,6 +11,7 @@
 #include "hardware/profile/profile_device.hpp"
 #include "models/pool_budget.hpp"
 #include "sim/scenario/device_memory.hpp"
+#include "sim/scenario/execution.hpp"
 #include "sim/scenario/group_order.hpp"
 #include "sim/scenario/kv_parts.hpp"
 #include "sim/scenario/ranks.hpp"
@@ -32,7 +33,7 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
         fmt::format(
             "{} does not fit '{}': weights {}, activations {} and runtime {} leave no memory for KV in {} ({:.0f} % of "
             "{}); {} are missing on each device",
-            model, device.name, gigabytes(pool.need.weights), gigabytes(pool.need.activations), gigabytes(pool.runtime),
+            model, device.name, gigabytes(pool.need.weights), gigabytes(pool.profiled), gigabytes(pool.runtime),
             gigabytes(pool.offered), 100 * serving.gpu_memory_utilization, gigabytes(device.memory()),
             gigabytes(pool.missing)),
         "more devices in serving.tensor_parallel, or a narrower model.weights");
@@ -54,8 +55,18 @@ void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const 
   const models::ModelSpec& model = scenario.model_of(engine);
   const SourceRange where = where_of(root, {"model", "token_plan"});
   const auto skips = [](const models::LayerGroup& group) { return group.change.passed_by_last_only; };
-  if (engine.lora && std::ranges::any_of(model.groups, skips))
+  const bool thins = !models::thinnings(model).empty();
+  if (engine.lora && (thins || std::ranges::any_of(model.groups, skips)))
     diagnostics.error(where, "the token plan does not say what adapters do to layers that prompts skip");
+  if (thins && engine.batcher->cuts_prompts())
+    diagnostics.error(where_of(root, {"serving", "batcher"}),
+                      "this batcher cuts prompts: the token plan chooses which tokens go on when a prompt has passed a "
+                      "layer as a whole",
+                      "batcher: {policy: vllm_v0, max_num_batched_tokens: 131072}");
+  if (thins && (engine.lock_step || engine.kv_host || scenario.config.serving.streaming_input))
+    diagnostics.error(where,
+                      "a token plan that thins prompts out does not go together with 'kv_host', streaming prompts or "
+                      "data-parallel ranks of a mixture");
   if (!models::PoolBudget(model).limits()) return;
   const auto slides = [&](const models::SequenceState& state) { return state.reach > 0 && !state.budget.limits(); };
   if (std::ranges::any_of(model.groups, slides, [&](const auto& group) { return group.state(model.precision); }) &&
@@ -78,6 +89,8 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
   for (const std::string& problem : problems) diagnostics.error(where, problem);
   for (const std::string& problem : engine.batcher->problems(model))
     diagnostics.error(where_of(root, {"serving", "batcher"}), problem);
+  for (const std::string& problem : execution_problems(scenario, engine, device))
+    diagnostics.error(where_of(root, {"serving", "engine"}), problem);
   check_token_plan(scenario, engine, device, root, diagnostics);
   check_kv(scenario, engine, device, root, diagnostics);
   for (const std::string& problem : draft_problems(scenario, engine, device))
@@ -89,6 +102,9 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
                       "models take turns on '" + device.name + "', but nothing says how fast their weights are loaded",
                       "take_turns: {load_bandwidth: 50 GB/s}");
   if (!diagnostics.has_errors()) check_memory(scenario, engine, device, where, diagnostics);
+  if (diagnostics.has_errors()) return;
+  for (const std::string& problem : slot_problems(scenario, engine, device))
+    diagnostics.error(where_of(root, {"serving", "engine"}), problem);
 }
 
 // Streams that share stages come and go together.

@@ -66,6 +66,8 @@ engine::DraftLink link_of(const DraftConfig& config) { return {*config.link->lat
 engine::Settings settings_of_user(const PoolConfig& pool) {
   engine::Settings settings = settings_of(pool);
   settings.device.adapter = {};
+  settings.device.execution = {};  // their devices run engines of their own
+  settings.host = {};
   return settings;
 }
 
@@ -159,12 +161,17 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
                                    std::move(contexts), link_of(config), deadline_of(scenario, pool, device));
 }
 
-std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool) {
+std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool) {
   const models::ModelSpec* draft = draft_of(scenario, pool);
-  if (!draft || pool.speculation->draft.device) return tokens;
+  if (!draft || pool.speculation->draft.device) return std::nullopt;
+  return models::memory_need(*draft, pool.plan(), 1, 1);
+}
+
+std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool) {
+  const std::optional<models::MemoryNeed> need = draft_memory(scenario, pool);
+  if (!need) return tokens;
   const Bytes per_token = models::memory_need(scenario.model_of(pool), pool.plan(), 1, 1).kv_per_token;
-  const models::MemoryNeed need = models::memory_need(*draft, pool.plan(), 1, 1);
-  const double left = (static_cast<double>(tokens) * per_token - need.weights) / (per_token + need.kv_per_token);
+  const double left = (static_cast<double>(tokens) * per_token - need->weights) / (per_token + need->kv_per_token);
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(left));
 }
 

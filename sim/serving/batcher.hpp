@@ -35,6 +35,8 @@ struct BatcherPolicy {
   [[nodiscard]] virtual bool prefix_caching() const { return false; }
   // Why it cannot serve this model, one sentence each; empty: it can.
   [[nodiscard]] virtual std::vector<std::string> problems(const models::ModelSpec&) const { return {}; }
+  // May compute a prompt in parts, in several steps.
+  [[nodiscard]] virtual bool cuts_prompts() const { return false; }
   // Takes streaming prompts: passes over those that wait for their next version.
   [[nodiscard]] virtual bool streams_prompts() const { return false; }
   // May keep what a preempted request has computed in the memory of `kv_swap`.

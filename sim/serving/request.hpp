@@ -65,6 +65,14 @@ struct Request {
   Seconds schedule = kNever;  // first planned into a step
   Seconds first_token = kNever;
   Seconds last_token = kNever;
+  // What its user has of the answer: all of it at once, or in reports (StreamInterval).
+  struct Seen {
+    Seconds first = kNever;     // when the first token came
+    Seconds latest;             // the latest report
+    std::int64_t tokens = 0;    // in reports so far
+    std::int32_t joinings = 0;  // how often it began to decode where reports hold tokens back
+  };
+  Seen seen;
   Seconds latest_token;  // emitted at the end of a chunk, or before a preemption; while decoding, later ones may have
                          // followed
 
@@ -85,11 +93,13 @@ struct Request {
   // It waits to be scheduled, or to be scheduled again, from `at` on; is scheduled, or scheduled again.
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }
-  [[nodiscard]] bool answered() const { return first_token < kNever; }
+  [[nodiscard]] bool answered() const { return seen.first < kNever; }
   // Its replica was lost, and what was answered with it: all of it comes again.
   void begin_retry(Seconds at) {
     replica = -1;
     schedule = first_token = last_token = kNever;
+    seen.first = kNever;
+    seen.tokens = 0;
     clock.restart(RequestPhase::lost, arrival, at);
     lost += std::exchange(emitted, 0);
     ++attempt;
@@ -98,10 +108,10 @@ struct Request {
 
   // What the user of an answered request waited for: the first token, one more in the mean (of an answer of one token
   // nothing), and the last one.
-  [[nodiscard]] Seconds ttft() const { return first_token - arrival; }
+  [[nodiscard]] Seconds ttft() const { return seen.first - arrival; }
   [[nodiscard]] std::optional<Seconds> tpot() const {
     if (output_tokens < 2) return std::nullopt;
-    return (last_token - first_token) / static_cast<double>(output_tokens - 1);
+    return (last_token - seen.first) / static_cast<double>(output_tokens - 1);
   }
   [[nodiscard]] Seconds e2e() const { return last_token - arrival; }
 };

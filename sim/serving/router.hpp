@@ -23,6 +23,10 @@ class Router {
   // Contract: returns an index into `targets`, the replicas that serve at present (never empty); equal targets are told
   // apart by position only; deterministic.
   virtual std::size_t choose(const Request& request, const std::vector<RoutingTarget*>& targets, Seconds now) = 0;
+  // For routers that keep an order: those that serve are these from now on, in the order of their index; what is
+  // outstanding at one of them, or at one that no longer serves, has changed.
+  virtual void on_targets(const std::vector<RoutingTarget*>& /*targets*/) {}
+  virtual void on_charge(const RoutingTarget& /*target*/) {}
 };
 
 // A policy as configured; key `policy` of `router`.

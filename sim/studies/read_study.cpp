@@ -28,6 +28,7 @@ class Reader {
 
   void read() {
     study_.title = config_.title;
+    study_.summary = config_.summary;
     study_.paper = config_.paper;
     study_.about = config_.about;
     for (const AssumedConfig& assumed : config_.assumed) {
@@ -162,6 +163,7 @@ class Reader {
     claim.id = config.id;
     claim.what = config.what;
     claim.kind = config.kind;
+    claim.evidence = config.evidence;
     claim.source = config.source.value_or("");
     claim.miss = config.miss.value_or("");
     claim.calibration = config.calibration;

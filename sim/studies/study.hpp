@@ -48,6 +48,7 @@ struct Tolerance {
 struct Claim {
   std::string id, what, source, miss;
   ClaimKind kind = ClaimKind::close;
+  Evidence evidence = Evidence::own;
   bool calibration = false;
   std::optional<Expression> value, holds;
   std::optional<double> published;                 // of exact and close
@@ -89,7 +90,7 @@ struct Kernels {
 struct Study {
   std::string name;  // of its folder
   std::filesystem::path file;
-  std::string title, paper, about;
+  std::string title, summary, paper, about;
   std::vector<Assumed> assumed;
   std::optional<Kernels> kernels;
   std::vector<NamedRun> runs;  // by name

@@ -67,7 +67,20 @@ const Fields<ClaimConfig>& claim_fields() {
                 {"range", ClaimKind::range},
                 {"direction", ClaimKind::direction}},
                "exact: a count or a formula; close: a number and a tolerance; range: an interval to land in, which is "
-               "reported; direction: a condition that holds for most seeds")
+               "reported; direction: a condition that holds for at least three seeds of four")
+        .required();
+    f.add_enum("evidence", &ClaimConfig::evidence,
+               {{"abstract", Evidence::abstract},
+                {"repository", Evidence::repository},
+                {"vendor", Evidence::vendor},
+                {"full_text", Evidence::full_text},
+                {"note", Evidence::note},
+                {"derived", Evidence::derived},
+                {"memory", Evidence::memory},
+                {"own", Evidence::own}},
+               "where it was found. Published: abstract and full_text of the paper, repository (the authors' code, "
+               "tables, figures and pages), vendor. Other: note (someone else's summary or measurement), derived "
+               "(computed from other numbers), memory (unverified), own (of this project)")
         .required();
     f.add("value", &ClaimConfig::value,
           "expression over runs: computed for each seed, of which the median counts; of a direction only shown");
@@ -75,9 +88,11 @@ const Fields<ClaimConfig>& claim_fields() {
     f.add("published", &ClaimConfig::published, "the number; of a range both ends: [low, high]");
     f.add("tolerance", &ClaimConfig::tolerance,
           "of exact and close: largest distance, as an amount (0.01) or as a share of the published number (\"6%\")");
-    f.add("source", &ClaimConfig::source, "where the published number stands: abstract, table, authors' repository");
+    f.add("source", &ClaimConfig::source, "where exactly it stands: table, figure, file");
     f.add("calibration", &ClaimConfig::calibration, "a parameter was set from this number: shown, and not counted");
-    f.add("miss", &ClaimConfig::miss, "of a claim that fails: the input that is missing or the effect not modelled");
+    f.add("miss", &ClaimConfig::miss,
+          "of a claim that misses or ties: the input that is missing or the effect not "
+          "modelled");
     return f;
   }();
   return fields;
@@ -88,7 +103,7 @@ const Fields<NegativeConfig>& negative_fields() {
     Fields<NegativeConfig> f("negative", "a test that the technique loses, or changes nothing, where it should");
     f.add("id", &NegativeConfig::id, "its name").required();
     f.add("what", &NegativeConfig::what, "what is expected, in a line").required();
-    f.add("holds", &NegativeConfig::holds, "condition that holds for most seeds").required();
+    f.add("holds", &NegativeConfig::holds, "condition that holds for at least three seeds of four").required();
     f.add("miss", &NegativeConfig::miss, "of one that fails: the input that is missing or the effect not modelled");
     return f;
   }();
@@ -119,10 +134,17 @@ const Fields<FigureConfig>& figure_fields() {
 
 }  // namespace
 
+bool is_published(Evidence evidence) {
+  return evidence == Evidence::abstract || evidence == Evidence::repository || evidence == Evidence::vendor ||
+         evidence == Evidence::full_text;
+}
+
 const Fields<StudyConfig>& study_fields() {
   static const Fields<StudyConfig> fields = [] {
     Fields<StudyConfig> f("study", "a published system: its scenarios and its claims");
     f.add("title", &StudyConfig::title, "name of the system and what it does, in a line").required();
+    f.add("summary", &StudyConfig::summary, "what it does, and which models on which devices, in a line of plain words")
+        .required();
     f.add("paper", &StudyConfig::paper, "where it was published").required();
     f.add("about", &StudyConfig::about,
           "Markdown of about a dozen lines: what it is, what was reproduced, what was not and why")

@@ -18,6 +18,20 @@ enum class ClaimKind {
   direction,  // a sign or an order, never a number
 };
 
+// Where the number or statement of a claim was found.
+enum class Evidence {
+  abstract,    // of the publication
+  repository,  // the authors': code, result tables, figures, model cards, project pages
+  vendor,      // a publication of who made the device or the system
+  full_text,   // of the publication
+  note,        // someone else's summary or measurement
+  derived,     // computed from other published numbers or from a law
+  memory,      // unverified
+  own,         // of this project: a measurement or an analysis of its own
+};
+// The first four: what the authors or the vendor published themselves.
+bool is_published(Evidence evidence);
+
 // study.yaml (schema study/1) as it is written; `read_study` makes a Study of it.
 struct AssumedConfig {
   std::string parameter, reason;
@@ -49,6 +63,7 @@ struct RunConfig {
 struct ClaimConfig {
   std::string id, what;
   ClaimKind kind = ClaimKind::close;
+  Evidence evidence = Evidence::own;
   YamlNode value, holds, published, tolerance;
   std::optional<std::string> source, miss;
   bool calibration = false;
@@ -73,7 +88,7 @@ struct FigureConfig {
 };
 
 struct StudyConfig {
-  std::string title, paper, about;
+  std::string title, summary, paper, about;
   std::vector<AssumedConfig> assumed;
   std::optional<KernelsConfig> kernels;
   std::int64_t seeds = 20;

@@ -25,10 +25,16 @@ std::string why(const Values& values, const Expression& expression) {
   return said.empty() ? fmt::format("'{}' has no value", expression.text()) : said;
 }
 
+constexpr double kHoldingShare = 0.75,
+                 kMissingShare = 0.25;  // shares from and up to which a condition holds and misses
+
 struct Holding {
   std::int64_t seeds = 1;
   double share = 0;
   std::string nothing;
+  [[nodiscard]] Verdict verdict() const {
+    return share >= kHoldingShare ? Verdict::holds : share <= kMissingShare ? Verdict::misses : Verdict::ties;
+  }
 };
 
 Holding holding(const Values& values, const Expression& condition) {
@@ -39,7 +45,9 @@ Holding holding(const Values& values, const Expression& condition) {
   for (const auto& value : all) {
     if (value == Value(true)) ++holds;
     else if ((!value || !std::holds_alternative<bool>(*value)) && result.nothing.empty())
-      result.nothing = why(values, condition);
+      result.nothing = value && std::holds_alternative<std::vector<bool>>(*value)
+                           ? fmt::format("'{}' is a list of conditions: write all(...) around it", condition.text())
+                           : why(values, condition);
   }
   result.share = static_cast<double>(holds) / static_cast<double>(all.size());
   return result;
@@ -68,19 +76,19 @@ void measure(const Values& values, const Expression& expression, ClaimOutcome& o
 
 ClaimOutcome judge_claim(const Claim& claim, const Values& values) {
   ClaimOutcome outcome;
-  bool holds = false;
+  Verdict verdict = Verdict::misses;
   if (claim.value) measure(values, *claim.value, outcome);
   if (claim.holds) {
     const Holding condition = holding(values, *claim.holds);
     outcome.seeds = condition.seeds;
     outcome.share = condition.share;
     if (outcome.nothing.empty()) outcome.nothing = condition.nothing;
-    holds = condition.share > 0.5;
-  } else {
-    holds = outcome.simulated && is_within(claim, *outcome.simulated);
+    verdict = condition.verdict();
+  } else if (outcome.simulated && is_within(claim, *outcome.simulated)) {
+    verdict = Verdict::holds;
   }
-  outcome.catalogue_holds = holds;
-  outcome.verdict = claim.calibration ? Verdict::calibration : holds ? Verdict::holds : Verdict::misses;
+  outcome.catalogue_verdict = verdict;
+  outcome.verdict = claim.calibration ? Verdict::calibration : verdict;
   return outcome;
 }
 
@@ -161,16 +169,21 @@ void collect_failures(const Study& study, const Results& results, const char* ho
 // Claims and negative tests without a value, misses without a reason and reasons without a miss.
 void collect_unexplained(StudyOutcome& outcome) {
   const Study& study = *outcome.study;
-  const auto explain = [&](const std::string& id, bool holds, const std::string& miss, const std::string& nothing) {
+  const auto explain = [&](const std::string& id, Verdict verdict, const std::string& miss,
+                           const std::string& nothing) {
     if (!nothing.empty()) outcome.problems.push_back(fmt::format("{}: {}", id, nothing));
-    if (!holds && miss.empty()) outcome.problems.push_back(fmt::format("{} misses, and 'miss' does not say why", id));
-    if (holds && !miss.empty()) outcome.problems.push_back(fmt::format("{} holds, and 'miss' says why not", id));
+    const bool fails = verdict == Verdict::misses || verdict == Verdict::ties;
+    if (fails && miss.empty())
+      outcome.problems.push_back(fmt::format("{} {}, and 'miss' does not say why", id, name_of(verdict)));
+    if (!fails && !miss.empty())
+      outcome.problems.push_back(
+          fmt::format("{} {}, and 'miss' says why not", id, verdict == Verdict::holds ? "holds" : "is a calibration"));
   };
   for (std::size_t i = 0; i < study.claims.size(); ++i)
-    explain(study.claims[i].id, outcome.claims[i].verdict != Verdict::misses, study.claims[i].miss,
-            outcome.claims[i].nothing);
+    explain(study.claims[i].id, outcome.claims[i].verdict, study.claims[i].miss, outcome.claims[i].nothing);
   for (std::size_t i = 0; i < study.negative.size(); ++i)
-    explain(study.negative[i].id, outcome.negative[i].holds, study.negative[i].miss, outcome.negative[i].nothing);
+    explain(study.negative[i].id, outcome.negative[i].holds ? Verdict::holds : Verdict::misses, study.negative[i].miss,
+            outcome.negative[i].nothing);
 }
 
 }  // namespace
@@ -178,6 +191,7 @@ void collect_unexplained(StudyOutcome& outcome) {
 std::string_view name_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::holds: return "holds";
+    case Verdict::ties: return "ties";
     case Verdict::misses: return "misses";
     case Verdict::calibration: break;
   }
@@ -194,30 +208,52 @@ std::string_view name_of(ClaimKind kind) {
   return "direction";
 }
 
-std::size_t StudyOutcome::counted(ClaimKind kind) const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      study->claims, [kind](const Claim& claim) { return claim.kind == kind && !claim.calibration; }));
+std::string_view name_of(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::abstract: return "abstract";
+    case Evidence::repository: return "repository";
+    case Evidence::vendor: return "vendor";
+    case Evidence::full_text: return "full_text";
+    case Evidence::note: return "note";
+    case Evidence::derived: return "derived";
+    case Evidence::memory: return "memory";
+    case Evidence::own: break;
+  }
+  return "own";
 }
 
-std::size_t StudyOutcome::held(ClaimKind kind) const {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < claims.size(); ++i)
-    count += study->claims[i].kind == kind && claims[i].verdict == Verdict::holds ? 1 : 0;
+Count& Count::operator+=(const Count& other) {
+  held += other.held;
+  counted += other.counted;
+  held_with_catalogue += other.held_with_catalogue;
+  return *this;
+}
+
+Count StudyOutcome::count(ClaimKind kind, bool published) const {
+  Count count;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = study->claims[i];
+    if (claim.kind != kind || claim.calibration || is_published(claim.evidence) != published) continue;
+    count += {claims[i].verdict == Verdict::holds, 1, claims[i].catalogue_verdict == Verdict::holds};
+  }
   return count;
 }
 
-std::size_t StudyOutcome::held_with_catalogue(ClaimKind kind) const {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < claims.size(); ++i)
-    count += study->claims[i].kind == kind && !study->claims[i].calibration && claims[i].catalogue_holds ? 1 : 0;
+Count StudyOutcome::negative_count() const {
+  Count count;
+  for (const NegativeOutcome& one : negative) count += {one.holds, 1, one.holds};
   return count;
 }
 
-bool StudyOutcome::passed() const {
-  for (const ClaimKind kind : {ClaimKind::exact, ClaimKind::close, ClaimKind::direction})
-    if (held(kind) < counted(kind)) return false;
-  return problems.empty() && std::ranges::all_of(negative, &NegativeOutcome::holds) &&
-         std::ranges::all_of(same, [](bool is) { return is; });
+bool StudyOutcome::as_declared() const {
+  return problems.empty() && std::ranges::all_of(same, [](bool is) { return is; });
+}
+
+bool StudyOutcome::all_hold() const {
+  const auto fails = [](const ClaimOutcome& claim) {
+    return claim.verdict == Verdict::misses || claim.verdict == Verdict::ties;
+  };
+  return as_declared() && std::ranges::none_of(claims, fails) && std::ranges::all_of(negative, &NegativeOutcome::holds);
 }
 
 StudyOutcome judge(const Study& study, const Results& results, const Results* catalogue) {
@@ -229,11 +265,12 @@ StudyOutcome judge(const Study& study, const Results& results, const Results* ca
     if (!catalogue) continue;
     const ClaimOutcome plain = judge_claim(claim, Values(study, *catalogue));
     judged.catalogue = plain.share ? plain.share : plain.simulated;
-    judged.catalogue_holds = plain.catalogue_holds;
+    judged.catalogue_verdict = plain.catalogue_verdict;
   }
   for (const Negative& negative : study.negative) {
     const Holding condition = holding(values, negative.holds);
-    outcome.negative.push_back({condition.share > 0.5, condition.share, condition.seeds, condition.nothing});
+    outcome.negative.push_back(
+        {condition.verdict() == Verdict::holds, condition.share, condition.seeds, condition.nothing});
   }
   for (const auto& [a, b] : study.same) outcome.same.push_back(same_bytes(study, results, a, b));
   collect_failures(study, results, "", outcome.problems);

@@ -71,6 +71,8 @@ std::optional<std::vector<RequestTimes>> read_request_times(const std::string& p
       if (!times) continue;
       check(*times);
       requests.push_back(*times);
+    } catch (const PlainJson::exception&) {
+      diagnostics.error({source, lines.line(), 1}, "this is no request with its times");
     } catch (const std::exception& mistake) {
       diagnostics.error({source, lines.line(), 1},
                         fmt::format("this is no request with its times: {}", shortened(mistake.what())));

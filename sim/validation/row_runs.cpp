@@ -3,12 +3,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
 #include "base/catalog.hpp"
 #include "base/process_pool.hpp"
 #include "sim/result/metric_table.hpp"
+#include "sim/run/intervals.hpp"
 #include "sim/run/run.hpp"
 
 namespace llmscape::validation {
@@ -35,8 +38,9 @@ std::optional<double> metric_of(const result::RunResult& result, std::string_vie
   return columns.empty() ? std::nullopt : columns.front()->value(result);
 }
 
+// `draw`: with kernel times of that run of the intervals.
 RowAnswer simulate(const MeasuredTable& table, const MeasuredRow& row, const std::vector<std::string>& overrides,
-                   const scenario::Catalogs& catalogs) {
+                   const scenario::Catalogs& catalogs, std::optional<std::size_t> draw = std::nullopt) {
   Diagnostics diagnostics;
   YamlNode root = read_yaml(std::make_shared<const SourceText>(SourceText{row.name, row.scenario}), diagnostics);
   std::vector<std::string> all = row.overrides;
@@ -46,6 +50,7 @@ RowAnswer simulate(const MeasuredTable& table, const MeasuredRow& row, const std
   if (!scenario) return {{}, first_error(diagnostics)};
   world::Options options;
   options.kernel = world::KernelKind::event_queue;
+  if (draw) options.time_factors = run::interval_factors(*scenario, *draw);
   const result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) return {{}, first_error(diagnostics)};
   if (result.requests.completed < result.requests.injected)
@@ -107,6 +112,51 @@ std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vecto
     return true;
   });
   return points;
+}
+
+std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
+                                        const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
+                                        int jobs) {
+  parse_entries(rows, catalogs);
+  using Draw = std::pair<std::size_t, std::size_t>;  // a row, and a run of its intervals
+  std::vector<Draw> draws;
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    for (std::size_t run = 0; run < result::kIntervalRuns; ++run) draws.emplace_back(row, run);
+  std::vector<std::vector<std::vector<double>>> values(rows.size(),
+                                                       std::vector<std::vector<double>>(table.metrics.size()));
+  ProcessLimits limits;
+  limits.jobs = jobs;
+  const ProcessPool<Draw, RowAnswer> pool(
+      [&](const Draw& d) { return simulate(table, *rows[d.first], overrides, catalogs, d.second); }, limits);
+  pool.run(draws, [&](const Draw& d, TaskOutcome<RowAnswer> outcome) {
+    if (!outcome.answer) return true;
+    for (std::size_t i = 0; i < outcome.answer->predicted.size(); ++i)
+      if (const auto& value = outcome.answer->predicted[i]) values[d.first][i].push_back(*value);
+    return true;
+  });
+  std::vector<RowIntervals> intervals(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    intervals[row].row = rows[row];
+    for (std::vector<double>& of_metric : values[row]) {
+      std::ranges::sort(of_metric);
+      intervals[row].metrics.push_back(of_metric.size() < result::kIntervalRuns
+                                           ? std::nullopt
+                                           : std::optional(std::pair(of_metric[1], of_metric.end()[-2])));
+    }
+  }
+  return intervals;
+}
+
+std::optional<double> share_inside(const std::vector<RowIntervals>& intervals, std::size_t metric) {
+  double inside = 0, all = 0;
+  for (const RowIntervals& of : intervals) {
+    const auto& interval = of.metrics[metric];
+    const auto& measured = of.row->measured[metric];
+    if (!interval || !measured) continue;
+    ++all;
+    if (interval->first <= *measured && *measured <= interval->second) ++inside;
+  }
+  return all > 0 ? std::optional(inside / all) : std::nullopt;
 }
 
 std::vector<Comparison> compare_points(const MeasuredTable& table, const std::vector<const RowPoint*>& points) {

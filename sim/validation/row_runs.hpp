@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <map>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/scenario/scenario.hpp"
@@ -23,6 +25,18 @@ std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vecto
                                     const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
                                     int jobs);
 std::vector<const MeasuredRow*> rows_to_predict(const MeasuredTable& table);
+
+// Where a row's metrics lie if its devices' kernels err as they did where they were measured (sim/run/intervals.hpp):
+// low and high, one pair for each metric of the table; nothing where a run has no value.
+struct RowIntervals {
+  const MeasuredRow* row = nullptr;
+  std::vector<std::optional<std::pair<double, double>>> metrics;
+};
+std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
+                                        const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
+                                        int jobs);
+// The share of the intervals of a metric, by its number, that hold what was measured; nothing without any.
+std::optional<double> share_inside(const std::vector<RowIntervals>& intervals, std::size_t metric);
 
 // One comparison for each metric that was measured and predicted, in the order of the table's metrics, without
 // statistics of sets: a mean over unlike rows says nothing.

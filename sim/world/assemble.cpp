@@ -2,6 +2,7 @@
 #include "sim/world/assemble.hpp"
 #include "sim/scenario/precision.hpp"
 #include "sim/world/kernels_used.hpp"
+#include "sim/world/peak_memory.hpp"
 
 #include <algorithm>
 #include <map>
@@ -309,6 +310,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   result.speculation = speculation(parts, totals);
   result.adapters = adapters(parts);
   result.work = work(parts, totals);
+  if (result.steps > 0) result.memory = peak_memory(parts);
   result.pools = pools(parts, gateway, totals, measured.portion);
   result.breakdown = result::breakdown_of(parts, result.latency);
   result.area = area(parts.scenario, result.throughput);
@@ -319,6 +321,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
       result.links.push_back({parts.fabric->name_of(link), bytes.si(), bytes / parts.fabric->allowed(link, end)});
 
   result.warnings = parts.warnings;
+  for (const std::string& sentence : exceeded_memory(parts)) result.warnings.push_back(sentence);
   if (result.cost)
     for (const std::string& group : result.cost->unpriced)
       result.warnings.push_back("cost.devices has no price of '" + group + "': its devices count as free");

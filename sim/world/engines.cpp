@@ -8,6 +8,7 @@
 
 #include "hardware/gpu/gpu.hpp"
 #include "hardware/profile/profile_device.hpp"
+#include "sim/engine/another.hpp"
 #include "sim/scenario/device_memory.hpp"
 
 namespace llmscape::world {
@@ -95,12 +96,21 @@ void Engines::add_group(const scenario::PoolConfig& config, std::size_t group) {
   if (!size.warning.empty()) warnings_.push_back(size.warning);
   const std::int64_t devices = config.plan().devices();
   auto variant = device.with_kernels_of(config.engine.name);
+  first_of_group_ = nullptr;
   const hardware::Device& priced = variant ? *variants_.emplace_back(std::move(variant)) : device;
   for (std::int64_t first = 0; first + devices <= device.count; first += devices) {
     if (config.stages_shared()) pipelines_.emplace_back(static_cast<std::size_t>(config.pipeline_parallel));
     for (std::int64_t stream = 0; stream < config.pipeline_batches; ++stream)
       add_replica(config, group, priced, size, first, stream);
   }
+}
+
+std::unique_ptr<engine::EngineModel> Engines::bind(const scenario::PoolConfig& config, const hardware::Device& device) {
+  std::unique_ptr<engine::EngineModel> steps = first_of_group_ ? engine::another(*first_of_group_) : nullptr;
+  if (!steps)
+    steps = engine::bind(device, scenario_.model_on(config, device), config.plan(), scenario::settings_of(config));
+  if (!first_of_group_) first_of_group_ = steps.get();
+  return steps;
 }
 
 // `stream`: of those that share the stages of a pipeline.
@@ -122,12 +132,14 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.chunks_follow = config.pipeline_chunks;
   replica.max_model_len = size.max_model_len;
   replica.first_token = config.first_token;
+  replica.stream = config.engine.stream();
   replica.windows = size.windows;
   replica.window_sequences = size.window_sequences;
   replica.lookahead = options_.lookahead;
   replica.rank_of_group = config.lock_step;
   replica.budget = models::PoolBudget(model);
   replica.sharing = models::sharing(model);
+  replica.memory = scenario::memory_of(scenario_, config, device, size);
   replica.turns = turns_of(config, device, first);
   Exchange* exchange = exchange_of(config, priced, first);
   replica.exchange = exchange;
@@ -143,8 +155,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
   replica.speculation = scenario::speculation_of(scenario_, config, device, size.max_model_len, streams);
   replica.adapters = scenario::adapters_of(scenario_, config, device, streams);
-  auto steps =
-      overrides_.watched(engine::bind(device, model, config.plan(), scenario::settings_of(config)), config, group);
+  auto steps = overrides_.watched(bind(config, device), config, group);
   steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
   if (!options_.time_factors.empty()) steps = engine::with_factors(std::move(steps), options_.time_factors.at(group));
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, recorder);

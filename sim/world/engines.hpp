@@ -63,6 +63,8 @@ class Engines {
   Exchange* exchange_of(const scenario::PoolConfig& config, const hardware::Device& priced, std::int64_t first);
   void add_replica(const scenario::PoolConfig& config, std::size_t group, const hardware::Device& priced,
                    const scenario::ReplicaSize& size, std::int64_t first, std::int64_t stream);
+  // The steps of the next replica of a group, which have their tables in common with those of the first.
+  std::unique_ptr<engine::EngineModel> bind(const scenario::PoolConfig& config, const hardware::Device& device);
   serving::DeviceTurns* turns_of(const scenario::PoolConfig& config, const hardware::Device& device,
                                  std::int64_t first_device);
 
@@ -88,6 +90,7 @@ class Engines {
   std::vector<Seat> seats_;
   Tiers tiers_;
   std::vector<std::string> warnings_;
+  const engine::EngineModel* first_of_group_ = nullptr;  // of the group that is being added
 };
 
 }  // namespace llmscape::world

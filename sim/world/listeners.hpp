@@ -36,6 +36,7 @@ class OutcomePort : public serving::OutcomeListener {
     ring();
   }
   [[nodiscard]] Seconds next_message() override { return gateway_->next_event(); }
+  [[nodiscard]] bool settled(Seconds at) const override { return gateway_->settled(at); }
 
  private:
   kernel::Kernel& kernel_;

@@ -38,30 +38,45 @@ class LaidFinder {
   explicit LaidFinder(bool in_file) : in_file_(in_file) {}
   std::vector<Laid> all;
 
-  void visit(const YamlNode& node, const Laid& at) {
+  void visit(const YamlNode& node) {
     if (node.is_scalar()) {
-      double number = 0;
-      const auto [end, error] = std::from_chars(node.text.data(), node.text.data() + node.text.size(), number);
-      const bool laid = node.origin == "--set" || (in_file_ && node.origin.empty());
-      if (laid && !node.quoted && error == std::errc() && number != 0) all.push_back(at);
+      if (is_laid(node)) all.push_back({path(), steps_});
       return;
     }
     for (std::size_t i = 0; i < node.entries.size(); ++i) {
       const auto& entry = node.entries[i];
-      if (std::ranges::find(kWords, entry.key) != kWords.end()) continue;
-      Laid inner{entry.key == "value" ? at.path : at.path + (at.path.empty() ? "" : ".") + entry.key, at.steps};
-      inner.steps.push_back(i);
-      visit(entry.value, inner);
+      if (std::ranges::find(kWords, entry.key) == kWords.end()) enter(entry.value, entry.key, i);
     }
-    for (std::size_t i = 0; i < node.items.size(); ++i) {
-      Laid inner{fmt::format("{}[{}]", at.path, i), at.steps};
-      inner.steps.push_back(i);
-      visit(node.items[i], inner);
-    }
+    for (std::size_t i = 0; i < node.items.size(); ++i) enter(node.items[i], {}, i);
   }
 
  private:
+  void enter(const YamlNode& node, std::string_view key, std::size_t step) {
+    keys_.push_back(key);
+    steps_.push_back(step);
+    visit(node);
+    keys_.pop_back();
+    steps_.pop_back();
+  }
+  [[nodiscard]] bool is_laid(const YamlNode& node) const {
+    const bool laid = node.origin == "--set" || (in_file_ && node.origin.empty());
+    if (!laid || node.quoted) return false;
+    double number = 0;
+    const auto [end, error] = std::from_chars(node.text.data(), node.text.data() + node.text.size(), number);
+    return error == std::errc() && number != 0;
+  }
+  [[nodiscard]] std::string path() const {
+    std::string path;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (keys_[i].empty()) path += fmt::format("[{}]", steps_[i]);
+      else if (keys_[i] != "value") path += (path.empty() ? "" : ".") + std::string(keys_[i]);
+    }
+    return path;
+  }
+
   bool in_file_;
+  std::vector<std::string_view> keys_;  // on the way to the node; of an item of a list: none
+  std::vector<std::size_t> steps_;
 };
 
 std::vector<Laid> laid_over(const YamlNode& device) {
@@ -70,7 +85,7 @@ std::vector<Laid> laid_over(const YamlNode& device) {
     return from_preset(entry.value) || (value && from_preset(*value));
   });
   LaidFinder finder(preset);
-  finder.visit(device, {});
+  finder.visit(device);
   return std::move(finder.all);
 }
 
@@ -214,6 +229,7 @@ OverrideWitness::OverrideWitness(const scenario::Scenario& scenario) : scenario_
     if (pools.empty()) continue;
     const std::vector<double> base = standing(device, scenario, pools);
     for (const Laid& at : laid) {
+      if (at.path == "count") continue;  // every run takes it (standing), and nearly every scenario sets it
       auto otherwise = without(devices->items[group], at);
       const bool stands = std::ranges::any_of(
           otherwise, [&](const auto& changed) { return standing(*changed, scenario, pools) != base; });

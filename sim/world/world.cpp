@@ -24,8 +24,12 @@ std::vector<metrics::Observer::TimeOfRequest> times_of(const scenario::Scenario&
   return times;
 }
 
-std::unique_ptr<kernel::Kernel> make_kernel(KernelKind kind) {
-  return kind == KernelKind::simgrid ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
+// Where nothing moves between nodes or replicas nobody reads SimGrid's clock, and it is not started.
+std::unique_ptr<kernel::Kernel> make_kernel(KernelKind kind, const scenario::Scenario& scenario) {
+  const bool moves =
+      scenario.config.hardware.collective_flows.value_or(false) ||
+      std::ranges::any_of(scenario.pools, [](const auto& pool) { return pool.role != serving::Role::any; });
+  return kind == KernelKind::simgrid && moves ? kernel::make_simgrid_kernel() : kernel::make_event_queue_kernel();
 }
 
 }  // namespace
@@ -38,8 +42,8 @@ World::World(const scenario::Scenario& scenario, const Options& options, workloa
                 edges_[static_cast<std::size_t>(edge)] = used_until(at);
               }),
       observer_(scenario.config.workload.warmup, limits_of(scenario), times_of(scenario), window_),
-      calls_(observer_, options, scenario.config.workload.requests), kernel_(make_kernel(options.kernel)),
-      outcomes_(*kernel_), engines_(scenario, options, outcomes_, window_, *kernel_),
+      calls_(observer_, options, scenario.config.workload.requests), kernel_(make_kernel(options.kernel, scenario)),
+      outcomes_(*kernel_), engines_(scenario, options, outcomes_, window_, *kernel_), link_profile_(link_profile()),
       controllers_(make_controllers(scenario, RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)))),
       gateway_(
           gateway_config(), generator, engines_.pools(), calls_, [this](std::size_t i) { engines_.ring(i); },

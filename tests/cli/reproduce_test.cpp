@@ -16,29 +16,37 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 std::string study(const Scratch& scratch, const std::string& claims) {
   scratch.file("tiny/s.yaml", small_scenario());
   scratch.file("tiny/study.yaml",
-               "schema: study/1\ntitle: Tiny\npaper: none\nabout: nothing\nseeds: 2\n"
+               "schema: study/1\ntitle: Tiny\nsummary: Two runs.\npaper: none\nabout: nothing\nseeds: 2\n"
                "runs: {a: {scenario: s.yaml}, b: {scenario: s.yaml, set: [serving.retries=3]}}\n" +
                    claims);
   return scratch.path("tiny");
 }
 
 const std::string kEmitted =
-    "claims: [{id: e, what: x, kind: exact, value: a.tokens.emitted, tolerance: 0, published: ";
+    "claims: [{id: e, what: x, kind: exact, evidence: derived, value: a.tokens.emitted, tolerance: 0, published: ";
 
 }  // namespace
 
-TEST_CASE("a study whose claims hold answers 0; one with an exact claim that fails 1") {
+TEST_CASE("a study answers 0 when its verdicts are those it declares; --strict, when all holds") {
   const Scratch scratch;
   const std::string folder =
       study(scratch, kEmitted + "1280}]\nsame: [[a, b]]\nnegative: [{id: n, what: x, holds: a.ttft.mean > 0}]\n");
   const Ran right = run_program({"reproduce", folder, "-q"});
   CAPTURE(right.err);
   CHECK(right.code == 0);
-  CHECK(holds(right.out, "1 of 1 exact, 1 of 1 negative tests, 1 of 1 equal runs"));
+  CHECK(holds(right.out, "our own: 1 of 1 exact\nTests: 1 of 1 negative tests, 1 of 1 equal runs\n"));
+  CHECK(run_program({"reproduce", folder, "-q", "--strict"}).code == 0);
+  study(scratch, kEmitted + "1281}]\n");
+  const Ran undeclared = run_program({"reproduce", folder, "-q"});
+  CHECK(undeclared.code == 1);
+  CHECK(holds(undeclared.out, "e misses, and 'miss' does not say why"));
   study(scratch, kEmitted + "1281, miss: one too many}]\n");
-  const Ran wrong = run_program({"reproduce", folder, "-q"});
-  CHECK(wrong.code == 1);
-  CHECK(holds(wrong.out, "e misses: one too many"));
+  const Ran declared = run_program({"reproduce", folder, "-q"});
+  CHECK(declared.code == 0);
+  CHECK(holds(declared.out, "e misses: one too many"));
+  CHECK(run_program({"reproduce", folder, "-q", "--strict"}).code == 1);
+  study(scratch, kEmitted + "1280, miss: one too many}]\n");
+  CHECK(run_program({"reproduce", folder, "-q"}).code == 1);
 }
 
 TEST_CASE("results do not depend on the jobs, and page and picture come from the same runs") {
@@ -67,7 +75,7 @@ TEST_CASE("what cannot be reproduced is refused before anything runs") {
   const Ran refused = run_program({"reproduce", folder});
   CHECK(refused.code == 2);
   CHECK(holds(refused.err, "s.yaml:1:1: error: 'hardware' is required"));
-  CHECK(holds(refused.err, "note: run 'a', " + folder + "/study.yaml:6"));
+  CHECK(holds(refused.err, "note: run 'a', " + folder + "/study.yaml:7"));
 }
 
 }  // namespace llmscape::test::reproduce_test

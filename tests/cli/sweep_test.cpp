@@ -90,13 +90,15 @@ TEST_CASE("ranks come from the environment of Slurm and MPI") {
   const std::string command =
       " " + kProgram + " sweep -q " + sweep.plan + " --shard auto -o " + sweep.scratch.path("parts") + " 2>&1";
   for (const char* environment :
-       {"SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=2",
+       {"SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=2 "
+        "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2",
+        "SLURM_ARRAY_TASK_ID=4 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 OMPI_COMM_WORLD_RANK=1 "
+        "OMPI_COMM_WORLD_SIZE=2",
         "SLURM_ARRAY_TASK_ID=3 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_COUNT=2 SLURM_STEP_ID=0 SLURM_PROCID=0 "
         "SLURM_STEP_NUM_TASKS=2",
-        "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1"})
+        "OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=1"})
     CHECK(shell(environment + command).code == 0);
-  // The second of two parts is the second and the fourth of four; the others are the first one, as a step of an array
-  // task, and the third one.
+  // The third and the fourth of four, as ranks of an array task; the first one, as a step of one; and the second one.
   const Ran early = run_program({"sweep", "--merge", sweep.scratch.path("parts")});
   CHECK(early.code == 0);
   CHECK(sweep.results("parts") == sweep.results("whole"));
@@ -270,7 +272,7 @@ TEST_CASE("a point runs again from its file, to the same result") {
 }
 
 TEST_CASE("Ctrl-C lets the running points finish, keeps what is done, and --resume goes on to the same end") {
-  const Sweep sweep("set: {workload.requests: 3000}\n");
+  const Sweep sweep("set: {workload.requests: 30000}\n");
   REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
   const std::string out = sweep.scratch.path("out");
   const Shell stopped = shell("timeout --foreground --preserve-status -s INT 0.3 " + kProgram + " sweep -q -j1 " +

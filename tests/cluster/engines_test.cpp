@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -75,6 +76,25 @@ TEST_CASE("three parts under GNU parallel make the bytes of a sweep in one piece
   check_engine("parallel", "parallel.sh");
 }
 TEST_CASE("three ranks under mpirun make the bytes of a sweep in one piece") { check_engine("mpirun", "mpirun.sh"); }
+
+TEST_CASE("under Snakemake failed points end nothing, and a plan that is younger runs again") {
+  if (!is_here("snakemake")) return;
+  const Scratch scratch;
+  const std::string plan = small_plan(scratch, 12), whole = undisturbed(scratch, plan);
+  const auto run = [&](const std::string& out) {
+    return shell("cd " + scratch.path("") + " && " +
+                 in_environment("snakemake -q -s " + fs::absolute("docs/cluster/Snakefile").string() +
+                                " --cores 2 --config plan=plan.yaml parts=3 out=" + out + " 2>&1"));
+  };
+  const Shell ran = run("out");
+  CHECK_MESSAGE(ran.code == 0, ran.out);
+  CHECK(scratch.content("out/results.csv") == whole);
+  scratch.file("plan.yaml", scratch.content("plan.yaml") + "limits: {time: 1 ms}\nset: {workload.requests: 200000}\n");
+  const Shell late = run("late");
+  CHECK_MESSAGE(late.code == 0, late.out);
+  CHECK(std::distance(fs::directory_iterator(scratch.path("late/failed")), fs::directory_iterator()) == 12);
+  CHECK_MESSAGE(run("out").code != 0, "the folder holds the sweep of another plan");
+}
 
 TEST_CASE("workers that are killed under GNU parallel lose no finished point") {
   check_engine_with_losses("parallel", "parallel.sh", 1);

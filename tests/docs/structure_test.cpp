@@ -110,8 +110,9 @@ TEST_CASE("in serving nothing of kv knows a request, nothing of replica a gatewa
 
 TEST_CASE("the namespace is the folder") {
   // The table of metrics goes with the observer's names; a prompt's content is a word of everyone's.
-  const std::vector<std::string> elsewhere = {"sim/result/metric_table", "sim/result/number_metrics",
-                                              "sim/result/request_metrics", "traces/content"};
+  const std::vector<std::string> elsewhere = {"sim/result/metric_table", "sim/result/memory_metrics",
+                                              "sim/result/number_metrics", "sim/result/request_metrics",
+                                              "traces/content"};
   std::size_t files = 0;
   for (const Source& source : sources()) {
     const auto begins = [&](const std::string& name) { return source.path.starts_with(name + '.'); };
@@ -130,4 +131,16 @@ TEST_CASE("the namespace is the folder") {
 TEST_CASE("no source has more than 350 lines") {
   for (const auto& all : {sources(), sources({"tests"})})
     for (const Source& source : all) CHECK_MESSAGE(std::ranges::count(source.text, '\n') <= 350, source.path);
+}
+
+TEST_CASE("no source opens a connection or starts a program") {
+  static const std::regex call(R"(\b(system|popen|exec[lv]p?e?|posix_spawnp?|socket|getaddrinfo|gethostbyname)\()");
+  static const std::regex header(R"(#include <(sys/socket|netdb|netinet/\w+|arpa/inet|spawn|curl/\w+)\.h>)");
+  CHECK(std::regex_search("x = ::popen(", call));
+  CHECK_FALSE(std::regex_search("process.run(", call));
+  for (const Source& source : sources()) {
+    std::smatch found;
+    CHECK_MESSAGE(!std::regex_search(source.text, found, header), source.path, " has ", found.str());
+    CHECK_MESSAGE(!std::regex_search(source.text, found, call), source.path, " has ", found.str());
+  }
 }

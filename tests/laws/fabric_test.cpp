@@ -151,13 +151,13 @@ TEST_CASE("200 random transfers over two sites end at the same times on SimGrid 
 }
 
 TEST_CASE("max-min rates of a textbook case") {
-  // Three sessions share one link, a fourth is held by a narrow one, a fifth takes what that leaves.
-  const std::vector<std::vector<std::size_t>> paths = {{1}, {0, 1}, {1}, {2, 3}, {3}};
-  std::vector<const std::vector<std::size_t>*> pointers;
-  for (const auto& path : paths) pointers.push_back(&path);
+  // Three sessions share one link, two of them on the same way; a fourth is held by a narrow one, a fifth takes what
+  // that leaves.
+  const std::vector<std::vector<std::size_t>> paths = {{1}, {0, 1}, {2, 3}, {3}};
+  const std::vector<kernel::Crowd> crowds = {{&paths[0], 2}, {&paths[1], 1}, {&paths[2], 1}, {&paths[3], 1}};
   const std::vector<double> links = {1, 1, 0.25, 1};
-  const auto rates = kernel::max_min_rates(pointers, links);
-  const std::vector<double> expected = {1.0 / 3, 1.0 / 3, 1.0 / 3, 0.25, 0.75};
+  const auto rates = kernel::max_min_rates(crowds, links);
+  const std::vector<double> expected = {1.0 / 3, 1.0 / 3, 0.25, 0.75};
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(rates[i] == doctest::Approx(expected[i]));
 }
 

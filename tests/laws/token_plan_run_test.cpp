@@ -154,3 +154,39 @@ TEST_CASE("plans that a model or an engine cannot take are refused where they st
               "does not say what adapters do"));
   CHECK(holds(mistakes(calls(planned("swiftkw"), 1, 10, 10)), "swiftkv"));
 }
+
+TEST_CASE(
+    "thinned prompts take the FLOPs of the tokens that pass, keep a share in all layers, and leave decodes as plans "
+    "do") {
+  const std::string whole =
+      "serving: {cuda_graphs: none, batcher: {policy: vllm_v0, max_num_seqs: 1, max_num_batched_tokens: 131072}, "
+      "kv_blocks: 9000}\n";
+  const std::string plan = "{policy: thinning, stages: [{after: 16, share: 0.2}], keep: 0.1, scored_queries: 8}";
+  const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 1, 131'000, 2, whole)));
+  const auto fast = run_on_event_queue(*scenario_of(calls(planned(plan), 1, 131'000, 2, whole)));
+  CHECK(full.work.flops / fast.work.flops == Approx(1.84).epsilon(0.01));
+  CHECK(fast.work.entries_per_decode == 13'100 + 1);  // of the prompt, and the token itself
+  CHECK(fast.kv.peak_use < 0.11 * full.kv.peak_use);
+  // A share of one changes neither work nor time, but for choosing.
+  const std::string all = "{policy: thinning, stages: [{after: 16, share: 1}]}";
+  const auto one = run_on_event_queue(*scenario_of(calls(planned(all), 1, 131'000, 2, whole)));
+  CHECK(one.work.flops == full.work.flops);
+  CHECK(one.latency["ttft_s"]->mean == Approx(full.latency["ttft_s"]->mean).epsilon(1e-9));
+  CHECK(one.latency["tpot_s"]->mean == Approx(full.latency["tpot_s"]->mean).epsilon(1e-9));
+}
+
+TEST_CASE("thinning needs prompts whole, and says what else does not go with it") {
+  const std::string plan = planned("{policy: thinning, stages: [{after: 16, share: 0.2}]}");
+  CHECK(holds(mistakes(calls(plan, 1, 100, 2, kNoPrefixes)), "this batcher cuts prompts"));
+  CHECK(scenario_of(
+      calls(plan, 1, 100, 2,
+            "serving: {batcher: {policy: vllm_v1, enable_prefix_caching: false, chunked_prefill: false}}\n")));
+  CHECK(holds(
+      mistakes(calls(plan, 1, 100, 2, "serving: {batcher: vllm_v0, kv_host: {preset: host-ddr5, capacity: 64 GB}}\n")),
+      "does not go together with 'kv_host'"));
+  for (const std::string device : {"sn40l", "edgecim"})
+    CHECK(holds(mistakes("schema: scenario/1\nmodel: " + plan + "\nhardware: {devices: [{preset: " + device +
+                         "}]}\nserving: {batcher: vllm_v0}\nworkload: {arrivals: {kind: burst, programs: 1}, stream: "
+                         "{kind: lengths, prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: 2}}}\n"),
+                "token plan"));
+}

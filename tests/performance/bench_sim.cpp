@@ -34,6 +34,9 @@ const std::vector<Case>& cases() {
       {"chat-million",
        "1 replica at 10 req/s, 1,000,000 requests",
        {"workload.arrivals.rate=10 /s", "workload.requests=1000000"}},
+      {"chat-short",
+       "1 replica at 10 req/s, 20,000 requests",
+       {"workload.arrivals.rate=10 /s", "workload.requests=20000"}},
   };
   return table;
 }

@@ -62,7 +62,7 @@ inline void check_phases(const serving::Request& request) {
   }
   const Seconds small = 1e-12 * request.last_token;
   const auto differ = [small](Seconds a, Seconds b) { return a > b + small || b > a + small; };
-  if (differ(first, request.first_token - request.arrival) || differ(all, request.last_token - request.arrival))
+  if (differ(first, request.ttft()) || differ(all, request.last_token - request.arrival))
     throw std::logic_error("INV-17: the phases of request " + std::to_string(request.id) + " do not add up");
 }
 
@@ -110,6 +110,7 @@ struct SystemConfig {
   std::vector<std::int64_t> kv_laws = {0};
   serving::Speculation speculation;
   serving::AdapterConfig adapters;
+  serving::StreamInterval stream;
 };
 
 // Runs the programs to their end and keeps everything that can be seen. Invariants are checked at the end.
@@ -136,22 +137,24 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       replica.sharing = config.sharing;
       replica.speculation = config.speculation;
       replica.adapters = config.adapters;
+      replica.stream = config.stream;
       listeners_.emplace_back(*this, static_cast<int>(i));
       replicas_.emplace_back(replica, policy, std::make_unique<MadeUpStepModel>(seconds), config.kv_laws, *this,
                              listeners_.back());
       processes_.emplace_back(replicas_.back());
-      if (config.turns) config.turns->add(replicas_.back(), config.load, [] {});
+      if (config.turns) config.turns->add(replicas_.back(), config.load, [this, i] { ring(i); });
     }
   }
 
   void run(workloads::Generator& generator) {
-    const auto kernel = kernel::make_event_queue_kernel();
+    kernel_ = kernel::make_event_queue_kernel();
+    const auto& kernel = kernel_;
     connect(kernel->fabric());
     if (config_.controller) controllers_.push_back(config_.controller());
     for (const auto& make : config_.more_controllers) controllers_.push_back(make());
     for (const auto& controller : controllers_) config_.gateway.controllers.push_back(controller.get());
     gateway_ = std::make_unique<serving::Gateway>(
-        config_.gateway, generator, pools(), *this, [](std::size_t) {}, diagnostics_);
+        config_.gateway, generator, pools(), *this, [this](std::size_t i) { ring(i); }, diagnostics_);
     Leader leader(*gateway_);
     kernel->lead(leader);
     for (auto& process : processes_) kernel->add(process);
@@ -179,6 +182,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::function<void(const serving::Request&, serving::Outcome)> on_answer;  // instead of keeping answers
 
  private:
+  void ring(std::size_t i) { kernel_->ring(processes_[i]); }
   std::vector<serving::Pool> pools() {
     std::vector<serving::Pool> all;
     for (std::size_t i = 0; i < replicas_.size(); ++i) {
@@ -266,6 +270,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     if (keep_steps) tasks.push_back(clock);
   }
   void on_wake(Seconds now) override { gateway_->on_wake(now); }
+  [[nodiscard]] bool settled(Seconds at) const override { return !gateway_ || gateway_->settled(at); }
   void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
     gateway_->on_outcome(request, outcome, at);
   }
@@ -282,6 +287,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::deque<ReplicaProcess> processes_;
   std::vector<std::unique_ptr<serving::Controller>> controllers_;
   std::unique_ptr<serving::Gateway> gateway_;
+  std::unique_ptr<kernel::Kernel> kernel_;
 };
 
 // Does things to the fleet at given times.

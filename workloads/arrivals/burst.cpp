@@ -25,7 +25,7 @@ struct Burst : Arrivals {
 FamilyMember<Arrivals> burst_arrivals() {
   static const Fields<Burst> fields = [] {
     Fields<Burst> f("arrivals/burst", "all programs at time 0: an offline batch");
-    f.add("programs", &Burst::programs, "how many").required().between(1, 1e12);
+    f.add("programs", &Burst::programs, "how many, all of which are held in memory at once").required().between(1, 1e7);
     return f;
   }();
   return kind<Arrivals>("burst", fields);

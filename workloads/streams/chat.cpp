@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace llmscape::workloads {
 namespace {
 
 struct Chat : Stream {
   std::int64_t system_prompt = 0;
+  std::int64_t episodes = 1;
   std::shared_ptr<const Lengths> turns, message, output;
   std::shared_ptr<const Durations> think;
   std::optional<std::int64_t> context;
@@ -23,7 +25,7 @@ struct Chat : Stream {
 class ChatMaker : public ProgramMaker {
  public:
   ChatMaker(const Chat& config, const RandomStreams& streams, std::uint64_t range)
-      : ids_(range), system_{ids_.fresh(), config.system_prompt},
+      : ids_(range), heads_(heads_of(config, ids_)), episode_(streams.stream("episodes")),
         context_(config.context.value_or(std::numeric_limits<std::int64_t>::max())),
         turns_(*config.turns, streams.stream("turns")), message_(*config.message, streams.stream("message")),
         output_(*config.output, streams.stream("output")), think_(*config.think, streams.stream("think")) {}
@@ -33,7 +35,7 @@ class ChatMaker : public ProgramMaker {
     program.start = start;
     program.session = ids_.fresh();
     Prompt conversation;
-    append(conversation, system_);
+    append(conversation, heads_.size() == 1 ? heads_.front() : heads_[episode_.below(heads_.size())]);
     const std::int64_t turns = std::max<std::int64_t>(1, turns_.next());
     for (int turn = 0; turn < turns; ++turn) {
       append(conversation, {ids_.fresh(), std::max<std::int64_t>(1, message_.next())});
@@ -51,8 +53,15 @@ class ChatMaker : public ProgramMaker {
   }
 
  private:
+  static std::vector<Segment> heads_of(const Chat& config, ContentIds& ids) {
+    std::vector<Segment> heads;
+    for (std::int64_t i = 0; i < config.episodes; ++i) heads.push_back({ids.fresh(), config.system_prompt});
+    return heads;
+  }
+
   ContentIds ids_;
-  Segment system_;
+  std::vector<Segment> heads_;
+  RandomStream episode_;
   std::int64_t context_;
   LengthDraws turns_, message_, output_;
   DurationDraws think_;
@@ -69,6 +78,10 @@ FamilyMember<Stream> chat_stream() {
     Fields<Chat> f("streams/chat", "conversations: each prompt is all that was said and a new message");
     f.add("system_prompt", &Chat::system_prompt, "tokens at the head of every conversation, the same for all")
         .between(0, kLongestText);
+    f.add("episodes", &Chat::episodes,
+          "versions of that head, of which each conversation begins with one, drawn evenly: a history that is kept in "
+          "several compressed forms (EpiCache, arXiv 2509.17396)")
+        .between(1, 10'000);
     // Mean turns, tokens of a message and of an answer: LMSYS-Chat-1M (Zheng et al., ICLR 2024, table 1). The spread of
     // the answers is that of the Azure 2023 conversation trace (mean 201, median 114); the spread of the messages is
     // assumed to be the same. Think time is assumed: no public trace has it.

@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/kernel/topologies/dragonfly.hpp"
 
-#include "sim/kernel/zone_hosts.hpp"
-
 namespace llmscape::kernel {
-namespace sg = simgrid::s4u;
-
-std::vector<sg::Host*> Dragonfly::make_zone(const sg::NetZone* parent, const std::string& name) const {
-  const auto whole = [](std::int64_t number) { return static_cast<unsigned>(number); };
-  std::vector<sg::Host*> hosts;
-  sg::create_dragonfly_zone(
-      name, parent,
-      sg::DragonflyParams({whole(groups), whole(group_cables)}, {whole(chassis), whole(chassis_cables)},
-                          {whole(routers), whole(router_cables)}, whole(nodes)),
-      host_at_each_place(name, hosts), bandwidth.value.si(), 0, sg::Link::SharingPolicy::SPLITDUPLEX)
-      ->seal();
-  return hosts;
-}
 
 const Fields<Dragonfly>& dragonfly_fields() {
   static const Fields<Dragonfly> fields = [] {

@@ -14,8 +14,7 @@ struct Dragonfly : ZoneTopology {
   std::int64_t nodes = 4;
 
   [[nodiscard]] std::optional<std::int64_t> places() const override { return groups * chassis * routers * nodes; }
-  [[nodiscard]] std::vector<simgrid::s4u::Host*> make_zone(const simgrid::s4u::NetZone* parent,
-                                                           const std::string& name) const override;
+  [[nodiscard]] Zone zone() const override { return DragonflyZone{groups, group_cables, chassis, chassis_cables, routers, router_cables, nodes}; }
 };
 const Fields<Dragonfly>& dragonfly_fields();
 

@@ -5,23 +5,10 @@
 #include <functional>
 #include <numeric>
 
-#include "sim/kernel/zone_hosts.hpp"
-
 namespace llmscape::kernel {
-namespace sg = simgrid::s4u;
 
 std::optional<std::int64_t> FatTree::places() const {
   return std::accumulate(down.begin(), down.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-std::vector<sg::Host*> FatTree::make_zone(const sg::NetZone* parent, const std::string& name) const {
-  const std::vector<unsigned> below(down.begin(), down.end()), above(up.begin(), up.end()), cables(down.size(), 1);
-  std::vector<sg::Host*> hosts;
-  sg::create_fatTree_zone(name, parent, sg::FatTreeParams(static_cast<unsigned>(down.size()), below, above, cables),
-                          host_at_each_place(name, hosts), bandwidth.value.si(), 0,
-                          sg::Link::SharingPolicy::SPLITDUPLEX)
-      ->seal();
-  return hosts;
 }
 
 const Fields<FatTree>& fat_tree_fields() {

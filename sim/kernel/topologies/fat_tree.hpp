@@ -12,8 +12,7 @@ struct FatTree : ZoneTopology {
   std::vector<std::int64_t> up;    // from below: switches over a node, over one of these, ...
 
   [[nodiscard]] std::optional<std::int64_t> places() const override;
-  [[nodiscard]] std::vector<simgrid::s4u::Host*> make_zone(const simgrid::s4u::NetZone* parent,
-                                                           const std::string& name) const override;
+  [[nodiscard]] Zone zone() const override { return FatTreeZone{down, up}; }
 };
 const Fields<FatTree>& fat_tree_fields();
 

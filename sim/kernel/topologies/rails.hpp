@@ -12,8 +12,7 @@ struct Rails : ZoneTopology {
 
   [[nodiscard]] std::optional<std::int64_t> places() const override { return nodes; }
   [[nodiscard]] std::int64_t planes() const override { return rails; }
-  [[nodiscard]] std::vector<simgrid::s4u::Host*> make_zone(const simgrid::s4u::NetZone* parent,
-                                                           const std::string& name) const override;
+  [[nodiscard]] Zone zone() const override { return StarZone{nodes}; }
 };
 const Fields<Rails>& rails_fields();
 

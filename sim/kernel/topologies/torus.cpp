@@ -4,21 +4,10 @@
 #include <functional>
 #include <numeric>
 
-#include "sim/kernel/zone_hosts.hpp"
-
 namespace llmscape::kernel {
-namespace sg = simgrid::s4u;
 
 std::optional<std::int64_t> Torus::places() const {
   return std::accumulate(dimensions.begin(), dimensions.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-std::vector<sg::Host*> Torus::make_zone(const sg::NetZone* parent, const std::string& name) const {
-  std::vector<sg::Host*> hosts;
-  sg::create_torus_zone(name, parent, std::vector<unsigned long>(dimensions.begin(), dimensions.end()),
-                        host_at_each_place(name, hosts), bandwidth.value.si(), 0, sg::Link::SharingPolicy::SPLITDUPLEX)
-      ->seal();
-  return hosts;
 }
 
 const Fields<Torus>& torus_fields() {

@@ -10,8 +10,7 @@ struct Torus : ZoneTopology {
   std::vector<std::int64_t> dimensions;
 
   [[nodiscard]] std::optional<std::int64_t> places() const override;
-  [[nodiscard]] std::vector<simgrid::s4u::Host*> make_zone(const simgrid::s4u::NetZone* parent,
-                                                           const std::string& name) const override;
+  [[nodiscard]] Zone zone() const override { return TorusZone{dimensions}; }
 };
 const Fields<Torus>& torus_fields();
 

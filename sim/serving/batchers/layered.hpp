@@ -31,6 +31,7 @@ struct Layered : BatcherPolicy {
   [[nodiscard]] std::int64_t groups(std::int64_t tokens) const;
 
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
+  [[nodiscard]] bool cuts_prompts() const override { return true; }
   [[nodiscard]] std::int64_t max_sequences() const override { return max_num_seqs; }
   [[nodiscard]] std::int64_t max_tokens() const override { return max_cohort_tokens + max_num_seqs; }
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }

@@ -15,6 +15,7 @@ struct Sarathi : BatcherPolicy {
   std::int64_t tile = 0;
 
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
+  [[nodiscard]] bool cuts_prompts() const override { return true; }
   [[nodiscard]] std::int64_t max_sequences() const override { return max_batch; }
   [[nodiscard]] std::int64_t max_tokens() const override { return chunk_size + max_batch - 1; }
   [[nodiscard]] bool kv_grows() const override { return false; }

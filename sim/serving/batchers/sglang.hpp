@@ -25,6 +25,7 @@ struct SgLang : BatcherPolicy {
   bool overlap_schedule = true;
 
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
+  [[nodiscard]] bool cuts_prompts() const override { return true; }
   [[nodiscard]] std::int64_t max_sequences() const override { return max_running_requests; }
   [[nodiscard]] std::int64_t max_tokens() const override { return chunked_prefill_size; }
   // The scheduler of each rank takes max_running_requests // dp_size.

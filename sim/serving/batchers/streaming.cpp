@@ -142,7 +142,8 @@ const Fields<Streaming>& streaming_fields() {
     for (const StreamingOrder& order : streaming_orders()) orders.emplace_back(order.name);
     f.add("order", &Streaming::order,
           "who comes first. default: those under way, then by arrival, as vLLM; fcfs: complete prompts before partial "
-          "ones, each by arrival; lcas: the most recent chunk; mcps: the most computed tokens")
+          "ones, each by arrival; lcas: complete ones before partial ones, each by the arrival of its last chunk; "
+          "mcps: the most computed tokens")
         .one_of(orders);
     f.add_enum("victims", &Streaming::victims,
                {{"recompute", Victims::recompute}, {"swap", Victims::swap}, {"by_cost", Victims::by_cost}},

@@ -21,6 +21,7 @@ struct Streaming : TokenBudget {
   bool async_scheduling = false;
 
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
+  [[nodiscard]] bool cuts_prompts() const override { return true; }
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
   [[nodiscard]] bool streams_prompts() const override { return true; }
   [[nodiscard]] bool swaps() const override { return victims != Victims::recompute; }

@@ -12,8 +12,11 @@ bool first_come(const Request& a, const Request& b) {
   return a.id < b.id;
 }
 
+// Complete requests before partial ones, each by the arrival of its last chunk, the earliest first: scheduler.py of the
+// authors' repository.
 bool last_chunk_arrival(const Request& a, const Request& b) {
-  if (a.latest_version != b.latest_version) return a.latest_version > b.latest_version;
+  if (a.complete != b.complete) return a.complete;
+  if (a.latest_version != b.latest_version) return a.latest_version < b.latest_version;
   return a.id < b.id;
 }
 

@@ -16,6 +16,7 @@ struct VllmV1 : TokenBudget {
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
   [[nodiscard]] bool prefix_caching() const override { return enable_prefix_caching; }
+  [[nodiscard]] bool cuts_prompts() const override { return chunked_prefill || long_prefill_token_threshold > 0; }
   [[nodiscard]] bool streams_prompts() const override { return !enable_prefix_caching; }
 };
 const Fields<VllmV1>& vllm_v1_fields();

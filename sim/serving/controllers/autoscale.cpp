@@ -15,7 +15,7 @@ class RecentMisses {
   RecentMisses(Seconds ttft, Seconds window) : ttft_(ttft), window_(window) {}
 
   void add(const Request& request, Outcome outcome, Seconds at) {
-    const bool answered = request.first_token < kNever;
+    const bool answered = request.seen.first < kNever;
     if (!answered && outcome == Outcome::cancelled) return;  // nobody waited for it
     const bool missed = !answered || request.ttft() > ttft_;
     ended_.push_back({at, missed});

@@ -52,6 +52,7 @@ void FleetManager::charge(std::size_t replica, const OpenCall& call, std::int64_
   Member& charged = state_.members[replica];
   charged.outstanding_requests += sign;
   charged.outstanding_tokens += sign * (call.prompt_tokens + call.request.output_tokens);
+  state_.pools[charged.pool].router->on_charge(charged);
   if (charged.outstanding_requests == 0 && charged.availability == Availability::draining) on_drained(charged, now);
 }
 

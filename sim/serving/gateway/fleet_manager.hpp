@@ -56,8 +56,9 @@ class FleetManager final : public Fleet, public EventSource {
     return state_.members[replica].provisioned;
   }
   [[nodiscard]] PoolHistory history(std::size_t pool, Seconds end) const;
-  // All that stands until `at` is planned; whether a replica has something to do.
+  // The run is over at `at`: all that stands until then is planned.
   void settle(Seconds at);
+  // Whether a replica has something to do.
   [[nodiscard]] bool works() const;
 
  private:

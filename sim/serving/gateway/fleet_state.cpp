@@ -29,6 +29,7 @@ void FleetState::refresh_targets() {
   for (PoolState& pool : pools) pool.targets.clear();
   for (Member& member : members)
     if (member.availability == Availability::serving) pools[member.pool].targets.push_back(&member);
+  for (const PoolState& pool : pools) pool.router->on_targets(pool.targets);
 }
 
 }  // namespace llmscape::serving

@@ -5,7 +5,6 @@
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace llmscape::serving {
@@ -40,26 +39,37 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
       versions_(config_.streaming_input, {calls_, programs_, state_, front_end_}) {}
 
 Seconds Gateway::next_event() {
-  Seconds next = config_.horizon;
-  for (EventSource* source : sources_) next = std::min(next, source->next_event());
-  return next;
+  if (!others_known_) {
+    next_of_others_ = config_.horizon;
+    for (EventSource* source : sources_)
+      if (source != &reports_) next_of_others_ = std::min(next_of_others_, source->next_event());
+    others_known_ = true;
+  }
+  return std::min(next_of_others_, reports_.next_event());
 }
 
 bool Gateway::done() { return stopped_ || (programs_.idle() && reports_.empty() && generator_.next_start() == kNever); }
 
 void Gateway::wake(Seconds now) {
   // What follows from what a replica did at this instant comes after all steps that were to be planned at it, also
-  // those that were planned ahead.
-  if (replicas_woke_ == now) fleet_.settle(now);
+  // those that were planned ahead: a replica that is told something, or asked, plans them first.
+  settling_ = replicas_woke_ == now;
+  others_known_ = false;
   for (;;) {
     EventSource* first = nullptr;
     Seconds next = kNever;
-    for (EventSource* source : sources_)
-      if (const Seconds at = source->next_event(); at < next) std::tie(first, next) = std::pair(source, at);
+    for (EventSource* source : sources_) {
+      const Seconds at = source->next_event();
+      if (at >= next) continue;
+      first = source;
+      next = at;
+    }
     if (!first || next > now) break;
     first->run(next);
   }
   if (now >= config_.horizon) stopped_ = true;
+  if (settling_ && done()) fleet_.settle(now);
+  settling_ = others_known_ = false;
 }
 
 void Gateway::Arrivals::run(Seconds now) {

@@ -73,6 +73,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   }
 
   [[nodiscard]] Seconds next_message() override { return next_event(); }
+  [[nodiscard]] bool settled(Seconds at) const override { return settling_ && at == replicas_woke_; }
 
   [[nodiscard]] const FleetManager& fleet() const { return fleet_; }
   [[nodiscard]] const CallTable& calls() const { return calls_; }
@@ -149,6 +150,9 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   std::int64_t retried_ = 0, lost_tokens_ = 0;
   Seconds last_arrival_;
   Seconds replicas_woke_ = kNever;
+  bool settling_ = false;   // it acts on what replicas did at this instant
+  Seconds next_of_others_;  // next event of all sources but the reports, which alone change between two wakings
+  bool others_known_ = false;
   bool stopped_ = false;
 };
 

@@ -27,8 +27,13 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
     : config_(std::move(config)), max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()),
       batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config_, policy.depth())),
       outcomes_(outcomes), listener_(steps), state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
-      ledger_(scheduler_->timing(), steps), kv_laws_(kv_laws.size()) {
+      ledger_(scheduler_->timing(), steps), memory_(config_.memory), kv_laws_(kv_laws.size()) {
   if (!scheduler_->looks_ahead() || config_.rank_of_group || config_.exchange) config_.lookahead = 0;
+  if (config_.stream.holds_back())
+    reports_.emplace(
+        config_.stream, config_.speculation.tokens_per_decode(),
+        [this](Seconds at, Seconds gap, std::int64_t count) { listener_.on_token_gaps(at, gap, count); },
+        [this](Seconds at) { listener_.on_first_token(at); });
 }
 
 EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws) {
@@ -61,7 +66,7 @@ void Replica::post(const Message& message) {
 }
 
 void Replica::interrupt(Seconds at) {
-  commit_ahead(at, false);
+  commit_before(at);
   ahead_.clear();
 }
 
@@ -107,7 +112,7 @@ void Replica::release(std::uint64_t request_id, Seconds at) {
 }
 
 std::vector<Request*> Replica::crash(Seconds at) {
-  commit_ahead(at, false);
+  commit_before(at);
   ahead_.clear();
   if (held_) end_held(std::max(held_->expected, Seconds(std::nextafter(at.si(), kNever.si()))));
   exchange_of_step_.abandon();
@@ -147,10 +152,8 @@ Seconds Replica::next_event() const {
     next = std::min(next, state_.kv.next_arrival());
     if (!messages_.empty()) next = std::min(next, messages_.front().at);
   }
-  for (const Step& step : steps_) {
-    if (step.end >= next) break;
-    if (!step.finished.empty()) return step.end;
-  }
+  for (std::size_t i = 0; i < steps_.size() && steps_[i].end < next; ++i)
+    if (!steps_[i].finished.empty()) return steps_[i].end;
   return next;
 }
 
@@ -263,13 +266,16 @@ void Replica::read(const Message& message, Seconds now) {
         message.request->compute(now);
       } else {
         if (!message.request->answered()) {  // the first token came with the entries
-          message.request->first_token = message.request->latest_token = message.at;
-          listener_.on_first_token(message.at);
-          message.request->clock.enter(RequestPhase::decode, message.at);
+          message.request->latest_token = message.at;
+          stamp_first(*message.request, message.at);
+          if (!reports_) message.request->clock.enter(RequestPhase::decode, message.at);
         }
-        message.request->clock.enter(RequestPhase::decode, now);
+        if (!reports_) message.request->clock.enter(RequestPhase::decode, now);
       }
       exchange_.join(message.id);
+      if (!reports_ || message.request->emitted == 0) break;
+      reports_->answered(*message.request, message.at);
+      if (message.request->answered()) message.request->clock.enter(RequestPhase::decode, now);
       break;
     case Message::Kind::forget: exchange_.forget(message.id); break;
     case Message::Kind::release: exchange_.release(message.id); break;
@@ -284,13 +290,13 @@ void Replica::reserve_imports(Seconds now) {
 }
 
 std::int64_t Replica::cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at) {
-  commit_ahead(at, false);
+  commit_before(at);
   const std::int64_t hit = state_.kv.pool.match(prompt, tokens).blocks;
   return hit * state_.kv.pool.block_tokens() + state_.kv.offload.spared_tokens(prompt, tokens, hit, at);
 }
 
 StepUse Replica::used_until(Seconds at) {
-  commit_ahead(at, false);
+  commit_before(at);
   StepUse used = ledger_.used_until(at);
   if (held_ && held_->start < at) {
     const double share = std::min(1.0, (at - held_->start) / (held_->expected - held_->start));
@@ -306,6 +312,7 @@ void Replica::check_invariants(Seconds now) const {
     throw std::logic_error("INV-4: KV blocks do not add up in replica " + std::to_string(config_.index));
   if (state_.running.size() == 0 && !exchange_.lends() && state_.kv.offload.fetching() == 0 && pool.used() != 0)
     throw std::logic_error("INV-4: replica " + std::to_string(config_.index) + " holds KV blocks for nobody");
+  memory_.check_invariants(config_.index);
   for (const auto& store : state_.kv.stores()) store->check_invariants(!state_.waiting.empty());
   if (ledger_.totals().busy > now * (1 + 1e-9))
     throw std::logic_error("INV-8: replica " + std::to_string(config_.index) +

@@ -13,7 +13,9 @@
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
 #include "sim/serving/replica/step_exchange.hpp"
+#include "sim/serving/replica/memory_ledger.hpp"
 #include "sim/serving/replica/step_scheduler.hpp"
+#include "sim/serving/replica/stream_reports.hpp"
 
 namespace llmscape::serving {
 
@@ -31,6 +33,9 @@ class OutcomeListener {
   virtual void on_reserved(Request& request, std::int64_t tokens, Seconds at) = 0;
   // As far as is known, no replica gets a message before this time.
   [[nodiscard]] virtual Seconds next_message() { return kNever; }
+  // What happens now, at `at`, follows from what a replica did at that instant: it comes after all steps that were to
+  // be planned at it, also those that were planned ahead.
+  [[nodiscard]] virtual bool settled(Seconds /*at*/) const { return false; }
 };
 
 struct ReplicaConfig {
@@ -45,13 +50,15 @@ struct ReplicaConfig {
   DeviceTurns* turns = nullptr;      // where its devices are shared with other models
   StepExchange* exchange = nullptr;  // where its collectives leave a node as flows: steps then end when these have
   FirstToken first_token = FirstToken::prefill;  // of requests that decode elsewhere
-  std::vector<WindowLayers> windows{};           // as EngineState has them
-  std::int64_t window_sequences = 0;             // for which layers with a window have blocks; 0: no such limit
+  StreamInterval stream{};
+  std::vector<WindowLayers> windows{};  // as EngineState has them
+  std::int64_t window_sequences = 0;    // for which layers with a window have blocks; 0: no such limit
   Speculation speculation{};
   AdapterConfig adapters{};
   std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   models::Sharing sharing = models::Sharing::any_block;  // what the batcher, if it keeps prefixes, keeps of them
   models::PoolBudget budget{};                           // of entries that stay of a prompt
+  MemoryConfig memory{};                                 // of a rank
   KvBelow below{};  // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
 };
 
@@ -112,6 +119,8 @@ class Replica {
   // however far steps are planned ahead (INV-14).
   [[nodiscard]] StepUse used_until(Seconds at);
   [[nodiscard]] const engine::EngineModel& step_model() const { return *step_model_; }
+  // What a rank of it held.
+  [[nodiscard]] const MemoryLedger& memory() const { return memory_; }
   // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
   [[nodiscard]] std::int64_t work() const { return state_.counts.touched + state_.decoding.work(); }
   // Throws std::logic_error naming the invariant that does not hold.
@@ -150,7 +159,7 @@ class Replica {
   };
   struct Step {
     Seconds end;
-    std::vector<Request*> finished;
+    std::vector<Request*> finished{};
   };
 
   void post(const Message& message);
@@ -163,15 +172,19 @@ class Replica {
   bool plan_step(Seconds now);
   void plan_ahead();
   void commit_ahead(Seconds until, bool inclusive);
+  // What is planned ahead stands as far as it comes before what happens at `at`.
+  void commit_before(Seconds at) { commit_ahead(at, outcomes_.settled(at)); }
   [[nodiscard]] EngineConfig engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws);
   [[nodiscard]] int adapter_of(const Request& request) const;
   [[nodiscard]] bool answers(const PlannedChunk& chunk) const;
   void stamp_tokens(Seconds end);
+  void stamp_first(Request& request, Seconds at);
   void stamp_accepted(Seconds at);
   void commit(const engine::EngineCost& cost, Seconds start, Seconds end);
   void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
                    std::span<const models::Attended> drafted) const;
   [[nodiscard]] engine::EngineCost price(const models::Batch& batch);
+  [[nodiscard]] models::Batch batch_of_plan();
   [[nodiscard]] engine::EngineCost cost_of_plan(const models::RankTokens& ranks = {});
   [[nodiscard]] engine::EngineCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
@@ -190,36 +203,18 @@ class Replica {
   EngineState state_;
   KvExchange exchange_;
   StepLedger ledger_;
+  MemoryLedger memory_;
+  std::optional<StreamReports> reports_;  // where tokens are held back
 
   std::deque<Message> messages_;
-  std::deque<Step> steps_;  // planned for good, not ended
+  Ring<Step> steps_;  // planned for good, not ended
   // Decode-only steps planned ahead of the clock, after steps_; taken back when a message comes first.
   struct Ahead {
     Seconds end;
     engine::EngineCost cost;
     KvStepCopies copies;
   };
-  // A queue that keeps its memory: it is filled when it is empty, step costs are large.
-  class AheadSteps {
-   public:
-    [[nodiscard]] bool empty() const { return first_ == steps_.size(); }
-    [[nodiscard]] std::size_t size() const { return steps_.size() - first_; }
-    [[nodiscard]] const Ahead& operator[](std::size_t i) const { return steps_[first_ + i]; }
-    [[nodiscard]] const Ahead& front() const { return steps_[first_]; }
-    void push_back(const Ahead& step) { steps_.push_back(step); }
-    void pop_front() {
-      if (++first_ == steps_.size()) clear();
-    }
-    void clear() {
-      steps_.clear();
-      first_ = 0;
-    }
-
-   private:
-    std::vector<Ahead> steps_;
-    std::size_t first_ = 0;
-  };
-  AheadSteps ahead_;
+  Ring<Ahead> ahead_;
 
   StepPlan plan_;
   std::int64_t occupied_before_ = 0;  // KV blocks when plan_ was begun

@@ -26,7 +26,8 @@ engine::EngineCost Replica::price(const models::Batch& batch) {
   return plan_.shape ? plan_.shape->price(*step_model_, batch) : step_model_->step(batch);
 }
 
-engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
+// Until plan_ changes.
+models::Batch Replica::batch_of_plan() {
   chunks_.clear();
   for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
   models::Batch batch;
@@ -34,6 +35,11 @@ engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   batch.decodes = plan_.decodes + plan_.idle_decodes;
   tell_drafts(batch, plan_.decodes, plan_.late, plan_.drafted);
   batch.attended = plan_.attended;
+  return batch;
+}
+
+engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
+  models::Batch batch = batch_of_plan();
   batch.ranks = ranks;
   if (plan_.shape) batch.prefill_layers = plan_.shape->chunk_layers();
   batch.adapters =
@@ -160,8 +166,11 @@ void Replica::commit(const engine::EngineCost& cost, Seconds start, Seconds end)
   occupancy.waiting = state_.waiting.size() + state_.kv.offload.fetching();
   occupancy.kv_blocks = state_.kv.pool.used();
   ledger_.commit(cost, start, end, plan_, occupancy);
+  memory_.count(batch_of_plan(), occupancy.kv_blocks, start);
   scheduler_->planned_until(end);
-  steps_.push_back({end, plan_.finished});
+  Step& step = steps_.push_back();
+  step.end = end;
+  step.finished.assign(plan_.finished.begin(), plan_.finished.end());
 }
 
 // The chunk yields a token, and not only KV entries for another replica that answers it.
@@ -170,9 +179,20 @@ bool Replica::answers(const PlannedChunk& chunk) const {
          !(chunk.request->sequence.decodes_elsewhere && config_.first_token != FirstToken::prefill);
 }
 
+// The engine has the first token; where it holds tokens back, reports_ says when the user has.
+void Replica::stamp_first(Request& request, Seconds at) {
+  request.first_token = at;
+  if (reports_) return;
+  request.seen.first = at;
+  listener_.on_first_token(at);
+}
+
 void Replica::stamp_tokens(Seconds end) {
-  const auto record = [this, end](Seconds gap, std::int64_t count) { listener_.on_token_gaps(end, gap, count); };
+  const auto record = [this, end](Seconds gap, std::int64_t count) {
+    if (!reports_) listener_.on_token_gaps(end, gap, count);
+  };
   if (plan_.decodes > 0) state_.gaps.decode(end, plan_.decodes, record);
+  if (plan_.decodes > 0 && reports_) reports_->step(state_.decoding, plan_.finished, end);
   stamp_accepted(end);
   for (const PlannedChunk& chunk : plan_.chunks) {
     if (!chunk.work.ends_prompt) continue;
@@ -182,13 +202,14 @@ void Replica::stamp_tokens(Seconds end) {
       continue;
     }
     if (request.first_token == kNever) {
-      request.first_token = end;
-      listener_.on_first_token(end);
+      stamp_first(request, end);
     } else {
       record(end - request.latest_token, 1);  // went on after a preemption
     }
     request.latest_token = end;
-    request.clock.enter(request.sequence.decodes_elsewhere ? RequestPhase::transfer : RequestPhase::decode, end);
+    if (reports_) reports_->answered(request, end);
+    if (request.answered())
+      request.clock.enter(request.sequence.decodes_elsewhere ? RequestPhase::transfer : RequestPhase::decode, end);
     if (request.sequence.state == Sequence::State::decoding) state_.gaps.join(end);
   }
 }
@@ -200,15 +221,15 @@ void Replica::stamp_accepted(Seconds at) {
   if (accepted == 0) return;
   accepted_ += accepted;
   ledger_.count_accepted(accepted);
-  listener_.on_token_gaps(at, Seconds(), accepted);
+  if (!reports_) listener_.on_token_gaps(at, Seconds(), accepted);
 }
 
 // The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
 // comes: prices these steps now, changes nothing else.
 void Replica::plan_ahead() {
   if (!plan_.steady || state_.decoding.size() == 0 || state_.running.adapters().loads() > loads_) return;
-  for (const Step& step : steps_)
-    if (!step.finished.empty()) return;
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (!steps_[i].finished.empty()) return;
   const std::int64_t furthest =
       std::min({config_.lookahead - 1, state_.decoding.steps_to_finish() - 1, state_.decoding.steps_to_crossing()});
   models::Batch batch;
@@ -221,21 +242,22 @@ void Replica::plan_ahead() {
   std::int64_t blocks = 0;
   Seconds end = scheduler_->last_end();
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
+    const Seconds planned = depth_before();
     const std::int64_t blocks_before = blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
-    const Seconds planned = depth_before();
     if (blocks > free || planned >= arrival || (ahead >= kBeyondMessage && planned >= message)) return;
     batch.attended = state_.decoding.attended(ahead);
     tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
-    engine::EngineCost cost = price(batch);
-    KvStepCopies copies;
+    Ahead& step = ahead_.push_back();
+    step.cost = price(batch);
+    step.copies = {};
     if (const KvSpill* spill = state_.kv.spill()) {
       const KvCache& pool = state_.kv.pool;
-      copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), cost.device);
-      cost.sync += copies.wait;
+      step.copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), step.cost.device);
+      step.cost.sync += step.copies.wait;
     }
-    end += scheduler_->timing().duration(cost);
-    ahead_.push_back({end, cost, copies});
+    end += scheduler_->timing().duration(step.cost);
+    step.end = end;
   }
 }
 

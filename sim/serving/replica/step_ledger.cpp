@@ -22,7 +22,7 @@ void StepLedger::commit(const engine::EngineCost& cost, Seconds start, Seconds e
   totals_.decode_tokens += plan.decodes;
   totals_.passes += plan.decodes;
   totals_.late_passes += plan.late;
-  totals_.attended.resize(std::max(totals_.attended.size(), plan.attended.size()));
+  if (totals_.attended.size() < plan.attended.size()) totals_.attended.resize(plan.attended.size());
   for (std::size_t law = 0; law < plan.attended.size(); ++law)
     totals_.attended[law] += static_cast<double>(plan.attended[law].sum);
   if (!plan.attended.empty()) totals_.attended_decodes += plan.decodes + plan.idle_decodes;
@@ -34,7 +34,15 @@ void StepLedger::commit(const engine::EngineCost& cost, Seconds start, Seconds e
     spend(under_way_.front(), under_way_.front().end);
     under_way_.pop_front();
   }
-  under_way_.push_back() = {start, end, cost, sequences, plan.decodes, prefill_tokens, occupancy.emitted, plan.late};
+  UnderWay& step = under_way_.push_back();
+  step.start = start;
+  step.end = end;
+  step.cost = cost;
+  step.sequences = sequences;
+  step.decodes = plan.decodes;
+  step.prefill_tokens = prefill_tokens;
+  step.emitted = occupancy.emitted;
+  step.late = plan.late;
 }
 
 // Adds the time and the joules of a step to the totals, up to `until`: the share of it that has passed then.
@@ -49,7 +57,8 @@ void StepLedger::spend(const UnderWay& step, Seconds until) {
   totals_.busy += timing_.shared_stages ? cost.stage() * share : (cut ? until : step.end) - step.start;
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
   for (std::size_t i = 0; i < kHost; ++i)
-    totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * time_share;
+    if (cost.by_family[i] != Seconds())
+      totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * time_share;
   // What of the host's time the device did not hide.
   totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
       (timing_.shared_stages ? cost.stage() - cost.device

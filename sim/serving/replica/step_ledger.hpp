@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/engine/engine_model.hpp"
+#include "sim/serving/replica/ring.hpp"
 #include "sim/serving/replica/step_plan.hpp"
 
 namespace llmscape::serving {
@@ -74,37 +75,6 @@ struct UnderWay {
   std::int64_t late = 0;     // of the decodes, those without their drafts
 };
 
-// Steps in the order in which they were planned: a ring that keeps its memory.
-class StepsUnderWay {
- public:
-  [[nodiscard]] bool empty() const { return size_ == 0; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-  [[nodiscard]] const UnderWay& front() const { return ring_[first_]; }
-  [[nodiscard]] const UnderWay& operator[](std::size_t i) const { return ring_[(first_ + i) % ring_.size()]; }
-  void pop_front() {
-    first_ = (first_ + 1) % ring_.size();
-    --size_;
-  }
-  // A place for one more at the back, to be filled.
-  UnderWay& push_back() {
-    if (size_ == ring_.size()) grow();
-    return ring_[(first_ + size_++) % ring_.size()];
-  }
-
- private:
-  void grow() {
-    std::vector<UnderWay> wider;
-    wider.reserve(2 * size_ + 2);
-    for (std::size_t i = 0; i < size_; ++i) wider.push_back(ring_[(first_ + i) % size_]);
-    wider.resize(2 * size_ + 2);
-    ring_ = std::move(wider);
-    first_ = 0;
-  }
-
-  std::vector<UnderWay> ring_;
-  std::size_t first_ = 0, size_ = 0;
-};
-
 // How the parts of a step's cost add up to its time.
 struct StepTiming {
   double stages = 1;           // of its pipeline, which a batch passes one after the other
@@ -155,7 +125,7 @@ class StepLedger {
 
   StepTiming timing_;
   StepListener& listener_;
-  StepsUnderWay under_way_;
+  Ring<UnderWay> under_way_;  // in the order in which they were planned
   ReplicaTotals totals_;
 };
 

@@ -3,18 +3,33 @@
 
 #include <algorithm>
 
+#include "base/indexed_heap.hpp"
+
 namespace llmscape::serving {
 
 namespace {
 
+// Keeps the replicas by what is outstanding at them, where it is told of them.
 class LeastTokensRouter : public Router {
  public:
   std::size_t choose(const Request&, const std::vector<RoutingTarget*>& targets, Seconds) override {
-    const auto least = std::min_element(
-        targets.begin(), targets.end(),
-        [](const RoutingTarget* a, const RoutingTarget* b) { return a->outstanding_tokens < b->outstanding_tokens; });
+    if (by_tokens_.size() != targets.size()) {
+      const auto least = std::ranges::min_element(targets, {}, &RoutingTarget::outstanding_tokens);
+      return static_cast<std::size_t>(least - targets.begin());
+    }
+    const auto least = std::ranges::lower_bound(targets, by_tokens_.front(), {}, &RoutingTarget::index);
     return static_cast<std::size_t>(least - targets.begin());
   }
+  void on_targets(const std::vector<RoutingTarget*>& targets) override {
+    by_tokens_.clear();
+    for (const RoutingTarget* target : targets) by_tokens_.set(target->index, target->outstanding_tokens);
+  }
+  void on_charge(const RoutingTarget& target) override {
+    if (by_tokens_.contains(target.index)) by_tokens_.set(target.index, target.outstanding_tokens);
+  }
+
+ private:
+  IndexedHeap<std::int64_t> by_tokens_;
 };
 
 }  // namespace

@@ -73,13 +73,38 @@ TEST_CASE("a crossing is the largest x that is still on the near side of the lev
   CHECK(computed("crossing(four[].value, back[].value, 5)") == Value(3.25));  // crossed, and crossed again
 }
 
+TEST_CASE("a comparison of lists goes item by item, and all() says whether it holds everywhere") {
+  CHECK(computed("xs[].value < 4") == Value(std::vector<bool>{true, true, false}));
+  CHECK(computed("xs[].value < ys[].value") == Value(std::vector<bool>{true, true, true}));
+  CHECK(computed("xs[].value == 2") == Value(std::vector<bool>{false, true, false}));
+  CHECK(computed("all(xs[].value < 4)") == Value(false));
+  CHECK(computed("all(xs[].value < 5)") == Value(true));
+  CHECK(computed("all(xs[].value < 5, 1 < 2, ys[].value > xs[].value)") == Value(true));
+  CHECK(computed("all(xs[].value < 5, 2 < 1)") == Value(false));
+  CHECK(computed("all(xs[].value < 5) and not all(xs[].value > 1)") == Value(true));
+  // One condition is asked for, and a list of them is none; nor is a number a condition.
+  CHECK_FALSE(computed("xs[].value < 5 and 1 < 2"));
+  CHECK_FALSE(computed("all(xs[].value)"));
+  CHECK(holds(mistake_in("max(1 < 2)"), "')' is missing here"));
+}
+
+TEST_CASE("rising and falling are strict, over one list or several numbers") {
+  CHECK(computed("rising(xs[].value)") == Value(true));
+  CHECK(computed("rising(ys[].value / xs[].value)") == Value(false));  // 10, 10, 22.5
+  CHECK(computed("rising(back[].value)") == Value(false));
+  CHECK(computed("falling(down[].value)") == Value(true));
+  CHECK(computed("falling(9, down[].value)") == Value(false));
+  CHECK(computed("falling(3, 2, 1) and rising(1, 2)") == Value(true));
+  CHECK_FALSE(computed("rising(1)"));
+}
+
 TEST_CASE("what cannot be computed has no value") {
   CHECK_FALSE(computed("sqrt(-1)"));
   CHECK_FALSE(computed("log(0)"));
   CHECK_FALSE(computed("pearson(xs[].value, flat[].value)"));
   CHECK_FALSE(computed("pearson(xs[].value, four[].value)"));
   CHECK_FALSE(computed("xs[].value + four[].value"));
-  CHECK_FALSE(computed("xs[].value < 5"));
+  CHECK_FALSE(computed("xs[].value < four[].value"));
   CHECK_FALSE(computed("abs('text')"));
   CHECK_FALSE(computed("mean(unknown)"));
 }

@@ -82,6 +82,34 @@ TEST_CASE("each task's answer comes back under its own task, however many run at
   CHECK_FALSE(has_children());
 }
 
+TEST_CASE("where a child may do several tasks, short ones share one, and one that dies takes no other with it") {
+  constexpr std::size_t kTasks = 300, kThrows = 100, kDies = 200;
+  const auto work = [](const Task& task) {
+    if (task.number == kThrows) throw std::runtime_error("no");
+    if (task.number == kDies) raise(SIGKILL);
+    return Seen{task.name, std::vector<double>(task.number % 7), getpid()};
+  };
+  for (const int jobs : {1, 3}) {
+    const auto all = outcomes<Seen>(kTasks, work, {jobs, {}, {}, 16});
+    std::set<pid_t> processes;
+    for (std::size_t i = 0; i < kTasks; ++i) {
+      CAPTURE(i);
+      if (i == kThrows || i == kDies) {
+        CHECK_FALSE(all[i].answer);
+        CHECK(all[i].error == (i == kThrows ? "no" : "killed by signal Killed"));
+        continue;
+      }
+      REQUIRE(all[i].answer);
+      CHECK(all[i].answer->name == "task " + std::to_string(i));
+      CHECK(all[i].answer->numbers.size() == i % 7);
+      processes.insert(all[i].answer->process);
+    }
+    CHECK(processes.size() >= kTasks / 16);
+    CHECK(processes.size() < kTasks / 2);
+  }
+  CHECK_FALSE(has_children());
+}
+
 TEST_CASE("one at a time, tasks end in the order in which they were given; several end as they are done") {
   const auto order = [](int jobs) {
     std::vector<std::size_t> ended;

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <regex>
 #include <string>
 
@@ -127,28 +127,11 @@ TEST_CASE("a unit of another dimension is named as such") {
 }
 
 TEST_CASE("texts that are no finite decimal number are refused") {
-  for (const char* text : {"",
-                           "s",
-                           "nan s",
-                           "inf s",
-                           ".inf",
-                           "-inf s",
-                           "0x10 s",
-                           "010 s",
-                           "00 s",
-                           "0_001 s",
-                           "5. s",
-                           "+5 s",
-                           "1__000 s",
-                           "10_00 s",
-                           "1_0 s",
-                           "1e s",
-                           "1e400 s",
-                           "1e99999999999 s",
-                           "1e2147483647 d",
-                           "1,5 s",
-                           "5 s s",
-                           "5 \xff",
+  for (const char* text : {"",       "s",        "nan s",           "inf s",          ".inf",
+                           "-inf s", "0x10 s",   "010 s",           "00 s",           "0_001 s",
+                           "5. s",   "+5 s",     "1__000 s",        "10_00 s",        "1_0 s",
+                           "1e s",   "1e400 s",  "1e99999999999 s", "1e2147483647 d", "1,5 s",
+                           "5 s s",  "1.1e60 s", "-1e61 s",         "5e-324 s",       "5 \xff",
                            "--5 s"}) {
     CAPTURE(text);
     CHECK(std::holds_alternative<QuantityError>(parse_quantity(text, Dimension::time)));
@@ -188,11 +171,10 @@ TEST_CASE("what is printed reads back to the same double") {
     for (int i = 0; i < 2000; ++i) {
       double si = std::bit_cast<double>(random.bits());  // any double: sign, exponent and digits alike
       if (i % 2 == 0) si = static_cast<double>(random.integer(-5000, 5000)) * 0x1p20;
-      if (si - si != 0) continue;  // infinity or not a number
+      if (si != 0 && !(std::abs(si) >= 1e-60 && std::abs(si) <= 1e60)) continue;  // is not read
       CHECK(value(format_quantity(si, dimension), dimension) == si);
     }
-    for (const double si : {std::numeric_limits<double>::max(), std::numeric_limits<double>::denorm_min()})
-      CHECK(value(format_quantity(si, dimension), dimension) == si);
+    for (const double si : {1e60, 1e-60, -1e60}) CHECK(value(format_quantity(si, dimension), dimension) == si);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -215,4 +216,37 @@ TEST_CASE("a slope comes with its standard error") {
   CHECK(bent.slope == 0);
   CHECK(bent.standard_error == doctest::Approx(std::sqrt(0.1)));
   CHECK(slope(std::array{1.0, 1.0}, std::array{0.0, 5.0}).slope == 0);  // no spread in x, no slope
+}
+
+TEST_CASE("quantiles are those of the sorted values, however these are spread") {
+  RandomStream random = RandomStreams(7).stream("values");
+  std::vector<double> levels;
+  for (int i = 0; i <= 100; ++i) levels.push_back(i / 100.0);
+  const auto value = [&](int kind) {
+    switch (kind) {
+      case 0: return std::floor(5 * random.uniform());          // many alike, and zeros
+      case 1: return random.log_normal(1, 1);                   // within a few octaves
+      case 2: return std::exp(200 * (random.uniform() - 0.5));  // over a hundred decades
+      default: return 0.0;
+    }
+  };
+  for (int kind = 0; kind < 4; ++kind)
+    for (int round = 0; round < 50; ++round) {
+      Distribution values;
+      std::vector<double> sorted;
+      for (int i = static_cast<int>(1 + 400 * random.uniform()); i > 0; --i) {
+        const double one = value(kind);
+        const std::int64_t weight = random.uniform() < 0.7 ? 1 : 1 + static_cast<std::int64_t>(5 * random.uniform());
+        values.add(one, weight);
+        sorted.insert(sorted.end(), static_cast<std::size_t>(weight), one);
+      }
+      std::ranges::sort(sorted);
+      const std::vector<double> quantiles = values.quantiles(levels);
+      for (std::size_t i = 0; i < levels.size(); ++i) {
+        const auto size = static_cast<double>(sorted.size());
+        const double rank = std::clamp(std::ceil(levels[i] * size * (1 - 1e-15)), 1.0, size);
+        CAPTURE(levels[i]);
+        REQUIRE(quantiles[i] == sorted[static_cast<std::size_t>(rank) - 1]);
+      }
+    }
 }

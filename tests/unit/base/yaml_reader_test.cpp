@@ -68,7 +68,7 @@ TEST_CASE("what YAML allows and a strict file must not hold is refused in its pl
       {"a: !!int 3\n", "1:4 the tag 'tag:yaml.org,2002:int' is not read here; write the value alone"},
       {"a: !foo {b: 1}\n", "1:4 the tag '!foo' is not read here; write the value alone"},
       {"a: !foo [1]\n", "1:4 the tag '!foo' is not read here; write the value alone"},
-      {"a: *x\n", "1:4 the referenced anchor is not defined"},
+      {"a: *x\n", "1:4 this alias has no anchor above it"},
       {"a: &x [1, *x]\n", "1:11 an alias cannot stand inside what it names"},
   });
 }
@@ -87,6 +87,7 @@ TEST_CASE("what is no text is refused in its place") {
       {"a: 1\nb: \0\n"s, "2:4 the control character 0x00 does not belong in a text"},
       {"a: 1\nb: \x04 2\nc: 3\n", "2:4 the control character 0x04 does not belong in a text"},
       {"a: x\rb: 2\n", "1:5 the control character 0x0d does not belong in a text"},
+      {"a: \"x\\x1b[31m\"\n", "1:4 the control character 0x1b does not belong in a text"},  // by an escape
       {"a: \x7f\n", "1:4 the control character 0x7f does not belong in a text"},
       {"é: \xff\n", "1:5 the byte 0xff is not UTF-8"},
       {"a: \xc0\xaf\n", "1:4 the byte 0xc0 is not UTF-8"},          // overlong
@@ -100,13 +101,15 @@ TEST_CASE("what is no text is refused in its place") {
 
 TEST_CASE("syntax errors have a place, and nothing more is read") {
   check_all({
-      {"a: b: c\n", "1:5 illegal map value"},
-      {"a: [1, 2\nb: 3\n", "2:2 end of sequence flow not found"},
-      {"a:\n\tb: 1\n", "2:3 illegal map value; indent with spaces, not with tabs"},
+      {"a: b: c\n", "1:5 no value can follow here; look at the indentation, and quote a text that has ': ' in it"},
+      {"a: [1, 2\nb: 3\n", "2:2 a ',' or ']' is due here"},
+      {"a:\n\tb: 1\n",
+       "2:3 no value can follow here; look at the indentation, and quote a text that has ': ' in it; indent with "
+       "spaces, not with tabs"},
       {"a: 1\nb: \"x\nc: 2\n", "2:4 this quote is never closed"},
       {"a: 'it''s\n", "1:4 this quote is never closed"},
       {"a: &x \"y\n", "1:4 this quote is never closed"},
-      {"a: \"\\q\"\n", "1:7 unknown escape character: q"},
+      {"a: \"\\q\"\n", "1:7 this escape is not known; write a backslash as '\\\\'"},
   });
   Diagnostics diagnostics;
   CHECK(read("a: 1\nb: [", diagnostics).kind == YamlNode::Kind::invalid);
@@ -184,8 +187,8 @@ TEST_CASE("JSON is read with its escapes and with tabs") {
   CHECK(root.find("b")->quoted);
   CHECK(root.find("c")->items.at(1).kind == YamlNode::Kind::null);
   check_all({{"{\n\t\"a\": 1,\n\t\"a\": 2\n}\n", "3:2 duplicate key 'a'"},
-             {"{\"a\": 1,\n", "2:1 end of map flow not found"},
-             {"{\"a\": \"\\ud83d\"}", "1:14 invalid unicode: 55357"}},
+             {"{\"a\": 1,\n", "2:1 a ',' or '}' is due here"},
+             {"{\"a\": \"\\ud83d\"}", "1:14 this escape names no character"}},
             "a.json");
 }
 

@@ -2,6 +2,7 @@
 #include "hardware/calibration/power_fit.hpp"
 
 #include "base/random.hpp"
+#include "hardware/calibration/latent_power.hpp"
 #include "tests/unit/hardware/hardware_fixtures.hpp"
 
 #include <cmath>
@@ -104,6 +105,26 @@ TEST_CASE("watts at work, joules by kind and format and joules of a bit are foun
   CHECK(*e.measured_limit == Watts(700));
   CHECK(fit->report.family == "energy");
   CHECK(fit->report.held_out.mean < 0.04);
+}
+
+TEST_CASE("latent attention draws what its projections, its expansion, its attention and its bytes do") {
+  Gpu gpu = board();
+  gpu.energy = truth();
+  gpu.energy.measured_limit.reset();
+  // 4 x 4,096 tokens of 128 heads in 100 ms: projections of 7,168 x (1,536 + 576) + 1,536 x 24,576 + 16,384 x 7,168
+  // elements and the expansion of 512 x 32,768 at 0.5 pJ a flop, half the pairs of 128 x (192 + 128) x 2 flop at 0.3.
+  const traces::LatentModuleReading prompts{
+      {4, 4096, 0, 128, false, "bf16", "bf16"}, "bf16", Seconds(0.1), Watts(400), Watts(700)};
+  const double tokens = 16384, weights = 7168.0 * 2112 + 1536.0 * 24576 + 16384.0 * 7168 + 512.0 * 32768;
+  const double pairs = 4 * 4096.0 * 4097 / 2;
+  const double joules = 2 * tokens * weights * 0.5e-12 + pairs * 2 * 128 * 320 * 0.3e-12;
+  CHECK(predicted_power(gpu, prompts).si() == Approx(300 + joules / 0.1).epsilon(0.03));  // bytes are the rest
+  gpu.energy.measured_limit = Watts(310);
+  CHECK(predicted_power(gpu, prompts).si() == 310);
+  std::vector<traces::LatentModuleReading> all(25, prompts);
+  all.front().time = Seconds(100e-6);
+  CHECK(score_latent_power(gpu, all)->rows.size() == 24);
+  CHECK_FALSE(score_latent_power(gpu, std::span(all).first(20)));
 }
 
 TEST_CASE("too few readings are no fit") {

@@ -31,6 +31,15 @@ EngineCost decode_step(const Device& device, const models::ModelSpec& model, std
   return bind(device, model, plan, settings)->step(decode.batch);
 }
 
+TEST_CASE("a dataflow machine's host has work for each sequence, beside the step or before it") {
+  const auto socket = hardware::catalog_device("sn40l");
+  const EngineCost one = decode_step(*socket, llama_8b(), 1, 512, {.tensor = 16}),
+                   many = decode_step(*socket, llama_8b(), 30, 512, {.tensor = 16});
+  CHECK(one.host.si() == doctest::Approx(4e-6));  // the catalogue's 4 us
+  CHECK(many.host.si() == doctest::Approx(120e-6));
+  CHECK(many.launch == Seconds());
+}
+
 TEST_CASE("the families of a step sum to the device's time and the host's") {
   const Gpu gpu = worked_gpu("h100-sxm");
   const EngineCost cost = decode_step(gpu, llama_8b(), 17, 700, {2, 1, 1, 1});

@@ -28,6 +28,16 @@ TEST_CASE("a cell is quoted where it must be, and stays on one line") {
   CHECK(csv_cell("a\nb") == "a b");
 }
 
+TEST_CASE("a cell is no formula of a spreadsheet, and a negative number stays one") {
+  CHECK(csv_cell("=1+1") == "'=1+1");
+  CHECK(csv_cell("@SUM(A1,A2)") == "\"'@SUM(A1,A2)\"");
+  CHECK(csv_cell("+1") == "'+1");
+  CHECK(csv_cell("-cmd") == "'-cmd");
+  CHECK(csv_cell("'=1") == "''=1");
+  CHECK(csv_cell("-5") == "-5");
+  CHECK(csv_cell("") == "");
+}
+
 TEST_CASE("the header and a row of results.csv have as many cells, with intervals and without") {
   ResultRow row;
   row.values = {"8 /s", "[1, 2]"};

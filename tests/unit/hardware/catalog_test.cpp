@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "closed_form_cases.hpp"
 #include "hardware/cpu.hpp"
 #include "hardware_fixtures.hpp"
 
@@ -98,6 +99,24 @@ TEST_CASE("a fit is worth its tag unless a figure that it multiplies is assumed"
   gpu.hbm_bandwidth.tag = Tag::assumed;  // a what-if
   CHECK(gpu.provenance()[static_cast<std::size_t>(OperatorFamily::gemm)] == Tag::assumed);
   CHECK(catalog_gpu("mi300x").provenance()[static_cast<std::size_t>(OperatorFamily::decode_attention)] == Tag::assumed);
+}
+
+TEST_CASE("the MI300X of 2024 has the shares that the MI250 was fitted to end to end, as assumed") {
+  const Gpu measured = catalog_gpu("mi250"), carried = catalog_gpu("mi300x-2024");
+  CHECK(measured.gemm.tag == Tag::fitted_end_to_end);
+  CHECK(measured.host.tag == Tag::fitted_end_to_end);
+  CHECK(carried.gemm.tag == Tag::assumed);
+  CHECK(carried.gemm.memory_efficiency == measured.gemm.memory_efficiency);
+  CHECK(carried.gemm.compute_efficiency == measured.gemm.compute_efficiency);
+  CHECK(carried.host.per_request == measured.host.per_request);
+  // A lone token of an 8B model reads 15.0 GB: 0.40 of 5.3 TB/s are 7.1 ms, and the newer software takes less.
+  const auto seconds = [](const Gpu& gpu) {
+    const Decodes one(1, 128);
+    return gpu.bind(llama_8b(), {}, {})->step(one.batch).device.si();
+  };
+  CHECK(seconds(carried) > 7.1e-3);
+  CHECK(seconds(carried) < 9e-3);
+  CHECK(seconds(catalog_gpu("mi300x")) < 0.7 * seconds(carried));
 }
 
 TEST_CASE("recorded decode steps and tokens per second are met where a device was measured") {

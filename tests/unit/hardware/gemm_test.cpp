@@ -110,9 +110,13 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
   models::GroupedGemm grouped{4096 * 4, 128, 128, 5760, 2880, mxfp4, {}};
   const GemmParameters& p = gpu.grouped_gemm_of(mxfp4, {});
   const Seconds even = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
-  grouped.even = false;
+  grouped.dealt = models::GroupedGemm::Dealt::at_random;
   const Seconds dealt = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
   CHECK(dealt / even == doctest::Approx(1.5).epsilon(0.05));
+  // Rows by popularity, 28.9 to 347 of them: 1 + (ln(347 / 128) + ln(347 / 256)) / ln 12 = 1.524 tiles of 128.
+  grouped.dealt = models::GroupedGemm::Dealt::by_popularity;
+  const Seconds popular = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
+  CHECK(popular / even == doctest::Approx(1.524).epsilon(0.05));
 }
 
 TEST_CASE(

@@ -71,6 +71,38 @@ TEST_CASE("an engine changes the families that its set has, and no other") {
   CHECK(chosen.expert_gemm_by_format.at("fp8").launch == gpu.expert_gemm_by_format.at("fp8").launch);
 }
 
+// Of the four quantisations of a dense layer, that of the attention's output is left: with 32 tokens of an 8B model,
+// inputs of 4,096 (queries, keys and values; gate and up) and of 14,336 elements (down) are written by the kernel
+// before. 3 bytes an element and 4 a token each, in 32 layers.
+TEST_CASE("which quantisations does an engine not launch? those behind norms and activations, with scales of tokens") {
+  Gpu fused = catalog_gpu("h200");
+  fused.quantises_in = {"norm", "activation"};
+  Gpu apart = fused;
+  apart.quantises_in.clear();
+  const auto elementwise = [](const Gpu& gpu, const char* weights) {
+    models::ModelSpec model = llama_8b();
+    model.precision.weights = models::format_named(weights).value();
+    model.precision.activations = models::format_named("fp8").value();
+    const std::array attended = {equal_contexts(32, 1024)};
+    models::Batch batch;
+    batch.decodes = 32;
+    batch.attended = attended;
+    return of(gpu.bind(model, {}, {})->step(batch), OperatorFamily::elementwise).si();
+  };
+  const auto& kernel = *fused.elementwise.quantise;
+  double saved = 0;
+  for (const double width : {4096.0, 4096.0, 14336.0})
+    saved += kernel.launch.si() + 32 * (3 * width + 4) / (kernel.efficiency * fused.hbm_bandwidth.value.si());
+  CHECK(elementwise(apart, "fp8") - elementwise(fused, "fp8") == doctest::Approx(32 * saved));
+  CHECK(elementwise(apart, "fp8_block") == elementwise(fused, "fp8_block"));
+  CHECK(elementwise(apart, "bf16") == elementwise(fused, "bf16"));
+  // vLLM and TensorRT-LLM fuse, SGLang does not.
+  const Gpu h200 = catalog_gpu("h200");
+  CHECK(h200.of_engine("vllm").quantises_in.size() == 2);
+  CHECK(h200.of_engine("tensorrt_llm").quantises_in.size() == 2);
+  CHECK(h200.of_engine("sglang").quantises_in.empty());
+}
+
 TEST_CASE("an engine without a set, and a device without sets, are priced as they are") {
   const Gpu h200 = catalog_gpu("h200"), h100 = catalog_gpu("h100-sxm");
   CHECK(step(h200, "orca").device.si() == step(h200, "").device.si());

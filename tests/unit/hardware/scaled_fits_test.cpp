@@ -3,6 +3,7 @@
 #include "hardware/scaled_fits.hpp"
 #include "closed_form_cases.hpp"
 #include "hardware/collectives.hpp"
+#include "hardware/gpu/carried_spread.hpp"
 
 #include <cmath>
 
@@ -84,6 +85,26 @@ TEST_CASE("a fitted parameter that is stated itself wins over the figure, at its
   const Gpu peak = with_overrides("h100-sxm", {"multiprocessors=264", "peak_bf16=1000 Tflop/s"});
   CHECK(peak.peak_bf16.value.si() == Approx(1000e12));
   CHECK(peak.peak_fp8->value.si() == Approx(2 * 1979e12));
+}
+
+TEST_CASE("what is known of a chip that nobody timed? fits of another, and how far those were off on the next") {
+  const Gpu timed = with_overrides("h200", {});
+  REQUIRE_FALSE(timed.gemm.residuals.large.empty());
+  const Gpu faster = with_overrides("h200", {"peak_bf16=2250 Tflop/s"});
+  CHECK(faster.gemm.compute_efficiency == timed.gemm.compute_efficiency);
+  CHECK(faster.gemm.tag == Tag::assumed);
+  CHECK(faster.gemm.source.ends_with("; scaled with peak_bf16 x 2.274"));
+  CHECK(faster.gemm.residuals.large.empty());
+  CHECK(faster.kernel_sets.at("sglang").gemm->tag == Tag::assumed);
+  CHECK(faster.elementwise.tag == timed.elementwise.tag);
+  CHECK(faster.links.collectives.front().tag == timed.links.collectives.front().tag);
+  const auto gemm = static_cast<std::size_t>(OperatorFamily::gemm);
+  CHECK(faster.spreads()[gemm] == carried_spread(OperatorFamily::gemm));
+  CHECK(timed.spreads()[gemm][2] == timed.gemm.residuals.large);
+  // A fit of one's own is not carried.
+  const Gpu own = with_overrides("h200", {"peak_bf16=2250 Tflop/s", "gemm.source=mine", "gemm.tag=fitted"});
+  CHECK(own.gemm.tag == Tag::fitted);
+  CHECK(own.gemm.residuals.large == timed.gemm.residuals.large);
 }
 
 TEST_CASE("a figure that is stated as it was changes nothing, tags neither") {

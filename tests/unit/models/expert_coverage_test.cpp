@@ -88,8 +88,11 @@ TEST_CASE("a token's eight experts of 256 lie on 5.295 of eight ranks") {
 }
 
 TEST_CASE("the fullest of 8 ranks holds the mean and sqrt(2 m ln 8) rows") {
-  CHECK(fullest_rank(800, 8) == Approx(100 + std::sqrt(200 * std::log(8))));
-  CHECK(fullest_rank(800, 1) == 800);
-  CHECK(fullest_rank(1, 2) == 1);  // no rank holds more rows than there are
-  CHECK(fullest_rank(0, 8) == 0);
+  CHECK(fullest_rank(kUniform, 256, 800, 8) == Approx(100 + std::sqrt(200 * std::log(8))));
+  CHECK(fullest_rank(kUniform, 256, 800, 1) == 800);
+  CHECK(fullest_rank(kUniform, 256, 1, 2) == 1);  // no rank holds more rows than there are
+  CHECK(fullest_rank(kUniform, 256, 0, 8) == 0);
+  // Popularity over a factor of 12: c^2 = 13 ln 12 / 22 - 1 = 0.46835; v = 100 + 100^2 x 0.46835 x 7 / 256 = 228.07.
+  CHECK(fullest_rank({ExpertCoverage::Law::skewed}, 256, 800, 8) ==
+        Approx(100 + std::sqrt(2 * 228.07 * std::log(8))).epsilon(1e-5));
 }

@@ -82,7 +82,7 @@ TEST_CASE("tensor parallelism sums twice per layer and gathers the logits once")
   CHECK(sums[0].count == 64);
   CHECK(sums[0].what.bytes == 10 * 4096 * 2);
   CHECK(sums[0].what.ranks == 4);
-  const auto gathers = collectives(logit_work(model, {.tensor = 4}, 10), Collective::Kind::all_gather);
+  const auto gathers = collectives(logit_work(model, {.tensor = 4}, 10, 10), Collective::Kind::all_gather);
   REQUIRE(gathers.size() == 1);
   CHECK(gathers[0].what.bytes == 10 * 128'256 * 2);
   const std::vector<Attended> attended = {{9, 9}};
@@ -118,7 +118,7 @@ TEST_CASE("a pipeline stage has its share of the layers and sends its tokens on"
 TEST_CASE("no tokens, no rows, no sequences: no work") {
   const ModelSpec model = catalogued("llama-3.1-8b");
   CHECK(token_work(model, {}, 0, 0, {}).empty());
-  CHECK(logit_work(model, {}, 0).empty());
+  CHECK(logit_work(model, {}, 0, 0).empty());
   CHECK(attention_work(model, {}, Batch{}).empty());
   CHECK(step_work(model, {}, Batch{}, {}).empty());
 }
@@ -174,7 +174,7 @@ TEST_CASE("narrow activations are quantised before each GEMM, and the head takes
   const auto work = token_work(model, {}, 0, 10, {});
   for (const auto& [gemm, count] : all_of<Gemm>(work)) CHECK(gemm.activations.name == "fp8");
   CHECK(elementwise(work, Kind::norm).front().what.bytes == 4 * 10 * 4096);
-  CHECK(all_of<Gemm>(logit_work(model, {}, 1)).front().what.activations.name == "bf16");
+  CHECK(all_of<Gemm>(logit_work(model, {}, 1, 1)).front().what.activations.name == "bf16");
 }
 
 TEST_CASE("a learned position table replaces the rotation") {

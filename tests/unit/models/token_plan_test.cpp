@@ -129,7 +129,9 @@ TEST_CASE("snapkv leaves a prompt's attention as it is, and scores what to keep 
 TEST_CASE("the full plan changes nothing, every other one does") {
   for (const auto& member : token_plans().members()) {
     CAPTURE(member.name);
-    const std::string needed = member.name == "kv_budget" ? ", keep: 4096" : "";
+    const std::string needed = member.name == "kv_budget"  ? ", keep: 4096"
+                               : member.name == "thinning" ? ", stages: [{after: 16, share: 0.5}]"
+                                                           : "";
     const ModelSpec model = planned("llama-3-8b", "{policy: " + member.name + needed + "}");
     CHECK(changed_by_plan(model) == (member.name != "full"));
   }

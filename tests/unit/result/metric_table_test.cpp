@@ -27,6 +27,7 @@ result::RunResult everything() {
   r.tokens = {count(), count(), count(), count(), count(), count(), count(), count()};
   r.throughput = {number(), number(), number(), number(), number(), number(), number(), number()};
   r.kv = {count(), number(), count(), number()};
+  for (Bytes& bytes : r.memory.emplace().by_kind.bytes) bytes = Bytes(number());
   r.kv_tiers.emplace_back();
   r.speculation = result::SpeculationResult{count(), number(), number()};
   r.adapters = result::AdapterResult{count(), number()};
@@ -110,7 +111,7 @@ TEST_CASE("the times of a request") {
   serving::Request r;
   r.arrival = Seconds(1);
   r.context_complete = Seconds(2.5);
-  r.first_token = Seconds(3);
+  r.first_token = r.seen.first = Seconds(3);
   r.last_token = Seconds(7);
   r.output_tokens = 5;
   r.bubble = Seconds(0.25);

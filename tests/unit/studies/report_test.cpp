@@ -3,6 +3,7 @@
 
 #include "sim/report/studies_json.hpp"
 #include "sim/report/studies_page.hpp"
+#include "sim/report/studies_picture.hpp"
 #include "sim/report/studies_table.hpp"
 #include "sim/report/study_figure.hpp"
 #include "tests/unit/studies/support.hpp"
@@ -19,8 +20,9 @@ struct Example {
       "assumed: [{parameter: a.b, value: 3, reason: 'x | y'}]\n"
       "runs: {a: {scenario: s.yaml}, b: {scenario: s.yaml}}\n"
       "claims:\n"
-      "  - {id: off, what: x, kind: close, value: a.ttft.mean, published: 2.5, tolerance: 10%, miss: no wind}\n"
-      "  - {id: low, what: x, kind: range, value: a.ttft.mean, published: [2.5, 3], miss: no sun}\n"
+      "  - {id: off, what: x, kind: close, evidence: abstract, source: table 1, value: a.ttft.mean, published: 2.5, "
+      "tolerance: 10%, miss: no wind}\n"
+      "  - {id: low, what: x, kind: range, evidence: derived, value: a.ttft.mean, published: [2.5, 3], miss: no sun}\n"
       "negative: [{id: n, what: nothing happens, holds: a.ttft.mean == 2}]\n"
       "same: [[a, b]]\n"
       "figure: {title: T, y: s, labels: [one, two], series: [{name: p & q, values: [a.ttft.mean, null]}]}\n");
@@ -41,7 +43,10 @@ TEST_CASE("errors are shares where the tolerance is one, and distances from a ra
   const Example example;
   CHECK(cells_of(example.study.claims[0], example.outcome.claims[0]).error == "-20 %");
   CHECK(cells_of(example.study.claims[1], example.outcome.claims[1]).error == "-0.5");
-  CHECK(studies_headline({example.outcome}) == "0 of 1 close, 0 of 1 range, 1 of 1 negative tests, 1 of 1 equal runs");
+  CHECK(studies_headline({example.outcome}) ==
+        std::vector<std::string>{"Published claims: 0 of 1 close",
+                                 "Derived, second-hand, from memory or our own: 0 of 1 range",
+                                 "Tests: 1 of 1 negative tests, 1 of 1 equal runs"});
 }
 
 TEST_CASE("the JSON has what was published, simulated and judged") {
@@ -50,7 +55,8 @@ TEST_CASE("the JSON has what was published, simulated and judged") {
   CHECK(json.at("schema") == "studies/1");
   const auto& study = json.at("studies").at(0);
   CHECK(study.at("name") == "thing");
-  CHECK(study.at("passed") == false);
+  CHECK(study.at("as_declared") == true);
+  CHECK(study.at("all_hold") == false);
   const auto& claim = study.at("claims").at(0);
   CHECK(claim.at("published") == 2.5);
   CHECK(claim.at("simulated") == 2);
@@ -62,20 +68,45 @@ TEST_CASE("the JSON has what was published, simulated and judged") {
   CHECK(study.at("claims").at(1).at("error") == -0.5);
   CHECK(study.at("negative").at(0).at("verdict") == "holds");
   CHECK(study.at("same").at(0).at("runs") == nlohmann::json({"a", "b"}));
-  CHECK(json.at("summary").at("close") == nlohmann::json({{"held", 0}, {"held_with_catalogue", 0}, {"counted", 1}}));
+  CHECK(claim.at("evidence") == "abstract");
+  const nlohmann::json one({{"held", 0}, {"held_with_catalogue", 0}, {"counted", 1}});
+  CHECK(json.at("summary").at("published").at("close") == one);
+  CHECK(json.at("summary").at("other").at("range") == one);
 }
 
 TEST_CASE("the page shows a miss with its reason, and the assumptions") {
   const Example example;
   const std::string page = studies_page({example.outcome});
-  CHECK(holds(page, "| [thing](#thing) | - | 0 of 1 | 0 of 1 | - | 1 of 1 | 1 of 1 |"));
-  CHECK(holds(page, "| off | x | close | 2.5 | 2 | -20 % | ± 10% | **misses** |"));
+  CHECK(holds(page, "| [thing](#thing) | 0 of 1 | 0 of 1 | 1 of 1 | 1 of 1 |"));
+  CHECK(holds(page, "| off | x | close | 2.5 | 2 | -20 % | ± 10% | **misses** | abstract: table 1 |"));
   CHECK(holds(page, "- off misses: no wind\n- low misses: no sun\n"));
+  CHECK(holds(page,
+              "\n## thing\n\nA thing that does things. **Reproduced: 0 of 1 published claims (not off); 0 of 1 others "
+              "(not low).**\n"));
+  CHECK(holds(page,
+              "- Published claims: 0 of 1 close.\n- Derived, second-hand, from memory or our own: 0 of 1 range.\n"));
+  CHECK(holds(page, "<details><summary>What is assumed, and why</summary>"));
   CHECK(holds(page, "| a.b | 3 | x \\| y |"));
   CHECK(holds(page, "- n: nothing happens\n"));
   CHECK(holds(page, "`a` = `b`."));
   CHECK(holds(page, "![T](pictures/studies/thing.svg)"));
   CHECK(holds(studies_table({example.outcome}, 120), "off misses: no wind"));
+}
+
+TEST_CASE("the picture of all has a dot where simulated stands to published, on a log axis from 1/2 to 2") {
+  Example example;
+  CHECK(ratio_to_published(example.study.claims[0], example.outcome.claims[0]) == 0.8);  // 2 of 2.5
+  CHECK(ratio_to_published(example.study.claims[1], example.outcome.claims[1]) == 0.8);  // 2 of [2.5, 3]
+  const auto dots = [&] {
+    const std::string svg = studies_picture({example.outcome});
+    CHECK(holds(svg, "0 of 1</text>"));
+    // Between 130 and 540: 335 + 205 log2(0.8) = 269.0, in the colour of a miss. The second claim is not published.
+    CHECK(holds(svg, R"(cx="269.0" cy="86.0" r="4.5" fill="#d55e00")"));
+    std::size_t count = 0;
+    for (std::size_t at = svg.find("<circle"); at != std::string::npos; at = svg.find("<circle", at + 1)) ++count;
+    return count;
+  };
+  CHECK(dots() == 3);  // two of them in the legend
 }
 
 TEST_CASE("bars begin at zero, and what has no value is not drawn") {

@@ -13,7 +13,8 @@ namespace llmscape::studies::test {
 inline std::optional<Study> read(const std::string& lines, Diagnostics& diagnostics) {
   const llmscape::test::Scratch scratch;
   scratch.file("thing/s.yaml", "");
-  const std::string head = "schema: study/1\ntitle: A thing\npaper: a paper\nabout: what it is\n";
+  const std::string head =
+      "schema: study/1\ntitle: A thing\nsummary: A thing that does things.\npaper: a paper\nabout: what it is\n";
   return read_study(scratch.file("thing/study.yaml", head + lines), diagnostics);
 }
 

@@ -79,9 +79,9 @@ std::vector<BrokenTrace> broken_traces() {
       {"azure-csv", kAzure + "2023-11-16 18:17:04,2147483648,27\n", 3, 21, "got '2147483648'"},
       // Mooncake: JSON
       {"mooncake-jsonl", kMooncake + "\n{\"timestamp\": 10, \"input_length\" 600}\n", 3, 34, "not JSON"},
-      {"mooncake-jsonl", kMooncake + "{\"timestamp\": 10", 2, 17, "unexpected end of input"},
+      {"mooncake-jsonl", kMooncake + "{\"timestamp\": 10", 2, 17, "not JSON: it ends too early"},
       {"mooncake-jsonl", kMooncake + "{\"timestamp\": NaN}\n", 2, 15, "not JSON"},
-      {"mooncake-jsonl", kMooncake + "{\"timestamp\": tru}\n", 2, 15, "invalid literal"},
+      {"mooncake-jsonl", kMooncake + "{\"timestamp\": tru}\n", 2, 15, "not JSON from here on"},
       {"mooncake-jsonl", kMooncake + "{\"timestamp\": 10} 11\n", 2, 19, "not JSON"},
       {"mooncake-jsonl", kMooncake + "[1, 2]\n", 2, 1, "a row must be a JSON object"},
       {"mooncake-jsonl", kMooncake + "{\"timestamp\": 10, \"timestamp\": 11}\n", 2, 19, "key 'timestamp' stands twice"},

@@ -52,6 +52,28 @@ TEST_CASE("a table in our columns: metrics by their names, scenarios from the re
   CHECK(holds(table->rows[1].scenario, "max_model_len: 520"));
 }
 
+TEST_CASE("a row's interval holds its prediction, and the share of rows inside counts those that were measured") {
+  const Scratch scratch;
+  const auto table = read(scratch, kTable);
+  REQUIRE(table);
+  const auto rows = rows_to_predict(*table);
+  const auto points = simulate_rows(*table, rows, {}, testing::source_catalogs(), 1);
+  auto intervals = row_intervals(*table, rows, {}, testing::source_catalogs(), 2);
+  REQUIRE(intervals.size() == 2);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    REQUIRE(intervals[i].metrics[1]);
+    CHECK(intervals[i].metrics[1]->first < *points[i].predicted[1]);
+    CHECK(intervals[i].metrics[1]->second > *points[i].predicted[1]);
+  }
+  intervals[0].metrics = {{{0.01, 0.03}}, {{0.001, 0.002}}, {{300, 500}}};  // measured: 0.02, 0.006, none
+  intervals[1].metrics = {{{0.01, 0.03}}, std::nullopt, {{300, 500}}};      // measured: 0.05, 0.008, 400
+  CHECK(*share_inside(intervals, 0) == 0.5);
+  CHECK(*share_inside(intervals, 1) == 0);
+  CHECK(*share_inside(intervals, 2) == 1);
+  intervals.clear();
+  CHECK_FALSE(share_inside(intervals, 0));
+}
+
 TEST_CASE("a row is predicted as its scenario is, whatever the number of jobs, and what cannot be says why") {
   const Scratch scratch;
   const auto table = read(scratch, std::string(kTable) + "c,llama-9-8b,h100-sxm,1,500,20,2,0.02,0.006,\n");

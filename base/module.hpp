@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+namespace llmscape {
+
+// Parts of the program that bring large libraries with them are modules, loaded when a verb needs them: SimGrid, pagmo
+// and oneDNN take three times as long to load as the rest takes to answer.
+
+// The function of that name in a module, which stays loaded; `llmscape-NAME.so` stands in ../lib/llmscape beside an
+// installed program (the folder of libraries may be named otherwise), else where it was built. Throws
+// std::runtime_error naming both places and the reason.
+void* module_symbol(const std::string& module, const char* function);
+
+template <class Function>
+Function* module_function(const std::string& module, const char* function) {
+  return reinterpret_cast<Function*>(module_symbol(module, function));
+}
+
+}  // namespace llmscape

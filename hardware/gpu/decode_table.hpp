@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "hardware/gpu/attention_decode.hpp"
+#include "hardware/gpu/correction.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace llmscape::hardware {
+
+// Attention of the decodes of one model's layers, correction included: heads stay, and contexts change with every step,
+// so that all else is kept for each number of sequences, and of the correction a line over contexts.
+class DecodeTable {
+ public:
+  // Both outlive it.
+  DecodeTable(const Chip& chip, const DecodeAttentionParameters& parameters) : chip_(chip), parameters_(parameters) {}
+  // Nothing where there is no sequence. The heads are those of the first call.
+  KernelCost cost(const models::DecodeAttention& attention);
+
+ private:
+  struct Kept {
+    DecodeAttentionForm form;
+    std::optional<CorrectionLine> line;
+  };
+  const Kept& kept(const models::DecodeAttention& attention);
+
+  const Chip& chip_;
+  const DecodeAttentionParameters& parameters_;
+  std::int64_t tokens_per_sequence_ = 0;  // of what is kept
+  std::vector<std::optional<Kept>> by_sequences_;
+};
+
+}  // namespace llmscape::hardware

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/indexed_heap.hpp"
+#include "sim/kernel/kernel.hpp"
+
+namespace llmscape::kernel {
+
+// Who is due when: the leader and the other processes of a run, and the rounds of an instant. The others are kept by
+// the times that they gave, and asked again when they were woken, when they are due and when somebody rings them.
+class Agenda {
+ public:
+  void lead(Process& leader) { leader_ = &leader; }
+  void add(Process& process);
+  // The leader is asked in every round.
+  void ring(Process& process);
+
+  // When somebody is due next, `moved` being when the fabric is. Throws Deadlock if all wait for ever.
+  Seconds next(Seconds moved);
+  // A round at `now`, which next() gave: the leader, if it is due, then every other process that is. False: the leader
+  // has ended.
+  bool round(Seconds now);
+  [[nodiscard]] std::int64_t events() const { return events_; }
+
+ private:
+  void plan(std::size_t seat);
+  Seconds next_process();
+
+  Process* leader_ = nullptr;
+  Seconds leader_due_;        // as of next()
+  bool leader_rung_ = false;  // since then
+  bool moved_ = false;        // since then: somebody else may be due first
+  std::vector<Process*> seats_;
+  std::vector<Seconds> woken_;  // of each seat, last
+  Seconds leader_woken_;
+  IndexedHeap<Seconds> planned_;  // seats
+  std::vector<std::size_t> due_;
+  std::int64_t events_ = 0;
+};
+
+}  // namespace llmscape::kernel

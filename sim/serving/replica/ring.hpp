@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace llmscape::serving {
+
+// A queue that keeps its memory, and what is left in the places of its elements: each is filled in place, and a vector
+// in it is not allocated anew.
+template <class T>
+class Ring {
+ public:
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] T& front() { return places_[first_]; }
+  [[nodiscard]] const T& front() const { return places_[first_]; }
+  [[nodiscard]] const T& operator[](std::size_t i) const { return places_[(first_ + i) & (places_.size() - 1)]; }
+  void pop_front() {
+    first_ = (first_ + 1) & (places_.size() - 1);
+    --size_;
+  }
+  // A place for one more at the back, to be filled whole.
+  [[nodiscard]] T& push_back() {
+    if (size_ == places_.size()) grow();
+    return places_[(first_ + size_++) & (places_.size() - 1)];
+  }
+  void clear() { size_ = 0; }
+
+ private:
+  void grow() {
+    std::vector<T> wider(std::max<std::size_t>(2, 2 * places_.size()));  // a power of two
+    for (std::size_t i = 0; i < size_; ++i) wider[i] = std::move(places_[(first_ + i) & (places_.size() - 1)]);
+    places_ = std::move(wider);
+    first_ = 0;
+  }
+
+  std::vector<T> places_;
+  std::size_t first_ = 0, size_ = 0;
+};
+
+}  // namespace llmscape::serving
