@@ -135,6 +135,6 @@ class ZoneWiring final : public Wiring {
 
 // The module's second function: of a topology, which has to outlive its wiring (base/module.hpp).
 extern "C" llmscape::kernel::Wiring* llmscape_simgrid_wiring(const llmscape::kernel::ZoneTopology& topology,
-                                                            llmscape::kernel::Fabric& fabric) {
+                                                             llmscape::kernel::Fabric& fabric) {
   return new llmscape::kernel::ZoneWiring(topology, fabric);
 }

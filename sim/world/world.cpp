@@ -43,7 +43,7 @@ World::World(const scenario::Scenario& scenario, const Options& options, workloa
               }),
       observer_(scenario.config.workload.warmup, limits_of(scenario), times_of(scenario), window_),
       calls_(observer_, options, scenario.config.workload.requests), kernel_(make_kernel(options.kernel, scenario)),
-      outcomes_(*kernel_), engines_(scenario, options, outcomes_, window_, *kernel_), link_profile_(link_profile()),
+      outcomes_(*kernel_), engines_(scenario, options, outcomes_, window_, *kernel_),
       controllers_(make_controllers(scenario, RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)))),
       gateway_(
           gateway_config(), generator, engines_.pools(), calls_, [this](std::size_t i) { engines_.ring(i); },

@@ -14,7 +14,9 @@ struct Dragonfly : ZoneTopology {
   std::int64_t nodes = 4;
 
   [[nodiscard]] std::optional<std::int64_t> places() const override { return groups * chassis * routers * nodes; }
-  [[nodiscard]] Zone zone() const override { return DragonflyZone{groups, group_cables, chassis, chassis_cables, routers, router_cables, nodes}; }
+  [[nodiscard]] Zone zone() const override {
+    return DragonflyZone{groups, group_cables, chassis, chassis_cables, routers, router_cables, nodes};
+  }
 };
 const Fields<Dragonfly>& dragonfly_fields();
 
