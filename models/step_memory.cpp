@@ -2,6 +2,7 @@
 #include "models/step_memory.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "models/operator_list.hpp"
 
@@ -14,7 +15,13 @@ constexpr double kSampledBytes = 4;
 
 StepMemory::StepMemory(const ModelSpec& model, const ParallelPlan& plan, const Execution& execution)
     : model_(model), plan_(plan), execution_(execution), hidden_bytes_(hidden_format(model.precision).bytes),
-      token_(token_activations(model, plan)) {}
+      token_(token_activations(model, plan)),
+      most_of_token_(2.0 * token_.hidden + std::max(token_.mixer, token_.feed_forward)),
+      of_row_(static_cast<double>(model.vocabulary) * kSampledBytes) {
+  if (execution.attention == AttentionForm::eager || execution.kv_cache == KvCacheForm::concatenated ||
+      execution.logits == LogitRows::all)
+    most_of_token_ = Bytes(std::numeric_limits<double>::infinity());
+}
 
 void StepMemory::tell(const Batch& batch, MemoryByKind& memory) const {
   const auto tokens = static_cast<double>(batch.tokens()), vocabulary = static_cast<double>(model_.vocabulary);

@@ -40,6 +40,11 @@ class StepMemory {
   StepMemory(const ModelSpec& model, const ParallelPlan& plan, const Execution& execution);
   // Sets these four kinds.
   void tell(const Batch& batch, MemoryByKind& memory) const;
+  // No less than the sum of these for a batch of so many tokens and rows of logits at most; infinite where contexts
+  // count.
+  [[nodiscard]] Bytes at_most(std::int64_t tokens, std::int64_t rows) const {
+    return static_cast<double>(tokens) * most_of_token_ + static_cast<double>(rows) * of_row_;
+  }
 
  private:
   ModelSpec model_;
@@ -47,6 +52,7 @@ class StepMemory {
   Execution execution_;
   double hidden_bytes_ = 0;  // of an element
   TokenActivations token_;
+  Bytes most_of_token_, of_row_;  // of at_most()
 };
 
 }  // namespace llmscape::models

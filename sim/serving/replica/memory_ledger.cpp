@@ -11,16 +11,12 @@ namespace llmscape::serving {
 using models::MemoryKind;
 
 void MemoryLedger::count(const models::Batch& batch, std::int64_t kv_blocks, Seconds start) {
-  const std::int64_t blocks =
-      config_.slot_blocks > 0 ? config_.slot_blocks : std::min(kv_blocks, config_.device_blocks);
-  held_ += static_cast<double>(blocks - held_blocks_) * config_.block;
-  held_blocks_ = blocks;
-
+  hold(kv_blocks);
   models::MemoryByKind step;
   config_.steps.tell(batch, step);
   const Bytes beside = step.total();
   step.of(MemoryKind::weights) = config_.weights;
-  step.of(MemoryKind::kv) = static_cast<double>(blocks) * config_.block;
+  step.of(MemoryKind::kv) = static_cast<double>(held_blocks_) * config_.block;
   peak_ = std::max(peak_, held_ + beside);
   if (step.total() > largest_.by_kind.total())
     largest_ = {step, start, batch.prefill_tokens(), batch.decodes - batch.padding};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -28,7 +29,11 @@ class MemoryLedger {
     Seconds start;
     std::int64_t prompt_tokens = 0, decodes = 0;
   };
-  // A step was planned for good; `kv_blocks` are in use while it runs.
+  // Of each step that is planned for good, `kv_blocks` in use while it runs: whether one of so many tokens and rows of
+  // logits at most may be the largest yet. Only those have to be counted.
+  bool may_be_largest(std::int64_t tokens, std::int64_t rows, std::int64_t kv_blocks) {
+    return !(hold(kv_blocks) + config_.steps.at_most(tokens, rows) < peak_);
+  }
   void count(const models::Batch& batch, std::int64_t kv_blocks, Seconds start);
   // The largest of all steps; the first of equals. Before any step: weights alone.
   [[nodiscard]] const Step& largest() const { return largest_; }
@@ -37,6 +42,14 @@ class MemoryLedger {
   void check_invariants(int replica) const;
 
  private:
+  Bytes hold(std::int64_t kv_blocks) {
+    const std::int64_t blocks =
+        config_.slot_blocks > 0 ? config_.slot_blocks : std::min(kv_blocks, config_.device_blocks);
+    held_ += static_cast<double>(blocks - held_blocks_) * config_.block;
+    held_blocks_ = blocks;
+    return held_;
+  }
+
   MemoryConfig config_;
   Bytes held_;  // weights and KV entries
   Bytes peak_;  // of that and what the step took beside it

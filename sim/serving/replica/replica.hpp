@@ -12,8 +12,8 @@
 #include "sim/serving/batcher.hpp"
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
-#include "sim/serving/replica/step_exchange.hpp"
 #include "sim/serving/replica/memory_ledger.hpp"
+#include "sim/serving/replica/step_exchange.hpp"
 #include "sim/serving/replica/step_scheduler.hpp"
 #include "sim/serving/replica/stream_reports.hpp"
 

@@ -166,7 +166,9 @@ void Replica::commit(const engine::EngineCost& cost, Seconds start, Seconds end)
   occupancy.waiting = state_.waiting.size() + state_.kv.offload.fetching();
   occupancy.kv_blocks = state_.kv.pool.used();
   ledger_.commit(cost, start, end, plan_, occupancy);
-  memory_.count(batch_of_plan(), occupancy.kv_blocks, start);
+  const auto rows = plan_.decode_tokens() + static_cast<std::int64_t>(plan_.chunks.size());
+  if (plan_.idle_decodes > 0 || memory_.may_be_largest(occupancy.tokens, rows, occupancy.kv_blocks))
+    memory_.count(batch_of_plan(), occupancy.kv_blocks, start);
   scheduler_->planned_until(end);
   Step& step = steps_.push_back();
   step.end = end;
