@@ -240,8 +240,17 @@ std::string_view indexed_part(std::string_view operation) {
 // attention and of MiniMax's sparse one are left out. Scores that are all alike are the worst case of a choice, and no
 // model's; contexts that need no choice took no time.
 void read_modules(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
-  enum Column { kModel = kCommonColumns, kArchitecture, kKvFormat, kProjections, kHeads, kSequences, kTokens, kCached,
-                kScores };
+  enum Column {
+    kModel = kCommonColumns,
+    kArchitecture,
+    kKvFormat,
+    kProjections,
+    kHeads,
+    kSequences,
+    kTokens,
+    kCached,
+    kScores
+  };
   Table table(path,
               {{"model"},
                {"architecture"},

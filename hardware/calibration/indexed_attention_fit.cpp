@@ -56,8 +56,8 @@ std::vector<IndexedRow> indexed_rows_of(const Gpu& gpu, std::span<const traces::
     models::LatentAttention mixer = known->mixer;
     mixer.heads = static_cast<int>(r.heads);
     // Kernels of the index name the format of its keys.
-    const models::Format kv = r.part == "module" ? models::format_named(r.kv_format).value_or(models::Format())
-                                                 : models::Format();
+    const models::Format kv =
+        r.part == "module" ? models::format_named(r.kv_format).value_or(models::Format()) : models::Format();
     const models::Precision precision{*weights, *weights, kv, {}, {}};
     const models::TokenChange change;
     models::LayerShare share{known->hidden, precision, change, 1, 1};
@@ -93,7 +93,8 @@ std::vector<IndexedRow> indexed_rows_of(const Gpu& gpu, std::span<const traces::
 }
 
 // The records of modules that tell something of the device.
-std::vector<traces::TimedIndexedAttention> telling_modules(std::span<const traces::TimedIndexedAttention> records, bool narrow) {
+std::vector<traces::TimedIndexedAttention> telling_modules(std::span<const traces::TimedIndexedAttention> records,
+                                                           bool narrow) {
   Seconds fastest;
   for (const auto& r : records)
     if (!r.decode && (fastest <= Seconds() || r.time < fastest)) fastest = r.time;
@@ -110,8 +111,8 @@ const FreeParameter kChoiceBandwidth{"choice_bandwidth", 0.2e12, 20e12, 2e12, 0.
 }  // namespace
 
 std::optional<IndexedAttentionCalibration> fit_indexed_modules(const Gpu& gpu,
-                                                std::span<const traces::TimedIndexedAttention> records,
-                                                const IndexedAttentionParameters* scores) {
+                                                               std::span<const traces::TimedIndexedAttention> records,
+                                                               const IndexedAttentionParameters* scores) {
   const bool narrow = !records.empty() && records.front().kv_format != "bf16";
   const std::vector<traces::TimedIndexedAttention> kept = telling_modules(records, narrow);
   const std::vector<IndexedRow> rows = indexed_rows_of(gpu, kept);
@@ -122,8 +123,7 @@ std::optional<IndexedAttentionCalibration> fit_indexed_modules(const Gpu& gpu,
                         {"launch", 5e-6, 500e-6, 80e-6, 0.7},
                         {"token", 1e-9, 3e-6, 100e-9, 1},
                         {"host", 10e-6, 5e-3, 0.7e-3, 0.7}};
-  if (!scores)
-    problem.parameters.insert(problem.parameters.end(), {kScoreEfficiency, kChoice, kChoiceBandwidth});
+  if (!scores) problem.parameters.insert(problem.parameters.end(), {kScoreEfficiency, kChoice, kChoiceBandwidth});
   const auto parameters_of = [&](std::span<const double> free) {
     IndexedAttentionParameters p;
     p.memory_efficiency = kMemoryEfficiency;
@@ -159,8 +159,9 @@ std::optional<IndexedAttentionCalibration> fit_indexed_modules(const Gpu& gpu,
   return calibration;
 }
 
-std::optional<IndexedAttentionCalibration> fit_index_kernels(const Gpu& gpu, std::span<const traces::TimedIndexedAttention> records,
-                                              const IndexedAttentionParameters& attention) {
+std::optional<IndexedAttentionCalibration> fit_index_kernels(const Gpu& gpu,
+                                                             std::span<const traces::TimedIndexedAttention> records,
+                                                             const IndexedAttentionParameters& attention) {
   const std::vector<IndexedRow> rows = indexed_rows_of(gpu, records);
   if (rows.size() < kFewestFittedRows) return std::nullopt;
   FormProblem problem;

@@ -22,12 +22,13 @@ struct IndexedAttentionCalibration {
 // MIN_HEADS_FOR_BF16_PREFILL, v1/attention/backends/mla/flashmla_sparse.py). Nothing where fewer than kFewestFittedRows
 // are of models whose widths are known.
 std::optional<IndexedAttentionCalibration> fit_indexed_modules(const Gpu& gpu,
-                                                std::span<const traces::TimedIndexedAttention> records,
-                                                const IndexedAttentionParameters* scores);
+                                                               std::span<const traces::TimedIndexedAttention> records,
+                                                               const IndexedAttentionParameters* scores);
 
 // Scores and choice by the kernels alone; attention is that of `attention`, but for decodes, which run in the kernel of
 // dense latent attention.
-std::optional<IndexedAttentionCalibration> fit_index_kernels(const Gpu& gpu, std::span<const traces::TimedIndexedAttention> records,
-                                              const IndexedAttentionParameters& attention);
+std::optional<IndexedAttentionCalibration> fit_index_kernels(const Gpu& gpu,
+                                                             std::span<const traces::TimedIndexedAttention> records,
+                                                             const IndexedAttentionParameters& attention);
 
 }  // namespace llmscape::hardware

@@ -132,9 +132,10 @@ std::vector<std::string> FittedRange::warnings() const {
         fmt::format("kernels of states '{}' were not timed on {}: assumed as on an H100, by clock and bandwidth",
                     unknown_state_, gpu_.name));
   if (!unknown_index_.empty())
-    out.push_back(fmt::format("attention to entries of {} that an index chooses was not timed on {}: assumed as for 16 "
-                              "bits, or as on an H100, by peaks",
-                              unknown_index_, gpu_.name));
+    out.push_back(
+        fmt::format("attention to entries of {} that an index chooses was not timed on {}: assumed as for 16 "
+                    "bits, or as on an H100, by peaks",
+                    unknown_index_, gpu_.name));
   if (!unknown_kernel_.empty())
     out.push_back(fmt::format("sparse attention '{}' is not known of {}: assumed to reach {:.0f} % of its peak",
                               unknown_kernel_, gpu_.name, 100 * assumed_sparse_attention().compute_efficiency));

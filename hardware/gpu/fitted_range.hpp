@@ -37,9 +37,9 @@ class FittedRange {
 
   const Gpu& gpu_;
   std::array<std::string, kOperatorFamilies> first_;  // what left the range; empty: nothing has
-  std::string unknown_kernel_;  // a sparse one that the device does not know
-  std::string unknown_state_;   // likewise, of a recurrent state
-  std::string unknown_index_;   // format of chosen entries, likewise
+  std::string unknown_kernel_;                        // a sparse one that the device does not know
+  std::string unknown_state_;                         // likewise, of a recurrent state
+  std::string unknown_index_;                         // format of chosen entries, likewise
 };
 
 }  // namespace llmscape::hardware

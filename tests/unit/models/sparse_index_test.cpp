@@ -4,10 +4,10 @@
 #include "model_fixtures.hpp"
 #include "models/step_work.hpp"
 
-using namespace llmscape::models;
-using doctest::Approx;
-
+namespace sparse_index_test {
 namespace {
+
+using namespace llmscape::models;
 
 // One decode of GLM-5 on one of eight ranks.
 struct Decode {
@@ -76,3 +76,5 @@ TEST_CASE("prompts attend absorbed, each token to its own entries") {
   }
   CHECK(found == 1);
 }
+
+}  // namespace sparse_index_test
