@@ -11,6 +11,7 @@ std::filesystem::path program_path() {
   fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   // Asked for once, when static objects are made: a relative path means the folder that the program was started in.
   static const fs::path executed = [] {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address is what it returns
     const auto* const name = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
     std::error_code missing;
     return name ? fs::canonical(name, missing) : fs::path();
