@@ -17,6 +17,7 @@ class FittedRange {
   bool check(const models::AnyOperator& op);
   // `fit` is what priced it: one of the chip's.
   static bool holds(const models::DecodeAttention& attention, const DecodeAttentionParameters& fit, const Gpu& gpu) {
+    if (attention.kernel == models::AttentionKernel::indexed) return gpu.known_indexed_attention(attention.kv);
     return attention.sequences <= fit.most_sequences && attention.attended.max <= fit.longest_context &&
            (&fit != &gpu.decode_attention || !(attention.sequences > 0 && attention.kv.bytes() < kHalfPrecision));
   }
@@ -38,11 +39,13 @@ class FittedRange {
                      std::int64_t rows);
 
   bool check_sparse(const models::PrefillAttention& shape);
+  bool check_indexed(const models::KvFormat& kv);
 
   const Gpu& gpu_;
   std::array<std::string, kOperatorFamilies> first_;  // what left the range; empty: nothing has
-  std::string unknown_kernel_;
-  std::string unknown_state_;  // a sparse one that the device does not know
+  std::string unknown_kernel_;                        // a sparse one that the device does not know
+  std::string unknown_state_;                         // likewise, of a recurrent state
+  std::string unknown_index_;                         // format of chosen entries, likewise
 };
 
 }  // namespace llmscape::hardware
