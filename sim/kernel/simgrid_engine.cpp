@@ -2,14 +2,13 @@
 #include "sim/kernel/simgrid_engine.hpp"
 
 #include <csignal>
-#include <stdexcept>
 #include <string>
 
 namespace llmscape::kernel {
 namespace sg = simgrid::s4u;
 
-sg::Engine& bare_engine() {
-  if (sg::Engine::is_initialized()) throw std::logic_error("SimGrid has run in this process before");
+sg::Engine& engine_of_process() {
+  if (sg::Engine::is_initialized()) return *sg::Engine::get_instance();
   static std::string name = "llmscape", log = "--log=root.thresh:critical";
   static int argc = 2;
   static char* argv[3] = {name.data(), log.data(), nullptr};
@@ -20,12 +19,6 @@ sg::Engine& bare_engine() {
   sigaction(SIGINT, &interrupt, nullptr);
   for (const char* option : {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0", kPrecision})
     sg::Engine::set_config(option);
-  return engine;
-}
-
-sg::Engine& engine_of_process() {
-  if (sg::Engine::is_initialized()) return *sg::Engine::get_instance();
-  sg::Engine& engine = bare_engine();
   make_root(engine);
   return engine;
 }

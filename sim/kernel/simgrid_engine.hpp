@@ -7,8 +7,5 @@ namespace llmscape::kernel {
 // The one engine of this process, with the settings of docs/kernel.md, made when it is first asked for. Where the clock
 // is the event queue it never runs: it lays the cables of topologies. Private to this folder.
 simgrid::s4u::Engine& engine_of_process();
-// The same without a root zone, for a platform file that brings its own. Throws std::logic_error where there is an
-// engine already.
-simgrid::s4u::Engine& bare_engine();
 
 }  // namespace llmscape::kernel
