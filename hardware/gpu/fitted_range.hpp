@@ -17,7 +17,8 @@ class FittedRange {
   bool check(const models::AnyOperator& op);
   // `fit` is what priced it: one of the chip's.
   static bool holds(const models::DecodeAttention& attention, const DecodeAttentionParameters& fit, const Gpu& gpu) {
-    if (attention.kernel == models::AttentionKernel::indexed) return gpu.known_indexed_attention(attention.kv);
+    if (attention.kernel == models::AttentionKernel::indexed)
+      return gpu.known_indexed_attention(attention.kv) != nullptr;
     return attention.sequences <= fit.most_sequences && attention.attended.max <= fit.longest_context &&
            (&fit != &gpu.decode_attention || !(attention.sequences > 0 && attention.kv.bytes() < kHalfPrecision));
   }
