@@ -77,6 +77,7 @@ export class PointTable {
           'th', {
             scope: 'col',
             title: column.definition,
+            'data-name': column.label,
             class: column.values ? 'number' : '',
             'aria-sort': sorted ? (sort.down ? 'descending' : 'ascending') : 'none'
           },
