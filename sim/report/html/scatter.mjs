@@ -85,7 +85,7 @@ export class Scatter {
     this.#boxes = Array.from({length: count}, (_, i) => {
       const left = kMargin.left + i % columns * (wide + kBetween.across);
       const top = kMargin.top + title + Math.floor(i / columns) * (high + kBetween.down);
-      const box = {left, right: left + wide, top, bottom: top + high};
+      const box = {left: tenth(left), right: tenth(left + wide), top: tenth(top), bottom: tenth(top + high)};
       return {...box, first: i % columns === 0, last: i + columns >= count};
     });
     const height = Math.round(kMargin.top + title + rows * high + (rows - 1) * kBetween.down + kMargin.bottom);
