@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <string_view>
 
@@ -114,8 +115,8 @@ Legend legend(const DrawnFigure& figure) {
 std::string frame(const DrawnFigure& figure, const Scale& y, double right) {
   std::string out;
   const double step = tick_step(y.high - y.low);
-  for (double tick = y.low; tick <= y.high + step / 2; tick += step) {
-    const double value = std::fabs(tick) < step / 1e6 ? 0 : tick;
+  for (std::int64_t tick = std::llround(y.low / step); tick <= std::llround(y.high / step); ++tick) {
+    const double value = static_cast<double>(tick) * step;
     out += fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", value == 0 ? "zero" : "grid", kLeft,
                        y(value), right);
     out += svg_text(kLeft - 8, y(value) + 4, "end", "tick", engineering(value, figure.y));

@@ -46,9 +46,7 @@ std::string count_text(double value, bool of_tokens, int digits) {
     const double size = std::fabs(value);
     if (of_tokens && size >= binary && std::fmod(size, binary) == 0)
       return fmt::format("{:.{}g}{}", value / binary, digits, letter);
-    const bool round = std::fmod(size, decimal) == 0;
-    if (size >= 10 * decimal || (size >= decimal && (decimal > 1e3 || round)))
-      return fmt::format("{:.{}g}{}", value / decimal, digits, letter);
+    if (size >= decimal) return fmt::format("{:.{}g}{}", value / decimal, digits, letter);
   }
   return fmt::format("{:.{}g}", value, digits);
 }

@@ -141,7 +141,8 @@ TEST_CASE("axes are read in engineering units, and lines go from left to right")
                                           {80., "s", "80 s"},
                                           {0.8, "share", "80 %"},
                                           {15000., "tokens/s", "15k"},
-                                          {2500., "tokens/s", "2500"},
+                                          {2500., "tokens/s", "2.5k"},
+                                          {999., "times", "999"},
                                           {1024., "tokens", "1K"},
                                           {0., "bytes", "0"},
                                           {-0.5, "times", "-0.5"}})
