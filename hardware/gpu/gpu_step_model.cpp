@@ -42,6 +42,7 @@ void GpuPrices::add_layers(const models::ModelSpec& part, const models::TokenCha
                           &gpu_.prefill_attention,
                           decode,
                           &fit,
+                          gpu_.work_of_attention(decode.kv),
                           DecodeTable(gpu_, fit),
                           static_cast<std::size_t>(law),
                           op.count,
@@ -103,7 +104,7 @@ StepCost GpuPrices::step(const models::Batch& batch, FittedRange& range) {
     layers.decode.attended = batch.attended[layers.law];
     const KernelCost kernel = layers.decodes.cost(layers.decode);
     const Seconds before = attention.time;
-    attention.add(kernel, gpu_.work_of_attention(kernel), layers.count);
+    attention.add(kernel, kernel.flops * layers.work, layers.count);
     flops += layers.count * kernel.flops;
     if (!range_->check(layers.decode, *layers.decode_fit)) extrapolated += attention.time - before;
   }
@@ -180,8 +181,8 @@ void GpuPrices::add_attention(PartCost& part, AttentionLayers& layers, std::span
     decode = layers.decodes.cost(layers.decode);
   }
   if (layers.prefill.estimate_queries > 0 && !sparse) prefill += selection_cost(gpu_, layers.prefill, chunks);
-  part.add(OperatorFamily::prefill_attention, prefill, gpu_.work_of_attention(prefill), layers.count);
-  part.add(OperatorFamily::decode_attention, decode, gpu_.work_of_attention(decode), layers.count);
+  part.add(OperatorFamily::prefill_attention, prefill, prefill.flops * layers.work, layers.count);
+  part.add(OperatorFamily::decode_attention, decode, decode.flops * layers.work, layers.count);
 }
 
 // Of a dense kernel.

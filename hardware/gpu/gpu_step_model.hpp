@@ -32,6 +32,7 @@ class GpuPrices {
     const PrefillAttentionParameters* prefill_fit;  // of gpu_
     models::DecodeAttention decode;
     const DecodeAttentionParameters* decode_fit;  // of gpu_, for the format of its KV
+    JoulesPerFlop work;
     DecodeTable decodes;
     std::size_t law;  // index into Batch::attended
     int count;

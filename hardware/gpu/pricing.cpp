@@ -20,26 +20,26 @@ struct Pricer {
   }
   void operator()(const models::PrefillAttention& a) const {
     if (runs_sparse(a, a.chunks)) {
-      attention(OperatorFamily::prefill_attention, sparse_attention_cost(gpu, a, a.chunks));
+      attention(OperatorFamily::prefill_attention, sparse_attention_cost(gpu, a, a.chunks), a.kv);
       return;
     }
     if (a.sparse_kernel.empty()) {
       attention(OperatorFamily::prefill_attention,
-                prefill_attention_cost(gpu, gpu.prefill_attention_of(a), a, a.chunks));
+                prefill_attention_cost(gpu, gpu.prefill_attention_of(a), a, a.chunks), a.kv);
     } else {
       models::PrefillAttention dense = a;
       dense.window = 0;
       attention(OperatorFamily::prefill_attention,
-                prefill_attention_cost(gpu, gpu.prefill_attention_of(dense), dense, dense.chunks));
+                prefill_attention_cost(gpu, gpu.prefill_attention_of(dense), dense, dense.chunks), a.kv);
     }
-    if (a.estimate_queries > 0) attention(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks));
+    if (a.estimate_queries > 0) attention(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks), a.kv);
   }
   void operator()(const models::DecodeAttention& a) const {
-    attention(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a), a));
+    attention(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a), a), a.kv);
   }
   void operator()(const models::StateUpdate& u) const {
     attention(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
-              state_cost(gpu, gpu.state_of(u.form), u));
+              state_cost(gpu, gpu.state_of(u.form), u), {});
   }
   void operator()(const models::Elementwise& e) const {
     if (gpu.fused(e)) return;
@@ -57,8 +57,8 @@ struct Pricer {
   }
 
  private:
-  void attention(OperatorFamily family, const KernelCost& cost) const {
-    part.add(family, cost, gpu.work_of_attention(cost), count);
+  void attention(OperatorFamily family, const KernelCost& cost, const models::KvFormat& kv) const {
+    part.add(family, cost, cost.flops * gpu.work_of_attention(kv), count);
   }
   // A kernel whose arithmetic is nothing beside its traffic.
   void stream(OperatorFamily family, const KernelCost& cost) const { part.add(family, cost, Joules(), count); }
