@@ -52,6 +52,7 @@ Layout layout_of(const Gpu& gpu, std::span<const PowerLoad> loads, Watts limit) 
   layout.add({"active", 0.1 * limit.si(), 0.5 * limit.si(), 0.3 * limit.si(), 0.5},
              [](EnergyParameters& e, double v) { e.active = Watts(v); });
   layout.add({"memory", 2, 15, 5, 0.1}, [](EnergyParameters& e, double v) { e.memory = JoulesPerByte(v * kPico * 8); });
+  layout.add({"padding", 0.01, 1, 0.5, 0.5}, [](EnergyParameters& e, double v) { e.padding = v; });
   layout.add({"compute", 0.02, 10, work, 0.7}, [=](EnergyParameters& e, double v) { e.compute = per_flop(v); });
   for (const auto& [which, count] : rows) {
     const auto& [kind, format] = which;
@@ -88,17 +89,13 @@ Watts held_to(std::span<const PowerLoad> loads, Watts limit) {
 
 Watts predicted_power(const Gpu& gpu, const EnergyParameters& energy, const PowerLoad& load) {
   const auto work = [&]() -> Joules {
-    if (load.kind == Kind::attention) {
-      const auto own = energy.own_attention(load.format);
-      return load.flops * (own ? *own : energy.attention.value_or(energy.compute));
-    }
-    if (load.kind == Kind::dense)
-      if (const auto own = energy.own_compute(load.format)) return load.flops * *own;
-    if (load.kind == Kind::experts) {
-      if (const auto own = energy.own_experts(load.format)) return load.flops * *own;
-      return load.bf16_flops * energy.experts.value_or(energy.compute);
-    }
-    return load.bf16_flops * energy.compute;
+    if (load.kind == Kind::attention)
+      return load.flops * energy.own_attention(load.format).value_or(energy.attention.value_or(energy.compute));
+    const bool experts = load.kind == Kind::experts;
+    const double padded = load.flops > Flops() ? 1 + energy.padding * (load.padding / load.flops) : 1;
+    if (const auto own = experts ? energy.own_experts(load.format) : energy.own_compute(load.format))
+      return padded * load.flops * *own;
+    return padded * load.bf16_flops * (experts ? energy.experts.value_or(energy.compute) : energy.compute);
   };
   const Watts above = energy.active + (work() + load.bytes * energy.memory) / load.time;
   return *gpu.idle + (energy.measured_limit ? std::min(above, *energy.measured_limit - *gpu.idle) : above);

@@ -102,7 +102,7 @@ std::vector<Place> places_of(std::span<const PowerLoad* const> loads) {
   std::vector<Place> places;
   Place most{};
   for (const PowerLoad* load : loads) {
-    places.push_back({(load->asked / load->time).si(), (load->bytes / load->time).si()});
+    places.push_back({(load->flops / load->time).si(), (load->bytes / load->time).si()});
     most = {std::max(most.arithmetic, places.back().arithmetic), std::max(most.traffic, places.back().traffic)};
   }
   for (Place& place : places) place = {place.arithmetic / most.arithmetic, place.traffic / most.traffic};
@@ -128,17 +128,11 @@ Watts watts_of_like(std::size_t own, std::span<const PowerLoad* const> loads, st
 PowerLoad power_load(const Gpu& gpu, const PowerReading& reading) {
   const Described kernel = std::visit(Describer{gpu}, reading.what);
   const PartCost part = price(gpu, kernel.operators);
-  const double padded = part.flops > Flops() ? 1 + part.padding / part.flops : 1;
-  return {kernel.kind,
-          kernel.format,
-          part.flops + part.padding,
-          padded * std::accumulate(part.bf16_flops.begin(), part.bf16_flops.end(), Flops()),
-          std::accumulate(part.bytes.begin(), part.bytes.end(), Bytes()),
-          reading.time,
-          reading.power,
-          part.flops,
-          kernel.shape,
-          kernel.tokens};
+  return {kernel.kind,  kernel.format,
+          part.flops,   std::accumulate(part.bf16_flops.begin(), part.bf16_flops.end(), Flops()),
+          part.padding, std::accumulate(part.bytes.begin(), part.bytes.end(), Bytes()),
+          reading.time, reading.power,
+          kernel.shape, kernel.tokens};
 }
 
 std::vector<PowerReading> telling(std::span<const PowerReading> readings) {

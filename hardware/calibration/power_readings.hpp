@@ -15,11 +15,11 @@ struct PowerLoad {
   enum class Kind { dense, experts, attention };
   Kind kind = Kind::dense;
   std::string format;       // of the weights that are multiplied, or of the KV entries
-  Flops flops, bf16_flops;  // padding included; the latter: in units of bf16 work at equal unit time
+  Flops flops, bf16_flops;  // the latter: in units of bf16 work at equal unit time
+  Flops padding;            // KernelCost::padding, beside `flops`
   Bytes bytes;
   Seconds time;
   Watts power;
-  Flops asked;          // `flops` without padding
   Group shape{};        // kind of kernel first; readings of one shape are held out together
   std::int64_t tokens;  // that it computes
 };

@@ -52,12 +52,14 @@ const Fields<EnergyParameters>& gpu_energy_fields() {
     Fields<P> f("energy", "energy above idle: of running at all, of work and of traffic");
     f.add("active", &P::active, "drawn above idle_power while a kernel runs, whatever it does; absent: none")
         .at_least(0);
-    f.add("compute", &P::compute,
-          "of bf16 work, rows that fill up a tile included; narrower formats take less as their peak is higher")
+    f.add("compute", &P::compute, "of bf16 work; narrower formats take less as their peak is higher")
         .required()
         .at_least(0);
     f.add("experts", &P::experts, "of bf16 work of routed experts; absent: as compute").at_least(0);
     f.add("attention", &P::attention, "of attention's work, exponentials included; absent: as compute").at_least(0);
+    f.add("padding", &P::padding,
+          "of a row that fills up a tile of a GEMM, as a share of one that was asked for; absent: none")
+        .between(0, 1);
     f.add_group("by_format", &P::by_format, format_fields, "of GEMMs and attention in this format");
     f.add("memory", &P::memory, "of device memory traffic").required().at_least(0);
     f.add("link", &P::link, "of bytes moved between devices").required().at_least(0);

@@ -16,13 +16,14 @@ struct FormatEnergy {
 
 // What a GPU draws above its idle power. A kernel takes `active` for as long as it runs, joules of its work and joules
 // of its traffic, together no more than `measured_limit` leaves: tables that were timed at a power limit hold the clock
-// that it left, in their times and in their watts. Work is what the tiles of a GEMM compute, rows that fill them up
-// included.
+// that it left, in their times and in their watts.
 struct EnergyParameters : Fit {
-  Watts active;                                   // schedulers, caches, clock trees, leakage of a die at work
-  JoulesPerFlop compute;                          // of bf16 work
-  std::optional<JoulesPerFlop> experts;           // the same in GEMMs of routed experts; absent: as `compute`
-  std::optional<JoulesPerFlop> attention;         // in attention, with its exponentials; absent: as `compute`
+  Watts active;                            // schedulers, caches, clock trees, leakage of a die at work
+  JoulesPerFlop compute;                   // of bf16 work
+  std::optional<JoulesPerFlop> experts;    // the same in GEMMs of routed experts; absent: as `compute`
+  std::optional<JoulesPerFlop> attention;  // in attention, with its exponentials; absent: as `compute`
+  // Of a row that fills up a tile of a GEMM, as a share of one that was asked for: its zeros are multiplied as well.
+  double padding = 0;
   std::map<std::string, FormatEnergy> by_format;  // by the format's name
   JoulesPerByte memory;                           // of device memory traffic
   JoulesPerByte link;                             // moved between devices

@@ -27,9 +27,10 @@ void lay_over(Map& below, const Map& above) {
   for (const auto& [format, parameters] : above) below[format] = parameters;
 }
 
-Joules work_of(const KernelCost& cost, const std::optional<JoulesPerFlop>& own, JoulesPerFlop in_bf16) {
-  if (own) return (cost.flops + cost.padding) * *own;
-  const double padded = cost.flops > Flops() ? 1 + cost.padding / cost.flops : 1;
+// A flop of padding takes the share `padding` of one that was asked for.
+Joules work_of(const KernelCost& cost, double padding, const std::optional<JoulesPerFlop>& own, JoulesPerFlop in_bf16) {
+  if (own) return (cost.flops + padding * cost.padding) * *own;
+  const double padded = cost.flops > Flops() ? 1 + padding * (cost.padding / cost.flops) : 1;
   return padded * cost.bf16_flops * in_bf16;
 }
 
@@ -109,12 +110,12 @@ const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights, const 
 
 Joules Gpu::work_of_gemm(const models::Format& weights, const models::Format& inputs, const KernelCost& cost) const {
   const auto own = widened_bytes(weights, inputs) ? std::nullopt : energy.own_compute(weights.name);
-  return work_of(cost, own, energy.compute);
+  return work_of(cost, energy.padding, own, energy.compute);
 }
 
 Joules Gpu::work_of_experts(const models::Format& weights, const models::Format& inputs, const KernelCost& cost) const {
   const auto own = widened_bytes(weights, inputs) ? std::nullopt : energy.own_experts(weights.name);
-  return work_of(cost, own, energy.experts.value_or(energy.compute));
+  return work_of(cost, energy.padding, own, energy.experts.value_or(energy.compute));
 }
 
 JoulesPerFlop Gpu::work_of_attention(const models::KvFormat& kv) const {

@@ -31,6 +31,7 @@ EnergyParameters truth() {
   energy.compute = JoulesPerFlop(0.5e-12);
   energy.experts = JoulesPerFlop(1e-12);
   energy.attention = JoulesPerFlop(0.3e-12);
+  energy.padding = 0.4;
   energy.by_format["fp8_block"].compute = JoulesPerFlop(0.2e-12);
   energy.memory = JoulesPerByte(48e-12);
   energy.measured_limit = Watts(700);
@@ -112,17 +113,24 @@ TEST_CASE("rows that fill up a tile take energy, and so does what few rows of ma
   const Gpu gpu = board();
   // 70 rows in two tiles of 64; of experts 8 rows each in one.
   const PowerLoad dense = power_load(gpu, product(70, 4096, 4096, "bf16", 1000));
-  CHECK(dense.asked.si() == Approx(2.0 * 70 * 4096 * 4096));
-  CHECK(dense.flops.si() == Approx(2.0 * 128 * 4096 * 4096));
+  CHECK(dense.flops.si() == Approx(2.0 * 70 * 4096 * 4096));
+  CHECK(dense.padding.si() == Approx(2.0 * 58 * 4096 * 4096));
   PowerReading layer = product(1, 1, 1, "", 1000);
   layer.what = traces::ExpertLayerCase{128, 4096, 1536, 128, 8, 1, 1, 0, "balanced", "bf16"};
   const PowerLoad experts = power_load(gpu, layer);
-  CHECK(experts.asked.si() == Approx(2.0 * 128 * 8 * 3 * 4096 * 1536));
-  CHECK(experts.flops.si() == Approx(64.0 / 8 * experts.asked.si()));
+  CHECK(experts.flops.si() == Approx(2.0 * 128 * 8 * 3 * 4096 * 1536));
+  CHECK(experts.padding == 7 * experts.flops);
+  // 38.7 GF asked for and 7 times as much at 0.4 of the joules.
+  EnergyParameters energy = truth();
+  energy.measured_limit.reset();
+  const Watts padded = predicted_power(gpu, energy, experts);
+  energy.padding = 0;
+  CHECK((padded - predicted_power(gpu, energy, experts)).si() ==
+        Approx(0.4 * 7 * 38.65e9 * 1e-12 / 1e-3).epsilon(1e-3));
   // Kernels that widen their weights have tiles of 16.
   layer.what = traces::ExpertLayerCase{128, 4096, 1536, 128, 8, 1, 1, 0, "balanced", "int4"};
-  CHECK(power_load(gpu, layer).flops.si() == Approx(16.0 / 8 * experts.asked.si()));
-  CHECK(power_load(gpu, layer).bf16_flops == power_load(gpu, layer).flops);
+  CHECK(power_load(gpu, layer).padding == experts.flops);
+  CHECK(power_load(gpu, layer).bf16_flops == experts.flops);
 }
 
 TEST_CASE("watts at work, joules by kind and format and joules of a bit are found again") {
@@ -134,6 +142,7 @@ TEST_CASE("watts at work, joules by kind and format and joules of a bit are foun
   CHECK(e.compute.si() == Approx(0.5e-12).epsilon(0.1));
   REQUIRE(e.experts);
   CHECK(e.experts->si() == Approx(1e-12).epsilon(0.1));
+  CHECK(e.padding == Approx(0.4).epsilon(0.1));
   REQUIRE(e.attention);
   CHECK(e.attention->si() == Approx(0.3e-12).epsilon(0.15));
   REQUIRE(e.by_format.contains("fp8_block"));
