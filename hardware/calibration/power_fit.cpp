@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <utility>
@@ -101,14 +102,55 @@ Watts predicted_power(const Gpu& gpu, const EnergyParameters& energy, const Powe
   return *gpu.idle + (energy.measured_limit ? std::min(above, *energy.measured_limit - *gpu.idle) : above);
 }
 
-ErrorSummary power_errors(const Gpu& gpu, const EnergyParameters& energy, std::span<const PowerLoad> loads) {
-  std::vector<double> predicted, read;
-  for (const PowerLoad& load : loads) {
-    predicted.push_back(predicted_power(gpu, energy, load).si());
-    read.push_back(load.power.si());
-  }
-  return summarise(predicted, read);
+namespace {
+
+std::string name_of(const PowerLoad& load) {
+  constexpr std::array kNames = {"dense", "experts", "attention"};
+  return fmt::format("{}, {}", kNames[static_cast<std::size_t>(load.kind)], load.format);
 }
+
+// The rows of one kind and format at a time: loads in the order of the rows, with what the parameters say of them.
+std::vector<FamilyReport> by_kind(const FamilyReport& all, std::span<const PowerLoad> loads,
+                                  std::span<const double> predicted) {
+  std::map<std::string, std::pair<FamilyReport, std::vector<double>>> kinds;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    auto& [report, in_sample] = kinds[name_of(loads[i])];
+    report.rows.push_back(all.rows[i]);
+    in_sample.push_back(predicted[i]);
+  }
+  std::vector<FamilyReport> reports;
+  for (auto& [name, kind] : kinds) {
+    auto& [report, in_sample] = kind;
+    report.family = all.family;
+    report.form = name;
+    report.data = fmt::format("{} of these", report.rows.size());
+    score(report, in_sample);
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+// Readings that were not fitted to.
+FamilyReport of_diluted(const Gpu& gpu, const EnergyParameters& energy, std::span<const PowerLoad> told,
+                        std::span<const PowerLoad> kept) {
+  FamilyReport report;
+  report.family = "energy";
+  report.form = "diluted readings, not fitted to";
+  std::vector<double> predicted;
+  std::size_t next = 0;  // of those that were kept, which are in order
+  for (const PowerLoad& load : told) {
+    const bool steady = next < kept.size() && kept[next] == load;
+    next += steady ? 1 : 0;
+    if (steady) continue;
+    predicted.push_back(predicted_power(gpu, energy, load).si());
+    report.rows.push_back({regime_of(load.tokens), load.power.si(), predicted.back()});
+  }
+  report.data = fmt::format("{} beside these", report.rows.size());
+  score(report, predicted);
+  return report;
+}
+
+}  // namespace
 
 std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerReading> readings,
                                           std::size_t most_rows) {
@@ -141,11 +183,11 @@ std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerR
   calibration.report = fit_and_validate(problem);
   calibration.parameters = layout.laid_on(base, values_of(calibration.report.fitted));
   calibration.parameters.tag = Tag::fitted;
-  const ErrorSummary with_diluted = power_errors(gpu, calibration.parameters, told);
-  calibration.report.data += fmt::format(
-      ", of {} readings ({} of 200 us and more, diluted ones included: median {:.1f} %, "
-      "mean {:.1f} %)",
-      readings.size(), told.size(), 100 * with_diluted.median, 100 * with_diluted.mean);
+  calibration.report.data += fmt::format(", of {} readings", readings.size());
+  std::vector<double> predicted;
+  for (const PowerLoad& load : loads) predicted.push_back(predicted_power(gpu, calibration.parameters, load).si());
+  calibration.parts = by_kind(calibration.report, loads, predicted);
+  if (told.size() > all.size()) calibration.parts.push_back(of_diluted(gpu, calibration.parameters, told, all));
   return calibration;
 }
 

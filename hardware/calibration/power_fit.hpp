@@ -5,24 +5,22 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace llmscape::hardware {
 
 // Mean watts of the board, idle power included, as its steps are priced (hardware/part_cost.hpp).
 Watts predicted_power(const Gpu& gpu, const EnergyParameters& energy, const PowerLoad& load);
 
-// How far that is off.
-ErrorSummary power_errors(const Gpu& gpu, const EnergyParameters& energy, std::span<const PowerLoad> loads);
-
 struct PowerCalibration {
-  EnergyParameters parameters;  // tagged as fitted; `link` is the GPU's
-  FamilyReport report;          // held out: folds that share no shape; `measured` is watts
+  EnergyParameters parameters;      // tagged as fitted; `link` is the GPU's
+  FamilyReport report;              // held out: folds that share no shape; `measured` is watts
+  std::vector<FamilyReport> parts;  // of it, rows of one kind and format; diluted readings last, which are not of it
 };
 
 // Fits watts at work, joules of work by kind of kernel and by format, and joules of traffic to steady readings of
 // power. Idle power is the GPU's; `measured_limit` is the median of the readings within a twentieth of the limit that
-// was set. Nothing where fewer than kFewestFittedRows readings tell anything. The report's data say how far off it is
-// with the diluted ones.
+// was set. Nothing where fewer than kFewestFittedRows readings tell anything.
 std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const traces::PowerReading> readings,
                                           std::size_t most_rows);
 

@@ -22,6 +22,8 @@ struct PowerLoad {
   Watts power;
   Group shape{};        // kind of kernel first; readings of one shape are held out together
   std::int64_t tokens;  // that it computes
+
+  bool operator==(const PowerLoad&) const = default;
 };
 // As the simulator prices the kernel, so that figures fitted to it are joules of what it counts. Throws
 // std::invalid_argument for a format that is not known.
@@ -36,7 +38,7 @@ std::vector<traces::PowerReading> telling(std::span<const traces::PowerReading> 
 // Of those, the ones that were repeated for as long as the sensor averages over. Readings of one and the same load come
 // in two groups: those of steady work, and others from two thirds of them down to idle power (2,560 x 51,200 x 7,168 in
 // fp8_block on a B200: 589 W at 2,379 Tflop/s; 2,816 x 65,536 x 8,192: 977 W at 2,423). Nothing but its like tells
-// which one a reading is. It is diluted where it lies a fifth below the second highest of the seven that are next to it
+// which one a reading is. It is diluted where it lies a fifth below the third highest of the nine that are next to it
 // in flop/s and byte/s, among those of its kind, format and width of heads; where these are fewer, it counts as steady.
 std::vector<PowerLoad> steady(std::span<const PowerLoad> loads);
 

@@ -90,23 +90,23 @@ TEST_CASE("short kernels, products near their floor, uneven experts and formats 
   CHECK(kept[1].time.si() == Approx(301e-6));
 }
 
-TEST_CASE("a reading a fifth below the second highest of the seven next to it is diluted") {
+TEST_CASE("a reading a fifth below the third highest of the nine next to it is diluted") {
   const Gpu gpu = board();
   std::vector<PowerLoad> loads;
   for (int i = 0; i < 12; ++i) {
     loads.push_back(power_load(gpu, product(4096, 4096, 4096 + 64 * i, "bf16", 1000)));
     loads.back().power = Watts(600 + i);
   }
-  CHECK(steady(loads).size() == 12);
-  loads[5].power = Watts(480);  // more than a fifth below 607 W
-  loads[6].power = Watts(700);  // the highest alone says nothing
-  loads[7].power = Watts(490);  // less than that
-  const auto kept = steady(loads);
-  REQUIRE(kept.size() == 11);
-  CHECK(kept[5].power == Watts(700));
-  CHECK(kept[6].power == Watts(490));
-  loads.resize(8);
-  CHECK(steady(loads).size() == 8);  // too few to tell
+  CHECK(steady(loads) == loads);
+  loads[5].power = Watts(475);  // more than a fifth below 607 W
+  loads[6].power = Watts(700);  // the two highest alone say nothing
+  loads[8].power = Watts(800);
+  loads[7].power = Watts(490);  // not so far below
+  auto kept = loads;
+  kept.erase(kept.begin() + 5);
+  CHECK(steady(loads) == kept);
+  loads.resize(10);
+  CHECK(steady(loads) == loads);  // too few to tell
 }
 
 TEST_CASE("rows that fill up a tile take energy, and so does what few rows of many experts are computed with") {
@@ -152,6 +152,11 @@ TEST_CASE("watts at work, joules by kind and format and joules of a bit are foun
   CHECK(e.link == board().energy.link);
   CHECK(e.measured_limit->si() == Approx(700).epsilon(0.02));
   CHECK(fit->report.family == "energy");
+  REQUIRE(fit->parts.size() == 4);  // no reading is diluted
+  CHECK(fit->parts[0].form == "attention, bf16");
+  CHECK(fit->parts[3].form == "experts, bf16");
+  CHECK(fit->parts[3].rows.size() == 60);
+  CHECK(fit->parts[3].in_sample.mean < 0.03);
   CHECK(fit->report.held_out.mean < 0.04);
 }
 
