@@ -8,6 +8,6 @@ COPY . /llmscape
 RUN cd /llmscape && cmake --preset release -D LLMSCAPE_TESTS=OFF && cmake --build --preset release && cd build/release && cpack -G DEB
 
 FROM debian:12-slim
-COPY --from=build /llmscape/build/release/llmscape-*.deb /
-RUN apt-get update && apt-get install -y --no-install-recommends /llmscape-*.deb python3 && rm -rf /llmscape-*.deb /var/lib/apt/lists/*
+COPY --from=build /llmscape/build/release/llmscape_*.deb /
+RUN apt-get update && apt-get install -y --no-install-recommends /llmscape_*.deb python3 && rm -rf /llmscape_*.deb /var/lib/apt/lists/*
 ENTRYPOINT ["llmscape"]

@@ -101,14 +101,20 @@ std::string bare(std::string_view text) {
   return kept;
 }
 
+// Whether the word is the end of a name, from one of its parts on: "tokens_per_s" of "output_tokens_per_s".
+bool ends(std::string_view name, std::string_view word) {
+  return name.size() > word.size() && name.ends_with(word) &&
+         std::string_view("_.-/").find(name[name.size() - word.size() - 1]) != std::string_view::npos;
+}
+
 // The candidates that the word most likely means, best first: the same but for case and what stands between words;
-// those that it begins (up to three, the shortest); else the one that most resembles it, of equal ones the one whose
-// beginning does.
+// those that it begins, else those that it ends (up to three, the shortest); else the one that most resembles it, of
+// equal ones the one whose beginning does.
 std::vector<std::string> alike(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kLeast = 3, kMost = 3;  // letters that begin a word; words to choose from
   const std::string wanted = bare(word);
   if (wanted.empty()) return {};
-  std::vector<std::string> begun;
+  std::vector<std::string> begun, ended;
   std::string best;
   int best_distance =
       static_cast<int>(std::min<std::size_t>(word.size(), 1 + std::max<std::size_t>(word.size() / 3, 1)));
@@ -117,6 +123,7 @@ std::vector<std::string> alike(std::string_view word, std::span<const std::strin
     const std::string known = bare(candidate);
     if (known == wanted) return {candidate};
     if (wanted.size() >= kLeast && known.starts_with(wanted)) begun.push_back(candidate);
+    if (word.size() >= kLeast && ends(candidate, word)) ended.push_back(candidate);
     if (std::abs(static_cast<int>(known.size()) - static_cast<int>(wanted.size())) > best_distance) continue;
     const int distance = edit_distance(wanted, known);
     const auto start = static_cast<std::size_t>(std::ranges::mismatch(wanted, known).in1 - wanted.begin());
@@ -125,10 +132,11 @@ std::vector<std::string> alike(std::string_view word, std::span<const std::strin
     best_start = start;
     best = candidate;
   }
-  if (!begun.empty()) {
-    std::ranges::stable_sort(begun, {}, &std::string::size);
-    begun.resize(std::min(begun.size(), kMost));
-    return begun;
+  for (std::vector<std::string>* some : {&begun, &ended}) {
+    if (some->empty()) continue;
+    std::ranges::stable_sort(*some, {}, &std::string::size);
+    some->resize(std::min(some->size(), kMost));
+    return *some;
   }
   return best.empty() ? std::vector<std::string>() : std::vector{best};
 }

@@ -85,7 +85,7 @@ class MessageReader {
   template <class Value>
     requires std::is_arithmetic_v<Value> || std::is_enum_v<Value>
   void get(Value& value) {
-    std::memcpy(&value, next(sizeof value).data(), sizeof value);
+    std::memcpy(&value, next(sizeof value).data(), sizeof value);  // NOLINT(bugprone-suspicious-stringview-data-usage)
   }
   std::size_t get_size() {
     std::uint64_t size = 0;

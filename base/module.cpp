@@ -3,25 +3,46 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
+#include <vector>
+
+#include "base/program_path.hpp"
 
 namespace llmscape {
+namespace fs = std::filesystem;
+namespace {
+
+fs::path modules_beside(const fs::path& program) {
+  return (program.parent_path() / LLMSCAPE_MODULES_FROM_PROGRAM).lexically_normal();
+}
+
+std::vector<fs::path>& module_folders() {
+  static std::vector<fs::path> folders = {modules_beside(program_path()), LLMSCAPE_MODULES_BUILT};
+  return folders;
+}
+
+}  // namespace
+
+void find_modules_beside(const fs::path& program) {
+  const fs::path folder = modules_beside(program);
+  auto& folders = module_folders();
+  if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
+}
 
 void* module_symbol(const std::string& module, const char* function) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path installed = program.parent_path() / LLMSCAPE_MODULES_FROM_PROGRAM;
-  const fs::path built = LLMSCAPE_MODULES_BUILT;
   const std::string file = "llmscape-" + module + ".so";
-  const fs::path found = fs::exists(installed / file, ignored) ? installed / file : built / file;
-  void* const library = dlopen(found.c_str(), RTLD_NOW | RTLD_LOCAL);  // once, however often it is asked for
-  void* const symbol = library ? dlsym(library, function) : nullptr;
-  if (!symbol)
-    throw std::runtime_error("no module " + file + " in " + installed.string() + " nor in " + built.string() + ": " +
-                             dlerror());
-  return symbol;
+  std::string asked;
+  for (const fs::path& folder : module_folders()) {
+    asked += (asked.empty() ? "" : ", ") + folder.string();
+    std::error_code ignored;
+    if (!fs::exists(folder / file, ignored)) continue;
+    void* const library = dlopen((folder / file).c_str(), RTLD_NOW | RTLD_LOCAL);  // once, however often asked for
+    if (void* const symbol = library ? dlsym(library, function) : nullptr) return symbol;
+    throw std::runtime_error("the module " + (folder / file).string() + " cannot be used: " + dlerror());
+  }
+  throw std::runtime_error("no module " + file + " in any of " + asked);
 }
 
 }  // namespace llmscape

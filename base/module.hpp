@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <filesystem>
 #include <string>
 
 namespace llmscape {
@@ -9,8 +10,12 @@ namespace llmscape {
 
 // The function of that name in a module, which stays loaded; `llmscape-NAME.so` stands in ../lib/llmscape beside an
 // installed program (the folder of libraries may be named otherwise), else where it was built. Throws
-// std::runtime_error naming both places and the reason.
+// std::runtime_error naming all places, or the reason.
 void* module_symbol(const std::string& module, const char* function);
+
+// Looks beside that program, too, after the other places: for programs of others that link to the archive, and whose
+// modules are those of the installation that they were built with.
+void find_modules_beside(const std::filesystem::path& program);
 
 template <class Function>
 Function* module_function(const std::string& module, const char* function) {

@@ -30,8 +30,10 @@ std::vector<std::string> weights_too_large(const Device& device, const models::M
                                            const models::ParallelPlan& plan) {
   const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
   if (weights <= device.memory()) return {};
-  return {fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9, device.name,
-                      device.memory().si() / 1e9)};
+  return {
+      fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory: serving.tensor_parallel shares "
+                  "them, model.weights narrows them",
+                  weights.si() / 1e9, device.name, device.memory().si() / 1e9)};
 }
 
 std::vector<std::string> layers_refused(const Device& device, const models::ModelSpec& model, bool takes_budgets) {

@@ -83,7 +83,9 @@ class RooflineStepModel final : public StepModel {
 std::vector<std::string> Roofline::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   std::vector<std::string> all = weights_too_large(*this, model, plan);
   if (!links && plan.all_devices() > 1)
-    all.push_back("'" + name + "' has no links: tensor, pipeline, expert and data parallelism have to be 1");
+    all.push_back("'" + name +
+                  "' has no links: tensor, pipeline, expert and data parallelism have to be 1, or the device "
+                  "needs `links: {bandwidth: ..., latency: ...}`");
   return all;
 }
 

@@ -56,10 +56,7 @@ std::vector<std::string> TableDevice::problems(const models::ModelSpec& model, c
   if (!fs::is_directory(here))
     return {fmt::format("{} was not measured: there is no folder '{}'", model.name, here.string())};
   if (const auto measured = tables_of(here, problems)) problems = TableStepModel::missing(*measured, model);
-  const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
-  if (weights > memory())
-    problems.push_back(fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9,
-                                   name, memory().si() / 1e9));
+  for (std::string& problem : weights_too_large(*this, model, plan)) problems.push_back(std::move(problem));
   return problems;
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/module.hpp"
 #include "sim/metrics/verdict.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/result/result.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 Scenario Scenario::read(const std::filesystem::path& file, const std::vector<std::string>& overrides,
                         std::optional<std::int64_t> seed, const std::filesystem::path& data) {
+  find_modules_beside(data.parent_path().parent_path() / "bin" / "llmscape");
   const scenario::Catalogs catalogs{data / "models/catalog", data / "hardware/catalog", data / "workloads/catalog"};
   Diagnostics diagnostics;
   auto read = scenario::load_scenario(file, overrides, seed, catalogs, diagnostics);

@@ -3,13 +3,14 @@
 
 #include <stdexcept>
 
+#include "base/program_path.hpp"
+
 namespace llmscape::cli {
 
 std::filesystem::path data_folder() {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path installed = program.parent_path().parent_path() / "share" / "llmscape";
+  const fs::path installed = program_path().parent_path().parent_path() / "share" / "llmscape";
   const fs::path source = LLMSCAPE_SOURCE_FOLDER;
   for (const fs::path& folder : {installed, source})
     if (fs::is_directory(folder / "models" / "catalog", ignored)) return folder;

@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/program_path.hpp"
 #include "base/standard_streams.hpp"
 #include "sim/cli/manifest.hpp"
 #include "sim/cli/own_files.hpp"
@@ -31,7 +32,7 @@ std::string tool() {
   const Version& v = version();
   std::string text = fmt::format("llmscape {} {}", v.number, v.revision);
   std::string error;  // two programs of changed sources have the same revision
-  if (v.dirty) text += content_hash(read_file("/proc/self/exe", error).value_or(""));
+  if (v.dirty) text += content_hash(read_file(program_path(), error).value_or(""));
   return text;
 }
 

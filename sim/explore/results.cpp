@@ -192,7 +192,8 @@ std::optional<ResultsTable> read_run(const fs::path& file, Diagnostics& diagnost
   }
   const auto run = nlohmann::json::parse(*text, nullptr, false);
   if (!run.is_object() || run.value("schema", nlohmann::json()) != "run/1") {
-    diagnostics.error(whole(file), "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"");
+    diagnostics.error(whole(file), "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"",
+                      "'llmscape run SCENARIO -o FOLDER' makes one");
     return std::nullopt;
   }
   ResultsTable table;

@@ -203,11 +203,39 @@ MergeCounts merge_results(const Plan& plan, PointNames& names, const Store& stor
   return counts;
 }
 
+namespace {
+
+// "the point a=1, b=2": a place in the base does not say for which values it is wrong.
+std::string values_of(const Plan& plan, const Point& point) {
+  std::string text;
+  for (std::size_t column = 0; column < point.values.size(); ++column)
+    text += (text.empty() ? "the point " : ", ") + plan.columns()[column] + "=" + point.values[column];
+  return text;
+}
+
+// Adds what was found of a point. Where others run, a mistake that is in no value has the point's values as a note.
+void add_found(const Diagnostics& found, const std::string& values, bool others_run, Diagnostics& all) {
+  for (Diagnostic& of_point : found.sorted()) {
+    const bool in_value = of_point.where.source && of_point.where.source->name.starts_with("--set ");
+    Diagnostic& added = of_point.severity == Severity::error
+                            ? all.error(of_point.where, std::move(of_point.message), std::move(of_point.suggestion))
+                            : all.warning(of_point.where, std::move(of_point.message), std::move(of_point.suggestion));
+    for (std::string& note : of_point.notes)
+      if (!of_point.where.source || note != of_point.where.source->note) added.notes.push_back(std::move(note));
+    if (!others_run || in_value) continue;
+    added.notes.push_back(values);
+    added.notes.emplace_back("others can run: 'skip_refused: true' in the plan leaves out those that cannot");
+  }
+}
+
+}  // namespace
+
 void check_plan(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   std::set<std::pair<std::size_t, std::string>> looked_at;  // column and value
   std::map<std::size_t, std::size_t> values;                // of a column, that were looked at
   Diagnostics refused;                                      // why the first one is
-  bool any = false;
+  std::vector<std::pair<Point, Diagnostics>> found;         // of points that cannot run
+  bool any = false, one_runs = false;
   for (std::uint64_t i = 0; i < std::min(plan.size(), kPointsLookedAt); ++i) {
     const auto point = plan.point(i);
     if (!point) continue;
@@ -223,8 +251,14 @@ void check_plan(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostic
         ++values[column];
         fresh = true;
       }
-    if (fresh) scenario_of(plan, *point, catalogs, diagnostics);
+    if (!fresh) continue;
+    Diagnostics of_point;
+    if (scenario_of(plan, *point, catalogs, of_point)) one_runs = true;
+    if (!of_point.sorted().empty()) found.emplace_back(*point, std::move(of_point));
   }
+  for (const auto& [point, of_point] : found)
+    add_found(of_point, of_point.has_errors() ? values_of(plan, point) : "", one_runs && of_point.has_errors(),
+              diagnostics);
   if (!any) diagnostics.error(plan.config().exclude.front().where, "the plan has no point: all are excluded");
   else if (plan.config().skip_refused) diagnostics = std::move(refused);
 }

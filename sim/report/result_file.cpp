@@ -22,7 +22,8 @@ Json read_result(std::filesystem::path path, Diagnostics& diagnostics) {
   const auto schema_of = [](const Json& value) { return value.is_object() ? value.value("schema", Json()) : Json(); };
   if (schema_of(json) == "point/1" && json.contains("result")) json = Json(json["result"]);
   if (schema_of(json) != "run/1") {
-    diagnostics.error(file, "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"");
+    diagnostics.error(file, "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"",
+                      "'llmscape run SCENARIO -o FOLDER' makes one");
     return nullptr;
   }
   return json;

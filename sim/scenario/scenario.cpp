@@ -25,14 +25,24 @@ namespace llmscape::scenario {
 
 namespace {
 
-void take_schema(YamlNode& root, Diagnostics& diagnostics) {
+// What to do with a file of another schema that was given as a scenario.
+std::string use_of(const std::string& schema) {
+  if (schema == "device/1") return "a scenario names it: 'hardware: {devices: [{preset: ./its-file.yaml, count: 1}]}'";
+  if (schema == "model/1") return "a scenario names it: 'model: {preset: ...}'";
+  if (schema == "workload/1") return "a scenario names it: 'workload: {preset: ...}'";
+  if (schema == "sweep/1") return "'llmscape sweep' runs plans";
+  return "use 'schema: scenario/1'";
+}
+
+// False where the file is of another kind: none of its keys means anything here.
+bool take_schema(YamlNode& root, Diagnostics& diagnostics) {
   const YamlNode* schema = root.find("schema");
-  if (!schema) {
-    diagnostics.error(root.where, "'schema' is required", "begin with 'schema: scenario/1'");
-  } else if (schema->text != "scenario/1") {
-    diagnostics.error(schema->where, "this is '" + schema->text + "', not a scenario", "use 'schema: scenario/1'");
-  }
+  const bool scenario = !schema || schema->text.starts_with("scenario/");
+  if (!schema) diagnostics.error(root.where, "'schema' is required", "begin with 'schema: scenario/1'");
+  else if (schema->text != "scenario/1")
+    diagnostics.error(schema->where, "this is '" + schema->text + "', not a scenario", use_of(schema->text));
   root.erase("schema");
+  return scenario;
 }
 
 void spell_out_model(YamlNode& model) {
@@ -244,7 +254,7 @@ std::optional<Scenario> load_scenario(const std::filesystem::path& file, const s
 std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path& folder,
                                       const std::vector<std::string>& overrides, std::optional<std::int64_t> seed,
                                       const Catalogs& catalogs, Diagnostics& diagnostics) {
-  take_schema(root, diagnostics);
+  if (!take_schema(root, diagnostics)) return std::nullopt;
   spell_out_scenario(root);
   const YamlNode written = overrides.empty() ? YamlNode() : root;
   for (const std::string& assignment : overrides) {

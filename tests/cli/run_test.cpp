@@ -41,6 +41,15 @@ std::string trace(const std::string& last_row = "2023-11-16 18:15:02.0000000,300
 
 }  // namespace
 
+TEST_CASE("a file of another kind is refused at once, with what it is for") {
+  const Scratch scratch;
+  const Ran ran = run_program({"run", scratch.file("card.yaml", "schema: device/1\nkind: roofline\nname: card\n")});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "this is 'device/1', not a scenario"));
+  CHECK(holds(ran.err, "hardware: {devices: [{preset: "));
+  CHECK(holds(ran.err, "1 error."));
+}
+
 TEST_CASE("the same scenario gives the same bytes, another seed does not") {
   const Scratch scratch;
   const std::string file = scratch.file("s.yaml", small_scenario());

@@ -234,6 +234,17 @@ TEST_CASE("refused points are left out where the plan says so") {
   CHECK(sweep.files("out/refused").size() == 12);
 }
 
+TEST_CASE("where some points can run, the refusal of another says which one it is and how to leave it out") {
+  const Sweep sweep("variants: {size: {small: {}, large: {model.preset: llama-3.1-70b}}}\n");
+  const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("out")});
+  CAPTURE(ran.err);
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "note: the point "));
+  CHECK(holds(ran.err, "size=large"));
+  CHECK(holds(ran.err, "'skip_refused: true' in the plan"));
+  CHECK_FALSE(holds(ran.err, "size=small"));
+}
+
 TEST_CASE("mistakes of a plan are found before anything runs, each once, with its place") {
   const Sweep sweep("set: {workload.request: 5}\n");
   const Ran ran = sweep.run(

@@ -133,6 +133,16 @@ TEST_CASE("no source has more than 350 lines") {
     for (const Source& source : all) CHECK_MESSAGE(std::ranges::count(source.text, '\n') <= 350, source.path);
 }
 
+TEST_CASE("the image is built from the packages that ./dev installs") {
+  const std::string door = contents_of("dev"), image = contents_of("Dockerfile");
+  const std::size_t from = door.find("build_packages=(") + 16;
+  std::istringstream packages(door.substr(from, door.find(')', from) - from));
+  int count = 0;
+  for (std::string package; packages >> package; ++count)
+    if (package != "doctest-dev") CHECK_MESSAGE(image.find(' ' + package) != std::string::npos, package);
+  CHECK(count > 10);
+}
+
 TEST_CASE("no source opens a connection or starts a program") {
   static const std::regex call(R"(\b(system|popen|exec[lv]p?e?|posix_spawnp?|socket|getaddrinfo|gethostbyname)\()");
   static const std::regex header(R"(#include <(sys/socket|netdb|netinet/\w+|arpa/inet|spawn|curl/\w+)\.h>)");

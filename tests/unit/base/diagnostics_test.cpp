@@ -147,6 +147,8 @@ TEST_CASE("what does a name mean that is only the beginning of others, or has an
   CHECK(did_you_mean("H100", devices) == "did you mean 'h100-sxm' or 'h100-pcie'?");
   CHECK(did_you_mean("a100", devices) == "did you mean 'a100-40' or 'a100-80'?");
   CHECK(did_you_mean("V-100", devices) == "did you mean 'v100'?");
+  const std::vector<std::string> metrics{"tokens_per_pass", "output_tokens_per_s", "prompt_tokens_per_s"};
+  CHECK(did_you_mean("tokens_per_s", metrics) == "did you mean 'output_tokens_per_s' or 'prompt_tokens_per_s'?");
   CHECK(did_you_mean("h20", devices) == "did you mean 'h200'?");
   CHECK(did_you_mean("h201", devices) == "did you mean 'h200'?");
   // All three are one letter away; only one begins alike.
