@@ -24,12 +24,37 @@ std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string cut(const std::string& text, std::size_t width) {
-  if (width_of(text) <= width) return text;
-  std::size_t bytes = 0;
-  for (std::size_t seen = 0; bytes < text.size(); ++bytes)
-    if ((text[bytes] & 0xC0) != 0x80 && ++seen == width) break;
-  return text.substr(0, bytes) + "…";
+// Where the first line of a text ends that is wider than `width`: at its last space there, but for one before a unit
+// ("8 /s"), else behind as many characters.
+std::size_t end_of_line(std::string_view text, std::size_t width) {
+  std::size_t seen = 0, space = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if ((text[at] & 0xC0) == 0x80) continue;  // within a character
+    if (at > 0 && text[at] == ' ' && !text.substr(at + 1).starts_with('/')) space = at;
+    if (seen++ == width) return space > 0 ? space : at;
+  }
+  return text.size();
+}
+
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    longest = std::max(longest, width_of(word));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return longest;
+}
+
+std::vector<std::string> in_lines(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines;
+  while (width_of(text) > width) {
+    const std::size_t end = end_of_line(text, width);
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(text[end] == ' ' ? end + 1 : end);
+  }
+  lines.emplace_back(text);
+  return lines;
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
@@ -71,21 +96,25 @@ void Table::row(std::vector<std::string> cells) {
 }
 
 std::string Table::text(int width) const {
-  constexpr std::size_t kGap = 2, kNarrowest = 8;
+  constexpr std::size_t kGap = 2, kNarrowest = 8, kLongWord = 20;
   const std::size_t columns = header_.size();
   std::vector<std::size_t> widths(columns);
+  std::vector<std::size_t> least(columns, kNarrowest);  // a column of text keeps its words whole
   std::vector<bool> numeric(columns);
   std::size_t total = columns > 0 ? kGap * (columns - 1) : 0;
   for (std::size_t c = 0; c < columns; ++c) {
     numeric[c] = is_numeric(rows_, c);
     widths[c] = width_of(header_[c]);
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], width_of(row[c]));
+    for (const auto& row : rows_) {
+      widths[c] = std::max(widths[c], width_of(row[c]));
+      least[c] = std::clamp(longest_word(row[c]), least[c], kLongWord);
+    }
     total += widths[c];
   }
   while (total > static_cast<std::size_t>(std::max(width, 0))) {  // the widest column of text gives way
     std::size_t widest = columns;
     for (std::size_t c = 0; c < columns; ++c)
-      if (!numeric[c] && widths[c] > kNarrowest && (widest == columns || widths[c] > widths[widest])) widest = c;
+      if (!numeric[c] && widths[c] > least[c] && (widest == columns || widths[c] > widths[widest])) widest = c;
     if (widest == columns) break;
     --widths[widest];
     --total;
@@ -93,11 +122,19 @@ std::string Table::text(int width) const {
 
   std::string out;
   const auto add_line = [&](const std::vector<std::string>& cells) {
-    std::string line;
-    for (std::size_t c = 0; c < columns; ++c)
-      line += padded(numeric[c] ? cells[c] : cut(cells[c], widths[c]), widths[c], numeric[c]) + std::string(kGap, ' ');
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + '\n';
+    std::vector<std::vector<std::string>> parts;
+    std::size_t height = 1;
+    for (std::size_t c = 0; c < columns; ++c) {
+      parts.push_back(in_lines(cells[c], widths[c]));
+      height = std::max(height, parts.back().size());
+    }
+    for (std::size_t k = 0; k < height; ++k) {
+      std::string line;
+      for (std::size_t c = 0; c < columns; ++c)
+        line += padded(k < parts[c].size() ? parts[c][k] : "", widths[c], numeric[c]) + std::string(kGap, ' ');
+      line.erase(line.find_last_not_of(' ') + 1);
+      out += line + '\n';
+    }
   };
   std::vector<std::string> rule;
   for (const std::size_t column_width : widths) rule.emplace_back(column_width, '-');
@@ -137,6 +174,8 @@ int terminal_width(std::FILE* stream) {
   const bool known = ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return known ? size.ws_col : 100;
 }
+
+int text_width(std::FILE* stream) { return std::clamp(terminal_width(stream), 40, 100); }
 
 namespace {
 

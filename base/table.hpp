@@ -6,8 +6,8 @@
 
 namespace llmscape {
 
-// Terminal text: columns padded to their widest cell, numbers right-aligned, no wider than `width` (long text cells are
-// cut with an ellipsis). UTF-8 aware.
+// Terminal text: columns padded to their widest cell, numbers right-aligned, no wider than `width` where its words
+// allow that (the widest columns of text go on in further lines; nothing is cut). UTF-8 aware.
 class Table {
  public:
   explicit Table(std::vector<std::string> header);
@@ -26,6 +26,8 @@ enum class ColourMode { automatic, always, never };
 bool use_colour(ColourMode mode, std::FILE* stream);
 // Width of the terminal behind `stream`; 100 if it is none.
 int terminal_width(std::FILE* stream);
+// Width of text to read on `stream`: the terminal's, but from 40 to 100 columns.
+int text_width(std::FILE* stream);
 
 // Progress on stderr: a bar with ETA on a terminal, otherwise one line per 10 %.
 class Progress {

@@ -33,6 +33,7 @@ void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithme
   bytes[f] += count * cost.bytes;
   work[f] += count * arithmetic;
   flops += count * cost.flops;
+  padding += count * cost.padding;
   expert_bytes += count * cost.expert_bytes;
 }
 
@@ -42,6 +43,7 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += other.bytes[i];
   for (std::size_t i = 0; i < work.size(); ++i) work[i] += other.work[i];
   flops += other.flops;
+  padding += other.padding;
   link_bytes += other.link_bytes;
   expert_bytes += other.expert_bytes;
   extrapolated += other.extrapolated;

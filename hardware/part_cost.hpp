@@ -14,10 +14,15 @@ struct KernelCost {
   Flops bf16_flops;      // the same work in units of bf16 work at equal unit time
   Bytes bytes;           // device memory traffic
   Bytes expert_bytes{};  // of it, weights of routed experts
+  Flops padding{};       // besides `flops`: of rows that fill up the tiles of a GEMM, whose results nobody reads
 
   friend KernelCost operator-(const KernelCost& a, const KernelCost& b) {
-    return {a.time - b.time, a.flops - b.flops, a.bf16_flops - b.bf16_flops, a.bytes - b.bytes,
-            a.expert_bytes - b.expert_bytes};
+    return {a.time - b.time,
+            a.flops - b.flops,
+            a.bf16_flops - b.bf16_flops,
+            a.bytes - b.bytes,
+            a.expert_bytes - b.expert_bytes,
+            a.padding - b.padding};
   }
   KernelCost& operator+=(const KernelCost& other) {
     time += other.time;
@@ -25,6 +30,7 @@ struct KernelCost {
     bf16_flops += other.bf16_flops;
     bytes += other.bytes;
     expert_bytes += other.expert_bytes;
+    padding += other.padding;
     return *this;
   }
 };
@@ -53,6 +59,7 @@ struct PartCost {
   std::array<Bytes, kOperatorFamilies> bytes{};
   std::array<Joules, kOperatorFamilies> work{};  // of arithmetic, whatever power limit it runs under
   Flops flops;
+  Flops padding;  // KernelCost::padding
   Bytes link_bytes;
   Bytes expert_bytes;    // of `bytes`, weights of routed experts
   Seconds extrapolated;  // of the time, outside the range of the device's parameters

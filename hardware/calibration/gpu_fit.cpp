@@ -323,6 +323,7 @@ class GpuFit {
     fitted.energy = fit->parameters;
     groups_.set("energy", fitted_group(gpu_energy_fields(), std::move(fit->parameters)));
     reports_.push_back(std::move(fit->report));
+    std::ranges::move(fit->parts, std::back_inserter(reports_));
     if (auto latent = score_latent_power(fitted, fits_.tables().latent_power)) reports_.push_back(std::move(*latent));
   }
 

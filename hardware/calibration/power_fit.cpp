@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/power_fit.hpp"
 
-#include "hardware/calibration/attention_shapes.hpp"
 #include "hardware/calibration/cross_validation.hpp"
-#include "hardware/calibration/expert_fit.hpp"
 #include "hardware/calibration/family_fits.hpp"
-#include "hardware/calibration/gemm_fit.hpp"
-#include "hardware/gpu/pricing.hpp"
-#include "models/format.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -21,67 +18,9 @@ namespace {
 using Kind = PowerLoad::Kind;
 using traces::PowerReading;
 
-constexpr Seconds kShortest(200e-6);
 constexpr std::uint64_t kReadingsKey = 0x77617474;  // any fixed number
+constexpr double kAtLimit = 0.95;                   // of the limit that was set
 constexpr double kPico = 1e-12;
-
-// The operators of a case, its shape for the folds, and its size.
-struct Described {
-  std::vector<models::Operator> operators;
-  Kind kind;
-  std::string format;
-  Group shape;
-  std::int64_t tokens;
-};
-
-struct Describer {
-  const Gpu& gpu;
-
-  Described operator()(const traces::GemmCase& c) const {
-    const traces::TimedGemm timed{c, Seconds(), {}};
-    return {{{product_of(gpu, gpu.elementwise, timed).gemm, 1}}, Kind::dense, c.format, {1, c.n, c.k, 0}, c.m};
-  }
-  Described operator()(const traces::ExpertLayerCase& c) const {
-    const ExpertLayerWork work = expert_layer_work(c);
-    std::vector<models::Operator> all = {{work.up, 1}, {work.down, 1}};
-    for (const models::Elementwise& stream : work.streams) all.push_back({stream, 1});
-    return {
-        std::move(all), Kind::experts, c.format, {c.hidden, c.expert_width, c.experts, c.experts_per_token}, c.tokens};
-  }
-  Described operator()(const traces::DecodeAttentionCase& c) const {
-    auto attention = of_heads<models::DecodeAttention>(c);
-    attention.sequences = c.sequences;
-    attention.attended = {c.sequences * c.context, c.context};
-    return {{{attention, 1}}, Kind::attention, "", {2, c.heads, c.kv_heads, c.head_dim}, c.sequences};
-  }
-  Described operator()(const traces::PrefillAttentionCase& c) const {
-    auto attention = of_heads<models::PrefillAttention>(c);
-    attention.chunks.assign(static_cast<std::size_t>(c.sequences), {c.tokens, c.cached, true});
-    return {{{attention, 1}}, Kind::attention, "", {3, c.heads, c.kv_heads, c.head_dim}, c.sequences * c.tokens};
-  }
-  template <class Case>
-  Described operator()(const Case&) const {
-    throw std::invalid_argument("no power is read of this kernel");
-  }
-};
-
-Described describe(const Gpu& gpu, const PowerReading& reading) { return std::visit(Describer{gpu}, reading.what); }
-
-// What the form can say of a reading, but for its time.
-struct Tells {
-  bool operator()(const traces::GemmCase& c) const { return models::format_named(c.format).has_value(); }
-  bool operator()(const traces::ExpertLayerCase& c) const {
-    return models::format_named(c.format) && c.routing == "balanced" && c.expert_parallel == 1;
-  }
-  bool operator()(const traces::DecodeAttentionCase& c) const { return models::format_named(c.kv_format).has_value(); }
-  bool operator()(const traces::PrefillAttentionCase& c) const {
-    return models::format_named(c.kv_format) && c.tokens > 1;
-  }
-  template <class Case>
-  bool operator()(const Case&) const {
-    return false;
-  }
-};
 
 // Where the parameters of the form stand among those that are fitted.
 struct Layout {
@@ -100,10 +39,11 @@ struct Layout {
 
 bool wide(const std::string& format) { return format == "bf16" || format == "fp16"; }
 
-// Priors: watts at work are some third of the limit, dense bf16 work at the peak would take most of it, HBM some 7 pJ a
-// bit with its interface (from memory). Kernels that stream at one rate tell watts at work and joules of a bit only
-// together, and attention of prompts little: their ranges keep a few odd readings from trading one for another. A kind
-// of kernel and a format have figures of their own where enough readings are of them.
+// Priors: watts at work are some third of the limit, dense bf16 work at the peak would take most of it. Kernels that
+// stream at one rate tell watts at work and joules of a bit only together (an H200's readings are met as well by 2.7 pJ
+// a bit as by 7), so that the latter are held near what is published: 3.9 pJ a bit of HBM2 with its interface (O'Connor
+// et al., Fine-Grained DRAM, MICRO 2017), one more on the way through the chip (from memory). A kind of kernel and a
+// format have figures of their own where enough readings are of them.
 Layout layout_of(const Gpu& gpu, std::span<const PowerLoad> loads, Watts limit) {
   std::map<std::pair<Kind, std::string>, std::size_t> rows;
   for (const PowerLoad& load : loads) ++rows[{load.kind, wide(load.format) ? "" : load.format}];
@@ -112,94 +52,127 @@ Layout layout_of(const Gpu& gpu, std::span<const PowerLoad> loads, Watts limit) 
   Layout layout;
   layout.add({"active", 0.1 * limit.si(), 0.5 * limit.si(), 0.3 * limit.si(), 0.5},
              [](EnergyParameters& e, double v) { e.active = Watts(v); });
-  layout.add({"memory", 2, 15, 7, 0.5}, [](EnergyParameters& e, double v) { e.memory = JoulesPerByte(v * kPico * 8); });
+  layout.add({"memory", 2, 15, 5, 0.1}, [](EnergyParameters& e, double v) { e.memory = JoulesPerByte(v * kPico * 8); });
+  layout.add({"padding", 0.01, 1, 0.5, 0.5}, [](EnergyParameters& e, double v) { e.padding = v; });
   layout.add({"compute", 0.02, 10, work, 0.7}, [=](EnergyParameters& e, double v) { e.compute = per_flop(v); });
   for (const auto& [which, count] : rows) {
     const auto& [kind, format] = which;
     if (count < kFewestFittedRows) continue;
     if (kind == Kind::attention) {
-      layout.add({"attention", 0.02, 2 * work, work / 2, 0.7},
-                 [=](EnergyParameters& e, double v) { e.attention = per_flop(v); });
+      const auto set = [=, name = format](EnergyParameters& e, double v) {
+        (name.empty() ? e.attention : e.by_format[name].attention) = per_flop(v);
+      };
+      layout.add({format.empty() ? "attention" : format + " attention", 0.02, 3 * work, work / 2, 0.7}, set);
     } else if (kind == Kind::experts) {
       const auto set = [=, name = format](EnergyParameters& e, double v) {
         (name.empty() ? e.experts : e.by_format[name].experts) = per_flop(v);
       };
       layout.add({format.empty() ? "experts" : format + " experts", 0.02, 10, work, 0.7}, set);
     } else if (!format.empty()) {
-      layout.add({format, 0.02, 10, work / 2, 0.7},
+      layout.add({format, 0.02, 10, work / 2, 0.3},
                  [=, name = format](EnergyParameters& e, double v) { e.by_format[name].compute = per_flop(v); });
     }
   }
   return layout;
 }
 
-}  // namespace
-
-PowerLoad power_load(const Gpu& gpu, const PowerReading& reading) {
-  const Described kernel = describe(gpu, reading);
-  const PartCost part = price(gpu, kernel.operators);
-  return {kernel.kind,
-          kernel.format,
-          part.flops,
-          std::accumulate(part.bf16_flops.begin(), part.bf16_flops.end(), Flops()),
-          std::accumulate(part.bytes.begin(), part.bytes.end(), Bytes()),
-          reading.time};
+// What the board was held to: the limit where no reading came near it.
+Watts held_to(std::span<const PowerLoad> loads, Watts limit) {
+  std::vector<double> near;
+  for (const PowerLoad& load : loads)
+    if (load.power >= kAtLimit * limit) near.push_back(load.power.si());
+  if (near.empty()) return limit;
+  std::ranges::nth_element(near, near.begin() + std::ssize(near) / 2);
+  return Watts(near[near.size() / 2]);
 }
+
+}  // namespace
 
 Watts predicted_power(const Gpu& gpu, const EnergyParameters& energy, const PowerLoad& load) {
   const auto work = [&]() -> Joules {
-    if (load.kind == Kind::attention && energy.attention) return load.flops * *energy.attention;
-    if (load.kind == Kind::dense)
-      if (const auto own = energy.own_compute(load.format)) return load.flops * *own;
-    if (load.kind == Kind::experts) {
-      if (const auto own = energy.own_experts(load.format)) return load.flops * *own;
-      return load.bf16_flops * energy.experts.value_or(energy.compute);
-    }
-    return load.bf16_flops * energy.compute;
+    if (load.kind == Kind::attention)
+      return load.flops * energy.own_attention(load.format).value_or(energy.attention.value_or(energy.compute));
+    const bool experts = load.kind == Kind::experts;
+    const double padded = load.flops > Flops() ? 1 + energy.padding * (load.padding / load.flops) : 1;
+    if (const auto own = experts ? energy.own_experts(load.format) : energy.own_compute(load.format))
+      return padded * load.flops * *own;
+    return padded * load.bf16_flops * (experts ? energy.experts.value_or(energy.compute) : energy.compute);
   };
   const Watts above = energy.active + (work() + load.bytes * energy.memory) / load.time;
   return *gpu.idle + (energy.measured_limit ? std::min(above, *energy.measured_limit - *gpu.idle) : above);
 }
 
-std::vector<PowerReading> telling(std::span<const PowerReading> readings) {
-  std::map<std::string, Seconds> fastest;  // products, by format
-  for (const PowerReading& r : readings)
-    if (const auto* gemm = std::get_if<traces::GemmCase>(&r.what)) {
-      const auto [known, first] = fastest.emplace(gemm->format, r.time);
-      if (!first) known->second = std::min(known->second, r.time);
-    }
-  const auto launch_bound = [&](const PowerReading& r) {
-    const auto* gemm = std::get_if<traces::GemmCase>(&r.what);
-    if (!gemm) return false;
-    const Seconds floor = fastest.at(gemm->format);
-    return floor >= kLaunchBound && r.time < kAboveFloor * floor;
-  };
-  std::vector<PowerReading> kept;
-  std::ranges::copy_if(readings, std::back_inserter(kept), [&](const PowerReading& r) {
-    return r.time >= kShortest && std::visit(Tells(), r.what) && !launch_bound(r);
-  });
-  return kept;
+namespace {
+
+std::string name_of(const PowerLoad& load) {
+  constexpr std::array kNames = {"dense", "experts", "attention"};
+  return fmt::format("{}, {}", kNames[static_cast<std::size_t>(load.kind)], load.format);
 }
+
+// The rows of one kind and format at a time: loads in the order of the rows, with what the parameters say of them.
+std::vector<FamilyReport> by_kind(const FamilyReport& all, std::span<const PowerLoad> loads,
+                                  std::span<const double> predicted) {
+  std::map<std::string, std::pair<FamilyReport, std::vector<double>>> kinds;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    auto& [report, in_sample] = kinds[name_of(loads[i])];
+    report.rows.push_back(all.rows[i]);
+    in_sample.push_back(predicted[i]);
+  }
+  std::vector<FamilyReport> reports;
+  for (auto& [name, kind] : kinds) {
+    auto& [report, in_sample] = kind;
+    report.family = all.family;
+    report.form = name;
+    report.data = fmt::format("{} of these", report.rows.size());
+    score(report, in_sample);
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+// Readings that were not fitted to.
+FamilyReport of_diluted(const Gpu& gpu, const EnergyParameters& energy, std::span<const PowerLoad> told,
+                        std::span<const PowerLoad> kept) {
+  FamilyReport report;
+  report.family = "energy";
+  report.form = "diluted readings, not fitted to";
+  std::vector<double> predicted;
+  std::size_t next = 0;  // of those that were kept, which are in order
+  for (const PowerLoad& load : told) {
+    const bool steady = next < kept.size() && kept[next] == load;
+    next += steady ? 1 : 0;
+    if (steady) continue;
+    predicted.push_back(predicted_power(gpu, energy, load).si());
+    report.rows.push_back({regime_of(load.tokens), load.power.si(), predicted.back()});
+  }
+  report.data = fmt::format("{} beside these", report.rows.size());
+  score(report, predicted);
+  return report;
+}
+
+}  // namespace
 
 std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerReading> readings,
                                           std::size_t most_rows) {
-  const std::vector<PowerReading> all = telling(readings);
+  std::vector<PowerLoad> told;
+  for (const PowerReading& reading : telling(readings)) told.push_back(power_load(gpu, reading));
+  const std::vector<PowerLoad> all = steady(told);
   if (all.size() < kFewestFittedRows) return std::nullopt;
   FormProblem problem;
   problem.family = "energy";
   std::vector<PowerLoad> loads;
+  for (const std::size_t i : random_subset(all.size(), most_rows, kReadingsKey)) {
+    loads.push_back(all[i]);
+    problem.measured.push_back(all[i].power.si());
+    problem.groups.push_back(all[i].shape);
+    problem.regime.push_back(regime_of(all[i].tokens));
+  }
   EnergyParameters base = gpu.energy;
   base.experts = base.attention = std::nullopt;
   base.by_format.clear();
-  base.measured_limit = std::ranges::max_element(all, {}, &PowerReading::limit)->limit;
-  for (const std::size_t i : random_subset(all.size(), most_rows, kReadingsKey)) {
-    const Described kernel = describe(gpu, all[i]);
-    loads.push_back(power_load(gpu, all[i]));
-    problem.measured.push_back(all[i].power.si());
-    problem.groups.push_back(kernel.shape);
-    problem.regime.push_back(regime_of(kernel.tokens));
-  }
-  const Layout layout = layout_of(gpu, loads, *base.measured_limit);
+  const Watts limit = std::ranges::max_element(readings, {}, &PowerReading::limit)->limit;
+  base.measured_limit = held_to(all, limit);
+  const Layout layout = layout_of(gpu, loads, limit);
   problem.parameters = layout.parameters;
   problem.form = [&](std::span<const double> free) {
     return [&, energy = layout.laid_on(base, free)](std::size_t row) {
@@ -208,9 +181,13 @@ std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerR
   };
   PowerCalibration calibration;
   calibration.report = fit_and_validate(problem);
-  calibration.report.data += ", of " + std::to_string(readings.size()) + " readings";
   calibration.parameters = layout.laid_on(base, values_of(calibration.report.fitted));
   calibration.parameters.tag = Tag::fitted;
+  calibration.report.data += fmt::format(", of {} readings", readings.size());
+  std::vector<double> predicted;
+  for (const PowerLoad& load : loads) predicted.push_back(predicted_power(gpu, calibration.parameters, load).si());
+  calibration.parts = by_kind(calibration.report, loads, predicted);
+  if (told.size() > all.size()) calibration.parts.push_back(of_diluted(gpu, calibration.parameters, told, all));
   return calibration;
 }
 

@@ -96,8 +96,20 @@ double row_tiles(const models::GroupedGemm& g, double rows_of_expert, int tile_r
   return g.dealt == Dealt::by_popularity ? mean_ceil(tiles) : std::max(1.0, tiles + 0.5);
 }
 
-KernelCost cost_of(const Chip& chip, FlopsPerSecond peak, double seconds, double flops, double bytes) {
-  return {Seconds(seconds), Flops(flops), Flops(flops * (*chip.peak_bf16 / peak)), Bytes(bytes)};
+// Rows that the shortest tile computes, whether they were asked for or not. Watts of experts that see few rows (tables
+// of H200, B200 and GB200) are met best by 64, the rows of one matrix instruction of a warp group, not by 16, 32 or
+// 128.
+std::int64_t least_rows_of(const GemmParameters& p, const models::Format& weights, const models::Format& inputs) {
+  return weights.bytes < inputs.bytes ? kShortTileRows : p.least_tile_rows;
+}
+
+// `rows` are asked for and `computed` are computed.
+KernelCost cost_of(const Chip& chip, FlopsPerSecond peak, double seconds, double rows, double computed,
+                   double flops_of_row, double bytes) {
+  const double flops = rows * flops_of_row;
+  KernelCost cost{Seconds(seconds), Flops(flops), Flops(flops * (*chip.peak_bf16 / peak)), Bytes(bytes)};
+  cost.padding = Flops(std::max(0.0, computed - rows) * flops_of_row);
+  return cost;
 }
 
 }  // namespace
@@ -111,7 +123,7 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
 
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
-  const std::int64_t least_rows = g.weights.bytes < g.activations.bytes ? kShortTileRows : p.least_tile_rows;
+  const std::int64_t least_rows = least_rows_of(p, g.weights, g.activations);
   for (const Tile tile : kTiles) {
     if (tile.rows < least_rows) continue;
     const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
@@ -123,7 +135,8 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
     }
   }
   const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
-  return cost_of(chip, peak, factor * (p.launch.si() + best), 2 * m * n * k, bytes);
+  const double whole = static_cast<double>(least_rows);
+  return cost_of(chip, peak, factor * (p.launch.si() + best), m, whole * ceil_div(m, whole), 2 * n * k, bytes);
 }
 
 KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const models::GroupedGemm& g) {
@@ -142,7 +155,9 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
     best = kernel.best_of(best, grid, 0);
   }
   const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
-  KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), 2 * rows * n * k, bytes);
+  const auto whole = static_cast<int>(least_rows_of(p, g.weights, g.activations));
+  const double computed = experts * row_tiles(g, rows / experts, whole) * whole;
+  KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), rows, computed, 2 * n * k, bytes);
   cost.expert_bytes = Bytes(experts * k * n * weight_bytes);
   return cost;
 }

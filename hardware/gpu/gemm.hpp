@@ -19,8 +19,9 @@ struct GemmParameters : Fit {
   double wave_quantisation = 0;   // 1: classic waves; 0: persistent kernels or stream-K
   BytesPerSecond l2_bandwidth;    // L2 to the multiprocessors
   Seconds split;                  // second pass of split-K
-  std::int64_t least_tile_rows =
-      64;  // rows of the shortest tile; short ones matter where the peak is low for the bandwidth
+  // Rows of the shortest tile; short ones matter where the peak is low for the bandwidth. Each costs the energy of a
+  // whole one, however few rows are asked for.
+  std::int64_t least_tile_rows = 64;
   // Range of the fit: tokens, and the narrower side of the weights (wider ones run at the rate that is reached there).
   std::int64_t most_rows = 0, least_width = 0;
   std::optional<Correction> correction;  // of the form's times

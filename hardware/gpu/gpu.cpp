@@ -27,6 +27,13 @@ void lay_over(Map& below, const Map& above) {
   for (const auto& [format, parameters] : above) below[format] = parameters;
 }
 
+// A flop of padding takes the share `padding` of one that was asked for.
+Joules work_of(const KernelCost& cost, double padding, const std::optional<JoulesPerFlop>& own, JoulesPerFlop in_bf16) {
+  if (own) return (cost.flops + padding * cost.padding) * *own;
+  const double padded = cost.flops > Flops() ? 1 + padding * (cost.padding / cost.flops) : 1;
+  return padded * cost.bf16_flops * in_bf16;
+}
+
 // W8A16: no kernel that was timed.
 bool widened_bytes(const models::Format& weights, const models::Format& inputs) {
   return weights.bytes == 1 && inputs.bytes > 1;
@@ -121,16 +128,17 @@ const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights, const 
 
 Joules Gpu::work_of_gemm(const models::Format& weights, const models::Format& inputs, const KernelCost& cost) const {
   const auto own = widened_bytes(weights, inputs) ? std::nullopt : energy.own_compute(weights.name);
-  return own ? cost.flops * *own : cost.bf16_flops * energy.compute;
+  return work_of(cost, energy.padding, own, energy.compute);
 }
 
 Joules Gpu::work_of_experts(const models::Format& weights, const models::Format& inputs, const KernelCost& cost) const {
   const auto own = widened_bytes(weights, inputs) ? std::nullopt : energy.own_experts(weights.name);
-  return own ? cost.flops * *own : cost.bf16_flops * energy.experts.value_or(energy.compute);
+  return work_of(cost, energy.padding, own, energy.experts.value_or(energy.compute));
 }
 
-Joules Gpu::work_of_attention(const KernelCost& cost) const {
-  return energy.attention ? cost.flops * *energy.attention : cost.bf16_flops * energy.compute;
+JoulesPerFlop Gpu::work_of_attention(const models::KvFormat& kv) const {
+  const auto own = kv.alike() ? energy.own_attention(kv.keys.name) : std::nullopt;
+  return own ? *own : energy.attention.value_or(energy.compute);
 }
 
 PowerModel Gpu::power() const {

@@ -83,12 +83,13 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] const GemmParameters& gemm_of(const models::Format& weights, const models::Format& inputs) const;
   [[nodiscard]] const GemmParameters& grouped_gemm_of(const models::Format& weights,
                                                       const models::Format& inputs) const;
-  // Joules of the arithmetic of a kernel, given what it costs.
+  // Joules of the arithmetic of a kernel, given what it costs: that of padding as well.
   [[nodiscard]] Joules work_of_gemm(const models::Format& weights, const models::Format& inputs,
                                     const KernelCost&) const;
   [[nodiscard]] Joules work_of_experts(const models::Format& weights, const models::Format& inputs,
                                        const KernelCost&) const;
-  [[nodiscard]] Joules work_of_attention(const KernelCost&) const;
+  // The same of a flop of attention over entries of this format, and of recurrent states without one.
+  [[nodiscard]] JoulesPerFlop work_of_attention(const models::KvFormat& kv = {}) const;
   // What its kernels draw besides, at the clock that it has.
   [[nodiscard]] PowerModel power() const;
   std::vector<std::string> widens;  // Arithmetic::widens

@@ -35,7 +35,8 @@ void GpuPrices::add_layers(const models::ModelSpec& part, const models::TokenCha
   const std::size_t first = attention_.size();
   for (const auto& op : models::attention_work(part, plan_, {{}, 1, 1, attended})) {
     if (const auto* scores = std::get_if<models::IndexScores>(&op.what)) {
-      indexes_.push_back({*scores, &gpu_.indexed_attention_of(scores->kv), op.count});
+      indexes_.push_back(
+          {*scores, &gpu_.indexed_attention_of(scores->kv), gpu_.work_of_attention(scores->kv), op.count});
       continue;
     }
     auto decode = std::get<models::DecodeAttention>(op.what);
@@ -49,6 +50,7 @@ void GpuPrices::add_layers(const models::ModelSpec& part, const models::TokenCha
                           &gpu_.prefill_attention,
                           decode,
                           &fit,
+                          gpu_.work_of_attention(decode.kv),
                           DecodeTable(gpu_, fit),
                           static_cast<std::size_t>(law),
                           op.count,
@@ -120,7 +122,7 @@ bool GpuPrices::add_decodes(OwnAttention& own, AttentionLayers& layers, const mo
   layers.decode.tokens_per_sequence = batch.tokens_per_decode;
   layers.decode.attended = batch.attended[layers.law];
   const KernelCost kernel = decode_cost(layers);
-  own.cost.add(kernel, gpu_.work_of_attention(kernel), layers.count);
+  own.cost.add(kernel, kernel.flops * layers.work, layers.count);
   own.flops += layers.count * kernel.flops;
   return FittedRange::holds(layers.decode, *layers.decode_fit, gpu_);
 }
@@ -143,7 +145,7 @@ bool GpuPrices::attend(const DecodeSteps& steps, const models::Batch& batch, Own
 void GpuPrices::add_scores(OwnAttention& own, const models::Batch& batch) {
   for (IndexLayers& layers : indexes_) {
     const KernelCost kernel = score_cost(layers, batch);
-    own.cost.add(kernel, gpu_.work_of_attention(kernel), layers.count);
+    own.cost.add(kernel, kernel.flops * layers.work, layers.count);
     own.flops += layers.count * kernel.flops;
   }
 }
@@ -186,7 +188,7 @@ void GpuPrices::add_attention(PartCost& part, const models::Batch& batch) {
   for (IndexLayers& layers : indexes_) {
     if (batch.decodes == 0) break;
     const KernelCost scores = score_cost(layers, batch);
-    part.add(OperatorFamily::decode_attention, scores, gpu_.work_of_attention(scores), layers.count);
+    part.add(OperatorFamily::decode_attention, scores, scores.flops * layers.work, layers.count);
   }
 }
 
@@ -226,8 +228,8 @@ void GpuPrices::add_attention(PartCost& part, AttentionLayers& layers, std::span
     decode = decode_cost(layers);
   }
   if (layers.prefill.estimate_queries > 0 && !sparse) prefill += selection_cost(gpu_, layers.prefill, chunks);
-  part.add(OperatorFamily::prefill_attention, prefill, gpu_.work_of_attention(prefill), layers.count);
-  part.add(OperatorFamily::decode_attention, decode, gpu_.work_of_attention(decode), layers.count);
+  part.add(OperatorFamily::prefill_attention, prefill, prefill.flops * layers.work, layers.count);
+  part.add(OperatorFamily::decode_attention, decode, decode.flops * layers.work, layers.count);
 }
 
 // Of a dense kernel.

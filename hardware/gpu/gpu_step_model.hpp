@@ -36,6 +36,7 @@ class GpuPrices {
     const PrefillAttentionParameters* prefill_fit;  // of gpu_
     models::DecodeAttention decode;
     const DecodeAttentionParameters* decode_fit;  // of gpu_, for the format of its KV
+    JoulesPerFlop work;
     DecodeTable decodes;
     std::size_t law;  // index into Batch::attended
     int count;
@@ -47,6 +48,7 @@ class GpuPrices {
   struct IndexLayers {
     models::IndexScores decode;
     const IndexedAttentionParameters* fit;  // of gpu_
+    JoulesPerFlop work;
     int count;
   };
   // What of a step of decodes alone does not depend on what they attend to.

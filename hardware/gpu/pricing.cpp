@@ -20,40 +20,41 @@ struct Pricer {
   }
   void operator()(const models::IndexScores& s) const {
     attention(s.chunks.empty() ? OperatorFamily::decode_attention : OperatorFamily::prefill_attention,
-              index_cost(gpu, gpu.indexed_attention_of(s.kv), s));
+              index_cost(gpu, gpu.indexed_attention_of(s.kv), s), s.kv);
   }
   void operator()(const models::PrefillAttention& a) const {
     if (a.kernel == models::AttentionKernel::indexed) {
-      attention(OperatorFamily::prefill_attention, indexed_attention_cost(gpu, gpu.indexed_attention_of(a), a));
+      attention(OperatorFamily::prefill_attention, indexed_attention_cost(gpu, gpu.indexed_attention_of(a), a), a.kv);
       return;
     }
     if (runs_sparse(a, a.chunks)) {
-      attention(OperatorFamily::prefill_attention, sparse_attention_cost(gpu, a, a.chunks));
+      attention(OperatorFamily::prefill_attention, sparse_attention_cost(gpu, a, a.chunks), a.kv);
       return;
     }
     if (a.sparse_kernel.empty()) {
       attention(OperatorFamily::prefill_attention,
-                prefill_attention_cost(gpu, gpu.prefill_attention_of(a), a, a.chunks));
+                prefill_attention_cost(gpu, gpu.prefill_attention_of(a), a, a.chunks), a.kv);
     } else {
       models::PrefillAttention dense = a;
       dense.window = 0;
       attention(OperatorFamily::prefill_attention,
-                prefill_attention_cost(gpu, gpu.prefill_attention_of(dense), dense, dense.chunks));
+                prefill_attention_cost(gpu, gpu.prefill_attention_of(dense), dense, dense.chunks), a.kv);
     }
-    if (a.estimate_queries > 0) attention(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks));
+    if (a.estimate_queries > 0) attention(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks), a.kv);
   }
   void operator()(const models::DecodeAttention& a) const {
     if (attends_in_own_kernel(gpu, a)) {
-      attention(OperatorFamily::decode_attention, indexed_attention_cost(gpu, gpu.indexed_attention_of(a.kv), a));
+      attention(OperatorFamily::decode_attention, indexed_attention_cost(gpu, gpu.indexed_attention_of(a.kv), a), a.kv);
       return;
     }
     models::DecodeAttention dense = a;
     if (a.kernel == models::AttentionKernel::indexed) dense.kernel = models::AttentionKernel::latent;
-    attention(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(dense), dense));
+    attention(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(dense), dense),
+              a.kv);
   }
   void operator()(const models::StateUpdate& u) const {
     attention(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
-              state_cost(gpu, gpu.state_of(u.form), u));
+              state_cost(gpu, gpu.state_of(u.form), u), {});
   }
   void operator()(const models::Elementwise& e) const {
     if (gpu.fused(e)) return;
@@ -71,8 +72,8 @@ struct Pricer {
   }
 
  private:
-  void attention(OperatorFamily family, const KernelCost& cost) const {
-    part.add(family, cost, gpu.work_of_attention(cost), count);
+  void attention(OperatorFamily family, const KernelCost& cost, const models::KvFormat& kv) const {
+    part.add(family, cost, cost.flops * gpu.work_of_attention(kv), count);
   }
   // A kernel whose arithmetic is nothing beside its traffic.
   void stream(OperatorFamily family, const KernelCost& cost) const { part.add(family, cost, Joules(), count); }

@@ -15,6 +15,7 @@
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/manifest.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/objective_options.hpp"
 #include "sim/cli/own_files.hpp"
 #include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
@@ -25,20 +26,21 @@
 namespace llmscape::cli::optimize_verb {
 namespace {
 
-using explore::Direction;
-
 constexpr const char* kFooter =
     R"(The space is a plan of a sweep: its axes with their lists, ranges, variants and `between` intervals.
 What runs is kept as a sweep keeps it, so that 'pareto' and 'report' read the folder, and the same
-command goes on after an interruption. Without --max and --min the plan's objectives count.
+command goes on after an interruption. Without --max and --min the plan's objectives count. With
+one objective it finds the best configuration under the limits.
 
 Examples:
   llmscape optimize space.yaml -o out --max output_tokens_per_joule --min ttft.p99
   llmscape optimize space.yaml -o out --evaluations 400 --slo 'ttft.p99<=200ms' --halving
+  llmscape optimize space.yaml -o out --max output_tokens_per_joule --slo 'ttft.p99<=200ms'
   llmscape optimize space.yaml -o out --algorithm moead --seed 2)";
 
 struct Arguments {
-  std::string plan, folder, maximize, minimize, slo, algorithm = "nsga2";
+  std::string plan, folder, slo, algorithm = "nsga2";
+  ObjectiveOptions objectives;
   std::vector<std::string> set;
   std::size_t evaluations = 200;
   std::uint64_t seed = 1;
@@ -51,21 +53,10 @@ explore::PlanOptimization read_query(const Arguments& arguments, const explore::
   explore::ResultsTable table;
   table.axes = plan.columns();
   explore::PlanOptimization query;
-  const auto add = [&](const std::string& list, Direction direction, const std::string& source) {
-    if (list.empty()) return;
-    auto more = explore::read_objectives(list, direction, source, table, diagnostics);
-    std::ranges::move(more, std::back_inserter(query.objectives));
-  };
   const int before = diagnostics.errors();
-  if (arguments.maximize.empty() && arguments.minimize.empty()) {
-    for (const std::string& name : plan.config().objectives.maximize) add(name, Direction::maximize, "objectives");
-    for (const std::string& name : plan.config().objectives.minimize) add(name, Direction::minimize, "objectives");
-  }
-  add(arguments.maximize, Direction::maximize, "--max");
-  add(arguments.minimize, Direction::minimize, "--min");
-  if (query.objectives.size() < 2 && diagnostics.errors() == before)
-    diagnostics.error({}, fmt::format("a frontier needs two objectives or more; got {}", query.objectives.size()),
-                      "say --max and --min, or 'objectives' in the plan");
+  query.objectives = arguments.objectives.read(plan.tree(), table, diagnostics);
+  if (query.objectives.empty() && diagnostics.errors() == before)
+    diagnostics.error({}, "no objectives", "say --max or --min, or 'objectives' in the plan");
   const std::string slo = arguments.slo.empty() ? plan.config().slo.value_or("") : arguments.slo;
   if (!slo.empty()) query.slo = explore::read_slo(slo, arguments.slo.empty() ? "slo" : "--slo", table, diagnostics);
   query.include_invalid = arguments.include_invalid;
@@ -85,13 +76,14 @@ int tell(const explore::PlanOptimization& query, const explore::OptimizationCoun
   arguments.messages.show(diagnostics);
   if (!table) return kBroken;
   explore::ParetoQuery pareto;
-  pareto.objectives = query.objectives;
+  pareto.objectives = arguments.objectives.read(plan.tree(), *table, diagnostics);  // their currency is known now
   std::string limits;
   for (const explore::Limit& limit : query.slo) limits += (limits.empty() ? "" : " and ") + limit.text;
   if (!limits.empty()) pareto.slo = Expression::parse(limits, {}, diagnostics);
   pareto.include_invalid = query.include_invalid;
   const explore::ParetoAnswer answer = explore::pareto(*table, pareto);
-  std::fputs(report::frontier_text({*table, pareto, answer}, arguments.messages.colour(stdout)).c_str(), stdout);
+  const report::FrontierView view{*table, pareto, answer, {}, static_cast<std::size_t>(text_width(stdout))};
+  std::fputs(report::frontier_text(view, arguments.messages.colour(stdout)).c_str(), stdout);
   const auto all = explore::configurations_of(plan);
   fmt::print("\n{} configurations evaluated{}", counts.configurations,
              all ? fmt::format(" of {} ({:.2g} %)", *all,
@@ -146,16 +138,15 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
 
 void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* verb = app.add_subcommand("optimize", "Find the frontier of a large space with few runs");
+  CLI::App* verb =
+      app.add_subcommand("optimize", "Find the frontier of a large space, or its best configuration, with few runs");
   verb->footer(kFooter);
   verb->add_option("plan", arguments->plan, "Plan of a sweep whose axes are the space")->type_name("FILE")->required();
   verb->add_option("-o,--output", arguments->folder, "Folder of the results; it is made if missing")
       ->type_name("DIR")
       ->required();
   verb->add_flag(kOverwrite, arguments->overwrite, kOverwriteText);
-  verb->add_option("--max", arguments->maximize, "Objectives to have much of, instead of the plan's")
-      ->type_name("METRICS");
-  verb->add_option("--min", arguments->minimize, "Objectives to have little of")->type_name("METRICS");
+  arguments->objectives.add_options(*verb);
   verb->add_option("--slo", arguments->slo, "Limits that a configuration must keep, instead of the plan's")
       ->type_name("LIMITS");
   verb->add_option("--evaluations", arguments->evaluations, "Configurations that are evaluated at most")

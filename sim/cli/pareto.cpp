@@ -12,15 +12,16 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/table.hpp"
 #include "base/yaml_reader.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/objective_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/report/frontier.hpp"
 
 namespace llmscape::cli::pareto_verb {
 namespace {
 
-using explore::Direction;
 using explore::Objective;
 
 constexpr const char* kFooter =
@@ -39,7 +40,8 @@ Examples:
   llmscape pareto out --format csv -o pareto.csv)";
 
 struct Arguments {
-  std::string results, maximize, minimize, objectives, preset, where, group, labels, dominated, reference;
+  std::string results, where, group, labels, dominated, reference;
+  ObjectiveOptions objectives;
   std::string slo;
   const CLI::Option* slo_option = nullptr;  // an empty SLO that was typed is none
   std::string epsilon = "0", format = "table", output = "-";
@@ -97,40 +99,12 @@ class Reading {
 
  private:
   void read_objectives() {
-    add(arguments_.objectives, Direction::of_metric, "--objectives");
-    const auto& presets = explore::objective_presets();
-    const auto preset = std::ranges::find(presets, arguments_.preset, &explore::ObjectivePreset::name);
-    if (preset != presets.end()) {
-      add(preset->maximize, Direction::maximize, "--preset");
-      add(preset->minimize, Direction::minimize, "--preset");
-    }
-    add(arguments_.maximize, Direction::maximize, "--max");
-    add(arguments_.minimize, Direction::minimize, "--min");
-    if (!said_) read_planned_objectives();
-    if (diagnostics_.has_errors()) return;
+    const int before = diagnostics_.errors();
+    query_.objectives = arguments_.objectives.read(plan_, table_, diagnostics_);
     const auto& all = query_.objectives;
-    if (all.size() < 2)
+    if (all.size() < 2 && diagnostics_.errors() == before)
       diagnostics_.error({}, all.empty() ? "no objectives: say --max, --min, --objectives or --preset"
                                          : "a frontier needs two objectives or more; got " + all.front().name);
-    for (auto objective = all.begin(); objective != all.end(); ++objective)
-      if (std::find_if(all.begin(), objective, [&](const Objective& o) { return o.name == objective->name; }) !=
-          objective)
-        diagnostics_.error({}, fmt::format("the objective {} stands twice", in_quotes(objective->name)));
-  }
-
-  void add(const std::string& list, Direction direction, const std::string& source) {
-    if (list.empty()) return;
-    said_ = true;
-    auto more = explore::read_objectives(list, direction, source, table_, diagnostics_);
-    std::ranges::move(more, std::back_inserter(query_.objectives));
-  }
-
-  void read_planned_objectives() {
-    const YamlNode* objectives = plan_.find("objectives");
-    if (!objectives) return;
-    for (const auto& [key, direction] : {std::pair("maximize", Direction::maximize), {"minimize", Direction::minimize}})
-      if (const YamlNode* list = objectives->find(key))
-        for (const YamlNode& item : list->items) add(item.text, direction, place_of(item.where));
   }
 
   std::optional<Expression> condition(const std::string& text, const SourceRange& where) {
@@ -174,7 +148,6 @@ class Reading {
   Diagnostics& diagnostics_;
   YamlNode plan_;
   explore::ParetoQuery query_;
-  bool said_ = false;  // whether there were objectives, right or wrong
 };
 
 // The configuration with a point's number, or a label; nothing after reporting.
@@ -214,7 +187,8 @@ int answer(const Arguments& arguments) {
   const std::vector<std::size_t> label_axes = reading.label_axes();
   if (diagnostics.has_errors()) return refuse();
   const explore::ParetoAnswer found = explore::pareto(*table, query);
-  const report::FrontierView view{*table, query, found, label_axes};
+  report::FrontierView view{*table, query, found, label_axes};
+  if (is_stdout(arguments.output)) view.width = static_cast<std::size_t>(text_width(stdout));
   std::string text;
   if (arguments.dominated.empty()) {
     text = written(view, arguments);
@@ -232,24 +206,15 @@ int answer(const Arguments& arguments) {
 void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("pareto", "Find the configurations of a sweep that no other is better than");
-  std::vector<std::string> presets;
   std::string explained;
-  for (const auto& preset : explore::objective_presets()) {
-    presets.push_back(preset.name);
+  for (const auto& preset : explore::objective_presets())
     explained += fmt::format("  {:15}{}\n", preset.name, preset.text);
-  }
   verb->footer(fmt::format(kFooter, explained));
   verb->add_option("results", arguments->results, "Folder of a sweep, or its results.csv")
       ->type_name("DIR")
       ->required();
-  verb->add_option("--max", arguments->maximize, "Objectives to have much of, with commas")->type_name("LIST");
-  verb->add_option("--min", arguments->minimize, "Objectives to have little of, with commas")->type_name("LIST");
-  verb->add_option("--objectives", arguments->objectives, "Metrics, each in the direction in which it is better")
-      ->type_name("LIST");
-  verb->add_option("--preset", arguments->preset,
-                   "Objectives that others draw: " + fmt::format("{}", fmt::join(presets, ", ")))
-      ->type_name("NAME")
-      ->check(CLI::IsMember(presets).description(""));
+  arguments->objectives.add_options(*verb);
+  arguments->objectives.add_more_options(*verb);
   arguments->slo_option =
       verb->add_option(
               "--slo", arguments->slo,

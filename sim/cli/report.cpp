@@ -15,10 +15,10 @@
 #include "base/standard_streams.hpp"
 #include "base/yaml_reader.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/objective_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
 #include "sim/explore/axis_role.hpp"
-#include "sim/explore/objective.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/report/page.hpp"
 #include "sim/result/metric_table.hpp"
@@ -27,7 +27,6 @@ namespace llmscape::cli::report_verb {
 namespace {
 
 namespace fs = std::filesystem;
-using explore::Direction;
 
 constexpr const char* kFooter =
     R"(The page needs no network and no other file. Its reader may choose other axes, groups and
@@ -39,7 +38,8 @@ Examples:
   llmscape report out --max output_tokens_per_joule --min ttft.p99 --slo 'ttft.p99<=200ms')";
 
 struct Arguments {
-  std::string folder, output, maximize, minimize, group, where;
+  std::string folder, output, group, where;
+  ObjectiveOptions objectives;
   std::optional<std::string> slo;
   bool quiet = false;
   Messages messages;
@@ -55,10 +55,8 @@ class Reading {
   }
 
   report::PageView view() {
-    add(arguments_.maximize, Direction::maximize, "--max");
-    add(arguments_.minimize, Direction::minimize, "--min");
-    if (arguments_.maximize.empty() && arguments_.minimize.empty()) add_planned_objectives();
-    else if (view_.objectives.size() < 2 && !diagnostics_.has_errors())
+    view_.objectives = arguments_.objectives.read(plan_, table_, diagnostics_);
+    if (arguments_.objectives.typed() && view_.objectives.size() < 2 && !diagnostics_.has_errors())
       diagnostics_.error({}, "a plot needs two objectives: say --max and --min");
     const YamlNode* planned = plan_.find("slo");
     if (arguments_.slo) add_limits(*arguments_.slo, Severity::error);
@@ -68,20 +66,6 @@ class Reading {
   }
 
  private:
-  void add(const std::string& list, Direction direction, const std::string& source) {
-    if (list.empty()) return;
-    auto more = explore::read_objectives(list, direction, source, table_, diagnostics_);
-    std::ranges::move(more, std::back_inserter(view_.objectives));
-  }
-
-  void add_planned_objectives() {
-    const YamlNode* objectives = plan_.find("objectives");
-    if (!objectives) return;
-    for (const auto& [key, direction] : {std::pair("maximize", Direction::maximize), {"minimize", Direction::minimize}})
-      if (const YamlNode* list = objectives->find(key))
-        for (const YamlNode& item : list->items) add(item.text, direction, "plan.yaml");
-  }
-
   // "ttft.p99<=200ms,goodput_rps>=5": what a slider can stand at. The plan may say more than that.
   void add_limits(const std::string& text, Severity severity) {
     static const std::regex kBetween(R"(\s*(,|\band\b)\s*)"), kLimit(R"(([\w.]+)\s*(<=|>=)\s*(.+?)\s*)");
@@ -168,9 +152,7 @@ void add(CLI::App& app, Session& session) {
   verb->add_option("folder", arguments->folder, "What 'sweep -o' or 'run -o' wrote")->type_name("DIR")->required();
   verb->add_option("-o,--output", arguments->output, "Write the page here; - is stdout [DIR/report.html]")
       ->type_name("FILE");
-  verb->add_option("--max", arguments->maximize, "Objectives to have much of, with commas; the plan's if not said")
-      ->type_name("LIST");
-  verb->add_option("--min", arguments->minimize, "Objectives to have little of, with commas")->type_name("LIST");
+  arguments->objectives.add_options(*verb);
   verb->add_option("--where", arguments->where, "Show these configurations only: 'rate <= 8 /s and hardware != l4'")
       ->type_name("CONDITION");
   verb->add_option("--group", arguments->group, "The axis of the sweep that colours tell apart")->type_name("AXIS");

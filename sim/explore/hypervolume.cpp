@@ -34,13 +34,18 @@ std::vector<double> exclusive_hypervolumes(const std::vector<Losses>& frontier, 
       places.push_back(i);
     }
   if (counted.empty()) return exclusive;
+  if (reference.size() == 1) {  // the best has what lies between it and the next
+    std::ranges::sort(places, {}, [&](std::size_t place) { return frontier[place][0]; });
+    exclusive[places[0]] = (places.size() > 1 ? frontier[places[1]][0] : reference[0]) - frontier[places[0]][0];
+    return exclusive;
+  }
   const auto volumes = pagmo_functions().exclusive_volumes(counted, {reference.begin(), reference.end()});
   for (std::size_t i = 0; i < places.size(); ++i) exclusive[places[i]] = volumes[i];
   return exclusive;
 }
 
 std::optional<std::size_t> knee(const std::vector<Losses>& frontier) {
-  if (frontier.empty()) return std::nullopt;
+  if (frontier.empty() || frontier.front().size() < 2) return std::nullopt;
   const std::size_t objectives = frontier.front().size();
   Losses best = frontier.front(), worst = frontier.front();
   for (const Losses& point : frontier)

@@ -14,13 +14,13 @@ namespace llmscape::explore {
 // Points that do not dominate the reference in every objective add nothing.
 double hypervolume(const std::vector<Losses>& points, std::span<const double> reference);
 
-// What each point dominates alone, of at least two objectives, in their order: 0 for a point that is dominated, stands
+// What each point dominates alone, in their order: 0 for a point that is dominated, stands
 // twice, or lies beyond the reference.
 std::vector<double> exclusive_hypervolumes(const std::vector<Losses>& frontier, std::span<const double> reference);
 
 // Where a frontier bends: with two objectives the point that lies furthest on the good side of the line between the
 // ends, with more the one that dominates most alone, both in objectives scaled to the range of the frontier. Nothing
-// where no point lies so.
+// where no point lies so, and with one objective.
 std::optional<std::size_t> knee(const std::vector<Losses>& frontier);
 
 }  // namespace llmscape::explore

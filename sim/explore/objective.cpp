@@ -20,12 +20,17 @@ const std::map<std::string, std::string, std::less<>> kUnits = {
     {"output_tokens_per_joule", "tokens/J"},
     {"joules_per_output_token", "J/token"},
     {"output_tokens_per_s", "tokens/s"},
+    {"cost_per_million_output_tokens", "currency/Mtoken"},
+    {"co2_g_per_million_output_tokens", "g/Mtoken"},
 };
 
-std::string unit_of(const std::string& name) {
-  if (const auto known = kUnits.find(name); known != kUnits.end()) return known->second;
+std::string unit_of(const std::string& name, const ResultsTable& table) {
   const metrics::Column* column = metrics::find_column(name);
-  return column ? std::string(column->metric->unit) : "";
+  const auto known = kUnits.find(name);
+  std::string unit = known != kUnits.end() ? known->second : column ? std::string(column->metric->unit) : "";
+  static constexpr std::string_view kMoney = "currency";
+  if (unit.starts_with(kMoney)) unit.replace(0, kMoney.size(), currency_of(table));
+  return unit;
 }
 
 // One part of a list, between commas outside brackets and quotes.
@@ -86,7 +91,7 @@ std::optional<Objective> read_objective(std::string_view text, SourceRange where
   std::optional<bool> maximize = direction == Direction::maximize;
   if (direction == Direction::of_metric) maximize = own_direction(name, where, diagnostics);
   if (!maximize) return std::nullopt;
-  return Objective{name, std::move(*expression), *maximize, unit_of(name)};
+  return Objective{name, std::move(*expression), *maximize, unit_of(name, table)};
 }
 
 const Estimate* metric_of(const Configuration& configuration, const std::string& name) {

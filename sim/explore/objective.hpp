@@ -19,7 +19,7 @@ struct Objective {
   std::string name;  // "ttft.p99", or the one given to an expression
   Expression expression;
   bool maximize = false;
-  std::string unit;  // "s", "tokens/s/user"; empty where none is known
+  std::string unit;  // "s", "tokens/s/user", "USD/Mtoken"; empty where none is known
 
   // The value as one that is better when smaller.
   [[nodiscard]] double loss(double value) const { return maximize ? 0 - value : value; }

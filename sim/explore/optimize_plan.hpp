@@ -22,7 +22,7 @@ std::optional<std::uint64_t> configurations_of(const Plan& plan);
 void check_space(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
 
 struct PlanOptimization {
-  std::vector<Objective> objectives;  // at least two
+  std::vector<Objective> objectives;  // one: the best is looked for; more: the frontier
   std::vector<Limit> slo;             // constraints
   bool include_invalid = false;       // verdicts other than "valid" do not violate a constraint
   EvolutionaryAlgorithm algorithm = EvolutionaryAlgorithm::nsga2;

@@ -181,7 +181,8 @@ class Optimizer {
     std::vector<Losses> losses, front;
     for (const std::size_t i : among) losses.push_back(scaled(known_[i].judged));
     std::vector<std::size_t> members;
-    for (const std::size_t i : non_dominated(losses)) {
+    // Of one objective the frontier is one point, which may be a dead end: the next best are looked at, too.
+    for (const std::size_t i : query_.objectives > 1 ? non_dominated(losses) : best_of(losses, size_ / 4)) {
       front.push_back(losses[i]);
       members.push_back(among[i]);
     }

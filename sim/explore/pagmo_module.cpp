@@ -24,6 +24,13 @@ using Numbers = pagmo::vector_double;
 
 constexpr unsigned kNeighbours = 10;  // of a subproblem of MOEA/D
 
+// pagmo's algorithms take two objectives or more. One is handed to them twice: ranks of non-domination are then the
+// order by loss, and NSGA-II is a genetic algorithm that keeps the best. (pagmo::sga asks for one child at a time.)
+Losses at_least_two(Losses losses) {
+  if (losses.size() == 1) losses.push_back(losses.front());
+  return losses;
+}
+
 // The space as pagmo sees it: continuous genes first, whole numbers behind them.
 struct Problem {
   const std::vector<Gene>* genes = nullptr;
@@ -47,12 +54,17 @@ struct Problem {
   }
 
   // What pagmo asks of a problem.
-  [[nodiscard]] Numbers fitness(const Numbers& numbers) const { return (*evaluate)({decode(numbers.data())}).front(); }
+  [[nodiscard]] Numbers fitness(const Numbers& numbers) const {
+    return at_least_two((*evaluate)({decode(numbers.data())}).front());
+  }
   [[nodiscard]] Numbers batch_fitness(const Numbers& all) const {
     std::vector<Genome> genomes;
     for (std::size_t at = 0; at < all.size(); at += order.size()) genomes.push_back(decode(all.data() + at));
     Numbers fitness;
-    for (const Losses& losses : (*evaluate)(genomes)) fitness.insert(fitness.end(), losses.begin(), losses.end());
+    for (const Losses& losses : (*evaluate)(genomes)) {
+      const Losses seen = at_least_two(losses);
+      fitness.insert(fitness.end(), seen.begin(), seen.end());
+    }
     return fitness;
   }
   [[nodiscard]] std::pair<Numbers, Numbers> get_bounds() const {
@@ -92,20 +104,25 @@ pagmo::population evolved(const pagmo::population& population, EvolutionaryAlgor
 std::vector<Individual> generation_after(const std::vector<Gene>& genes, const std::vector<Individual>& population,
                                          EvolutionaryAlgorithm algorithm, std::uint32_t seed,
                                          const Evaluate& evaluate) {
-  const Problem problem{&genes, &evaluate, continuous_first(genes), population.front().losses.size(),
+  const std::size_t objectives = population.front().losses.size();
+  const Problem problem{&genes, &evaluate, continuous_first(genes), std::max<std::size_t>(2, objectives),
                         algorithm == EvolutionaryAlgorithm::nsga2};
   pagmo::population before(problem, 0, seed);
   for (const Individual& individual : population)
-    before.push_back(problem.encode(individual.genome), individual.losses);
+    before.push_back(problem.encode(individual.genome), at_least_two(individual.losses));
   const pagmo::population after = evolved(before, algorithm, seed);
   std::vector<Individual> next;
-  for (std::size_t i = 0; i < after.size(); ++i)
+  for (std::size_t i = 0; i < after.size(); ++i) {
     next.push_back({problem.decode(after.get_x()[i].data()), after.get_f()[i]});
+    next.back().losses.resize(objectives);
+  }
   return next;
 }
 
 std::vector<std::size_t> best(const std::vector<Losses>& losses, std::size_t count) {
-  const auto chosen = pagmo::select_best_N_mo(losses, count);
+  std::vector<Losses> seen;
+  for (const Losses& one : losses) seen.push_back(at_least_two(one));
+  const auto chosen = pagmo::select_best_N_mo(seen, count);
   return {chosen.begin(), chosen.end()};
 }
 

@@ -13,7 +13,7 @@ namespace llmscape::explore {
 
 // What is asked of the configurations of a sweep. All names are known (check_names).
 struct ParetoQuery {
-  std::vector<Objective> objectives;  // at least two
+  std::vector<Objective> objectives;  // at least one: then the frontier is the best, and what equals it
   std::optional<Expression> where;    // which are looked at
   std::optional<Expression> slo;      // which of them qualify
   std::optional<Expression> group;    // one frontier for each value of it

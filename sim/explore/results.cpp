@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <tuple>
 
 #include "base/files.hpp"
@@ -38,6 +39,14 @@ struct MetricCell {
   std::size_t column;  // of metrics::columns()
   double Estimate::* part;
 };
+
+// What stands behind the metrics.
+struct TextColumn {
+  std::string_view name;
+  std::string ResultRow::* of;
+};
+constexpr std::array<TextColumn, 2> kTexts = {
+    {{"energy_boundary", &ResultRow::energy_boundary}, {"currency", &ResultRow::currency}}};
 
 // Reads the rows of one results.csv.
 class Reader {
@@ -72,10 +81,11 @@ class Reader {
       return;
     }
     table_.axes.assign(names.begin() + kFirst.size(), after.begin());
-    if (names.back() == "energy_boundary") {
-      names.pop_back();
-      has_boundary_ = true;
-    }
+    for (auto text = kTexts.rbegin(); text != kTexts.rend(); ++text)
+      if (names.back() == text->name) {
+        names.pop_back();
+        texts_.insert(texts_.begin(), text->of);
+      }
     for (auto name = after.end(); name != names.end(); ++name)
       read_metric_name(row, cells_[static_cast<std::size_t>(name - names.begin())], *name);
     width_ = cells_.size();
@@ -123,7 +133,7 @@ class Reader {
     read_verdict(row, cells_[at++], result.verdict);
     result.metrics.resize(metrics::columns().size());
     for (const MetricCell& metric : metrics_) read_metric(row, cells_[at++], metric, result);
-    if (has_boundary_) result.energy_boundary = text_of(row, cells_[at++]);
+    for (std::string ResultRow::* text : texts_) result.*text = text_of(row, cells_[at++]);
     check_order(row);
   }
 
@@ -180,7 +190,7 @@ class Reader {
   std::vector<Span> cells_;
   std::vector<MetricCell> metrics_;  // in the order of the file
   std::size_t width_ = 0;
-  bool has_boundary_ = false;
+  std::vector<std::string ResultRow::*> texts_;  // columns behind the metrics
 };
 
 std::optional<ResultsTable> read_run(const fs::path& file, Diagnostics& diagnostics) {
@@ -205,6 +215,13 @@ std::optional<ResultsTable> read_run(const fs::path& file, Diagnostics& diagnost
 }
 
 }  // namespace
+
+std::string currency_of(const ResultsTable& table) {
+  std::set<std::string> all;
+  for (const ResultRow& row : table.rows)
+    if (!row.currency.empty()) all.insert(row.currency);
+  return all.empty() ? "currency" : fmt::format("{}", fmt::join(all, " or "));
+}
 
 std::optional<ResultsTable> read_results(const fs::path& path, Diagnostics& diagnostics) {
   fs::path file = path;

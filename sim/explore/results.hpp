@@ -28,12 +28,13 @@ struct ResultRow {
   std::vector<std::optional<Estimate>> metrics;  // one for each of metrics::columns()
   // What its joules include: of hardware::kEnergyBoundaryNames, several with '+'; empty: not known.
   std::string energy_boundary{};
+  std::string currency{};  // of its costs, as the scenario names it; empty where it has none
 };
 
 // The table in results.csv: columns `point`, `id`, one for each axis, `repeat`, `seed`, `verdict`, then those of
 // metrics::columns(), `<metric>.low` and `<metric>.high` behind a metric where the sweep asked for intervals, then
-// `energy_boundary`, which older tables lack. An empty cell is a metric that the run does not have. Rows are in the
-// order of the plan.
+// `energy_boundary` and `currency`, which older tables lack. An empty cell is a metric that the run does not have. Rows
+// are in the order of the plan.
 struct ResultsTable {
   std::filesystem::path folder;  // of results.csv and points/
   std::vector<std::string> axes;
@@ -43,6 +44,9 @@ struct ResultsTable {
 // Reads the folder of a sweep (or its results.csv), or of one run (run.json; no axes, one row). Nothing after
 // reporting.
 std::optional<ResultsTable> read_results(const std::filesystem::path& path, Diagnostics& diagnostics);
+
+// What amounts of money are in, in these rows: "USD", or "EUR or USD" where they differ; "currency" where none says.
+std::string currency_of(const ResultsTable& table);
 
 // Rows that differ in nothing but repeat and seed: the mean of each metric with its 95 % interval (Student's t over the
 // repeats), or the one row's own interval.

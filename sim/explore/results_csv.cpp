@@ -31,7 +31,7 @@ std::string csv_header(const std::vector<std::string>& axes, bool intervals) {
     line += ',' + column.name;
     if (intervals) line += fmt::format(",{0}.low,{0}.high", column.name);
   }
-  return line + ",energy_boundary\n";
+  return line + ",energy_boundary,currency\n";
 }
 
 std::string csv_row(const ResultRow& row, bool intervals) {
@@ -44,7 +44,7 @@ std::string csv_row(const ResultRow& row, bool intervals) {
     const bool known = metric && metric->low < metric->high;
     line += known ? fmt::format(",{},{}", metric->low, metric->high) : ",,";
   }
-  return line + ',' + csv_cell(row.energy_boundary) + '\n';
+  return line + ',' + csv_cell(row.energy_boundary) + ',' + csv_cell(row.currency) + '\n';
 }
 
 }  // namespace llmscape::explore

@@ -41,6 +41,8 @@ ResultRow row_of(const Json& run) {
     row.verdict = state->get<std::string>();
   if (const Json* boundary = find(run, "/energy/boundary"); boundary && boundary->is_string())
     row.energy_boundary = boundary->get<std::string>();
+  if (const Json* currency = find(run, "/cost/currency"); currency && currency->is_string())
+    row.currency = currency->get<std::string>();
   for (const metrics::Column& column : metrics::columns()) row.metrics.push_back(estimate(run, column));
   return row;
 }

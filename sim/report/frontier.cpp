@@ -9,11 +9,11 @@
 #include "base/table.hpp"
 #include "sim/report/scatter.hpp"
 #include "sim/report/units.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::report {
 namespace {
 
-using explore::Direction;
 using explore::Frontier;
 using explore::Objective;
 using explore::ParetoPoint;
@@ -38,7 +38,7 @@ std::string picture(const FrontierView& view, bool colour) {
   for (const Frontier& group : view.answer.groups) plot.groups.push_back(group.name);
   for (const ParetoPoint& point : view.answer.points)
     plot.points.push_back({point.values[1].value, point.values[0].value, point.group, point.on_frontier});
-  return scatter(plot, colour);
+  return scatter(plot, colour, view.width);
 }
 
 std::string note_of(const ParetoPoint& point, bool is_knee) {
@@ -48,8 +48,18 @@ std::string note_of(const ParetoPoint& point, bool is_knee) {
   return note;
 }
 
-// The points of a frontier, and behind them those that are near to it.
+// The points of a frontier, and behind them those that are near to it; of one objective the ten best.
 std::vector<std::size_t> listed(const FrontierView& view, std::size_t group) {
+  if (view.query.objectives.size() == 1) {
+    constexpr std::size_t kMost = 10;
+    std::vector<std::size_t> best;
+    for (std::size_t i = 0; i < view.answer.points.size(); ++i)
+      if (view.answer.points[i].group == group) best.push_back(i);
+    std::ranges::stable_sort(
+        best, {}, [&](std::size_t i) { return view.query.objectives[0].loss(view.answer.points[i].values[0].value); });
+    best.resize(std::min(kMost, best.size()));
+    return best;
+  }
   std::vector<std::size_t> points = view.answer.groups[group].points;
   for (std::size_t i = 0; i < view.answer.points.size(); ++i) {
     const ParetoPoint& point = view.answer.points[i];
@@ -58,11 +68,46 @@ std::vector<std::size_t> listed(const FrontierView& view, std::size_t group) {
   return points;
 }
 
-std::string points_table(const FrontierView& view) {
+// Beside a single objective: the metrics that the SLO limits, as what is best is often near to a limit.
+std::vector<const metrics::Column*> limited_metrics(const explore::ParetoQuery& query) {
+  std::vector<const metrics::Column*> limited;
+  if (!query.slo || query.objectives.size() > 1) return limited;
+  for (const Expression::Name& name : query.slo->names()) {
+    const metrics::Column* column = metrics::find_column(name.name);
+    const bool shown = std::ranges::find(limited, column) != limited.end() ||
+                       std::ranges::any_of(query.objectives, [&](const Objective& objective) {
+                         return metrics::find_column(objective.expression.text()) == column;
+                       });
+    if (column && !shown) limited.push_back(column);
+  }
+  return limited;
+}
+
+// What sets the configurations of the table apart: without the axis that the column of groups has, and those in which
+// all agree. Labels that were asked for stay as they are.
+FrontierView short_labels(FrontierView view) {
+  if (!view.label_axes.empty()) return view;
+  const auto group = view.query.group ? explore::find_axis(view.table.axes, view.query.group->text()) : std::nullopt;
+  for (std::size_t axis = 0; axis < view.table.axes.size(); ++axis) {
+    const auto value = [&](const ParetoPoint& point) {
+      return view.answer.configurations[point.configuration].values[axis];
+    };
+    const auto differs = [&](const ParetoPoint& point) { return value(point) != value(view.answer.points.front()); };
+    if (axis != group && std::ranges::any_of(view.answer.points, differs)) view.label_axes.push_back(axis);
+  }
+  return view;
+}
+
+std::string points_table(const FrontierView& asked) {
+  const FrontierView view = short_labels(asked);
   const bool grouped = view.answer.groups.size() > 1, invalid = view.query.include_invalid;
-  std::vector<std::string> header = {"point", "configuration"};
+  const bool one_axis = view.label_axes.size() == 1;  // then labels are its values
+  std::vector<std::string> header = {
+      "point", one_axis ? explore::short_names(view.table.axes)[view.label_axes.front()] : "configuration"};
   if (grouped) header.insert(header.begin(), "group");
   for (const Objective& objective : view.query.objectives) header.push_back(heading(objective));
+  const auto limited = limited_metrics(view.query);
+  for (const metrics::Column* column : limited) header.push_back(metrics::short_name(*column));
   if (invalid) header.emplace_back("verdict");
   header.emplace_back("");
   Table table(header);
@@ -80,15 +125,20 @@ std::string points_table(const FrontierView& view) {
       cells.push_back(label_of(view, point.configuration));
       for (std::size_t k = 0; k < point.values.size(); ++k)
         cells.push_back(in_unit(point.values[k].value, view.query.objectives[k].unit));
+      for (const metrics::Column* column : limited) {
+        const auto& value = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
+        cells.push_back(value ? in_unit(value->value, column->metric->unit) : "-");
+      }
       if (invalid) cells.push_back(configuration.verdict);
       cells.push_back(note_of(point, frontier.knee == points[i]));
       table.row(std::move(cells));
     }
     if (points.size() > most)
       left += fmt::format("{}{} more{}", left.empty() ? "... " : ", ", points.size() - most,
-                          grouped ? " of " + shortened(frontier.name) : "");
+                          grouped ? " of " + frontier.name : "");
   }
-  return table.text(kPageColumns) + (left.empty() ? "" : wrapped(left, kPageColumns) + ": --format csv has all\n");
+  return table.text(static_cast<int>(view.width)) +
+         (left.empty() ? "" : wrapped(left, view.width) + ": --format csv has all\n");
 }
 
 std::string legend(const FrontierView& view) {
@@ -115,9 +165,9 @@ std::string hypervolumes(const FrontierView& view) {
     reference += gap + in_unit(view.answer.reference[k], unit);
     best += gap + in_unit(view.answer.best[k], unit);
   }
-  return table.text(kPageColumns) +
+  return table.text(static_cast<int>(view.width)) +
          wrapped(fmt::format("Hypervolume: of the box from ({}) to the best values of all, ({}).", reference, best),
-                 kPageColumns) +
+                 view.width) +
          '\n';
 }
 
@@ -135,7 +185,7 @@ std::string left_out(const FrontierView& view) {
   return wrapped(
              fmt::format("Left out of {} configurations: {}.",
                          grouped(static_cast<std::int64_t>(view.answer.configurations.size())), fmt::join(parts, ", ")),
-             kPageColumns) +
+             view.width) +
          '\n';
 }
 
@@ -156,9 +206,9 @@ std::string frontier_text(const FrontierView& view, bool colour) {
   if (view.answer.points.empty()) return "No configuration qualifies.\n" + left_out(view);
   std::string sentences, line;
   for (std::istringstream lines(winner(view)); std::getline(lines, line);)
-    sentences += wrapped(line, kPageColumns) + ".\n";
-  if (const std::string notice = mixture_notice(view); !notice.empty())
-    sentences += wrapped(notice, kPageColumns) + '\n';
+    sentences += wrapped(line, view.width) + ".\n";
+  if (const std::string notice = mixture_notice(view); !notice.empty()) sentences += wrapped(notice, view.width) + '\n';
+  if (view.query.objectives.size() == 1) return sentences + '\n' + points_table(view) + legend(view) + left_out(view);
   return sentences + '\n' + picture(view, colour) + '\n' + points_table(view) + legend(view) + '\n' +
          hypervolumes(view) + left_out(view);
 }
@@ -185,7 +235,7 @@ std::string dominators_text(const FrontierView& view, std::size_t configuration)
     table.row(std::move(cells));
   }
   return fmt::format("{} dominate{} {}:\n", found->size(), found->size() == 1 ? "s" : "", label) +
-         table.text(kPageColumns);
+         table.text(static_cast<int>(view.width));
 }
 
 }  // namespace llmscape::report

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/explore/pareto.hpp"
+#include "sim/report/units.hpp"
 
 namespace llmscape::report {
 
@@ -14,6 +15,7 @@ struct FrontierView {
   const explore::ParetoQuery& query;
   const explore::ParetoAnswer& answer;
   std::vector<std::size_t> label_axes{};  // of the table; empty: all
+  std::size_t width = kPageColumns;       // of texts for terminals
 };
 
 // "edge=4 rate=8 /s", or the value alone where labels name one axis.
@@ -23,14 +25,15 @@ std::string label_of(const FrontierView& view, std::size_t configuration);
 // where there is none; against the best of another group. With two objectives both are read off their frontiers where
 // the second is equal: at the limit that the SLO sets to it, or at the winner; with more, against the best point that
 // is no worse in the others. Workloads, models and policies that differ are not compared: each of theirs has a sentence
-// of its own, on a line that begins with it; so have joules that include unlike things. Of joules that follow from
-// assumed figures the share is told. Empty without points.
+// of its own, on a line that begins with it; so have joules that include unlike things. With one objective it is the
+// best of all. Of joules that follow from assumed figures the share is told. Empty without points.
 std::string winner(const FrontierView& view);
 
 // What the picture and the tables mix that winner() does not compare, and how to look at one part; empty where nothing.
 std::string mixture_notice(const FrontierView& view);
 
-// For terminals: the sentence, the scatter of the first two objectives, the points of the frontiers, what was left out.
+// For terminals: the sentence, the scatter of the first two objectives, the points of the frontiers, what was left out;
+// of one objective the sentence and the ten best.
 std::string frontier_text(const FrontierView& view, bool colour);
 // The configurations that dominate one (by its place in the answer), for terminals.
 std::string dominators_text(const FrontierView& view, std::size_t configuration);

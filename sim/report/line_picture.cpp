@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/report/svg.hpp"
+
 namespace llmscape::report {
 namespace {
 
@@ -57,12 +59,6 @@ class PictureScale {
   double from_, to_, low_ = 0, high_ = 1;
 };
 
-std::string short_text(double value) {
-  if (value >= 1e6) return fmt::format("{:.4g} M", value / 1e6);
-  if (value >= 1e4) return fmt::format("{:.4g} k", value / 1e3);
-  return fmt::format("{:.4g}", value);
-}
-
 std::string path_of(const PictureLine& line, const PictureScale& x, const PictureScale& y) {
   std::string out;
   double before = 0;
@@ -91,12 +87,12 @@ std::string frame_of(const LinePicture& picture, const PictureScale& x, const Pi
     out += fmt::format(
         "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text class=\"tick\" x=\"{0:.1f}\" y=\"{3}\" "
         "text-anchor=\"middle\">{4}</text>\n",
-        x(at), kPlotTop, kPlotBottom, kPlotBottom + 16, short_text(at));
+        x(at), kPlotTop, kPlotBottom, kPlotBottom + 16, engineering(at, ""));
   for (const double at : y.ticks())
     out += fmt::format(
         "<path class=\"grid\" d=\"M{0} {1:.1f}H{2}\"/><text class=\"tick\" x=\"{3}\" y=\"{4:.1f}\" "
         "text-anchor=\"end\">{5}</text>\n",
-        kPlotLeft, y(at), kPlotRight, kPlotLeft - 6, y(at) + 4, short_text(at));
+        kPlotLeft, y(at), kPlotRight, kPlotLeft - 6, y(at) + 4, engineering(at, ""));
   out += fmt::format("<text class=\"tick\" x=\"{}\" y=\"14\">{}</text>\n", 6, escaped(picture.y));
   out += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
                      (kPlotLeft + kPlotRight) / 2, kPictureHeight - 8, escaped(picture.x));
@@ -104,18 +100,6 @@ std::string frame_of(const LinePicture& picture, const PictureScale& x, const Pi
 }
 
 }  // namespace
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
 
 std::string svg_of(const LinePicture& picture) {
   std::vector<double> across = picture.band.x, along = picture.band.high;

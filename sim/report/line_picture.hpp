@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace llmscape::report {
@@ -27,8 +26,5 @@ struct LinePicture {
 
 // The picture as SVG within a page whose style gives the classes `grid`, `tick`, `axis`, `band` and `line a` colours.
 std::string svg_of(const LinePicture& picture);
-
-// Text in HTML and SVG.
-std::string escaped(std::string_view text);
 
 }  // namespace llmscape::report

@@ -33,6 +33,7 @@ std::string with_values(const std::vector<Slice>& slices, std::size_t key) {
 }  // namespace
 
 std::string mixture_notice(const FrontierView& view) {
+  if (view.query.objectives.size() == 1) return "";
   explore::ResultsTable drawn{view.table.folder, view.table.axes, {}};
   for (const explore::ParetoPoint& point : view.answer.points)
     for (const std::size_t row : view.answer.configurations[point.configuration].rows)

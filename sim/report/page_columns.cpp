@@ -57,11 +57,12 @@ PageColumns::PageColumns(const explore::ResultsTable& table)
     axes_.back().update(axis_json(configurations_, i));
   }
   std::vector<std::optional<Estimate>> values(configurations_.size());
+  const std::string money = explore::currency_of(table);
   for (std::size_t i = 0; i < metrics::columns().size(); ++i) {
     const metrics::Column& column = metrics::columns()[i];
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = configurations_[k].metrics[i];
-    add_metric(column.name, column.metric->unit, name_of(column.metric->better), column.metric->text,
-               explore::counts_joules(column), values);
+    add_metric(column.name, column.metric->unit == "currency" ? std::string_view(money) : column.metric->unit,
+               name_of(column.metric->better), column.metric->text, explore::counts_joules(column), values);
   }
 }
 

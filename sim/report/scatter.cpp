@@ -13,7 +13,7 @@
 namespace llmscape::report {
 namespace {
 
-constexpr std::size_t kColumns = 100, kLines = 24;
+constexpr std::size_t kLines = 24;
 constexpr double kLogRange = 30;  // beyond this factor most points would crowd at one end
 
 // Where the values of an axis lie, from 0 at its low end to 1.
@@ -87,19 +87,20 @@ std::string painted(const std::string& glyph, std::size_t group, bool bold, bool
 }
 
 // The names of the groups behind their letters, in lines.
-std::vector<std::string> legend(const std::vector<std::string>& groups, std::size_t indent, bool colour) {
+std::vector<std::string> legend(const std::vector<std::string>& groups, std::size_t indent, std::size_t width,
+                                bool colour) {
   std::vector<std::string> lines;
   if (groups.size() == 1) return {std::string(indent, ' ') + "● on the frontier   · not"};
-  std::size_t used = kColumns;
+  std::size_t used = width;
   for (std::size_t group = 0; group < groups.size(); ++group) {
     const std::string letter = glyph_of({0, 0, group, true}, false), name = shortened(groups[group]);
-    const std::size_t width = name.size() + 5;
-    if (used + width > kColumns) {
+    const std::size_t needed = name.size() + 5;
+    if (used + needed > width) {
       lines.emplace_back(indent, ' ');
       used = indent;
     }
     lines.back() += painted(letter, group, true, colour) + ' ' + name + "   ";
-    used += width;
+    used += needed;
   }
   for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);
   constexpr std::size_t kMostLines = 4;
@@ -175,15 +176,15 @@ std::string in_unit(double value, std::string_view unit) {
   return amount(value);
 }
 
-std::string scatter(const Scatter& plot, bool colour) {
+std::string scatter(const Scatter& plot, bool colour, std::size_t width) {
   if (plot.points.empty()) return "";
   const Scale x = scale_of(plot.points, &ScatterPoint::x), y = scale_of(plot.points, &ScatterPoint::y);
   const std::vector<double> ticks = y.ticks();
   const std::vector<std::string> texts = tick_texts(ticks, plot.y.unit);
   std::size_t indent = 0;
   for (const std::string& text : texts) indent = std::max(indent, text.size());
-  const std::size_t columns = kColumns - indent - 2;  // for " |"
-  const std::vector<std::string> names = legend(plot.groups, indent + 2, colour);
+  const std::size_t columns = width - indent - 2;  // for " |"
+  const std::vector<std::string> names = legend(plot.groups, indent + 2, width, colour);
   const std::size_t lines = kLines - 4 - names.size();  // for the title, the axis, its ticks and its title
 
   std::vector<std::string> margin(lines, std::string(indent, ' '));

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/report/units.hpp"
+
 namespace llmscape::report {
 
 // A number as tables have it, by its unit: "45.2 ms", "97.8 %", "1,234".
@@ -27,9 +29,10 @@ struct Scatter {
   std::vector<ScatterPoint> points;
 };
 
-// Points on a plane of characters, at most 100 columns wide and 24 lines high with axes and legend. Each group has a
+// Points on a plane of characters, `width` columns wide (at least 40) and at most 24 lines high with axes and
+// legend. Each group has a
 // letter: large for points that stand out, small for others; a single group has dots. An axis that covers more than a
 // factor of 30 is logarithmic, and says so. Empty without points.
-std::string scatter(const Scatter& plot, bool colour);
+std::string scatter(const Scatter& plot, bool colour, std::size_t width = kPageColumns);
 
 }  // namespace llmscape::report

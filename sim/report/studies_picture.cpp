@@ -7,15 +7,14 @@
 #include <cmath>
 #include <string_view>
 
-#include "sim/report/line_picture.hpp"
 #include "sim/report/studies_table.hpp"
+#include "sim/report/svg.hpp"
 
 namespace llmscape::report {
 namespace {
 
 constexpr double kWidth = 640, kLeft = 130, kRight = 540, kTop = 74, kRow = 24;
 constexpr double kEdge = 2;  // factor at either end of the axis
-constexpr std::string_view kHolds = "#0072b2", kFails = "#d55e00", kInk = "#565e69", kGrid = "#e2e5e9";
 
 double place(double ratio) {
   const double clamped = std::clamp(ratio, 1 / kEdge, kEdge);
@@ -23,13 +22,12 @@ double place(double ratio) {
 }
 
 std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\" font-size=\"12\">{}</text>\n", x,
-                     y, anchor, kInk, escaped(text));
+  return svg_text(x, y, anchor, "tick", text);
 }
 
 std::string dot(double x, double y, bool holds) {
-  return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\" fill=\"{}\" fill-opacity=\"0.65\"/>\n", x, y,
-                     holds ? kHolds : kFails);
+  return fmt::format("<circle class=\"mark {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\" fill-opacity=\"0.65\"/>\n",
+                     holds ? "s0" : "s1", x, y);
 }
 
 std::string row(const studies::StudyOutcome& outcome, double y) {
@@ -56,15 +54,12 @@ std::optional<double> ratio_to_published(const studies::Claim& claim, const stud
 
 std::string studies_picture(const std::vector<studies::StudyOutcome>& outcomes) {
   const double bottom = kTop + kRow * static_cast<double>(outcomes.size());
-  std::string inside = fmt::format(
-      "<text x=\"14\" y=\"22\" fill=\"#1a1d21\" font-size=\"14\" font-weight=\"600\">Simulated over published, all "
-      "published claims</text>\n{}{}{}{}{}",
-      dot(20, 42, true), text_at(30, 46, "start", "holds"), dot(90, 42, false),
-      text_at(100, 46, "start", "misses or ties; beyond a factor of two at the edge"),
-      text_at(kRight + 12, kTop - 12, "start", "held"));
+  std::string inside = dot(20, 42, true) + text_at(30, 46, "start", "holds") + dot(90, 42, false) +
+                       text_at(100, 46, "start", "misses or ties; beyond a factor of two at the edge") +
+                       text_at(kRight + 12, kTop - 12, "start", "held");
   for (const double tick : {0.5, 0.7, 0.8, 0.9, 1., 1.1, 1.25, 1.5, 2.}) {
-    inside += fmt::format("<path d=\"M{:.1f} {:.1f}V{:.1f}\" stroke=\"{}\"/>\n", place(tick), kTop, bottom,
-                          tick == 1 ? "#8a929c" : kGrid);
+    inside += fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}V{:.1f}\"/>\n", tick == 1 ? "zero" : "grid",
+                          place(tick), kTop, bottom);
     inside += text_at(place(tick), bottom + 18, "middle", fmt::format("{:g}", tick));
   }
   double y = kTop + kRow / 2;
@@ -72,11 +67,7 @@ std::string studies_picture(const std::vector<studies::StudyOutcome>& outcomes) 
     inside += row(outcome, y);
     y += kRow;
   }
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"Simulated over "
-      "published, all published claims\" font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif\">\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n{2}</svg>\n",
-      kWidth, bottom + 30, inside);
+  return svg_document(kWidth, bottom + 30, "Simulated over published, all published claims", inside);
 }
 
 }  // namespace llmscape::report

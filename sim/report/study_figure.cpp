@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <string_view>
 
-#include "sim/report/line_picture.hpp"
+#include "sim/report/svg.hpp"
 
 namespace llmscape::report {
 namespace {
@@ -20,17 +21,6 @@ constexpr double kWidth = 640, kHeight = 330;
 constexpr double kLeft = 62, kRight = 626, kTop = 84, kBottom = 280;  // of the plot
 constexpr double kWideAxis = 30;  // labels that span more than this factor are spread in the log
 
-// Of the report's page, light: --c0 and on; published values are --faint.
-constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                      "#e69f00", "#56b4e9", "#a89d00"};
-constexpr std::string_view kPublished = "#8a929c";
-
-std::string text_at(double x, double y, std::string_view anchor, std::string_view style, std::string_view text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" {}>{}</text>\n", x, y, anchor, style,
-                     escaped(text));
-}
-constexpr std::string_view kTick = R"(fill="#565e69" font-size="12")";
-
 struct Scale {
   double low, high, from, to;
   bool log = false;
@@ -39,14 +29,6 @@ struct Scale {
     return from + (in(value)-in(low)) / (in(high)-in(low)) * (to - from);
   }
 };
-
-// "40 k": a tick has few columns.
-std::string short_number(double value) {
-  const double size = std::fabs(value);
-  if (size >= 1e6 && size < 1e9) return fmt::format("{:.4g} M", value / 1e6);
-  if (size >= 1e4 && size < 1e6) return fmt::format("{:.4g} k", value / 1e3);
-  return fmt::format("{:.4g}", value);
-}
 
 // Steps of 1, 2 or 5 times a power of ten, about five of them.
 double tick_step(double span) {
@@ -75,22 +57,29 @@ bool is_published(const DrawnSeries& series) {
   return series.name.starts_with("published") || series.name.ends_with(kOfPublished);
 }
 
-std::string_view colour(const DrawnFigure& figure, std::size_t i) {
+// The class of its colour; that of published values is the one of what they are compared with.
+std::string colour(const DrawnFigure& figure, std::size_t i) {
   const std::string& name = figure.series[i].name;
   if (name.ends_with(kOfPublished)) {
     const std::string simulated = name.substr(0, name.size() - kOfPublished.size()) + ", simulated";
     for (std::size_t other = 0; other < figure.series.size(); ++other)
       if (figure.series[other].name == simulated) return colour(figure, other);
   }
-  if (is_published(figure.series[i])) return kPublished;
+  if (is_published(figure.series[i])) return "published";
+  constexpr std::size_t kColours = 7;
   std::size_t place = 0;
   for (std::size_t before = 0; before < i; ++before)
     if (!is_published(figure.series[before])) ++place;
-  return kColours[place % kColours.size()];
+  return fmt::format("s{}", place % kColours);
 }
 
-constexpr double kCharacter = 6.6;  // width of one in a tick or the legend
 constexpr double kLegendRow = 18;
+
+// Lines have their names at their ends, where these are few.
+bool names_at_ends(const DrawnFigure& figure) {
+  constexpr std::size_t kFew = 4;
+  return !figure.places.empty() && figure.series.size() <= kFew;
+}
 
 struct Legend {
   std::string text;
@@ -99,39 +88,54 @@ struct Legend {
 
 Legend legend(const DrawnFigure& figure) {
   Legend out;
+  if (names_at_ends(figure)) {
+    out.below = -kLegendRow;
+    return out;
+  }
   double x = 14;
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     const std::string& name = figure.series[i].name;
-    const double width = 16 + kCharacter * static_cast<double>(name.size());
+    const double width = 16 + text_width_of(name);
     if (x > 14 && x + width > kRight) {
       x = 14;
       out.below += kLegendRow;
     }
-    out.text += !figure.places.empty() && is_published(figure.series[i])
-                    ? fmt::format(
-                          "<path d=\"M{:.1f} {:.1f}h11\" stroke=\"{}\" stroke-width=\"3\" "
-                          "stroke-dasharray=\"4 3\"/>\n",
-                          x, 41.5 + out.below, colour(figure, i))
-                    : fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"11\" height=\"11\" rx=\"2\" fill=\"{}\"/>\n",
-                                  x, 36 + out.below, colour(figure, i));
-    out.text += text_at(x + 16, 46 + out.below, "start", kTick, name);
+    out.text +=
+        figure.places.empty()
+            ? fmt::format("<rect class=\"mark {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"11\" height=\"11\" rx=\"2\"/>\n",
+                          colour(figure, i), x, 36 + out.below)
+            : fmt::format("<path class=\"line {}{}\" d=\"M{:.1f} {:.1f}h13\"/>\n", colour(figure, i),
+                          is_published(figure.series[i]) ? " broken" : "", x - 1, 41.5 + out.below);
+    out.text += svg_text(x + 16, 46 + out.below, "start", "tick", name);
     x += width + 18;
   }
   return out;
 }
 
-std::string frame(const DrawnFigure& figure, const Scale& y) {
+std::string frame(const DrawnFigure& figure, const Scale& y, double right) {
   std::string out;
   const double step = tick_step(y.high - y.low);
-  for (double tick = y.low; tick <= y.high + step / 2; tick += step) {
-    const double value = std::fabs(tick) < step / 1e6 ? 0 : tick;
-    out += fmt::format("<path d=\"M{:.1f} {:.1f}H{:.1f}\" stroke=\"{}\"/>\n", kLeft, y(value), kRight,
-                       value == 0 ? "#8a929c" : "#e2e5e9");
-    out += text_at(kLeft - 8, y(value) + 4, "end", kTick, short_number(value));
+  for (std::int64_t tick = std::llround(y.low / step); tick <= std::llround(y.high / step); ++tick) {
+    const double value = static_cast<double>(tick) * step;
+    out += fmt::format("<path class=\"{}\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", value == 0 ? "zero" : "grid", kLeft,
+                       y(value), right);
+    out += svg_text(kLeft - 8, y(value) + 4, "end", "tick", engineering(value, figure.y));
   }
-  out += text_at(14, 66, "start", kTick, figure.y);
-  if (!figure.x.empty()) out += text_at((kLeft + kRight) / 2, kHeight - 8, "middle", kTick, figure.x);
+  if (!says_unit(figure.y)) out += svg_text(14, 66, "start", "tick", figure.y);
+  if (!figure.x.empty() && !says_unit(figure.x))
+    out += svg_text((kLeft + right) / 2, kHeight - 8, "middle", "tick", figure.x);
   return out;
+}
+
+// A label below its bars, in two lines where one is too long.
+std::string bar_label(double middle, double room, std::string_view text) {
+  const double y = kBottom + 18;
+  std::size_t split = text.npos;
+  for (std::size_t at = text.find(' '); at != text.npos && text_width_of(text) > room; at = text.find(' ', at + 1))
+    if (split == text.npos || std::max(at, text.size() - at) < std::max(split, text.size() - split)) split = at;
+  if (split == text.npos) return svg_text(middle, y, "middle", "tick", text);
+  return svg_text(middle, y, "middle", "tick", text.substr(0, split)) +
+         svg_text(middle, y + 14, "middle", "tick", text.substr(split + 1));
 }
 
 std::string bars(const DrawnFigure& figure, const Scale& y) {
@@ -140,68 +144,100 @@ std::string bars(const DrawnFigure& figure, const Scale& y) {
   const double width = std::min(46., 0.78 * group / static_cast<double>(figure.series.size()));
   for (std::size_t label = 0; label < figure.labels.size(); ++label) {
     const double middle = kLeft + (static_cast<double>(label) + 0.5) * group;
-    out += text_at(middle, kBottom + 18, "middle", kTick, figure.labels[label]);
+    out += bar_label(middle, group - 4, figure.labels[label]);
     for (std::size_t i = 0; i < figure.series.size(); ++i) {
       const auto value = figure.series[i].values[label];
       if (!value) continue;
       const double x = middle + (static_cast<double>(i) - static_cast<double>(figure.series.size()) / 2) * width;
       const double top = y(std::max(0., *value)), bottom = y(std::min(0., *value));
-      out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", x + 1,
-                         top, width - 2, bottom - top, colour(figure, i));
-      if (width >= 26)
-        out += text_at(x + width / 2, *value < 0 ? bottom + 12 : top - 4, "middle",
-                       R"(fill="#565e69" font-size="10.5")", fmt::format("{:.3g}", *value));
+      out += fmt::format("<rect class=\"mark {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
+                         colour(figure, i), x + 1, top, width - 2, bottom - top);
+      const std::string text = engineering(*value, figure.y, 3);
+      if (width >= 0.85 * text_width_of(text))
+        out += svg_text(x + width / 2, *value < 0 ? bottom + 12 : top - 4, "middle", "figure", text);
     }
   }
   return out;
 }
 
-std::string lines(const DrawnFigure& figure, const Scale& y) {
+// What the names of lines need on the right.
+double room_for_names(const DrawnFigure& figure) {
+  double room = 0;
+  for (const DrawnSeries& series : figure.series)
+    if (names_at_ends(figure)) room = std::max(room, text_width_of(series.name) + 10);
+  return room;
+}
+
+// The names at the ends of their lines, from above to below with room for each.
+std::string names(const DrawnFigure& figure, const Scale& x, const Scale& y, const std::vector<std::size_t>& order) {
+  struct Name {
+    std::size_t series;
+    double x, y;
+  };
+  std::vector<Name> all;
+  for (std::size_t i = 0; i < figure.series.size(); ++i)
+    for (auto place = order.rbegin(); place != order.rend(); ++place)
+      if (const auto value = figure.series[i].values[*place]) {
+        all.push_back({i, x(figure.places[*place]), y(*value)});
+        break;
+      }
+  std::ranges::stable_sort(all, {}, &Name::y);
+  constexpr double kLine = 15;
+  for (std::size_t i = 1; i < all.size(); ++i) all[i].y = std::max(all[i].y, all[i - 1].y + kLine);
+  const double beyond = all.empty() ? 0 : std::max(0., all.back().y - kBottom);
+  std::string out;
+  for (const Name& name : all)
+    out += svg_text(name.x + 9, name.y - beyond + 4, "start", "name", figure.series[name.series].name);
+  return out;
+}
+
+std::string lines(const DrawnFigure& figure, const Scale& y, double right) {
   const auto [least, most] = std::ranges::minmax(figure.places);
   const bool log = least > 0 && most / least > kWideAxis;
   const double margin = most > least ? 0.03 * (most - least) : 1;
-  const Scale x = log ? Scale{least / 1.08, most * 1.08, kLeft, kRight, true}
-                      : Scale{least - margin, most + margin, kLeft, kRight, false};
+  const Scale x = log ? Scale{least / 1.08, most * 1.08, kLeft, right, true}
+                      : Scale{least - margin, most + margin, kLeft, right, false};
+  std::vector<std::size_t> order(figure.places.size());  // from left to right
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t place) { return figure.places[place]; });
   std::string out;
   double free = 0;  // where the label before ends; one that would run into it is left out
-  for (std::size_t i = 0; i < figure.places.size(); ++i) {
-    const double half = kCharacter / 2 * static_cast<double>(figure.labels[i].size()) + 3;
-    if (x(figure.places[i]) - half < free) continue;
-    free = x(figure.places[i]) + half;
-    out += text_at(x(figure.places[i]), kBottom + 18, "middle", kTick, figure.labels[i]);
+  for (const std::size_t place : order) {
+    const std::string text = engineering(figure.places[place], figure.x, 3);
+    const double half = text_width_of(text) / 2 + 3, at = std::min(x(figure.places[place]), kWidth - half);
+    if (at - half < free) continue;
+    free = at + half;
+    out += svg_text(at, kBottom + 18, "middle", "tick", text);
   }
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     std::string path, marks;
     bool pen = false;
-    for (std::size_t label = 0; label < figure.places.size(); ++label) {
-      const auto value = figure.series[i].values[label];
+    for (const std::size_t place : order) {
+      const auto value = figure.series[i].values[place];
       if (value) {
-        path += fmt::format("{}{:.1f} {:.1f}", pen ? "L" : "M", x(figure.places[label]), y(*value));
-        marks += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>\n", x(figure.places[label]),
-                             y(*value), colour(figure, i));
+        path += fmt::format("{}{:.1f} {:.1f}", pen ? "L" : "M", x(figure.places[place]), y(*value));
+        marks += fmt::format("<circle class=\"mark {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\"/>\n", colour(figure, i),
+                             x(figure.places[place]), y(*value));
       }
       pen = value.has_value();
     }
-    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\" stroke-linejoin=\"round\"{}/>\n",
-                       path, colour(figure, i), is_published(figure.series[i]) ? " stroke-dasharray=\"5 4\"" : "") +
+    out += fmt::format("<path class=\"line {}{}\" d=\"{}\"/>\n", colour(figure, i),
+                       is_published(figure.series[i]) ? " broken" : "", path) +
            marks;
   }
-  return out;
+  return names_at_ends(figure) ? out + names(figure, x, y, order) : out;
 }
 
 }  // namespace
 
 std::string study_figure(const DrawnFigure& figure) {
   const Scale y = value_scale(figure);
-  const Legend names = legend(figure);
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}\" "
-      "font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif\">\n"
-      "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n{3}{4}<g transform=\"translate(0 "
-      "{5})\">\n{6}{7}</g>\n</svg>\n",
-      kWidth, kHeight + names.below, escaped(figure.title),
-      text_at(14, 22, "start", R"(fill="#1a1d21" font-size="14" font-weight="600")", figure.title), names.text,
-      names.below, frame(figure, y), figure.places.empty() ? bars(figure, y) : lines(figure, y));
+  const Legend series = legend(figure);
+  const double right = kRight - room_for_names(figure);
+  return svg_document(
+      kWidth, kHeight + series.below, figure.title,
+      series.text + fmt::format("<g transform=\"translate(0 {})\">\n{}{}</g>\n", series.below, frame(figure, y, right),
+                                figure.places.empty() ? bars(figure, y) : lines(figure, y, right)));
 }
 
 }  // namespace llmscape::report

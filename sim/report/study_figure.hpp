@@ -6,8 +6,8 @@
 
 namespace llmscape::report {
 
-// The picture of a study as SVG, in the colours of the report's page: lines where all labels are numbers (on a log
-// axis where they span more than a factor of 30), else groups of bars. A series called "published" is grey.
+// The picture of a study as SVG: lines where all labels are numbers (on a log axis where they span more than a factor
+// of 30), named at their ends where they are few, else groups of bars. A series called "published" is grey.
 std::string study_figure(const studies::DrawnFigure& figure);
 
 }  // namespace llmscape::report

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "sim/report/line_picture.hpp"
+#include "sim/report/svg.hpp"
 
 namespace llmscape::report {
 namespace {

@@ -228,7 +228,9 @@ std::string sentence(const FrontierView& asked) {
     return fmt::format("{} reaches {} {}", label_of(view, winner.configuration), values(view, winner, 1),
                        against(view, winner, {}));
   return fmt::format("{} is {}: {}{}", label_of(view, winner.configuration),
-                     view.answer.knee ? "where the frontier bends" : "the best in the first objective",
+                     view.query.objectives.size() == 1 ? "the best"
+                     : view.answer.knee                ? "where the frontier bends"
+                                                       : "the best in the first objective",
                      values(view, winner, 0), assumed(view, winner));
 }
 
@@ -238,6 +240,7 @@ std::string winner(const FrontierView& view) {
   constexpr std::size_t kMost = 8;  // sentences
   const auto group = view.query.group ? explore::find_axis(view.table.axes, view.query.group->text()) : std::nullopt;
   if (view.answer.points.empty()) return "";
+  if (view.query.objectives.size() == 1) return sentence(view);  // the best of all that was asked for
   const ResultsTable looked_at = view.query.where ? rows_where(view.table, *view.query.where) : view.table;
   const std::vector<explore::Slice> slices = comparable_slices(looked_at, group, joules_count(view));
   if (slices.size() == 1) return sentence(view);

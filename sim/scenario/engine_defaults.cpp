@@ -255,6 +255,9 @@ const Fields<EngineChoice>& engine_fields() {
     f.add("name", &EngineChoice::name, "which; absent: the one whose batcher is used").one_of(engine_names());
     f.add("version", &EngineChoice::version,
           "its version, as a text of numbers (\"0.13\"); absent: the newest whose defaults are known");
+    f.add("kernels", &EngineChoice::kernels,
+          "which of the devices' kernel sets it runs, where back ends were chosen that are not its defaults "
+          "(vllm_marlin: VLLM_MXFP4_USE_MARLIN); absent: its own");
     using models::KvCacheForm, models::AttentionForm, models::LogitRows;
     f.add_enum(
         "kv_cache", &EngineChoice::kv_cache,

@@ -16,6 +16,7 @@ namespace llmscape::scenario {
 struct EngineChoice {
   std::string name = "vllm";
   std::string version;  // compared component by component: "0.9" < "0.13"; empty: the newest that the table knows
+  std::string kernels;  // whose, of the sets that devices know; empty: its own
   models::KvCacheForm kv_cache = models::KvCacheForm::paged;
   models::AttentionForm attention = models::AttentionForm::flash;
   models::LogitRows logits = models::LogitRows::last;
@@ -26,6 +27,8 @@ struct EngineChoice {
   // Of the host, beside what the device's entry says of it (engine::EngineHost).
   Seconds per_step, per_sequence;
 
+  // The kernel set that devices are asked for.
+  [[nodiscard]] const std::string& kernel_set() const { return kernels.empty() ? name : kernels; }
   [[nodiscard]] serving::StreamInterval stream() const {
     return {stream_interval, first_report == FirstReport::at_once};
   }

@@ -16,7 +16,7 @@ engine::Settings settings_of(const EngineConfig& engine) {
   settings.graphs.max_captured =
       engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
   settings.device.coverage.law = engine.expert_coverage;
-  settings.device.engine = engine.engine.name;
+  settings.device.engine = engine.engine.kernel_set();
   settings.device.execution = execution_of(engine);
   settings.host = {engine.engine.per_step, engine.engine.per_sequence};
   if (engine.lora) settings.device.adapter = {engine.lora->rank, engine.lora->targets};

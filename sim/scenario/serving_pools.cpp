@@ -85,6 +85,10 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
     diagnostics.error(where, "a replica takes " + std::to_string(engine.devices_of_ranks()) +
                                  " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
                                  std::to_string(device.count));
+  if (const std::string& set = engine.engine.kernels;
+      !set.empty() && device.kernels() != set && !device.with_kernels_of(set))
+    diagnostics.error(where_of(root, {"serving", "engine"}),
+                      fmt::format("'{}' knows no kernel set '{}'", device.name, set), "leave 'kernels' out");
   const models::ModelSpec& model = scenario.model_on(engine, device);
   std::vector<std::string> problems = device.problems(model, plan);
   if (problems.empty()) problems = engine::kv_problems(device, model);

@@ -131,7 +131,9 @@ DrawnFigure draw(const Figure& figure, const Values& values, Problems& problems)
   for (const FigureItem& label : figure.labels) {
     if (label.expression) {
       for (const auto& place : numbers(values, label, problems))
-        drawn.labels.push_back(place ? fmt::format("{:.4g}", *place) : "?");
+        drawn.labels.push_back(!place                         ? "?"
+                               : *place == std::round(*place) ? fmt::format("{:.0f}", *place)
+                                                              : fmt::format("{:.4g}", *place));
     } else {
       drawn.labels.push_back(label.text);
     }

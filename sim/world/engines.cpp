@@ -95,7 +95,7 @@ void Engines::add_group(const scenario::PoolConfig& config, std::size_t group) {
   const scenario::ReplicaSize size = scenario::replica_size(scenario_, config, device);
   if (!size.warning.empty()) warnings_.push_back(size.warning);
   const std::int64_t devices = config.plan().devices();
-  auto variant = device.with_kernels_of(config.engine.name);
+  auto variant = device.with_kernels_of(config.engine.kernel_set());
   first_of_group_ = nullptr;
   const hardware::Device& priced = variant ? *variants_.emplace_back(std::move(variant)) : device;
   for (std::int64_t first = 0; first + devices <= device.count; first += devices) {

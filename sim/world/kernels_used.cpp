@@ -12,7 +12,7 @@ std::string kernels_used(const scenario::Scenario& scenario) {
   for (const scenario::PoolConfig& pool : scenario.pools)
     for (const std::string& group : pool.devices) {
       const hardware::Device& device = *scenario.config.hardware.devices[scenario.group_of(group)];
-      const std::string& engine = pool.engine.name;
+      const std::string& engine = pool.engine.kernel_set();
       if (device.kernels().empty()) continue;
       const bool own = device.kernels() == engine || device.with_kernels_of(engine);
       std::string used = group + ": " + (own ? engine : device.kernels() + " (none of " + engine + ")");

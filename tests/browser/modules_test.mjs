@@ -3,11 +3,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import {metricLabel, parseValue, roundText, valueText} from '../../sim/report/html/format.mjs';
+import {axisUnit, metricLabel, parseValue, roundText, valueText} from '../../sim/report/html/format.mjs';
 import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
 import {readData} from '../../sim/report/html/data.mjs';
-import {linearTicks, logTicks} from '../../sim/report/html/scale.mjs';
-import {assumedShare, derive, firstView} from '../../sim/report/html/view.mjs';
+import {assumedShare, derive} from '../../sim/report/html/derive.mjs';
+import {LabelPlaces} from '../../sim/report/html/labels.mjs';
+import {fragmentOf, viewOf} from '../../sim/report/html/link.mjs';
+import {groupClass, markerPath} from '../../sim/report/html/markers.mjs';
+import {linearTicks, logTicks, tickLabels} from '../../sim/report/html/scale.mjs';
+import {firstView} from '../../sim/report/html/view.mjs';
 
 test('a frontier keeps what no other point beats, equal points both', () => {
   const x = [1, 2, 2, 3, NaN, 4], y = [5, 7, 7, 6, 9, 8];
@@ -35,13 +39,15 @@ test('a frontier bends where a point lies furthest from the line between its end
   assert.equal(knee([0, 3], x, y, 'lower', 'lower'), undefined);
 });
 
-test('the sentence compares like with like, where the frontiers are at the same limit', () => {
+const axis = (name, role, texts, of) => ({name, short: name, role, texts, of, numbers: null});
+
+// Two machines under two workloads at two rates.
+function twoByTwo() {
   // Two machines under two workloads at two rates: cim is twice as good under each, and 20 times across them.
-  const axis = (name, role, texts, of) => ({name, short: name, role, texts, of, numbers: null});
   const machines = [0, 0, 0, 0, 1, 1, 1, 1], works = [0, 0, 1, 1, 0, 0, 1, 1], rates = [0, 1, 0, 1, 0, 1, 0, 1];
   const tokens = machines.map((m, i) => (m ? 1 : 2) * (works[i] ? 1 : 10) * (rates[i] ? 2 : 1));
-  const data = readData({
-    name: 'sweep', verdicts: Array(8).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [],
+  return readData({
+    name: 'sweep', verdicts: Array(8).fill('valid'), points: [0, 1, 2, 3, 4, 5, 6, 7], scenarios: {lines: [], texts: []}, details: {}, limits: [],
     group: 'hardware', charts: [{y: 'tokens', x: 'ttft', better: {tokens: 'higher', ttft: 'lower'}}],
     axes: [
       axis('hardware', 'hardware', ['cim', 'l4'], machines), axis('workload', 'workload', ['edit', 'rag'], works),
@@ -52,7 +58,11 @@ test('the sentence compares like with like, where the frontiers are at the same 
       {name: 'ttft', unit: 's', better: 'lower', values: rates.map((rate) => rate ? 0.3 : 0.1)}
     ],
   });
-  const view = firstView(data);
+}
+
+test('the sentence compares like with like, where the frontiers are at the same limit', () => {
+  const data = twoByTwo(), view = firstView(data);
+  view.facet = '';
   view.limits = [{key: 'ttft', bound: 0.2, below: true}];
   const {winners} = derive(data, view);
   assert.deepEqual(winners.map(({name, row, rival}) => [name, row, rival]), [['workload=edit', 0, 4], ['workload=rag', 2, 6]]);
@@ -64,7 +74,6 @@ test('the sentence compares like with like, where the frontiers are at the same 
 });
 
 test('joules that include unlike things are not compared, and what of them is assumed is known', () => {
-  const axis = (name, role, texts, of) => ({name, short: name, role, texts, of, numbers: null});
   const page = (boundaries) => readData({
     name: 'sweep', verdicts: Array(4).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [],
     group: 'hardware', charts: [{y: 'tokens', x: 'ttft', better: {tokens: 'higher', ttft: 'lower'}}],
@@ -86,6 +95,69 @@ test('joules that include unlike things are not compared, and what of them is as
   assert.notEqual(same.winners[0].rival, undefined);
   assert.deepEqual(same.mixed, []);
   assert.deepEqual([0, 1, 2, 3].map((row) => assumedShare(like, firstView(like), row)), [1, 1, 0.25, 0]);
+});
+
+test('workloads that are not compared have a chart each, and none of them mixes', () => {
+  const data = twoByTwo(), {panels, mixed, facets} = derive(data, firstView(data));
+  assert.deepEqual([facets.title, panels.map(({name}) => name)], ['workload', ['edit', 'rag']]);
+  assert.deepEqual(mixed, []);
+  // Rows 0, 1: cim under edit; 4, 5: l4.
+  assert.deepEqual(panels[0].frontiers, [[0, 1], [4, 5]]);
+  assert.deepEqual(panels[1].frontiers, [[2, 3], [6, 7]]);
+});
+
+test('what is filtered or switched off counts nowhere', () => {
+  const data = twoByTwo(), view = firstView(data);
+  view.filter = 'cim tokens>5';
+  assert.deepEqual(derive(data, view).qualifying, [0, 1]);  // cim under rag has 2 and 4
+  view.filter = '';
+  view.hidden.set('workload', new Set([0]));
+  const {shown, panels, winners} = derive(data, view);
+  assert.deepEqual(shown, [2, 3, 6, 7]);
+  assert.deepEqual(panels.map(({name}) => name), ['rag']);
+  assert.deepEqual(winners.map(({row}) => row), [3]);
+});
+
+test('a link says what differs from the first view, and opens just that', () => {
+  const data = twoByTwo(), view = firstView(data);
+  assert.equal(fragmentOf(data, view), '');
+  Object.assign(view, {facet: '', label: 'rate', filter: 'cim rate=1', showInvalid: false, pins: [5, 2], allMetrics: true,
+                       sort: {name: 'tokens', down: false}});
+  view.x.better = 'higher';
+  view.hidden.set('hardware', new Set([1]));
+  const fragment = fragmentOf(data, view);
+  assert.deepEqual(viewOf(data, fragment), view);
+  // Of another report.
+  assert.deepEqual(viewOf(data, 'x=nothing,lower,log&group=none&hide.hardware=b200&pins=77&limit.x=p99,3&sort=no,up').x,
+                   firstView(data).x);
+});
+
+test('56 groups are told apart by colour, shape, hollow marks and dashes', () => {
+  const looks = Array.from({length: 56}, (_, group) => `${groupClass(group)} ${markerPath(group, 0, 0, 5)}`);
+  assert.equal(new Set(looks).size, 56);
+  assert.notEqual(groupClass(0).split(' ')[1], groupClass(8).split(' ')[1]);
+});
+
+test('labels stand beside their points, within the chart and on nothing else', () => {
+  const places = new LabelPlaces({left: 0, right: 200, top: 0, bottom: 100}, [[20, 50], [60, 50]]);
+  const place = places.find('16 /s', [20, 50]);
+  assert.equal(place["text-anchor"], 'middle');  // on the right stands the other point; above there is room
+  assert.equal(places.find('a name that is much too long for it', [20, 50]), undefined);
+  assert.notDeepEqual(places.find('16 /s', [20, 50]), place);
+});
+
+test('ticks do not run into one another, nor out of the picture', () => {
+  const labels = tickLabels([0, 10, 20, 100], (value) => value, (value) => `${value} ms`, 100);
+  assert.deepEqual(labels.map(({tick}) => tick), [0, 100]);
+  assert.ok(labels[1].at < 100);
+});
+
+test('a title has the unit where the name does not say it', () => {
+  const unit = (name, of) => axisUnit({unit: of, label: metricLabel(name, of)});
+  assert.deepEqual([unit('ttft_s.p99', 's'), unit('mean_w', 'W'), unit('cost_per_million_output_tokens', 'EUR')], ['s', 'W', 'EUR']);
+  assert.deepEqual([unit('output_tokens_per_joule', '1/J'), unit('tokens_per_s_per_user', 'tokens/s/user'), unit('steps', '')],
+                   ['', '', '']);
+  assert.equal(valueText(2.5, 'EUR'), '2.50 EUR');
 });
 
 test('a run without the limited value meets no limit', () => {

@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import test, {after, before} from 'node:test';
 
+import axe from 'axe-core';
+
 import {parseValue} from '../../sim/report/html/format.mjs';
 
 import {Browser, llmscape, withFolder} from './browser.mjs';
@@ -139,7 +141,7 @@ test(
     () => withReport(240, async ({page}) => {
       await page.locator('#x-axis').selectOption({label: 'rate'});
       await page.locator('#x-better').selectOption('higher');
-      assert.match(await page.locator('.scatter').innerHTML(), /rate, higher is better/);
+      assert.match(await page.locator('.scatter .title').first().textContent(), /^rate \(\/s(, log)?\), higher is better →$/);
       const linear = await page.locator('.scatter .tick').allTextContents();
       await page.locator('#x-log').click();
       assert.notDeepEqual(await page.locator('.scatter .tick').allTextContents(), linear);
@@ -154,7 +156,7 @@ test(
       assert.equal(await page.locator('.scatter .frontier').count(), 1);
       assert.ok((await page.locator('.scatter .invalid').getAttribute('d')).length > 0);
       await page.locator('#chart').selectOption('interactivity');
-      assert.match(await page.locator('.scatter').innerHTML(), /tokens\/s\/user, higher is better/);
+      assert.match((await page.locator('.scatter .title').allTextContents()).join(), /tokens\/s\/user( \(log\))?, higher is better/);
       await page.locator('#show-invalid').click();
       assert.equal(await page.locator('.scatter .invalid').getAttribute('d'), '');
     }));
@@ -201,9 +203,136 @@ test('dark and printed pages are other pages', () => withReport(240, async ({pag
                                                  assert.equal(await paper(), 'rgb(20, 23, 27)');
                                                  await page.emulateMedia({media: 'print', colorScheme: 'dark'});
                                                  assert.equal(await paper(), 'rgb(255, 255, 255)');
-                                                 assert.equal(await page.locator('aside').isVisible(), false);
+                                                 assert.equal(await page.locator('.asking').first().isVisible(), false);
                                                  assert.equal(await page.locator('.scatter').isVisible(), true);
                                                }));
+
+test(
+    'small charts are parts of the sweep on the scales of all, each with its own frontiers',
+    () => withReport(240, async ({page, rows}) => {
+      const ticks = await page.locator('.scatter .tick').allTextContents();
+      await page.locator('#facet').selectOption({label: 'count'});
+      assert.deepEqual(await page.locator('.panel-name').allTextContents(), ['1', '2', '4', '8']);
+      assert.equal(await page.locator('.scatter .edge').count(), 4);
+      const marks = await page.locator('.scatter .frontier .marks').evaluateAll(
+          (all) => all.map((marks) => marks.getAttribute('d').split('M').length - 1));
+      const points = [1, 2, 4, 8].flatMap((count) => kMachines.map((name) => {
+        const own = valid(rows).filter((row) => row.count === count && row.name === name).map(({metrics}) => metrics);
+        return own.filter((a) => !own.some((b) => beats(b, a))).length;
+      }));
+      assert.deepEqual(marks, points.filter((count) => count > 0));
+      assert.ok((await page.locator('.scatter .tick').allTextContents()).some((text) => ticks.includes(text)));
+      await page.locator('.scatter').focus();
+      await page.keyboard.press('Home');
+      const first = await page.locator('#spoken').innerText();
+      await page.keyboard.press('PageDown');
+      assert.notEqual(await page.locator('#spoken').innerText(), first);
+    }));
+
+const kMachines = ['h100-sxm', 'h200-sxm', 'l4', 'cim-edge-sram-64', 'sn40l'];
+const beats = (a, b) => a['ttft_s.p99'] <= b['ttft_s.p99'] && a.output_tokens_per_joule >= b.output_tokens_per_joule &&
+    (a['ttft_s.p99'] < b['ttft_s.p99'] || a.output_tokens_per_joule > b.output_tokens_per_joule);
+
+test(
+    'a filter and the switches of an axis act on the plot, the sentence and the table',
+    () => withReport(240, async ({page, rows}) => {
+      const counted = async () => [
+        numberIn(await page.locator('#answer').innerText(), /([\d,]+) configurations? of/),
+        numberIn(await page.locator('.tools .count').innerText(), /([\d,]+) of/)
+      ];
+      await page.locator('#filter').fill('h100');
+      const h100 = rows.filter(({name}) => name === 'h100-sxm');
+      assert.deepEqual(await counted(), [valid(h100).length, h100.length]);
+      assert.equal(await page.locator('.scatter .frontier').count(), 1);
+      await page.getByRole('group', {name: 'count'}).getByRole('button', {name: '4', exact: true}).click();
+      const rest = h100.filter(({count}) => count !== 4);
+      assert.deepEqual(await counted(), [valid(rest).length, rest.length]);
+    }));
+
+test(
+    'frontiers have names, and the values of an axis where there is room',
+    () => withReport(240, async ({page}) => {
+      const names = await page.locator('.labels .name').allTextContents();
+      assert.ok(names.length >= 3 && names.every((name) => kMachines.includes(name)));
+      assert.equal(await page.locator('.labels .value').count(), 0);
+      await page.locator('#label').selectOption({label: 'count'});
+      const values = await page.locator('.labels .value').allTextContents();
+      assert.ok(values.length >= 5 && values.every((value) => ['1', '2', '4', '8'].includes(value)));
+    }));
+
+test(
+    'runs that are not valid do not stretch the scales, and stand within the plot',
+    () => withReport(240, async ({page}) => {
+      const ticks = () => page.locator('.scatter .tick').allTextContents(), before = await ticks();
+      const [edge, crosses] = await page.locator('.scatter').evaluate((picture) => [
+        picture.querySelector('.edge').getAttribute('d').match(/[\d.]+/g).map(Number),
+        picture.querySelector('.invalid').getAttribute('d').match(/M[\d.]+ [\d.]+/g)
+            .map((pair) => pair.slice(1).split(' ').map((value) => Number(value) + 3))
+      ]);
+      const [left, top, bottom, right] = edge;
+      assert.ok(crosses.length > 10);
+      for (const [x, y] of crosses) assert.ok(x >= left - 0.1 && x <= right + 0.1 && y >= top - 0.1 && y <= bottom + 0.1);
+      await page.locator('#show-invalid').click();
+      assert.deepEqual(await ticks(), before);
+    }));
+
+test(
+    'the address keeps the view, and opens it again',
+    () => withReport(240, async ({page, file}) => {
+      await page.locator('#facet').selectOption({label: 'max_num_seqs'});
+      await page.locator('#label').selectOption({label: 'count'});
+      await page.locator('#filter').fill('rate>1');
+      await page.getByLabel('limit of TTFT').fill('2 s');
+      await page.keyboard.press('Enter');
+      await page.locator('#legend .entry').first().click();
+      await page.locator('.points th button', {hasText: 'rate'}).click();
+      await page.waitForFunction(() => location.hash.includes('sort='));
+      const seen = () => page.evaluate(() => ['.scatter', '#answer', '#legend', '.points tbody'].map(
+                                           (part) => document.querySelector(part).innerHTML));
+      await page.mouse.move(0, 0);
+      const before = await seen(), address = page.url();
+      assert.match(address, /#/);
+      await page.goto('about:blank');
+      browser.complaints = browser.complaints.filter((text) => text !== 'about:blank' && text !== address);
+      await page.goto(address);
+      assert.deepEqual(await seen(), before);
+      browser.complaints = browser.complaints.filter((text) => text !== address);
+      assert.ok(address.startsWith(`file://${file}#`));
+    }));
+
+test(
+    'at 420 pixels nothing is wider than the screen',
+    () => withReport(240, async ({page}) => {
+      await page.setViewportSize({width: 420, height: 900});
+      await page.reload();
+      const wide = await page.evaluate(() => [...document.querySelectorAll('body *')]
+                                                 .filter((part) => part.getBoundingClientRect().right > 420.5 &&
+                                                                   !part.closest('.offscreen, pre, thead, details:not([open])'))
+                                                 .map((part) => `${part.tagName}.${part.className}`));
+      assert.deepEqual(wide, []);
+      for (const text of ['TTFT p99', 'max_num_seqs', 'mean power'])
+        assert.ok(await page.locator(`.points td[data-name="${text}"]`).first().isVisible(), text);
+    }));
+
+test(
+    'axe-core finds nothing to mend, light, dark, narrow, with small charts and a tooltip',
+    () => withReport(240, async ({page}) => {
+      const findings = async (what) => {
+        await page.evaluate(axe.source);
+        const {violations, passes} = await page.evaluate(() => window.axe.run());
+        assert.ok(passes.length > 20);
+        assert.deepEqual(violations.map(({id, nodes}) => `${what}: ${id} ${nodes.map(({target}) => target)}`), []);
+      };
+      await findings('light');
+      await page.locator('#facet').selectOption({label: 'count'});
+      await page.locator('.scatter').focus();
+      await page.keyboard.press('Home');
+      await findings('small charts');
+      await page.emulateMedia({colorScheme: 'dark'});
+      await findings('dark');
+      await page.setViewportSize({width: 420, height: 900});
+      await findings('narrow');
+    }));
 
 test(
     'a single run has its page, too',

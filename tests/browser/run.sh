@@ -13,6 +13,8 @@ node=$(command -v node) || skip "no node here (Debian: nodejs)"
 if [[ $1 != modules_test.mjs ]]; then
   LLMSCAPE_CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"
   export LLMSCAPE_CHROMIUM
-  [[ -d $here/node_modules/playwright-core ]] || skip "no playwright-core here: npm ci --prefix tests/browser"
+  for package in playwright-core axe-core; do
+    [[ -d $here/node_modules/$package ]] || skip "no $package here: npm ci --prefix tests/browser"
+  done
 fi
 exec "$node" --test "$here/$1"

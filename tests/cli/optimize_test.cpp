@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/cli/scratch.hpp"
@@ -43,6 +44,29 @@ TEST_CASE("optimize keeps what it ran as a sweep does, the same for any number o
   CHECK(results == scratch.content("b/results.csv"));
   CHECK(optimize("a", "1", "24").out == one.out);  // nothing runs again
   CHECK(run_program({"pareto", scratch.path("a"), "--include-invalid"}).code == 0);
+}
+
+TEST_CASE("with one objective optimize finds the configuration that a sweep of all finds") {
+  const Scratch scratch;
+  scratch.file("scenario.yaml", small_scenario());
+  const std::string plan =
+      scratch.file("space.yaml",
+                   "schema: sweep/1\nbase: scenario.yaml\nset: {workload.requests: 12}\n"
+                   "axes:\n  hardware.devices[0].count: [1, 2, 3]\n  serving.batcher.max_num_seqs: [1, 2, 4, 8, 16]\n"
+                   "  workload.arrivals.rate: [1 /s, 4 /s, 16 /s, 64 /s]\n"
+                   "objectives: {maximize: [output_tokens_per_joule]}\nslo: ttft.p99 <= 300 ms\n");
+  const Ran found = run_program(
+      {"optimize", plan, "-o", scratch.path("best"), "--include-invalid", "--evaluations", "40", "-q", "-j1"});
+  CHECK(found.code == 0);
+  CHECK(run_program({"sweep", plan, "-o", scratch.path("all"), "-q", "-j1"}).code == 0);
+  const Ran all = run_program({"pareto", scratch.path("all"), "--include-invalid", "--slo", "ttft.p99 <= 300 ms",
+                               "--max", "output_tokens_per_joule,same=output_tokens_per_joule", "--format", "json"});
+  const auto best = nlohmann::json::parse(all.out)["groups"][0]["points"][0];
+  // "count=2 max_num_seqs=16 rate=64 /s meets ttft.p99 <= 300 ms with ..., the best of the sweep"
+  CHECK(
+      found.out.starts_with(best["label"].get<std::string>() + " meets ttft.p99 <= 300 ms with output tokens/joule "));
+  CHECK(holds(found.out, "  max tokens/J  ttft.p99"));  // how far it is from the limit
+  CHECK_FALSE(holds(found.out, "Hypervolume"));
 }
 
 TEST_CASE("optimize --halving says how much it simulated") {

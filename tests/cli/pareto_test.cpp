@@ -60,6 +60,39 @@ TEST_CASE("the objectives and the SLO of the plan count when nothing is typed") 
   CHECK_FALSE(typed.contains("slo"));
 }
 
+TEST_CASE("objectives keep the order in which they are typed, or stand in the plan") {
+  const Scratch scratch;
+  const std::string folder = sweep(scratch);
+  const auto names = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"pareto", folder, "--format", "json"});
+    std::vector<std::string> all;
+    const auto json = nlohmann::json::parse(run_program(words).out);
+    for (const auto& objective : json["objectives"]) all.push_back(objective["name"]);
+    return all;
+  };
+  const std::string tokens = "output_tokens_per_joule", ttft = "ttft.p99", tpot = "tpot.mean";
+  CHECK(names({"--max", tokens, "--min", ttft}) == std::vector{tokens, ttft});
+  CHECK(names({"--min", ttft, "--max", tokens}) == std::vector{ttft, tokens});
+  CHECK(names({"--min", ttft, "--max", tokens, "--min", tpot}) == std::vector{ttft, tokens, tpot});
+  scratch.file("plan.yaml", "objectives: {minimize: [ttft.p99], maximize: [output_tokens_per_joule]}\n");
+  CHECK(names({}) == std::vector{ttft, tokens});
+}
+
+TEST_CASE("money has the currency of the scenario's prices") {
+  const Scratch scratch;
+  std::string csv = explore::csv_header({"hardware"}, false);
+  std::uint64_t point = 0;
+  for (const auto& [hardware, cost, ttft] : {std::tuple("l4", 1., 0.1), {"cim", 4., 0.05}}) {
+    explore::ResultRow one = row(point++, {hardware}, {{"cost_per_million_output_tokens", cost}, {"ttft.p99", ttft}});
+    one.currency = "EUR";
+    csv += csv_row(one, false);
+  }
+  scratch.file("results.csv", csv);
+  const Ran ran = run_program({"pareto", scratch.path(""), "--min", "cost_per_million_output_tokens,ttft.p99"});
+  CHECK(ran.out.find("cost_per_million_output_tokens (EUR/Mtoken)\n") != std::string::npos);  // the upright axis
+  CHECK(holds(ran.out, "  min EUR/Mtoken  "));                                                // the table
+}
+
 TEST_CASE("pareto writes pareto.csv, and answers 1 when nothing qualifies") {
   const Scratch scratch;
   const std::string folder = sweep(scratch), file = scratch.path("pareto.csv");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -67,6 +69,22 @@ TEST_CASE("every command of every page does what the page says") {
       if (!is_run(block)) continue;
       for (const Command& command : commands_of(block)) check_command(scratch, page, command);
     }
+  }
+}
+
+TEST_CASE("no two pages write into one folder, so that a reader may follow both") {
+  static const std::regex kOutput(R"((?:^| )-o (out\S*))");
+  std::map<std::string, std::string> page_of;
+  for (const fs::path& page : pages()) {
+    if (page.filename() == "cli.md") continue;  // help texts, with names of no page
+    for (const Block& block : blocks_of(page))
+      for (const Command& command : is_run(block) ? commands_of(block) : std::vector<Command>()) {
+        std::smatch match;
+        if (!std::regex_search(command.text, match, kOutput)) continue;
+        const auto& [folder, owner] = *page_of.emplace(match[1], page.string()).first;
+        CHECK_MESSAGE(owner == page.string(), page.string(), ":", command.line, " writes into ", folder, ", as ", owner);
+        CHECK_MESSAGE(folder != "out", page.string(), ":", command.line, " writes into the folder of all");
+      }
   }
 }
 

@@ -12,13 +12,24 @@ namespace {
 
 struct Measured {
   const char *device, *folder;
-  std::size_t rows;
-  double catalogued, held_out, held_out_mean;  // median of the catalogue's errors; median and mean on unseen shapes
+  std::size_t rows, steady;
+  double catalogued, held_out, held_out_mean;  // steady readings: median of the catalogue's errors; on unseen shapes
+  double all_mean;                             // the catalogue's, diluted readings included
 };
-// What they were when this was written, and a little. Readings of one and the same load differ by up to twice.
-constexpr std::array kMeasured = {Measured{"h200", "h200_sxm", 1091, 0.07, 0.08, 0.18},
-                                  Measured{"b200", "b200_sxm", 784, 0.08, 0.09, 0.16},
-                                  Measured{"gb200", "gb200", 847, 0.10, 0.22, 0.26}};
+// What they were when this was written, and a little; 8 % are asked of the mean on unseen shapes. Of readings of one
+// and the same load some are a third to four fifths below the others: no form meets both.
+constexpr std::array kMeasured = {Measured{"h200", "h200_sxm", 1091, 874, 0.01, 0.01, 0.08, 0.18},
+                                  Measured{"b200", "b200_sxm", 784, 659, 0.04, 0.04, 0.08, 0.14},
+                                  Measured{"gb200", "gb200", 847, 705, 0.05, 0.06, 0.09, 0.18}};
+
+ErrorSummary errors(const Gpu& gpu, std::span<const PowerLoad> loads) {
+  std::vector<double> predicted, read;
+  for (const PowerLoad& load : loads) {
+    predicted.push_back(predicted_power(gpu, gpu.energy, load).si());
+    read.push_back(load.power.si());
+  }
+  return summarise(predicted, read);
+}
 
 TEST_CASE("watts of Hopper's and Blackwell's kernels") {
   const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
@@ -36,21 +47,26 @@ TEST_CASE("watts of Hopper's and Blackwell's kernels") {
     REQUIRE_MESSAGE(tables, diagnostics.text(false));
     CHECK(tables->gemm.empty());
     const Gpu gpu = catalog_gpu(measured.device);
-    std::vector<double> predicted, read;
-    for (const traces::PowerReading& reading : telling(tables->power)) {
-      predicted.push_back(predicted_power(gpu, gpu.energy, power_load(gpu, reading)).si());
-      read.push_back(reading.power.si());
-    }
-    CHECK(read.size() == measured.rows);
-    const ErrorSummary catalogued = summarise(predicted, read);
+    std::vector<PowerLoad> loads;
+    for (const traces::PowerReading& reading : telling(tables->power)) loads.push_back(power_load(gpu, reading));
+    const std::vector<PowerLoad> kept = steady(loads);
+    CHECK(loads.size() == measured.rows);
+    CHECK(kept.size() == measured.steady);
+    const ErrorSummary catalogued = errors(gpu, kept), with_diluted = errors(gpu, loads);
     const auto fit = fit_power(gpu, tables->power, 1500);
     REQUIRE(fit);
     const ErrorSummary& unseen = fit->report.held_out;
     MESSAGE(std::string(measured.device) << ": catalogue median " << catalogued.median << ", mean " << catalogued.mean
-                                         << "; unseen shapes median " << unseen.median << ", mean " << unseen.mean);
+                                         << ", with diluted readings " << with_diluted.median << " and "
+                                         << with_diluted.mean << "; unseen shapes median " << unseen.median << ", mean "
+                                         << unseen.mean);
+    for (const FamilyReport& part : fit->parts)
+      MESSAGE("  " << part.form << ": " << part.rows.size() << " rows, unseen shapes median " << part.held_out.median
+                   << ", mean " << part.held_out.mean << ", bias " << part.held_out.bias);
     CHECK(catalogued.median < measured.catalogued);
     CHECK(unseen.median < measured.held_out);
     CHECK(unseen.mean < measured.held_out_mean);
+    CHECK(with_diluted.mean < measured.all_mean);
     CHECK(fit->parameters.active.si() == doctest::Approx(gpu.energy.active.si()).epsilon(0.06));
     CHECK(fit->parameters.memory.si() == doctest::Approx(gpu.energy.memory.si()).epsilon(0.06));
   }

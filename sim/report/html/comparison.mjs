@@ -3,7 +3,7 @@
 import {scenarioText} from './data.mjs';
 import {html, svg} from './dom.mjs';
 import {ratioText} from './format.mjs';
-import {colourClass, legendMark} from './markers.mjs';
+import {groupClass, legendMark} from './markers.mjs';
 import {runPictures} from './pictures.mjs';
 import {mainMetrics} from './tooltip.mjs';
 
@@ -24,7 +24,7 @@ function card(app, row, letter) {
   const yaml = scenarioText(data, row), other = app.derived.pins.find((one) => one !== row);
   const differs = (axis) => other !== undefined && axis.of[row] !== axis.of[other];
   return html(
-      'article', {class: `card ${colourClass(group)}`},
+      'article', {class: `card ${groupClass(group)}`},
       html(
           'header', {}, html('span', {class: `badge badge-${letter}`}, letter), legendMark(group),
           html('b', {}, groups.title ? groups.names[group] : data.labels[row]),

@@ -2,8 +2,8 @@
 // Axes, groups and limits: everything with which the reader asks.
 import {html, svg} from './dom.mjs';
 import {grouped, parseValue, roundText} from './format.mjs';
-import {colourClass, crossPath, legendMark, markerPath} from './markers.mjs';
-import {columnName, extent, kStatistics, setAxis, setChart} from './view.mjs';
+import {crossPath, groupClass, legendMark, markerPath} from './markers.mjs';
+import {columnName, extent, kMostValues, kStatistics, setAxis, setChart} from './view.mjs';
 
 const kSteps = 1000;  // of a slider; the last one is "no limit"
 
@@ -11,24 +11,26 @@ const option = (value, text, chosen) => html('option', {value, selected: value =
 const choice = (id, label, input) => html('label', {class: 'choice', 'for': id}, html('span', {}, label), input);
 
 export function drawAxes(root, app) {
-  const {data, view} = app;
-  const groups = data.axes.filter((axis) => axis.texts.length > 1);
   root.replaceChildren(
       ...chartChoice(app), axisRow('y', 'Vertical', app), axisRow('x', 'Horizontal', app),
+      html('div', {class: 'row pair'}, splitChoice('group', 'Groups', app), splitChoice('facet', 'Small charts', app)),
+      html('div', {class: 'row'}, splitChoice('label', 'Labels on frontiers', app), ...invalidToggle(app)));
+}
+
+// Which axis tells groups apart, has a chart for each of its values, or stands beside points.
+function splitChoice(part, title, {data, view, change}) {
+  const most = part === 'facet' ? kMostValues : Infinity;
+  const axes = [...data.splits.values()].filter(({texts}) => texts.length <= most);
+  return choice(
+      part, title,
       html(
-          'div', {class: 'row'},
-          choice(
-              'group', 'Groups',
-              html(
-                  'select', {
-                    id: 'group',
-                    onchange: ({target}) => app.change((v) => {
-                      v.group = target.value;
-                      v.hidden.clear();
-                    })
-                  },
-                  option('', 'none', view.group), ...groups.map((axis) => option(axis.name, axis.label, view.group)))),
-          ...invalidToggle(app)));
+          'select', {
+            id: part,
+            onchange: ({target}) => change((v) => {
+              v[part] = target.value;
+            })
+          },
+          option('', 'none', view[part]), ...axes.map((axis) => option(axis.name, axis.label, view[part]))));
 }
 
 // The usual pairs of axes. Another pair has no name.
@@ -91,41 +93,91 @@ function invalidToggle({data, view, change}) {
                  [];
 }
 
+const toggled = (view, name, value) => {
+  const values = view.hidden.get(name) ?? new Set();
+  if (!values.delete(value)) values.add(value);
+  view.hidden.set(name, values);
+};
+
 export function drawLegend(root, app) {
-  const {derived: {groups, members, frontiers}, view, change} = app;
+  const {derived: {groups, members, panels}, view, change} = app;
+  const onFrontier = (group) => panels.reduce((sum, {frontiers}) => sum + frontiers[group].length, 0);
   root.replaceChildren(
       ...groups.title ?
           groups.names.map(
               (name, group) => html(
                   'button', {
                     type: 'button',
-                    class: `entry ${colourClass(group)} ${members[group].length ? '' : 'empty'}`,
-                    'aria-pressed': String(!view.hidden.has(group)),
-                    title: `${grouped(members[group].length)} qualify, ${
-                        frontiers[group].length} on the frontier of the group`,
-                    onclick: () => change((v) => v.hidden.delete(group) || v.hidden.add(group))
+                    class: `entry ${groupClass(group)} ${members[group].length ? '' : 'empty'}`,
+                    id: `group-${group}`,
+                    'aria-pressed': String(!view.hidden.get(view.group)?.has(group)),
+                    title: `${grouped(members[group].length)} qualify, ${onFrontier(group)} on the frontier of the group`,
+                    onclick: () => change((v) => toggled(v, v.group, group)),
+                    onpointerenter: () => app.single(group),
+                    onpointerleave: () => app.single(null)
                   },
                   legendMark(group), name, html('span', {class: 'count'}, grouped(members[group].length)))) :
           []);
 }
 
+// A line of words and comparisons, and a switch for each value of an axis; all that the page shows follows them.
+export class Filters {
+  #app;
+  #line;
+  #switches = html('div', {class: 'switches'});
+
+  constructor(root, app) {
+    this.#app = app;
+    this.#line = html('input', {
+      type: 'search',
+      id: 'filter',
+      'aria-label': 'Filter',
+      placeholder: 'h100 rate>4 ttft.p99<0.2',
+      spellcheck: 'false',
+      oninput: () => app.change((v) => {
+        v.filter = this.#line.value;
+      }, 'filter')
+    });
+    root.append(this.#line, this.#switches);
+    this.draw();
+  }
+
+  draw() {
+    const {data, view, change} = this.#app;
+    if (document.activeElement !== this.#line) this.#line.value = view.filter;
+    const axes = [...data.splits.values()].filter(({name, texts}) => texts.length <= kMostValues && name !== view.group);
+    this.#switches.replaceChildren(...axes.map(
+        ({name, label, texts}, axis) => html(
+            'div', {class: 'switch-row', role: 'group', 'aria-label': label}, html('span', {}, label),
+            ...texts.map((text, value) => html(
+                             'button', {
+                               type: 'button',
+                               class: 'switch',
+                               id: `show-${axis}-${value}`,
+                               'aria-pressed': String(!view.hidden.get(name)?.has(value)),
+                               onclick: () => change((v) => toggled(v, name, value))
+                             },
+                             text)))));
+  }
+}
+
 // What the kinds of points look like.
 export function drawKinds(root, {data}) {
   const kind = (mark, text) =>
-      [html('dt', {}, svg('svg', {class: 'c0', viewBox: '-8 -8 16 16', 'aria-hidden': 'true'}, mark)),
-       html('dd', {}, text)];
+      html('div', {}, html('dt', {}, svg('svg', {class: 'c0', viewBox: '-8 -8 16 16', 'aria-hidden': 'true'}, mark)),
+           html('dd', {}, text));
   const point = (name, radius) => svg('path', {class: name, d: markerPath(0, 0, 0, radius)});
   const uncertain = data.metrics.some(({low, values}) => low !== values);
   root.replaceChildren(
-      ...kind(
+      kind(
           svg('g', {class: 'frontier'}, svg('path', {class: 'line', d: 'M-8 0H8'}),
               svg('path', {class: 'marks', d: markerPath(0, 0, 0, 5)})),
           'on the frontier of its group'),
-      ...kind(point('dominated', 4), 'qualifies, but is beaten'),
-      ...uncertain ? kind(point('alike', 4), 'not told apart from the frontier by the intervals') : [],
-      ...kind(point('missing', 4), 'misses a limit'),
-      ...data.valid.includes(false) ? kind(svg('path', {class: 'invalid', d: crossPath(0, 0, 4)}), 'run is not valid') :
-                                      []);
+      kind(point('dominated', 4), 'qualifies, but is beaten'),
+      ...uncertain ? [kind(point('alike', 4), 'not told apart from the frontier by the intervals')] : [],
+      kind(point('missing', 4), 'misses a limit'),
+      ...data.valid.includes(false) ? [kind(svg('path', {class: 'invalid', d: crossPath(0, 0, 4)}),
+                                            'run is not valid (at an edge: beyond it)')] : []);
 }
 
 // One slider for each limit, from the least to the greatest value of the valid points. Made once: a slider that is

@@ -14,25 +14,36 @@ function metricColumn(metric) {
 // An axis of the plan: its texts, and its numbers where all of its values are numbers.
 function axisColumn(axis) {
   const values = axis.numbers ? numbers(axis.of.map((index) => axis.numbers[index])) : null;
-  return {...axis, metric: false, label: axis.short, unit: '', better: 'neither', definition: `axis ${axis.name}`,
+  return {...axis, metric: false, label: axis.short, unit: unitOf(axis), better: 'neither', definition: `axis ${axis.name}`,
           values, low: values, high: values, text: (row) => axis.texts[axis.of[row]]};
+}
+
+// "/s" where all values are written as their number and that unit: "8 /s".
+function unitOf({texts, numbers}) {
+  const units = new Set(texts.map((text, i) => {
+    const [number, ...unit] = text.split(' ');
+    return numbers && Number(number) === numbers[i] ? unit.join(' ') : '';
+  }));
+  return units.size === 1 ? [...units][0] : '';
 }
 
 // What the joules of a run include, as an axis that no plan has.
 function boundaryAxis(boundaries) {
   const texts = [...new Set(boundaries)];
-  return {name: 'energy_boundary', label: 'energy_boundary', texts, of: boundaries.map((text) => texts.indexOf(text)),
+  return {name: 'energy_boundary', label: 'energy_boundary', role: 'boundary', texts, of: boundaries.map((text) => texts.indexOf(text)),
           text: (row) => boundaries[row]};
 }
 
 export function readData(json) {
   const axes = json.axes.map(axisColumn), metrics = json.metrics.map(metricColumn);
   const columns = new Map([...axes, ...metrics].map((column) => [column.name, column]));
-  const count = json.verdicts.length;
+  const count = json.verdicts.length, boundary = boundaryAxis(json.energy_boundaries ?? Array(count).fill(''));
   const rows = Array.from({length: count}, (_, row) => row);
   return {
     ...json, axes, metrics, columns, count, rows,
-    boundary: boundaryAxis(json.energy_boundaries ?? Array(count).fill('')),
+    boundary,
+    // By name, what has several values to tell apart: by groups, small charts and filters.
+    splits: new Map([...axes, boundary].filter(({texts}) => texts.length > 1).map((axis) => [axis.name, axis])),
     numeric: [...metrics, ...axes.filter((axis) => axis.values)],
     valid: json.verdicts.map((verdict) => verdict === 'valid'),
     labels: rows.map((row) => axes.filter((axis) => axis.texts.length > 1)

@@ -55,7 +55,15 @@ export function valueText(value, unit) {
   if (unit === 's') return duration(value);
   if (unit === 'share') return percent(value);
   const shown = unit === '' && Number.isInteger(value) ? grouped(value) : amount(value);
-  return unit === 'W' || unit === 'J' || unit === 'g' ? `${shown} ${unit}` : shown;
+  return unit === '' || unit.includes('/') ? shown : `${shown} ${unitText(unit)}`;  // of rates the name says it
+}
+
+const unitText = (unit) => ({share: '%', mm2: 'mm²'})[unit] ?? unit;
+
+// The unit for the title of an axis; empty where the name of the column says it ("output tokens/s").
+export function axisUnit({unit, label}) {
+  const text = unitText(unit);
+  return text.startsWith('1/') || (text.length > 2 && label.includes(text)) ? '' : text;
 }
 
 // "2.31×"; of nothing or zero there is no ratio.

@@ -2,7 +2,7 @@
 // A small chart of one to two lines, with a reading of all of them where the pointer is.
 import {html, svg} from './dom.mjs';
 import {roundText, valueText} from './format.mjs';
-import {makeScale, tenth} from './scale.mjs';
+import {makeScale, tenth, tickLabels} from './scale.mjs';
 
 const kWidth = 340, kHeight = 190, kBox = {
   left: 48,
@@ -18,11 +18,10 @@ export function lineChart({title, note, lines, x, y, marks = []}) {
   const across = makeScale(...ends(lines.flatMap((line) => line.x), x), kBox.left, right, x.log);
   const along = makeScale(...ends(lines.flatMap((line) => line.y), y), bottom, kBox.top, false);
   const picture = svg('svg', {class: 'lines', viewBox: `0 0 ${kWidth} ${kHeight}`, role: 'img', 'aria-label': title});
-  for (const tick of across.ticks(4))
+  for (const {tick, at, text} of tickLabels(across.ticks(4), across, (value) => roundText(value, x.unit), kWidth))
     picture.append(
         svg('path', {class: 'grid', d: `M${tenth(across(tick))} ${kBox.top}V${bottom}`}),
-        svg('text', {class: 'tick', x: tenth(across(tick)), y: bottom + 16, 'text-anchor': 'middle'},
-            roundText(tick, x.unit)));
+        svg('text', {class: 'tick', x: at, y: bottom + 16, 'text-anchor': 'middle'}, text));
   for (const tick of along.ticks(4))
     picture.append(
         svg('path', {class: 'grid', d: `M${kBox.left} ${tenth(along(tick))}H${right}`}),

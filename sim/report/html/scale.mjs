@@ -14,6 +14,21 @@ export function makeScale(low, high, from, to, log) {
   return scale;
 }
 
+const kTickCharacter = 6.6, kSpace = 8;  // pixels of a label's text, and between two
+
+// The texts of ticks below an axis that do not run into one another or beyond its end: [{tick, at, text}, ...].
+export function tickLabels(ticks, scale, text, end) {
+  const labels = [];
+  let free = -Infinity;
+  for (const tick of ticks) {
+    const label = text(tick), half = kTickCharacter * label.length / 2, at = Math.min(scale(tick), end - half);
+    if (at - half < free) continue;
+    labels.push({tick, at: tenth(at), text: label});
+    free = at + half + kSpace;
+  }
+  return labels;
+}
+
 // A margin on both sides; one that does not cross zero where no value does.
 function padded(low, high, log) {
   if (low === 0 && high === 0) return [0, 1];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: who wins under these limits, how many points say anything, and what is on the frontier.
+import {assumedShare, limitText} from './derive.mjs';
 import {html} from './dom.mjs';
 import {grouped, percent, ratioText, roundText, valueText} from './format.mjs';
-import {assumedShare, limitText} from './view.mjs';
 
 export const kVerdicts = {
   valid: 'the run says something about the steady state',
@@ -84,7 +84,7 @@ function sentence(data, view, derived, {name, row, rival, values: [own, other], 
             'span', {class: 'detail'},
             ` (${text(own)} instead of ${text(other)}${where}${guessed}${overlap ? ', but their intervals overlap' : ''})`));
   }
-  return html('p', {class: 'lead'}, ...lead.filter(Boolean), '.');
+  return html('p', {class: `lead ${derived.winners.length > 2 ? 'several' : ''}`}, ...lead.filter(Boolean), '.');
 }
 
 // What of the joules of two is assumed; nothing where none are.
@@ -119,13 +119,14 @@ const chips = (data) =>
         .map(([verdict, text,
                count]) => html('span', {class: `chip ${verdict}`, title: text}, `${grouped(count)} ${verdict}`));
 
-function frontierSentence(data, {qualifying, best, x, y, limits}) {
+function frontierSentence(data, {qualifying, panels, x, y, limits}) {
   const valid = data.valid.filter(Boolean).length;
   const words = [
     `${many(qualifying.length, 'configuration')} of ${grouped(valid)} valid `,
     limits.length ? `meet${qualifying.length === 1 ? 's' : ''} the limits` : 'are compared', '. '
   ];
-  if (best.length > 1)
+  const {best} = panels[0];
+  if (panels.length === 1 && best.length > 1)
     words.push(
         `The frontier has ${many(best.length, 'point')}: from `, pairOf(best[0], x, y), ' to ',
         pairOf(best.at(-1), x, y), '.');

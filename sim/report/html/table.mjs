@@ -1,46 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-// All points as a table: the best first or sorted by a heading, narrowed by words or comparisons.
+// The points that are shown as a table: the best first, or sorted by a heading.
+import {kFrontier} from './derive.mjs';
 import {html} from './dom.mjs';
-import {grouped, parseValue} from './format.mjs';
-import {colourClass, legendMark} from './markers.mjs';
+import {grouped} from './format.mjs';
+import {groupClass, legendMark} from './markers.mjs';
 import {mainMetrics} from './tooltip.mjs';
-import {kFrontier} from './view.mjs';
 
-const kPage = 50;
+const kPage = matchMedia('(max-width: 640px)').matches ? 10 : 50;  // cards are longer than rows
 
 export class PointTable {
   #app;
-  #sort = {name: null, down: true};
   #most = kPage;
-  #filter;
   #all;
+  #sorts;
   #count = html('span', {class: 'count', role: 'status'});
   #table = html('table', {class: 'points'});
   #more = html('p', {class: 'more'});
 
   constructor(root, app) {
     this.#app = app;
-    this.#filter = html(
-        'input',
-        {type: 'search', id: 'filter', placeholder: 'h100 rate>4 ttft.p99<0.2', oninput: () => this.#restart()});
-    this.#all = html('input', {type: 'checkbox', id: 'all-metrics', onchange: () => this.draw()});
-    root.append(html('div', {class: 'tools'}, html('label', {for: 'filter'}, 'Filter'), this.#filter, this.#count,
+    this.#all = html('input', {
+      type: 'checkbox',
+      id: 'all-metrics',
+      onchange: ({target}) => app.change((v) => {
+        v.allMetrics = target.checked;
+      }, 'table')
+    });
+    this.#sorts = html('select', {
+      id: 'sort',
+      onchange: ({target}) => app.change((v) => {
+        const {name, better} = app.data.columns.get(target.value) ?? {name: null};
+        v.sort = {name, down: better !== 'lower'};
+      }, 'table')
+    });
+    root.append(html('div', {class: 'tools'}, this.#count,
+                     html('label', {class: 'toggle only-narrow', for: 'sort'}, 'sorted by ', this.#sorts),
                      html('label', {class: 'toggle', for: 'all-metrics'}, this.#all, 'all metrics')),
-                html('div', {class: 'scroll'}, this.#table), this.#more);
-  }
-
-  #restart() {
-      this.#most = kPage;
-      this.draw();
+                html('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of points'}, this.#table), this.#more);
   }
 
   draw() {
-      const {data, derived} = this.#app;
-      const columns = [...data.axes, ...this.#all.checked ? data.metrics : mainMetrics(data, derived)];
+      const {data, view, derived} = this.#app;
+      this.#all.checked = view.allMetrics;
+      const columns = [...data.axes, ...view.allMetrics ? data.metrics : mainMetrics(data, derived)];
       const rows = this.#rows(columns);
+      this.#sorts.replaceChildren(
+          html('option', {value: ''}, 'rank'),
+          ...columns.map(({name, label}) => html('option', {value: name, selected: name === view.sort.name}, label)));
       this.#count.textContent = `${grouped(rows.length)} of ${grouped(data.count)}`;
       const head = html(
-          'tr', {}, html('th', {}, 'point'), html('th', {}, 'verdict'),
+          'tr', {}, html('th', {scope: 'col'}, 'point'), html('th', {scope: 'col'}, 'verdict'),
           ...columns.map((column) => this.#heading(column)));
       this.#table.replaceChildren(
           html('thead', {}, head),
@@ -63,21 +72,21 @@ export class PointTable {
   }
 
   #heading(column) {
-      const sorted = this.#sort.name === column.name;
+      const {view: {sort}, change} = this.#app, sorted = sort.name === column.name;
       return html(
           'th', {
             scope: 'col',
             title: column.definition,
+            'data-name': column.label,
             class: column.values ? 'number' : '',
-            'aria-sort': sorted ? (this.#sort.down ? 'descending' : 'ascending') : 'none'
+            'aria-sort': sorted ? (sort.down ? 'descending' : 'ascending') : 'none'
           },
           html(
               'button', {
                 type: 'button',
-                onclick: () => {
-                  this.#sort = {name: column.name, down: sorted ? !this.#sort.down : column.better === 'higher'};
-                  this.draw();
-                }
+                onclick: () => change((v) => {
+                  v.sort = {name: column.name, down: sorted ? !sort.down : column.better === 'higher'};
+                }, 'table')
               },
               column.label));
   }
@@ -97,13 +106,13 @@ export class PointTable {
               html(
                   'button', {
                     type: 'button',
-                    class: `entry ${colourClass(group)}`,
+                    class: `entry ${groupClass(group)}`,
                     title: 'pin this point',
                     onclick: () => pin(row)
                   },
                   legendMark(group), `#${data.points[row]}`, pinned >= 0 ? ` ${'AB'[pinned]}` : '')),
-          html('td', {}, data.verdicts[row]),
-          ...columns.map((column) => html('td', {class: column.values ? 'number' : ''}, column.text(row))));
+          html('td', {'data-name': 'verdict'}, data.verdicts[row]),
+          ...columns.map((column) => html('td', {class: column.values ? 'number' : '', 'data-name': column.label}, column.text(row))));
   }
 
   // As long as nothing is sorted: the frontier first, what is not valid last, and by the upright axis.
@@ -112,38 +121,14 @@ export class PointTable {
       return state[b] - state[a] || sign * (y.values[a] - y.values[b]) || a - b;
   }
 
-  // Words that all have to stand in the row, and comparisons with a column: "rate>4", "ttft.p99<200ms".
   #rows(columns) {
-      const {data} = this.#app;
-      const tests = this.#filter.value.trim().split(/\s+/).filter(Boolean).map((word) => this.#test(word));
-      const rows = data.rows.filter((row) => tests.every((test) => test(row)));
-      const column = columns.find(({name}) => name === this.#sort.name);
+      const {view: {sort}, derived} = this.#app, rows = [...derived.shown];
+      const column = columns.find(({name}) => name === sort.name);
       if (!column) return rows.sort((a, b) => this.#rank(a, b));
-      const sign = this.#sort.down ? -1 : 1, {values} = column;
+      const sign = sort.down ? -1 : 1, {values} = column;
       const order = values ?
           (a, b) => Number.isNaN(values[a]) - Number.isNaN(values[b]) || sign * (values[a] - values[b]) :
           (a, b) => sign * column.text(a).localeCompare(column.text(b), 'en', {numeric: true});
       return rows.sort((a, b) => order(a, b) || a - b);
   }
-
-  #test(word) {
-      const {data} = this.#app, match = /^([^<>=]+)(<=|>=|<|>|=)(.+)$/.exec(word);
-      const column = match &&
-          [...data.columns.values()].find(
-              ({name, label}) => [name, label, name.replace('_s.', '.')].includes(match[1]));
-      if (!column) {
-        const part = word.toLowerCase();
-        return (row) => `${data.labels[row]} ${data.verdicts[row]} #${data.points[row]}`.toLowerCase().includes(part) ||
-            data.axes.some((axis) => axis.text(row).toLowerCase().includes(part));
-      }
-      const bound = parseValue(match[3]), {values} = column;
-      if (match[2] === '=')
-        return (row) => values && !Number.isNaN(bound) ? values[row] === bound : column.text(row) === match[3];
-      return {
-        '<': (row) => values?.[row] < bound,
-        '<=': (row) => values?.[row] <= bound,
-        '>': (row) => values?.[row] > bound,
-        '>=': (row) => values?.[row] >= bound
-      }[match[2]];
-  }
-  }
+}

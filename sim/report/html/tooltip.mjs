@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is under the pointer: the whole configuration, and the figures that people ask for first.
 import {html} from './dom.mjs';
-import {colourClass, legendMark} from './markers.mjs';
+import {groupClass, legendMark} from './markers.mjs';
 
 const kMain = [
   'ttft_s.p50', 'ttft_s.p99', 'tpot_s.p50', 'tpot_s.p99', 'e2e_s.p99', 'goodput_rps', 'slo_attainment',
@@ -37,7 +37,7 @@ export class Tooltip {
     const metrics = mainMetrics(data, derived).filter((column) => !Number.isNaN(column.values[row]));
     this.#root.replaceChildren(
         html(
-            'header', {class: colourClass(group)}, legendMark(group),
+            'header', {class: groupClass(group)}, legendMark(group),
             html('b', {}, derived.groups.title ? derived.groups.names[group] : `point ${data.points[row]}`),
             html('span', {class: `chip ${data.verdicts[row]}`}, data.verdicts[row])),
         facts(data.axes), html('hr'), facts(metrics),

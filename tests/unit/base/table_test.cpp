@@ -39,13 +39,21 @@ TEST_CASE("a word that begins with a digit is no number") {
   CHECK(table.text() == "format\n------\n4-bit\nbf16\n");
 }
 
-TEST_CASE("a table too wide cuts its longest texts and keeps its numbers") {
+TEST_CASE("a table too wide breaks its longest texts, cuts none, and keeps its numbers") {
   Table table({"name", "why", "joules"});
   table.row({"short", "a reason much longer than there is room for", "123456.789"});
+  table.row({"long", "hardware=edge rate=0.02 /s", "2"});
+  table.row({"word", "aVeryLongNameWithoutAnySpace", "3"});
   CHECK(table.text(40) ==
         "name   why                        joules\n"
         "-----  ---------------------  ----------\n"
-        "short  a reason much longer…  123456.789\n");
+        "short  a reason much longer   123456.789\n"
+        "       than there is room\n"
+        "       for\n"
+        "long   hardware=edge                   2\n"
+        "       rate=0.02 /s\n"
+        "word   aVeryLongNameWithoutA           3\n"
+        "       nySpace\n");
 }
 
 TEST_CASE("a character counts once, however many bytes it has") {

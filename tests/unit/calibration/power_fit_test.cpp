@@ -31,6 +31,7 @@ EnergyParameters truth() {
   energy.compute = JoulesPerFlop(0.5e-12);
   energy.experts = JoulesPerFlop(1e-12);
   energy.attention = JoulesPerFlop(0.3e-12);
+  energy.padding = 0.4;
   energy.by_format["fp8_block"].compute = JoulesPerFlop(0.2e-12);
   energy.memory = JoulesPerByte(48e-12);
   energy.measured_limit = Watts(700);
@@ -45,8 +46,11 @@ std::vector<PowerReading> readings() {
   for (int i = 0; i < 240; ++i) {
     PowerReading r =
         product(side(16, 16384), 256 * side(16, 200), 256 * side(16, 200), i % 2 ? "bf16" : "fp8_block", 1);
-    if (i % 4 == 1) r.what = traces::ExpertLayerCase{side(64, 16384), 4096, 1536, 128, 8, 1, 1, 0, "balanced", "bf16"};
-    if (i % 4 == 2) r.what = traces::DecodeAttentionCase{side(8, 512), side(4096, 32768), 32, 8, 128, "bf16", "bf16"};
+    const int shape = 1 + i / 4 % 5;
+    if (i % 4 == 1)
+      r.what = traces::ExpertLayerCase{side(64, 16384), 1024 * shape, 1536, 128, 8, 1, 1, 0, "balanced", "bf16"};
+    if (i % 4 == 2)
+      r.what = traces::DecodeAttentionCase{side(8, 512), side(4096, 32768), 8 * shape, 8, 128, "bf16", "bf16"};
     if (i % 16 == 3) r.what = traces::PrefillAttentionCase{4, side(2048, 8192), 0, 32, 8, 128, "bf16", "bf16"};
     const Gpu gpu = board();
     const PowerLoad load = power_load(gpu, r);
@@ -60,13 +64,13 @@ std::vector<PowerReading> readings() {
 
 TEST_CASE("a reading is idle power, watts at work, and joules of work and bytes over its time, up to the limit") {
   const Gpu gpu = board();
-  // 2e12 flop and 3 x 2e8 bytes in 5 ms: 100 + 200 + 200 + 5.76 W.
-  const PowerLoad dense = power_load(gpu, product(10000, 10000, 10000, "bf16", 5000));
-  CHECK(predicted_power(gpu, truth(), dense).si() == Approx(505.76));
-  const PowerLoad block = power_load(gpu, product(10000, 10000, 10000, "fp8_block", 5000));
+  // 2 x 10,240^3 flop and 3 x 2 x 10,240^2 bytes in 5 ms: 100 + 200 + 214.7 + 6.0 W.
+  const PowerLoad dense = power_load(gpu, product(10240, 10240, 10240, "bf16", 5000));
+  CHECK(predicted_power(gpu, truth(), dense).si() == Approx(520.79));
+  const PowerLoad block = power_load(gpu, product(10240, 10240, 10240, "fp8_block", 5000));
   CHECK(block.flops == dense.flops);
-  CHECK(predicted_power(gpu, truth(), block).si() == Approx(300 + 80 + 3 * 1e8 * 48e-12 / 5e-3).epsilon(1e-3));
-  const PowerLoad quick = power_load(gpu, product(10000, 10000, 10000, "bf16", 2000));
+  CHECK(predicted_power(gpu, truth(), block).si() == Approx(300 + 85.9 + 3.02).epsilon(1e-3));
+  const PowerLoad quick = power_load(gpu, product(10240, 10240, 10240, "bf16", 2000));
   CHECK(predicted_power(gpu, truth(), quick).si() == 700);
   PowerReading decode = product(1, 1, 1, "", 1000);
   decode.what = traces::DecodeAttentionCase{10, 10000, 32, 8, 128, "bf16", "bf16"};  // 10 x 10,000 entries of 4,096 B
@@ -86,6 +90,49 @@ TEST_CASE("short kernels, products near their floor, uneven experts and formats 
   CHECK(kept[1].time.si() == Approx(301e-6));
 }
 
+TEST_CASE("a reading a fifth below the third highest of the nine next to it is diluted") {
+  const Gpu gpu = board();
+  std::vector<PowerLoad> loads;
+  for (int i = 0; i < 12; ++i) {
+    loads.push_back(power_load(gpu, product(4096, 4096, 4096 + 64 * i, "bf16", 1000)));
+    loads.back().power = Watts(600 + i);
+  }
+  CHECK(steady(loads) == loads);
+  loads[5].power = Watts(475);  // more than a fifth below 607 W
+  loads[6].power = Watts(700);  // the two highest alone say nothing
+  loads[8].power = Watts(800);
+  loads[7].power = Watts(490);  // not so far below
+  auto kept = loads;
+  kept.erase(kept.begin() + 5);
+  CHECK(steady(loads) == kept);
+  loads.resize(10);
+  CHECK(steady(loads) == loads);  // too few to tell
+}
+
+TEST_CASE("rows that fill up a tile take energy, and so does what few rows of many experts are computed with") {
+  const Gpu gpu = board();
+  // 70 rows in two tiles of 64; of experts 8 rows each in one.
+  const PowerLoad dense = power_load(gpu, product(70, 4096, 4096, "bf16", 1000));
+  CHECK(dense.flops.si() == Approx(2.0 * 70 * 4096 * 4096));
+  CHECK(dense.padding.si() == Approx(2.0 * 58 * 4096 * 4096));
+  PowerReading layer = product(1, 1, 1, "", 1000);
+  layer.what = traces::ExpertLayerCase{128, 4096, 1536, 128, 8, 1, 1, 0, "balanced", "bf16"};
+  const PowerLoad experts = power_load(gpu, layer);
+  CHECK(experts.flops.si() == Approx(2.0 * 128 * 8 * 3 * 4096 * 1536));
+  CHECK(experts.padding == 7 * experts.flops);
+  // 38.7 GF asked for and 7 times as much at 0.4 of the joules.
+  EnergyParameters energy = truth();
+  energy.measured_limit.reset();
+  const Watts padded = predicted_power(gpu, energy, experts);
+  energy.padding = 0;
+  CHECK((padded - predicted_power(gpu, energy, experts)).si() ==
+        Approx(0.4 * 7 * 38.65e9 * 1e-12 / 1e-3).epsilon(1e-3));
+  // Kernels that widen their weights have tiles of 16.
+  layer.what = traces::ExpertLayerCase{128, 4096, 1536, 128, 8, 1, 1, 0, "balanced", "int4"};
+  CHECK(power_load(gpu, layer).padding == experts.flops);
+  CHECK(power_load(gpu, layer).bf16_flops == experts.flops);
+}
+
 TEST_CASE("watts at work, joules by kind and format and joules of a bit are found again") {
   const auto fit = fit_power(board(), readings(), 1500);
   REQUIRE(fit);
@@ -95,6 +142,7 @@ TEST_CASE("watts at work, joules by kind and format and joules of a bit are foun
   CHECK(e.compute.si() == Approx(0.5e-12).epsilon(0.1));
   REQUIRE(e.experts);
   CHECK(e.experts->si() == Approx(1e-12).epsilon(0.1));
+  CHECK(e.padding == Approx(0.4).epsilon(0.1));
   REQUIRE(e.attention);
   CHECK(e.attention->si() == Approx(0.3e-12).epsilon(0.15));
   REQUIRE(e.by_format.contains("fp8_block"));
@@ -102,8 +150,13 @@ TEST_CASE("watts at work, joules by kind and format and joules of a bit are foun
   CHECK_FALSE(e.by_format.at("fp8_block").experts);
   CHECK(e.memory.si() == Approx(48e-12).epsilon(0.1));
   CHECK(e.link == board().energy.link);
-  CHECK(*e.measured_limit == Watts(700));
+  CHECK(e.measured_limit->si() == Approx(700).epsilon(0.02));
   CHECK(fit->report.family == "energy");
+  REQUIRE(fit->parts.size() == 4);  // no reading is diluted
+  CHECK(fit->parts[0].form == "attention, bf16");
+  CHECK(fit->parts[3].form == "experts, bf16");
+  CHECK(fit->parts[3].rows.size() == 60);
+  CHECK(fit->parts[3].in_sample.mean < 0.03);
   CHECK(fit->report.held_out.mean < 0.04);
 }
 

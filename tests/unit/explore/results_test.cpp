@@ -36,6 +36,7 @@ TEST_CASE("what was written as results.csv is read back to the last bit") {
   table.rows[1].verdict = "saturated";
   table.rows[1].seed = -4;
   table.rows[1].energy_boundary = "chip+board";
+  table.rows[1].currency = "EUR";
   table.rows[0].metrics[place_of("ttft.p99")]->low = 0.29;
   for (const bool intervals : {false, true}) {
     const llmscape::test::Scratch scratch;
@@ -55,6 +56,8 @@ TEST_CASE("what was written as results.csv is read back to the last bit") {
     CHECK(read->rows[1].seed == -4);
     CHECK(read->rows[0].energy_boundary.empty());
     CHECK(read->rows[1].energy_boundary == "chip+board");
+    CHECK(read->rows[1].currency == "EUR");
+    CHECK(currency_of(*read) == "EUR");
     const auto boundary = Expression::parse("energy_boundary == 'chip+board'", {}, diagnostics);
     check_names(*boundary, *read, diagnostics);
     CHECK(diagnostics.errors() == 0);

@@ -56,7 +56,7 @@ TEST_CASE("GEMMs, experts and attention have joules of their own, and so have fo
 
   gpu.energy.experts = JoulesPerFlop(3e-12);
   gpu.energy.attention = JoulesPerFlop(5e-12);
-  gpu.energy.by_format["fp8"] = {JoulesPerFlop(0.7e-12), JoulesPerFlop(2e-12)};
+  gpu.energy.by_format["fp8"] = {JoulesPerFlop(0.7e-12), JoulesPerFlop(2e-12), JoulesPerFlop(3e-12)};
   CHECK(work(gpu, gemm(bf16, bf16)).si() == Approx(2e-3));
   CHECK(work(gpu, gemm(fp8, fp8)).si() == Approx(1.4e-3));
   CHECK(work(gpu, gemm(fp8, bf16)).si() == Approx(2e-3));  // widened: bf16 work
@@ -65,6 +65,40 @@ TEST_CASE("GEMMs, experts and attention have joules of their own, and so have fo
   experts.weights = experts.activations = fp8;
   CHECK(work(gpu, experts).si() == Approx(4e-3));
   CHECK(work(gpu, attention).si() == Approx(5e-6));
+  attention.kv = fp8;
+  CHECK(work(gpu, attention).si() == Approx(3e-6));
+  attention.kv = models::KvFormat(fp8, bf16);  // not alike: as over others
+  CHECK(work(gpu, attention).si() == Approx(5e-6));
+}
+
+TEST_CASE("rows that fill up a tile of a GEMM take their share of joules, and change nothing else") {
+  Gpu gpu = round_figures();
+  const models::Format bf16, int4{"int4", 0.5};
+  const models::Gemm few{10, 1000, 1000, bf16, bf16}, widened{10, 1000, 1000, int4, bf16};
+  models::GroupedGemm experts;
+  experts.rows = 400;
+  experts.n = experts.k = 1000;
+  experts.experts_touched = 100;
+  experts.dealt = models::GroupedGemm::Dealt::evenly;
+  const auto cost = [&](const models::AnyOperator& what) {
+    const std::array operators = {models::Operator{what, 1}};
+    return price(gpu, operators);
+  };
+  const PartCost without = cost(few);
+  CHECK(work(gpu, few).si() == Approx(20e-6));
+  CHECK(without.padding.si() == Approx(2e6 * 54));       // tiles of 64
+  CHECK(cost(widened).padding.si() == Approx(2e6 * 6));  // of 16
+  CHECK(cost(experts).padding.si() == Approx(2e6 * 100 * 60));
+  gpu.energy.padding = 0.5;
+  CHECK(work(gpu, few).si() == Approx((10 + 27) * 2e-6));
+  CHECK(work(gpu, widened).si() == Approx((10 + 3) * 2e-6));
+  CHECK(work(gpu, experts).si() == Approx(100 * (4 + 30) * 2e-6));
+  CHECK(cost(few).time() == without.time());
+  CHECK(cost(few).flops == without.flops);
+  gpu.energy.by_format["int4"] = {JoulesPerFlop(3e-12), {}, {}};
+  CHECK(work(gpu, widened).si() == Approx(3 * (10 + 3) * 2e-6));
+  const models::Gemm full{128, 1000, 1000, bf16, bf16};
+  CHECK(work(gpu, full).si() == Approx(256e-6));
 }
 
 TEST_CASE("no family draws more than the board did while its kernels were timed, and no step is slower for it") {
@@ -88,14 +122,16 @@ TEST_CASE("no family draws more than the board did while its kernels were timed,
   CHECK(step(gpu, llama_8b(), prompt.batch).device > free.device);
 }
 
-TEST_CASE("an H100 that decodes 128 sequences draws what its time, its bytes and its work come to") {
-  const Gpu gpu = catalog_gpu("h100-sxm");
+TEST_CASE("an H100 that decodes 128 sequences would draw what its time, its bytes and its work come to") {
+  Gpu gpu = catalog_gpu("h100-sxm");
+  gpu.energy.measured_limit.reset();  // which its GEMMs reach
+  gpu.tdp.value = Watts(1000);
   const Decodes decodes(128, 1024);
   const engine::EngineCost cost = step(gpu, llama_8b(), decodes.batch);
-  // 209 W at work; 15.0 GB of weights and 17.2 GB of keys and values at 58 pJ a byte, 2 x 7.5e9 x 128 flop at 0.6545
-  // pJ, attention's 4 x 4,096 x 131,072 x 32 at 0.274.
-  const double joules = 32.2e9 * 58e-12 + 1.92e12 * 0.6545e-12 + 6.9e10 * 0.274e-12;
-  CHECK(total_energy(cost).si() == Approx(209 * cost.device.si() + joules).epsilon(0.01));
+  // 276 W at work; 15.0 GB of weights and 17.2 GB of keys and values at 31.6 pJ a byte, 2 x 7.5e9 x 128 flop at 0.7986
+  // pJ in full tiles, attention's 4 x 4,096 x 131,072 x 32 at 0.3035.
+  const double joules = 32.2e9 * 31.6e-12 + 1.92e12 * 0.7986e-12 + 6.9e10 * 0.3035e-12;
+  CHECK(total_energy(cost).si() == Approx(276.3 * cost.device.si() + joules).epsilon(0.01));
 }
 
 TEST_CASE("at a lower clock a board at work takes fewer watts, and work fewer joules") {

@@ -169,14 +169,16 @@ TEST_CASE("leaving the fitted range warns once per family, naming the device") {
         "decodes, 131072 tokens)");
 }
 
-TEST_CASE("a token of an 8B model costs an H200 2.34 J at batch 1: 15 GB of weights, and 4.5 ms of a board at work") {
+TEST_CASE(
+    "a token of an 8B model costs an H200 2.52 J at batch 1: 15 GB of weights, a row in tiles of 64, and 4.5 ms of a "
+    "board at work") {
   const Gpu gpu = catalog_gpu("h200");
   const StepCost cost = decode_step(gpu, llama_8b(), 1, 1);
   const Joules above_idle = std::accumulate(cost.energy.begin(), cost.energy.end(), Joules());
   const Joules all = above_idle + *gpu.idle * cost.device;
-  // 15.01 GB at 58 pJ a byte, 15.0 Gflop at 0.6545 pJ, and 116 + 209 W.
-  CHECK(all.si() == doctest::Approx(0.8706 + 0.0098 + 325 * cost.device.si()).epsilon(0.002));
-  CHECK(all.si() == doctest::Approx(2.34).epsilon(0.005));
+  // 15.01 GB at 31.57 pJ a byte, 15.0 Gflop and 0.363 of 63 times as many at 0.7986 pJ, and 116 + 276.3 W.
+  CHECK(all.si() == doctest::Approx(0.4738 + 0.2859 + 392.3 * cost.device.si()).epsilon(0.002));
+  CHECK(all.si() == doctest::Approx(2.52).epsilon(0.005));
 }
 
 TEST_CASE("twice the peak, or twice the peak and the multiprocessors, never slows a step") {

@@ -6,6 +6,7 @@
 #include "sim/report/studies_picture.hpp"
 #include "sim/report/studies_table.hpp"
 #include "sim/report/study_figure.hpp"
+#include "sim/report/svg.hpp"
 #include "tests/unit/studies/support.hpp"
 
 namespace llmscape::report {
@@ -101,7 +102,7 @@ TEST_CASE("the picture of all has a dot where simulated stands to published, on 
     const std::string svg = studies_picture({example.outcome});
     CHECK(holds(svg, "0 of 1</text>"));
     // Between 130 and 540: 335 + 205 log2(0.8) = 269.0, in the colour of a miss. The second claim is not published.
-    CHECK(holds(svg, R"(cx="269.0" cy="86.0" r="4.5" fill="#d55e00")"));
+    CHECK(holds(svg, R"(<circle class="mark s1" cx="269.0" cy="86.0")"));
     std::size_t count = 0;
     for (std::size_t at = svg.find("<circle"); at != std::string::npos; at = svg.find("<circle", at + 1)) ++count;
     return count;
@@ -114,7 +115,8 @@ TEST_CASE("bars begin at zero, and what has no value is not drawn") {
   const std::string svg = study_figure(*example.outcome.figure);
   CHECK(holds(svg, "p &amp; q"));
   // One bar from 0 (y = 280) to 2 (y = 84) beside the swatch of the legend and the ground.
-  CHECK(holds(svg, R"(y="84.0" width="44.0" height="196.0" fill="#0072b2")"));
+  CHECK(holds(svg, R"(<rect class="mark s0" x=")"));
+  CHECK(holds(svg, R"(y="84.0" width="44.0" height="196.0")"));
   std::size_t rectangles = 0;
   for (std::size_t at = svg.find("<rect"); at != std::string::npos; at = svg.find("<rect", at + 1)) ++rectangles;
   CHECK(rectangles == 3);
@@ -124,8 +126,46 @@ TEST_CASE("numbers on the axis make lines, wide ones in the log") {
   studies::DrawnFigure figure{"T", "x", "y", {"1", "10", "100"}, {1, 10, 100}, {{"n", {1, std::nullopt, 3}}}};
   const std::string svg = study_figure(figure);
   CHECK(holds(svg, "<circle"));
-  // 10 lies half way between 1 and 100: in the middle of the plot, (62 + 626) / 2.
-  CHECK(holds(svg, "<text x=\"344.0\" y=\"298.0\""));
+  // 10 lies half way between 1 and 100: in the middle of the plot, from 62 to 626 without the room of a name, 6.6 + 10.
+  CHECK(holds(svg, R"(x="335.7" y="298.0" text-anchor="middle">10</text>)"));
+  CHECK(holds(svg, R"(<text class="name" )"));
+}
+
+TEST_CASE("axes are read in engineering units, and lines go from left to right") {
+  for (const auto& [value, unit, text] : {std::tuple(1e10, "bit/s", "10 Gbit/s"),
+                                          {8.1e9, "bytes", "8.1 GB"},
+                                          {131072., "prompt tokens", "128K"},
+                                          {1e6, "tokens", "1M"},
+                                          {50000., "tokens", "50K"},
+                                          {0.04, "s", "40 ms"},
+                                          {80., "s", "80 s"},
+                                          {0.8, "share", "80 %"},
+                                          {15000., "tokens/s", "15k"},
+                                          {2500., "tokens/s", "2.5k"},
+                                          {999., "times", "999"},
+                                          {1024., "tokens", "1K"},
+                                          {0., "bytes", "0"},
+                                          {-0.5, "times", "-0.5"}})
+    CHECK(engineering(value, unit) == text);
+  const studies::DrawnFigure figure{"T", "tokens", "s", {"3", "1", "2"}, {3, 1, 2}, {{"n", {3, 1, 2}}}};
+  const std::string svg = study_figure(figure);
+  const std::size_t path = svg.find("<path class=\"line s0\" d=\"M");
+  REQUIRE(path != std::string::npos);
+  double before = 0;
+  for (std::size_t at = path; svg[at] != '/'; ++at)
+    if (svg[at] == 'M' || svg[at] == 'L') {
+      const double x = std::stod(svg.substr(at + 1));
+      CHECK(x > before);
+      before = x;
+    }
+}
+
+TEST_CASE("a picture that stands alone has colours for dark systems") {
+  const Example example;
+  for (const std::string& svg : {study_figure(*example.outcome.figure), studies_picture({example.outcome})}) {
+    CHECK(holds(svg, "@media(prefers-color-scheme:dark)"));
+    CHECK_FALSE(holds(svg, "fill=\"#"));  // a colour that does not follow
+  }
 }
 
 }  // namespace llmscape::report

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from the data and what the reader has chosen. Nothing here knows of the page.
+import {shownRows} from './filter.mjs';
+import {roundText} from './format.mjs';
+import {bestRow, knee, meets, paretoFrontier} from './frontier.mjs';
+import {columnName} from './view.mjs';
+
+// What a point is in the plot.
+export const kHidden = 0, kInvalid = 1, kMisses = 2, kQualifies = 3;
+export const kAlike = 4;  // its intervals overlap those of a point of the frontier
+export const kFrontier = 5;
+
+const overlap = ({low, high}, a, b) => low[a] < high[a] && low[a] <= high[b] && low[b] <= high[a];
+
+// Which points stand in the plot, which qualify, the frontier of each group in each chart, and who wins.
+export function derive(data, view) {
+  const x = data.columns.get(view.x.name), y = data.columns.get(view.y.name);
+  const limits =
+      view.limits.filter(({bound}) => Number.isFinite(bound)).map((limit) => ({
+                                                                    ...limit,
+                                                                    column: data.columns.get(columnName(limit)),
+                                                                    values: data.columns.get(columnName(limit)).values
+                                                                  }));
+  const groups = splitBy(data, view.group), facets = splitBy(data, view.facet);
+  const drawable = (row) => Number.isFinite(x.values[row]) && Number.isFinite(y.values[row]) &&
+      !(view.x.log && x.values[row] <= 0) && !(view.y.log && y.values[row] <= 0);
+  const state = new Uint8Array(data.count), shown = shownRows(data, view);
+  const members = groups.names.map(() => []), drawn = groups.names.map(() => []), qualifying = [];
+  for (const row of shown) {
+    const qualifies = data.valid[row] && meets(limits, row);
+    if (qualifies) qualifying.push(row);
+    if (!drawable(row)) continue;
+    if (!data.valid[row]) state[row] = view.showInvalid ? kInvalid : kHidden;
+    else {
+      drawn[groups.of[row]].push(row);
+      state[row] = qualifies ? kQualifies : kMisses;
+      if (qualifies) members[groups.of[row]].push(row);
+    }
+  }
+  const frontierOf = (rows) => paretoFrontier(rows, x.values, y.values, view.x.better, view.y.better);
+  const uncertain = x.low !== x.values && y.low !== y.values;
+  const panels = facets.names.map((name, place) => panelOf(name, shown.filter((row) => state[row] && facets.of[row] === place)))
+                     .filter(({rows}) => rows.length || facets.names.length === 1);
+  function panelOf(name, rows) {
+    const own = groups.names.map(() => []);
+    for (const row of rows)
+      if (state[row] === kQualifies) own[groups.of[row]].push(row);
+    const frontiers = own.map(frontierOf);
+    if (uncertain) own.forEach((all, group) => {
+      for (const row of all)
+        if (frontiers[group].some((best) => overlap(x, row, best) && overlap(y, row, best))) state[row] = kAlike;
+    });
+    for (const row of frontiers.flat()) state[row] = kFrontier;
+    return {name, rows, frontiers, best: frontierOf(frontiers.flat())};
+  }
+  const derived = {x, y, limits, groups, facets, panels, state, shown, qualifying, members, drawn};
+  derived.winners = slicesOf(data, view, shown).map((slice) => findWinner(data, view, derived, slice)).filter(Boolean);
+  derived.winner = derived.winners[0] ?? null;
+  derived.mixed = mixedIn(data, view, panels.map(({rows}) => rows.filter((row) => state[row] >= kQualifies)));
+  const rivals = data.count === 1 ? [0] : [derived.winner?.row, derived.winner?.rival];
+  derived.pins = view.pins ?? rivals.filter((row) => row !== undefined);
+  return derived;
+}
+
+// The rows by an axis; all as one where there is none.
+function splitBy(data, name) {
+  const axis = data.splits.get(name);
+  return axis ? {names: axis.texts, of: axis.of, title: axis.label} : {names: ['all'], of: new Uint8Array(data.count)};
+}
+
+const jouleColumns = (data, view) => [view.x.name, view.y.name].some((name) => data.columns.get(name)?.joules);
+
+// The axes in which configurations that are compared are equal: all but hardware and load, and but the policy that
+// groups tell apart; and what joules include, where these are looked at. (sim/explore/axis_role.hpp)
+function fixedAxes(data, view) {
+  const fixed = data.axes.filter(
+      ({texts, role, name}) =>
+          texts.length > 1 && (role === 'workload' || (role === 'serving' && name !== view.group)));
+  return data.boundary.texts.length > 1 && jouleColumns(data, view) ? [...fixed, data.boundary] : fixed;
+}
+
+// Those of them in which the rows of one chart differ, with the values: what it mixes.
+function mixedIn(data, view, charts) {
+  const texts = (axis, rows) => new Set(rows.map((row) => axis.text(row)));
+  return fixedAxes(data, view)
+      .filter((axis) => charts.some((rows) => texts(axis, rows).size > 1))
+      .map((axis) => ({label: axis.label, values: [...texts(axis, charts.flat())]}));
+}
+
+// The share of a run's joules that follows from assumed figures, where joules are looked at; small ones are none.
+export function assumedShare(data, view, row) {
+  const share = jouleColumns(data, view) ? data.columns.get('assumed_share')?.values[row] ?? 0 : 0;
+  return share >= 0.005 ? share : 0;
+}
+
+// The rows that may be compared: equal in fixedAxes. {name: "workload=rag", rows}, ...; without a name where there is
+// but one.
+function slicesOf(data, view, rows) {
+  const fixed = fixedAxes(data, view);
+  const slices = new Map();
+  for (const row of rows) {
+    const name = fixed.map((axis) => `${axis.label}=${axis.text(row)}`).join(' ');
+    if (!slices.has(name)) slices.set(name, {name, rows: []});
+    slices.get(name).rows.push(row);
+  }
+  return [...slices.values()];
+}
+
+// Of one slice: under limits the best in y; without, the knee of the frontier that has the best y. Against the best of
+// another group, both read off their frontiers where x is equal: at the limit, where there is one and it is of x, else at
+// the winner; under other limits against the best that meets them. (`llmscape pareto` says the same in its first
+// lines.) `rival` is a row near the value that it was read off at; `values` are those of y.
+function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
+  const inside = new Set(slice.rows);
+  const kept = (lists) => lists.map((rows) => rows.filter((row) => inside.has(row)));
+  const own = kept(members);
+  const frontierOf = (rows) => paretoFrontier(rows, x.values, y.values, view.x.better, view.y.better);
+  const best = frontierOf(own.flat());
+  let row = bestRow(best, y.values, view.y.better);
+  if (row === undefined) return null;
+  if (limits.length === 0) {
+    const bend = knee(frontierOf(own[groups.of[row]]), x.values, y.values, view.x.better, view.y.better);
+    if (best.includes(bend)) row = bend;
+  }
+  const ofX = limits.length === 1 && limits[0].column.name === x.name && limits[0].below === (view.x.better === 'lower');
+  if (limits.length > 0 && !ofX) {
+    const rival = bestRow(own.filter((_, group) => group !== groups.of[row]).flat(), y.values, view.y.better);
+    return {name: slice.name, row, rival, values: [at(y, row), rival === undefined ? undefined : at(y, rival)]};
+  }
+  const bound = ofX ? limits[0].bound : x.values[row];
+  const reached = kept(drawn).map((rows) => along(frontierOf(rows), x, y, view, bound));
+  const bestOf = (places) => places.filter((group) => reached[group])
+                                 .reduce((a, b) => a === undefined || better(reached[b], reached[a], view) ? b : a, undefined);
+  const all = reached.map((_, group) => group);
+  if (ofX) row = bestRow(own[bestOf(all)], y.values, view.y.better) ?? row;
+  const group = groups.of[row], other = bestOf(all.filter((one) => one !== group));
+  const mine = ofX ? reached[group] ?? at(y, row) : at(y, row);
+  return other === undefined ? {name: slice.name, row, values: [mine]} :
+                               {name: slice.name, row, rival: reached[other].row, values: [mine, reached[other]], bound};
+}
+
+const at = ({values, low, high}, row) => ({value: values[row], low: low[row], high: high[row], row});
+const better = (a, b, view) => view.y.better === 'higher' ? a.value > b.value : a.value < b.value;
+
+// What a frontier gives at a bound of x: linear between its neighbours there, its last point's where the bound is looser
+// than all; undefined where even its tightest point is beyond.
+export function along(frontier, x, y, view, bound) {
+  const tight = view.x.better === 'lower' ? frontier : frontier.toReversed();
+  const meets = (row) => view.x.better === 'lower' ? x.values[row] <= bound : x.values[row] >= bound;
+  const within = tight.filter(meets);
+  if (!within.length) return undefined;
+  const a = within.at(-1), b = tight[within.length];
+  if (b === undefined || x.values[a] === bound) return at(y, a);
+  const share = (bound - x.values[a]) / (x.values[b] - x.values[a]);
+  const mixed = (values) => values[a] + share * (values[b] - values[a]);
+  return {value: mixed(y.values), low: mixed(y.low), high: mixed(y.high), row: a};
+}
+
+export const limitText = ({column, bound, below}) =>
+    `${column.label} ${below ? '≤' : '≥'} ${roundText(bound, column.unit)}`;
