@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/power_cap.hpp"
 
+#include "hardware/decode_steps.hpp"
 #include "hardware/shared_prices.hpp"
 
 #include <algorithm>
@@ -35,13 +36,15 @@ void keep_bounds(StepPhases& phases, const StepPhases& of) {
     if (of.has(f)) phases.of(f).bound = of.at(f).bound;
 }
 
-class CappedStepModel final : public StepModel, public SharedPrices {
+class CappedStepModel final : public StepModel, public SharedPrices, public DecodePrices {
  public:
   CappedStepModel(AtClock at_clock, Watts headroom)
-      : headroom_(headroom), fastest_(at_clock(1)), slower_(std::make_shared<Rungs>(std::move(at_clock))) {}
+      : headroom_(headroom), fastest_(at_clock(1)), decodes_(dynamic_cast<DecodePrices*>(fastest_.get())),
+        slower_(std::make_shared<Rungs>(std::move(at_clock))) {}
   // Where the step model at the highest clock has nothing to share, `fastest` is one of its own.
   CappedStepModel(const CappedStepModel& like, std::unique_ptr<StepModel> fastest)
-      : headroom_(like.headroom_), fastest_(std::move(fastest)), slower_(like.slower_) {}
+      : headroom_(like.headroom_), fastest_(std::move(fastest)), decodes_(dynamic_cast<DecodePrices*>(fastest_.get())),
+        slower_(like.slower_) {}
 
   [[nodiscard]] std::unique_ptr<StepModel> another() const override {
     const auto* shared = dynamic_cast<const SharedPrices*>(fastest_.get());
@@ -61,6 +64,14 @@ class CappedStepModel final : public StepModel, public SharedPrices {
       if (std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()) <= headroom_ * cost.device) return cost;
     }
     return cost_of(phases(batch));
+  }
+
+  std::shared_ptr<const DecodeSteps> decode_steps(const models::Batch& batch) override {
+    return decodes_ ? decodes_->decode_steps(batch) : nullptr;
+  }
+  bool attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own) override {
+    constexpr double kRounding = 1e-12;
+    return decodes_->attend(steps, batch, own) && steps.at_most(own) <= (1 - kRounding) * headroom_ * steps.device(own);
   }
 
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return fastest_->range_warnings(); }
@@ -122,6 +133,7 @@ class CappedStepModel final : public StepModel, public SharedPrices {
 
   Watts headroom_;  // of all devices
   std::unique_ptr<StepModel> fastest_;
+  DecodePrices* decodes_;  // of it, if it has them
   std::shared_ptr<Rungs> slower_;
   std::size_t last_ = 1;
 };

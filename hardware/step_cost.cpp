@@ -80,40 +80,4 @@ StepCost cost_of(const StepPhases& phases) {
   return cost;
 }
 
-void CostWithout::Sums::add(const Phase& phase) {
-  device += phase.time;
-  bytes += phase.bytes;
-#pragma GCC unroll 7
-  for (std::size_t i = 0; i < kEnergyComponents; ++i) energy[i] += phase.energy[i];
-#pragma GCC unroll 5
-  for (std::size_t i = 0; i < kResources; ++i) busy[i] += phase.busy[i];
-}
-
-CostWithout::CostWithout(const StepPhases& others, OperatorFamily family)
-    : family_(static_cast<std::size_t>(family)), others_(cost_of(others)) {
-  for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
-    if (!others.has(f)) continue;
-    if (f < family_) before_.add(others.at(f));
-    else after_[behind_++] = others.at(f);
-  }
-}
-
-StepCost CostWithout::with(const Phase& phase) const {
-  StepCost cost = others_;
-  cost.by_family[family_] = phase.time;
-  cost.bound[family_] = phase.bound;
-  Joules joules;
-#pragma GCC unroll 7
-  for (std::size_t i = 0; i < kEnergyComponents; ++i) joules += phase.energy[i];
-  cost.energy_by_family[family_] = joules;
-  Sums sums = before_;
-  sums.add(phase);
-  for (std::size_t i = 0; i < behind_; ++i) sums.add(after_[i]);
-  cost.device = sums.device;
-  cost.bytes = sums.bytes;
-  cost.energy = sums.energy;
-  for (std::size_t i = 0; i < kResources; ++i) cost.busy[i] = std::min(sums.busy[i], cost.device);
-  return cost;
-}
-
 }  // namespace llmscape::hardware

@@ -124,29 +124,4 @@ struct StepCost {
 // part counts as busy for longer than the step lasts.
 StepCost cost_of(const StepPhases&);
 
-// A step but for one family, summed in the order of cost_of(): what steps that differ in that family alone cost, to the
-// last bit, without summing the others anew.
-class CostWithout {
- public:
-  // `others` do not have the family.
-  CostWithout(const StepPhases& others, OperatorFamily family);
-  // The step with it. FLOP and what was extrapolated are those of the others.
-  [[nodiscard]] StepCost with(const Phase& phase) const;
-
- private:
-  struct Sums {
-    Seconds device;
-    Bytes bytes;
-    std::array<Joules, kEnergyComponents> energy{};
-    std::array<Seconds, kResources> busy{};
-    void add(const Phase& phase);
-  };
-
-  std::size_t family_;
-  StepCost others_;
-  Sums before_;                                 // of the families before it
-  std::array<Phase, kOperatorFamilies> after_;  // the families behind it
-  std::size_t behind_ = 0;                      // so many
-};
-
 }  // namespace llmscape::hardware

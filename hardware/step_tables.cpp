@@ -52,7 +52,7 @@ const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t d
   if (ends_matter_ && chunk_tokens > 0) return kept(ended_tokens_[prompt_ends], chunk_tokens, decode_tokens, compute);
   if (!phase_matters_ && chunk_tokens + decode_tokens <= kMostListed) {
     auto& part = slot(tokens_, chunk_tokens + decode_tokens);
-    if (!part) part = compute();
+    if (!part) part = std::make_unique<const PartCost>(compute());
     return *part;
   }
   return kept(phased_tokens_, chunk_tokens, decode_tokens, compute);
@@ -124,7 +124,7 @@ void StepTables::add_states(PartCost& part, const models::Batch& batch) {
 
 const PartCost& StepTables::logit_part(std::int64_t rows) {
   auto& part = slot(logits_, rows);
-  if (!part) part = price_(models::logit_work(model_, plan_, rows, rows));
+  if (!part) part = std::make_unique<const PartCost>(price_(models::logit_work(model_, plan_, rows, rows)));
   return *part;
 }
 

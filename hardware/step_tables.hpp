@@ -5,7 +5,7 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <optional>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -36,7 +36,7 @@ class StepTables {
   const PartCost& adapter_part(std::int64_t tokens, std::int64_t adapters);
 
  private:
-  using Table = std::vector<std::optional<PartCost>>;             // by count
+  using Table = std::vector<std::unique_ptr<const PartCost>>;     // by count: most are never asked for
   using PairTable = std::unordered_map<std::uint64_t, PartCost>;  // by two counts
 
   using RankKey = std::array<std::int64_t, 6>;

@@ -6,11 +6,6 @@
 #include <algorithm>
 
 namespace llmscape::hardware {
-namespace {
-
-constexpr double kHalfPrecision = 2;  // bytes
-
-}  // namespace
 
 template <class G>
 bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit, const GemmParameters& of_16_bits,
@@ -38,19 +33,17 @@ bool FittedRange::check_indexed(const models::KvFormat& kv) {
 }
 
 bool FittedRange::check(const models::DecodeAttention& a, const DecodeAttentionParameters& fit) {
+  if (holds(a, fit, gpu_)) return true;
   if (a.kernel == models::AttentionKernel::indexed) return check_indexed(a.kv);
   std::string& text = first(OperatorFamily::decode_attention);
-  if (a.sequences > 0 && a.kv.bytes() < kHalfPrecision && &fit == &gpu_.decode_attention) {
-    if (text.empty())
-      text = fmt::format("KV in {}: that kernel was not timed, and is priced with the fit to 16 bits at its own bytes",
-                         a.kv.name());
-    return false;
-  }
-  const bool inside = a.sequences <= fit.most_sequences && a.attended.max <= fit.longest_context;
-  if (!inside && text.empty())
+  if (!text.empty()) return false;
+  if (a.sequences > 0 && a.kv.bytes() < kHalfPrecision && &fit == &gpu_.decode_attention)
+    text = fmt::format("KV in {}: that kernel was not timed, and is priced with the fit to 16 bits at its own bytes",
+                       a.kv.name());
+  else
     text = fmt::format("{} decodes, the longest over {} tokens (fitted: {} decodes, {} tokens)", a.sequences,
                        a.attended.max, fit.most_sequences, fit.longest_context);
-  return inside;
+  return false;
 }
 
 bool FittedRange::check_sparse(const models::PrefillAttention& shape) {

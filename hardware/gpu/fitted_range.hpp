@@ -16,6 +16,12 @@ class FittedRange {
   // Whether it lies inside.
   bool check(const models::AnyOperator& op);
   // `fit` is what priced it: one of the chip's.
+  static bool holds(const models::DecodeAttention& attention, const DecodeAttentionParameters& fit, const Gpu& gpu) {
+    if (attention.kernel == models::AttentionKernel::indexed)
+      return gpu.known_indexed_attention(attention.kv) != nullptr;
+    return attention.sequences <= fit.most_sequences && attention.attended.max <= fit.longest_context &&
+           (&fit != &gpu.decode_attention || !(attention.sequences > 0 && attention.kv.bytes() < kHalfPrecision));
+  }
   bool check(const models::DecodeAttention& attention, const DecodeAttentionParameters& fit);
   // One layer over `chunks`, which stand in for those of `shape`.
   bool check(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks);
@@ -26,6 +32,7 @@ class FittedRange {
   [[nodiscard]] unsigned noted() const;
 
  private:
+  static constexpr double kHalfPrecision = 2;  // bytes
   std::string& first(OperatorFamily family) { return first_[static_cast<std::size_t>(family)]; }
   // Narrow weights that are priced with the fit to 16-bit ones are outside, whatever their shape.
   template <class G>

@@ -99,50 +99,66 @@ StepPhases GpuPrices::phases(const models::Batch& batch, FittedRange& range) {
 }
 
 StepCost GpuPrices::step(const models::Batch& batch, FittedRange& range) {
-  if (!batch.chunks.empty() || batch.decodes == 0 || !batch.ranks.alike() || tables_.adds_execution())
-    return cost_of(phases(batch, range));
+  if (!of_decodes(batch)) return cost_of(phases(batch, range));
   range_ = &range;
-  const DecodeStep& known = decode_step(batch);
+  const Decodes& known = decodes(batch);
   if (known.outside != 0) note(known.outside, batch);
-  FamilyCost attention = known.attention;
-  Flops flops = known.flops;
-  Seconds extrapolated = known.extrapolated;
+  OwnAttention own = known.steps->common();
+  Seconds extrapolated = known.steps->others().extrapolated;
   for (AttentionLayers& layers : attention_) {
-    layers.decode.sequences = batch.decodes;
-    layers.decode.tokens_per_sequence = batch.tokens_per_decode;
-    layers.decode.attended = batch.attended[layers.law];
-    const KernelCost kernel = decode_cost(layers);
-    const Seconds before = attention.time;
-    attention.add(kernel, kernel.flops * layers.work, layers.count);
-    flops += layers.count * kernel.flops;
-    if (!range_->check(layers.decode, *layers.decode_fit)) extrapolated += attention.time - before;
+    const Seconds before = own.cost.time;
+    if (add_decodes(own, layers, batch)) continue;
+    range_->check(layers.decode, *layers.decode_fit);
+    extrapolated += own.cost.time - before;
   }
-  for (IndexLayers& layers : indexes_) {
-    const KernelCost kernel = score_cost(layers, batch);
-    attention.add(kernel, kernel.flops * layers.work, layers.count);
-    flops += layers.count * kernel.flops;
-  }
-  constexpr auto kFamily = OperatorFamily::decode_attention;
-  StepCost cost = known.others.with(
-      attention.time > Seconds() ? phase_of(kFamily, attention, rates_, power_, plan_.devices()) : Phase());
-  cost.flops = flops;
+  add_scores(own, batch);
+  StepCost cost = known.steps->cost(own);
   cost.extrapolated = extrapolated;
   return cost;
 }
 
-const GpuPrices::DecodeStep& GpuPrices::decode_step(const models::Batch& batch) {
-  const auto decodes = static_cast<std::size_t>(batch.decodes);
-  if (decodes >= decode_steps_.size()) decode_steps_.resize(decodes + 1);
-  std::optional<DecodeStep>& known = decode_steps_[decodes];
+bool GpuPrices::add_decodes(OwnAttention& own, AttentionLayers& layers, const models::Batch& batch) {
+  layers.decode.sequences = batch.decodes;
+  layers.decode.tokens_per_sequence = batch.tokens_per_decode;
+  layers.decode.attended = batch.attended[layers.law];
+  const KernelCost kernel = decode_cost(layers);
+  own.cost.add(kernel, kernel.flops * layers.work, layers.count);
+  own.flops += layers.count * kernel.flops;
+  return FittedRange::holds(layers.decode, *layers.decode_fit, gpu_);
+}
+
+std::shared_ptr<const DecodeSteps> GpuPrices::decode_steps(const models::Batch& batch, FittedRange& range) {
+  if (!of_decodes(batch)) return nullptr;
+  range_ = &range;
+  const Decodes& known = decodes(batch);
+  return known.outside == 0 ? known.steps : nullptr;
+}
+
+bool GpuPrices::attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own) {
+  own = steps.common();
+  for (AttentionLayers& layers : attention_)
+    if (!add_decodes(own, layers, batch)) return false;
+  add_scores(own, batch);
+  return true;
+}
+
+void GpuPrices::add_scores(OwnAttention& own, const models::Batch& batch) {
+  for (IndexLayers& layers : indexes_) {
+    const KernelCost kernel = score_cost(layers, batch);
+    own.cost.add(kernel, kernel.flops * layers.work, layers.count);
+    own.flops += layers.count * kernel.flops;
+  }
+}
+
+const GpuPrices::Decodes& GpuPrices::decodes(const models::Batch& batch) {
+  const auto number = static_cast<std::size_t>(batch.decodes);
+  if (number >= decodes_.size()) decodes_.resize(number + 1);
+  std::optional<Decodes>& known = decodes_[number];
   if (known && known->holds(batch)) return *known;
-  PartCost part = known_part(batch);
-  constexpr auto kFamily = OperatorFamily::decode_attention;
-  const FamilyCost attention = part.family(static_cast<std::size_t>(kFamily));
-  part.by_family[static_cast<std::size_t>(kFamily)] = Seconds();
+  const PartCost part = known_part(batch);
   for (const AttentionLayers& layers : attention_) range_->check(layers.prefill, {});  // notes unknown kernels
-  known.emplace(DecodeStep{batch.tokens_per_decode, batch.late, batch.padding, batch.adapters, attention,
-                           CostWithout(phases_of(part, rates_, power_, plan_.devices()), kFamily), part.flops,
-                           part.extrapolated, part.outside});
+  known.emplace(Decodes{batch.tokens_per_decode, batch.late, batch.padding, batch.adapters,
+                        std::make_shared<const DecodeSteps>(part, rates_, power_, plan_.devices()), part.outside});
   return *known;
 }
 

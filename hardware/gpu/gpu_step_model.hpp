@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/decode_steps.hpp"
 #include "hardware/gpu/decode_table.hpp"
 #include "hardware/gpu/fitted_range.hpp"
 #include "hardware/gpu/pricing.hpp"
@@ -22,6 +23,9 @@ class GpuPrices {
   GpuPrices& operator=(const GpuPrices&) = delete;
   StepPhases phases(const models::Batch& batch, FittedRange& range);
   StepCost step(const models::Batch& batch, FittedRange& range);
+  // As DecodePrices has them.
+  std::shared_ptr<const DecodeSteps> decode_steps(const models::Batch& batch, FittedRange& range);
+  bool attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own);
   [[nodiscard]] const Gpu& gpu() const { return gpu_; }
 
  private:
@@ -48,12 +52,9 @@ class GpuPrices {
     int count;
   };
   // What of a step of decodes alone does not depend on what they attend to.
-  struct DecodeStep {
+  struct Decodes {
     std::int64_t tokens_per_decode, late, padding, adapters;  // it holds for these
-    FamilyCost attention;                                     // what is known of its family: recurrent states
-    CostWithout others;
-    Flops flops;
-    Seconds extrapolated;
+    std::shared_ptr<const DecodeSteps> steps;
     unsigned outside;  // PartCost::outside
     [[nodiscard]] bool holds(const models::Batch& batch) const {
       return tokens_per_decode == batch.tokens_per_decode && late == batch.late && padding == batch.padding &&
@@ -76,7 +77,14 @@ class GpuPrices {
   // Notes what of that lies outside, where it was priced for somebody else.
   void note(unsigned outside, const models::Batch& batch);
   [[nodiscard]] static std::int64_t decoded_tokens(const models::Batch& batch);
-  const DecodeStep& decode_step(const models::Batch& batch);
+  // Whether a step follows from its numbers and what its decodes attend to.
+  [[nodiscard]] bool of_decodes(const models::Batch& batch) const {
+    return batch.chunks.empty() && batch.decodes > 0 && batch.ranks.alike() && !tables_.adds_execution();
+  }
+  const Decodes& decodes(const models::Batch& batch);
+  // Adds the decodes' attention in these layers; false: it lies outside what was fitted.
+  bool add_decodes(OwnAttention& own, AttentionLayers& layers, const models::Batch& batch);
+  void add_scores(OwnAttention& own, const models::Batch& batch);
   void add_attention(PartCost& part, const models::Batch& batch);
   void add_attention(PartCost& part, AttentionLayers& layers, std::span<const models::PrefillChunk> chunks);
 
@@ -91,15 +99,21 @@ class GpuPrices {
   std::vector<models::PrefillChunk> seen_;
   FittedRange* range_ = nullptr;  // of whom it prices
   StepTables tables_;
-  std::vector<std::optional<DecodeStep>> decode_steps_;  // by the number of decodes
+  std::vector<std::optional<Decodes>> decodes_;  // by their number
 };
 
 // One replica's.
-class GpuStepModel final : public StepModel, public SharedPrices {
+class GpuStepModel final : public StepModel, public SharedPrices, public DecodePrices {
  public:
   explicit GpuStepModel(std::shared_ptr<GpuPrices> prices) : prices_(std::move(prices)), range_(prices_->gpu()) {}
   StepPhases phases(const models::Batch& batch) override { return prices_->phases(batch, range_); }
   StepCost step(const models::Batch& batch) override { return prices_->step(batch, range_); }
+  std::shared_ptr<const DecodeSteps> decode_steps(const models::Batch& batch) override {
+    return prices_->decode_steps(batch, range_);
+  }
+  bool attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own) override {
+    return prices_->attend(steps, batch, own);
+  }
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return range_.warnings(); }
   [[nodiscard]] std::unique_ptr<StepModel> another() const override { return std::make_unique<GpuStepModel>(prices_); }
 

@@ -14,7 +14,8 @@ class DrivenDevice final : public EngineModel {
  public:
   DrivenDevice(const hardware::Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
                const Settings& settings)
-      : graphs_(settings.graphs), engine_host_(settings.host), device_(device.bind(model, plan, settings.device)) {
+      : graphs_(settings.graphs), engine_host_(settings.host), device_(device.bind(model, plan, settings.device)),
+        decodes_(dynamic_cast<hardware::DecodePrices*>(device_.get())) {
     const models::Execution& execution = settings.device.execution;
     if (execution.kv_cache == models::KvCacheForm::slots)
       for (const std::int64_t reach : models::kv_laws(model))
@@ -28,7 +29,8 @@ class DrivenDevice final : public EngineModel {
 
   DrivenDevice(const DrivenDevice& like, std::unique_ptr<hardware::StepModel> device)
       : graphs_(like.graphs_), engine_host_(like.engine_host_), slots_(like.slots_), filled_(like.filled_),
-        device_(std::move(device)), hosts_(like.hosts_), captured_(like.captured_) {}
+        device_(std::move(device)), decodes_(dynamic_cast<hardware::DecodePrices*>(device_.get())), hosts_(like.hosts_),
+        captured_(like.captured_) {}
   [[nodiscard]] std::unique_ptr<EngineModel> another() const {
     const auto* shared = dynamic_cast<const hardware::SharedPrices*>(device_.get());
     return shared ? std::make_unique<DrivenDevice>(*this, shared->another()) : nullptr;
@@ -36,6 +38,19 @@ class DrivenDevice final : public EngineModel {
 
   EngineCost step(const models::Batch& planned) override {
     return slots_.empty() || planned.decodes == 0 ? priced(planned) : priced(with_whole_slots(planned));
+  }
+
+  std::optional<DecodeRun> decode_run(const models::Batch& batch) override {
+    if (!decodes_ || !slots_.empty()) return std::nullopt;
+    const OfDecodes& known = of_decodes(batch);
+    models::Batch padded = batch;
+    if (captured_) padded.padding = known.padding;
+    auto steps = decodes_->decode_steps(padded);
+    if (!steps) return std::nullopt;
+    return DecodeRun{std::move(steps), known.times.host, known.times.launch, known.times.sync};
+  }
+  bool attend(const DecodeRun& run, const models::Batch& batch, hardware::OwnAttention& own) override {
+    return decodes_->attend(*run.steps, batch, own);
   }
 
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return device_->range_warnings(); }
@@ -112,6 +127,7 @@ class DrivenDevice final : public EngineModel {
   std::vector<std::int64_t> slots_;  // entries that a decode reads, by KV law; none: those of its context
   std::vector<models::Attended> filled_;
   std::unique_ptr<hardware::StepModel> device_;
+  hardware::DecodePrices* decodes_;  // of it, if it has them
   std::vector<Host> hosts_;
   bool captured_ = false;
   std::vector<OfDecodes> of_decodes_;  // by their number

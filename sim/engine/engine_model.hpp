@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hardware/decode_steps.hpp"
 #include "hardware/device.hpp"
 #include "sim/engine/host_timeline.hpp"
 
@@ -20,6 +22,17 @@ struct EngineCost : hardware::StepCost {
   // What the family `host` takes: `host`, and launches beyond the device. The other families sum to `device`.
   void settle_host() {
     by_family[static_cast<std::size_t>(hardware::OperatorFamily::host)] = host + (stage() - device);
+  }
+};
+
+// Steps of decodes alone that differ in nothing but what they attend to, as an engine runs them.
+struct DecodeRun {
+  std::shared_ptr<const hardware::DecodeSteps> steps;
+  Seconds host, launch, sync;
+  [[nodiscard]] EngineCost cost(const hardware::OwnAttention& own) const {
+    EngineCost cost{steps->cost(own), host, launch, sync};
+    cost.settle_host();
+    return cost;
   }
 };
 
@@ -47,6 +60,12 @@ class EngineModel {
   virtual ~EngineModel() = default;
   // As hardware::StepModel::step; a batch with no work costs the host's time of an empty step.
   virtual EngineCost step(const models::Batch&) = 0;
+  // The same in two parts. Those of which `batch`, of decodes alone, is one; nothing where each has to be priced by
+  // itself. And one of them: its attention, or false where it has to be priced by itself.
+  virtual std::optional<DecodeRun> decode_run(const models::Batch& /*batch*/) { return std::nullopt; }
+  virtual bool attend(const DecodeRun& /*run*/, const models::Batch& /*batch*/, hardware::OwnAttention& /*own*/) {
+    return false;
+  }
   [[nodiscard]] virtual std::vector<std::string> range_warnings() const { return {}; }
 };
 

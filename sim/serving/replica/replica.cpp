@@ -65,11 +65,6 @@ void Replica::post(const Message& message) {
   if (config_.turns && message.kind == Message::Kind::submit) config_.turns->want(*this, message.at);
 }
 
-void Replica::interrupt(Seconds at) {
-  commit_before(at);
-  ahead_.clear();
-}
-
 void Replica::stop(Seconds now) {
   interrupt(now);
   if (held_) end_held(std::max(held_->expected, Seconds(std::nextafter(now.si(), kNever.si()))));
@@ -137,7 +132,7 @@ Seconds Replica::depth_before() const {
   const std::size_t planned = steps_.size() + ahead_.size();
   if (planned == 0) return kNever;
   const std::size_t before = planned - std::min(planned, depth());
-  return before < steps_.size() ? steps_[before].end : ahead_[before - steps_.size()].end;
+  return before < steps_.size() ? steps_[before].end : ahead_.end(before - steps_.size());
 }
 
 bool Replica::may_plan(Seconds now) const { return !held_ && scheduler_->may_plan(now, steps_.size() + ahead_.size()); }

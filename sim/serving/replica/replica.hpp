@@ -10,6 +10,7 @@
 
 #include "sim/engine/engine_model.hpp"
 #include "sim/serving/batcher.hpp"
+#include "sim/serving/replica/ahead_steps.hpp"
 #include "sim/serving/replica/device_turns.hpp"
 #include "sim/serving/replica/kv_exchange.hpp"
 #include "sim/serving/replica/memory_ledger.hpp"
@@ -171,6 +172,8 @@ class Replica {
   void end_held(Seconds end);
   bool plan_step(Seconds now);
   void plan_ahead();
+  bool begin_run(const models::Batch& batch);
+  [[nodiscard]] Seconds duration_of_own() const;
   void commit_ahead(Seconds until, bool inclusive);
   // What is planned ahead stands as far as it comes before what happens at `at`.
   void commit_before(Seconds at) { commit_ahead(at, outcomes_.settled(at)); }
@@ -180,7 +183,10 @@ class Replica {
   void stamp_tokens(Seconds end);
   void stamp_first(Request& request, Seconds at);
   void stamp_accepted(Seconds at);
-  void commit(const engine::EngineCost& cost, Seconds start, Seconds end);
+  void commit(const StepPrice& price, Seconds start, Seconds end);
+  void commit(const engine::EngineCost& cost, Seconds start, Seconds end) {
+    commit({&cost, nullptr, nullptr}, start, end);
+  }
   void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
                    std::span<const models::Attended> drafted) const;
   [[nodiscard]] engine::EngineCost price(const models::Batch& batch);
@@ -207,15 +213,13 @@ class Replica {
   std::optional<StreamReports> reports_;  // where tokens are held back
 
   std::deque<Message> messages_;
-  Ring<Step> steps_;  // planned for good, not ended
-  // Decode-only steps planned ahead of the clock, after steps_; taken back when a message comes first.
-  struct Ahead {
-    Seconds end;
-    engine::EngineCost cost;
-    KvStepCopies copies;
-  };
-  Ring<Ahead> ahead_;
+  Ring<Step> steps_;        // planned for good, not ended
+  AheadSteps ahead_;        // decode-only steps after these; taken back when a message comes first
+  std::int64_t reach_ = 2;  // so many of them are priced whatever message may come before
+  bool reached_ = false;    // so many were, and none has been taken back
 
+  engine::DecodeRun run_;       // of the decodes that were priced last
+  hardware::OwnAttention own_;  // and the last of its steps
   StepPlan plan_;
   std::int64_t occupied_before_ = 0;  // KV blocks when plan_ was begun
   engine::EngineCost draft_cost_;

@@ -3,16 +3,26 @@
 #include <algorithm>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
 namespace {
 
-// Most steps that are priced ahead of what may be taken back: the next message may be for another replica.
-constexpr std::int64_t kBeyondMessage = 2;
+// Steps that are priced though the gateway's next message, which may be for another replica, may take them back: twice
+// as many after each time that all of them stood, half as many after one was taken back.
+constexpr std::int64_t kLeastReach = 2, kFurthestReach = 32;
 
 }  // namespace
+
+void Replica::interrupt(Seconds at) {
+  commit_before(at);
+  reached_ = false;
+  if (ahead_.empty()) return;
+  ahead_.clear();
+  reach_ = std::max(kLeastReach, reach_ / 2);
+}
 
 // How many tokens the decodes of a batch compute: one each where all would have to wait too long for their drafts.
 void Replica::tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
@@ -129,8 +139,31 @@ void Replica::run_draft(Seconds now, Seconds end) {
   commit(draft_cost_, scheduler_->earliest_start(now), end);
 }
 
+// Whether steps like `batch`, of decodes alone, may be priced as those of run_: nothing but their decodes takes time.
+bool Replica::begin_run(const models::Batch& batch) {
+  if (config_.lookahead == 0 || plan_.shape || batch.late > 0 || state_.kv.spill() ||
+      state_.running.adapters().loads() > loads_)
+    return false;
+  auto run = step_model_->decode_run(batch);
+  if (run) run_ = std::move(*run);
+  return run.has_value();
+}
+
+Seconds Replica::duration_of_own() const {
+  return scheduler_->timing().duration(run_.steps->device(own_), run_.host, run_.launch, run_.sync);
+}
+
 bool Replica::plan_step(Seconds now) {
   if (!draft(now)) return false;
+  if (plan_.chunks.empty()) {
+    models::Batch batch = batch_of_plan();
+    batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
+    if (begin_run(batch) && step_model_->attend(run_, batch, own_)) {
+      const Seconds start = scheduler_->earliest_start(now);
+      commit({nullptr, &run_, &own_}, start, start + duration_of_own());
+      return true;
+    }
+  }
   announce_prompts(scheduler_->earliest_start(now));
   const engine::EngineCost cost = cost_of_plan();
   const StepScheduler::Span span = scheduler_->place(plan_, cost, now);
@@ -153,7 +186,7 @@ void Replica::end_held(Seconds end) {
 }
 
 // The step in plan_ will run: stamps its tokens and adds it to the totals.
-void Replica::commit(const engine::EngineCost& cost, Seconds start, Seconds end) {
+void Replica::commit(const StepPrice& price, Seconds start, Seconds end) {
   if (!(end >= start) || end == kNever)
     throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
@@ -165,7 +198,7 @@ void Replica::commit(const engine::EngineCost& cost, Seconds start, Seconds end)
       plan_.decodes + std::ranges::count_if(plan_.chunks, [this](const PlannedChunk& chunk) { return answers(chunk); });
   occupancy.waiting = state_.waiting.size() + state_.kv.offload.fetching();
   occupancy.kv_blocks = state_.kv.pool.used();
-  ledger_.commit(cost, start, end, plan_, occupancy);
+  ledger_.commit(price, start, end, plan_, occupancy);
   const auto rows = plan_.decode_tokens() + static_cast<std::int64_t>(plan_.chunks.size());
   if (plan_.idle_decodes > 0 || memory_.may_be_largest(occupancy.tokens, rows, occupancy.kv_blocks))
     memory_.count(batch_of_plan(), occupancy.kv_blocks, start);
@@ -240,26 +273,37 @@ void Replica::plan_ahead() {
   const std::int64_t free = state_.kv.offload.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
   const Seconds arrival = state_.kv.offload.next_arrival(), message = outcomes_.next_message();
   batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
-  const std::int64_t late = state_.decoding.late();
-  std::int64_t blocks = 0;
+  batch.late = state_.decoding.late();
   Seconds end = scheduler_->last_end();
+  tell_drafts(batch, batch.decodes, batch.late, {});
+  const bool of_run = begin_run(batch);
+  if (of_run) ahead_.begin(run_);
+  if (std::exchange(reached_, false)) reach_ = std::min(2 * reach_, kFurthestReach);
+  std::int64_t blocks = 0;
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
     const Seconds planned = depth_before();
     const std::int64_t blocks_before = blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
-    if (blocks > free || planned >= arrival || (ahead >= kBeyondMessage && planned >= message)) return;
+    if (blocks > free || planned >= arrival) return;
+    if (planned >= message && ahead >= (of_run ? reach_ : kLeastReach)) {
+      reached_ = true;
+      return;
+    }
     batch.attended = state_.decoding.attended(ahead);
-    tell_drafts(batch, batch.decodes, late, state_.decoding.drafted(ahead));
-    Ahead& step = ahead_.push_back();
-    step.cost = price(batch);
-    step.copies = {};
+    if (of_run && step_model_->attend(run_, batch, own_)) {
+      ahead_.add(end += duration_of_own(), own_);
+      continue;
+    }
+    if (of_run && ahead > 0) return;
+    tell_drafts(batch, batch.decodes, batch.late, state_.decoding.drafted(ahead));
+    engine::EngineCost cost = price(batch);
+    KvStepCopies copies;
     if (const KvSpill* spill = state_.kv.spill()) {
       const KvCache& pool = state_.kv.pool;
-      step.copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), step.cost.device);
-      step.cost.sync += step.copies.wait;
+      copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), cost.device);
+      cost.sync += copies.wait;
     }
-    end += scheduler_->timing().duration(step.cost);
-    step.end = end;
+    ahead_.add(end += scheduler_->timing().duration(cost), cost, copies);
   }
 }
 
@@ -272,8 +316,8 @@ void Replica::commit_ahead(Seconds until, bool inclusive) {
     }
     plan_.clear();
     state_.schedule_decodes(plan_);
-    plan_.copies = ahead_.front().copies;
-    commit(ahead_.front().cost, scheduler_->last_end(), ahead_.front().end);
+    plan_.copies = ahead_.copies();
+    commit(ahead_.price(), scheduler_->last_end(), ahead_.end(0));
     ahead_.pop_front();
     while (steps_.size() > depth() && steps_.front().finished.empty()) steps_.pop_front();
   }

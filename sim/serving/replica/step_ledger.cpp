@@ -5,18 +5,18 @@
 
 namespace llmscape::serving {
 
-Seconds StepTiming::duration(const engine::EngineCost& cost) const {
-  const Seconds step = hides_host ? std::max(cost.stage() * stages, cost.host + cost.launch * stages)
-                                  : cost.stage() * stages + cost.host;
-  return step + cost.sync;
+Seconds StepTiming::duration(Seconds device, Seconds host, Seconds launch, Seconds sync) const {
+  const Seconds stage = device > launch ? device : launch;
+  const Seconds step = hides_host ? std::max(stage * stages, host + launch * stages) : stage * stages + host;
+  return step + sync;
 }
 
-void StepLedger::commit(const engine::EngineCost& cost, Seconds start, Seconds end, const StepPlan& plan,
+void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, const StepPlan& plan,
                         const Occupancy& occupancy) {
   const std::int64_t prefill_tokens = plan.prefill_tokens();
   const std::int64_t sequences = plan.decodes + static_cast<std::int64_t>(plan.chunks.size());
   totals_.steps += 1;
-  totals_.tabled_steps += cost.tabled;
+  if (price.whole) totals_.tabled_steps += price.whole->tabled;
   totals_.sequence_steps += sequences;
   totals_.prefill_tokens += prefill_tokens;
   totals_.decode_tokens += plan.decodes;
@@ -37,7 +37,13 @@ void StepLedger::commit(const engine::EngineCost& cost, Seconds start, Seconds e
   UnderWay& step = under_way_.push_back();
   step.start = start;
   step.end = end;
-  step.cost = cost;
+  step.of_run = price.whole == nullptr;
+  if (price.whole) {
+    step.whole = *price.whole;
+  } else {
+    step.own = *price.own;
+    if (step.run.steps != price.run->steps) step.run = *price.run;
+  }
   step.sequences = sequences;
   step.decodes = plan.decodes;
   step.prefill_tokens = prefill_tokens;
@@ -47,11 +53,16 @@ void StepLedger::commit(const engine::EngineCost& cost, Seconds start, Seconds e
 
 // Adds the time and the joules of a step to the totals, up to `until`: the share of it that has passed then.
 void StepLedger::spend(const UnderWay& step, Seconds until) {
+  if (!step.of_run) return spend_whole(step, step.whole, until);
+  if (step.end > until) return spend_whole(step, step.cost(), until);
+  spend_of_run(step);
+}
+
+void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cost, Seconds until) {
   const bool cut = step.end > until;
   const Seconds lasts = step.end - step.start;
   const double share = !cut ? 1 : step.start < until ? (until - step.start) / lasts : 0;
   if (share == 0) return;
-  const engine::EngineCost& cost = step.cost;
   const double stages = timing_.shared_stages ? 1 : timing_.stages, time_share = stages * share;
   // Shared stages: what a step keeps each of them busy.
   totals_.busy += timing_.shared_stages ? cost.stage() * share : (cut ? until : step.end) - step.start;
@@ -83,6 +94,40 @@ void StepLedger::spend(const UnderWay& step, Seconds until) {
   listener_.on_energy(step.start, cut ? until : step.end, energy);
 }
 
+// The same of a whole step of a run, to the last bit. Its stages are not shared, and it waits for nobody: such steps
+// are not planned ahead.
+void StepLedger::spend_of_run(const UnderWay& step) {
+  constexpr auto kAttention = static_cast<std::size_t>(hardware::OperatorFamily::decode_attention);
+  constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
+  const hardware::StepCost& others = step.run.steps->others();
+  const hardware::DecodeSteps::Sums sums = step.run.steps->sums(step.own);
+  const double stages = timing_.stages;
+  totals_.busy += step.end - step.start;
+  for (std::size_t i = 0; i < kHost; ++i)
+    if (others.by_family[i] != Seconds()) {
+      totals_.time[i][static_cast<std::size_t>(others.bound[i])] += others.by_family[i] * stages;
+      totals_.energy_by_family[i] += others.energy_by_family[i];
+    }
+  totals_.time[kAttention][static_cast<std::size_t>(sums.bound)] += step.own.cost.time * stages;
+  totals_.energy_by_family[kAttention] += sums.attention;
+  const Seconds duration = timing_.duration(sums.device, step.run.host, step.run.launch, step.run.sync);
+  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
+      std::max(Seconds(), duration - sums.device * stages);
+  totals_.extrapolated += others.extrapolated * stages;
+  Joules energy;
+#pragma GCC unroll 7
+  for (std::size_t i = 0; i < sums.energy.size(); ++i) {
+    totals_.energy[i] += sums.energy[i];
+    energy += sums.energy[i];
+  }
+#pragma GCC unroll 5
+  for (std::size_t i = 0; i < sums.busy.size(); ++i) totals_.busy_by_resource[i] += sums.busy[i];
+  totals_.flops += step.own.flops;
+  totals_.bytes += sums.bytes;
+  totals_.expert_bytes += others.expert_bytes;
+  listener_.on_energy(step.start, step.end, energy);
+}
+
 void StepLedger::spend_ended(Seconds now) {
   for (; !under_way_.empty() && under_way_.front().end <= now; under_way_.pop_front())
     spend(under_way_.front(), under_way_.front().end);
@@ -102,7 +147,8 @@ StepUse StepLedger::used_until(Seconds at) const {
     const UnderWay& step = under_way_[i];
     if (step.start >= at) break;
     const Seconds lasts = step.end - step.start;
-    const StepUse own{timing_.shared_stages ? step.cost.stage() : lasts, step.cost.energy, step.cost.busy};
+    const engine::EngineCost cost = step.cost();
+    const StepUse own{timing_.shared_stages ? cost.stage() : lasts, cost.energy, cost.busy};
     sum.add(own, step.end <= at ? 1 : (at - step.start) / lasts);
   }
   return sum;
@@ -118,7 +164,7 @@ void StepLedger::stop(Seconds now) {
     spend(step, now);
     if (step.end <= now) continue;
     totals_.steps -= 1;
-    totals_.tabled_steps -= step.cost.tabled;
+    if (!step.of_run) totals_.tabled_steps -= step.whole.tabled;
     totals_.sequence_steps -= step.sequences;
     totals_.prefill_tokens -= step.prefill_tokens;
     totals_.decode_tokens -= step.decodes;

@@ -63,16 +63,28 @@ class StepListener {
   virtual void on_first_token(Seconds /*at*/) {}
 };
 
+// What a step costs: whole, or as one of a run of decodes.
+struct StepPrice {
+  const engine::EngineCost* whole;  // or nullptr, and
+  const engine::DecodeRun* run;
+  const hardware::OwnAttention* own;
+};
+
 // A step that was planned for good and whose time and joules are not counted yet: the run, or its replica, may end
 // before it does.
 struct UnderWay {
   Seconds start, end;
-  engine::EngineCost cost;
+  bool of_run = false;
+  engine::DecodeRun run;  // if it is of one, and
+  hardware::OwnAttention own;
+  engine::EngineCost whole;    // if it is not
   std::int64_t sequences = 0;  // decodes and chunks
   std::int64_t decodes = 0;
   std::int64_t prefill_tokens = 0;
   std::int64_t emitted = 0;  // tokens
   std::int64_t late = 0;     // of the decodes, those without their drafts
+
+  [[nodiscard]] engine::EngineCost cost() const { return of_run ? run.cost(own) : whole; }
 };
 
 // How the parts of a step's cost add up to its time.
@@ -85,7 +97,10 @@ struct StepTiming {
 
   // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
   // short (docs/serving.md).
-  [[nodiscard]] Seconds duration(const engine::EngineCost& cost) const;
+  [[nodiscard]] Seconds duration(Seconds device, Seconds host, Seconds launch, Seconds sync) const;
+  [[nodiscard]] Seconds duration(const engine::EngineCost& cost) const {
+    return duration(cost.device, cost.host, cost.launch, cost.sync);
+  }
 };
 
 // What the steps of a replica have come to: counts when they are planned for good, time and joules when they end.
@@ -101,8 +116,11 @@ class StepLedger {
     std::int64_t kv_blocks = 0;  // used
   };
   // A step was planned for good.
+  void commit(const StepPrice& price, Seconds start, Seconds end, const StepPlan& plan, const Occupancy& occupancy);
   void commit(const engine::EngineCost& cost, Seconds start, Seconds end, const StepPlan& plan,
-              const Occupancy& occupancy);
+              const Occupancy& occupancy) {
+    commit(StepPrice{&cost, nullptr, nullptr}, start, end, plan, occupancy);
+  }
   void count_dummy() { ++totals_.dummy_steps; }
   // A step waits for adapters.
   void count_loading(Seconds loading) { totals_.adapter_loading += loading; }
@@ -122,6 +140,8 @@ class StepLedger {
 
  private:
   void spend(const UnderWay& step, Seconds until);
+  void spend_whole(const UnderWay& step, const engine::EngineCost& cost, Seconds until);
+  void spend_of_run(const UnderWay& step);
 
   StepTiming timing_;
   StepListener& listener_;

@@ -2,8 +2,10 @@
 // What a step model keeps from one step to the next changes no bit of a price.
 #include "base/random.hpp"
 #include "closed_form_cases.hpp"
+#include "hardware/decode_steps.hpp"
 #include "large_models.hpp"
 
+#include <numeric>
 #include <vector>
 
 namespace llmscape::hardware {
@@ -66,19 +68,35 @@ TEST_CASE("a step costs the same bits as the sum of its phases, priced alone, wh
   check_steps(limited, llama_8b());
 }
 
-TEST_CASE("a step but for one family and then with it is the step") {
-  StepPhases others, all;
-  for (std::size_t f = 0; f < kOperatorFamilies; f += 2) {
-    Phase phase;
-    phase.time = Seconds(0.1 / static_cast<double>(f + 3));
-    for (std::size_t i = 0; i < kEnergyComponents; ++i) phase.energy[i] = Joules(1.0 / static_cast<double>(f + i + 3));
-    for (std::size_t i = 0; i < kResources; ++i) phase.busy[i] = phase.time * (0.3 / static_cast<double>(i + 1));
-    phase.bytes = Bytes(1e9 / static_cast<double>(f + 7));
-    phase.bound = Bound::memory;
-    all.of(f) = phase;
-    if (f != 4) others.of(f) = phase;
+TEST_CASE("a step of decodes is its attention and what it has in common with others, to the last bit") {
+  // With collectives, whose links are busy, and a family behind attention that is not.
+  const Rates rates{FlopsPerSecond(989e12), BytesPerSecond(3.35e12)};
+  const PowerModel power{Watts(120), JoulesPerByte(45e-12), JoulesPerByte(10e-12), Watts(400)};
+  PartCost part;
+  const auto add = [&part](OperatorFamily family, double ms, double gigabytes) {
+    const KernelCost kernel{Seconds(ms * 1e-3), Flops(3e9 * ms), Flops(2e9 * ms), Bytes(gigabytes * 1e9)};
+    part.add(family, kernel, Joules(0.7 * ms), 3);
+  };
+  add(OperatorFamily::gemm, 1.3, 5.1);
+  add(OperatorFamily::decode_attention, 0.1, 0.3);  // recurrent states
+  add(OperatorFamily::elementwise, 0.21, 0.77);
+  add(OperatorFamily::collective, 0.33, 0);
+  part.link_bytes = Bytes(1.7e8);
+  part.extrapolated = Seconds(1e-5);
+  const DecodeSteps steps(part, rates, power, 4);
+  for (const double contexts : {0.017, 0.9, 31.0}) {
+    OwnAttention own = steps.common();
+    PartCost whole = part;
+    const KernelCost kernel{Seconds(1e-3 * contexts), Flops(4e9 * contexts), Flops(4e9 * contexts),
+                            Bytes(1.1e9 * contexts)};
+    own.cost.add(kernel, Joules(0.9 * contexts), 2);
+    own.flops += 2 * kernel.flops;
+    whole.add(OperatorFamily::decode_attention, kernel, Joules(0.9 * contexts), 2);
+    const StepCost cost = cost_of(phases_of(whole, rates, power, 4));
+    check_alike(steps.cost(own), cost);
+    CHECK(steps.device(own) == cost.device);
+    CHECK(steps.at_most(own) * (1 + 1e-12) >= std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()));
   }
-  check_alike(CostWithout(others, static_cast<OperatorFamily>(4)).with(all.at(4)), cost_of(all));
 }
 
 }  // namespace

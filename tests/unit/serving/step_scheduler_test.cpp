@@ -16,7 +16,7 @@ Cost cost_of(double device_s, double host_s) {
   cost.host = Seconds(host_s);
   return cost;
 }
-using StepCostType = decltype(UnderWay::cost);
+using StepCostType = decltype(UnderWay::whole);
 
 StepPlan chunk(bool ends_prompt) {
   StepPlan plan;

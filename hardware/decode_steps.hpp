@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+
+#include "hardware/part_cost.hpp"
+#include "models/batch.hpp"
+
+namespace llmscape::hardware {
+
+// What tells a step of decodes from others of as many: its attention.
+struct OwnAttention {
+  FamilyCost cost;  // of all layers, recurrent states included
+  Flops flops;      // of the step, of one device
+};
+
+// Steps of decodes alone that differ in nothing but what they attend to. What they have in common is summed once; each
+// is then its OwnAttention, and costs to the last bit what cost_of() its phases says.
+class DecodeSteps {
+ public:
+  // `part`: all but the attention of their decodes.
+  DecodeSteps(const PartCost& part, const Rates& rates, const PowerModel& power, int devices);
+
+  // What every step's attention begins with.
+  [[nodiscard]] OwnAttention common() const { return {attention_, others_.flops}; }
+  [[nodiscard]] Seconds device(const OwnAttention& own) const {
+    Seconds sum = time_before_ + own.cost.time;
+    for (std::size_t i = 0; i < behind_; ++i) sum += time_after_[i];
+    return sum;
+  }
+  // Of the step's dynamic energy, no less than it takes.
+  [[nodiscard]] Joules at_most(const OwnAttention& own) const {
+    return others_joules_ + devices_ * (power_.active * own.cost.time + own.cost.work + own.cost.bytes * power_.memory);
+  }
+  [[nodiscard]] StepCost cost(const OwnAttention& own) const;
+
+  // The parts of that cost which its attention has a part in.
+  struct Sums {
+    Seconds device;
+    Bytes bytes;
+    std::array<Joules, kEnergyComponents> energy;
+    std::array<Seconds, kResources> busy;  // at most `device` each
+    Joules attention;                      // of the energy
+    Bound bound;                           // of attention
+  };
+  [[nodiscard]] Sums sums(const OwnAttention& own) const;
+  // The other families, and what attention has no part in: its own entries are 0.
+  [[nodiscard]] const StepCost& others() const { return others_; }
+
+ private:
+  // Joules by component, seconds by resource, bytes: summed side by side.
+  using Amounts = std::array<double, kEnergyComponents + kResources + 2>;
+  [[nodiscard]] static Amounts amounts(const Phase& phase);
+
+  FamilyCost attention_;
+  Rates rates_;
+  PowerModel power_;
+  int devices_;
+  StepCost others_;
+  Joules others_joules_;
+  Seconds time_before_;  // of the families before attention
+  Amounts before_{};
+  std::array<Seconds, kOperatorFamilies> time_after_{};  // of each behind it
+  std::array<Amounts, kOperatorFamilies> after_{};
+  std::size_t behind_ = 0;  // so many
+};
+
+// A step model that prices such steps by their attention alone.
+class DecodePrices {
+ public:
+  virtual ~DecodePrices() = default;
+  // Those of which `batch`, of decodes alone, is one; nullptr where a step has to be priced by itself.
+  virtual std::shared_ptr<const DecodeSteps> decode_steps(const models::Batch& batch) = 0;
+  // One of them. False where it has to be priced by itself: it leaves a range that is watched.
+  virtual bool attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own) = 0;
+};
+
+}  // namespace llmscape::hardware

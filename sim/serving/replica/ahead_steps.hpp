@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstddef>
+
+#include "sim/serving/replica/ring.hpp"
+#include "sim/serving/replica/step_ledger.hpp"
+
+namespace llmscape::serving {
+
+// Steps of decodes that are planned ahead of the clock: either all of one run, each as its attention, or each with its
+// whole cost.
+class AheadSteps {
+ public:
+  [[nodiscard]] bool empty() const { return size() == 0; }
+  [[nodiscard]] std::size_t size() const { return alike_.size() + whole_.size(); }
+  [[nodiscard]] Seconds end(std::size_t i) const { return alike_.empty() ? whole_[i].end : alike_[i].end; }
+  void clear() {
+    alike_.clear();
+    whole_.clear();
+  }
+
+  // Those that are added with an attention from now on are of `run`. There are none yet.
+  void begin(engine::DecodeRun run) { run_ = std::move(run); }
+  void add(Seconds end, const hardware::OwnAttention& own) { alike_.push_back() = {end, own}; }
+  void add(Seconds end, const engine::EngineCost& cost, const KvStepCopies& copies) {
+    whole_.push_back() = {end, cost, copies};
+  }
+
+  // Of the first.
+  [[nodiscard]] StepPrice price() const {
+    if (alike_.empty()) return {&whole_.front().cost, nullptr, nullptr};
+    return {nullptr, &run_, &alike_.front().own};
+  }
+  [[nodiscard]] KvStepCopies copies() const { return alike_.empty() ? whole_.front().copies : KvStepCopies{}; }
+  void pop_front() {
+    if (alike_.empty()) whole_.pop_front();
+    else alike_.pop_front();
+  }
+
+ private:
+  struct Alike {
+    Seconds end;
+    hardware::OwnAttention own;
+  };
+  struct Whole {
+    Seconds end;
+    engine::EngineCost cost;
+    KvStepCopies copies;
+  };
+  engine::DecodeRun run_;
+  Ring<Alike> alike_;
+  Ring<Whole> whole_;
+};
+
+}  // namespace llmscape::serving
