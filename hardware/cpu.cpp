@@ -29,6 +29,10 @@ struct CpuPricer {
   void operator()(const models::DecodeAttention& a) const {
     add(OperatorFamily::decode_attention, attention_cost(cpu.decode_attention, cpu.threads, a));
   }
+  void operator()(const models::IndexScores& s) const {
+    add(s.chunks.empty() ? OperatorFamily::decode_attention : OperatorFamily::prefill_attention,
+        index_cost(cpu.decode_attention, cpu.threads, s));
+  }
   void operator()(const models::StateUpdate& u) const {
     add(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
         state_cost(cpu.decode_attention, cpu.threads, u));

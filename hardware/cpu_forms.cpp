@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cpu_forms.hpp"
 
+#include "hardware/index_load.hpp"
 #include "hardware/operator_load.hpp"
 #include "hardware/state_work.hpp"
 #include "models/attention_pairs.hpp"
@@ -125,6 +126,14 @@ KernelCost state_cost(const CpuAttention& p, std::int64_t threads, const models:
   const StateLoad load = load_of(u);
   const Flops flops(load.flops);
   const Bytes bytes(load.bytes);
+  return {p.launch + std::max(flops / (static_cast<double>(threads) * p.rate), bytes / p.bandwidth), flops, flops,
+          bytes};
+}
+
+KernelCost index_cost(const CpuAttention& p, std::int64_t threads, const models::IndexScores& s) {
+  const IndexLoad load = load_of(s);
+  const Flops flops(load.flops(s));
+  const Bytes bytes(load.bytes(s));
   return {p.launch + std::max(flops / (static_cast<double>(threads) * p.rate), bytes / p.bandwidth), flops, flops,
           bytes};
 }

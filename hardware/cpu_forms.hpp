@@ -51,6 +51,8 @@ const Fields<CpuElementwise>& cpu_elementwise_fields();
 
 // Of recurrent states: at the rate and bandwidth of attention, as no kernel of the harness updates any.
 KernelCost state_cost(const CpuAttention& p, std::int64_t threads, const models::StateUpdate& u);
+// Of an index, likewise.
+KernelCost index_cost(const CpuAttention& p, std::int64_t threads, const models::IndexScores& s);
 KernelCost elementwise_cost(const CpuElementwise&, std::int64_t threads, const models::Elementwise&);
 KernelCost elementwise_cost(const CpuElementwise&, std::int64_t threads, const models::Copy&);
 KernelCost elementwise_cost(const CpuElementwise&, std::int64_t threads, const models::Sample&);

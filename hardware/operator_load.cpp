@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hardware/index_load.hpp"
 #include "hardware/state_work.hpp"
 #include "models/attention_pairs.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr double kActivationBytes = 2;
 constexpr double kLogitBytes = 4;
-const models::Format kHalf{"bf16", 2};
+const models::Format kHalf{"bf16", 2}, kEighth{"fp8", 1};
 
 struct Loader {
   OperatorLoad operator()(const models::Gemm& g) const {
@@ -45,6 +46,11 @@ struct Loader {
     const double entries = static_cast<double>(a.attended.sum), queries = static_cast<double>(a.tokens_per_sequence);
     return {OperatorFamily::decode_attention, 2 * a.heads * (score_width + value_width) * entries * queries,
             entries * a.kv_heads * a.stored_bytes(), kHalf, kHalf};
+  }
+  OperatorLoad operator()(const models::IndexScores& s) const {
+    const IndexLoad load = load_of(s);
+    return {s.chunks.empty() ? OperatorFamily::decode_attention : OperatorFamily::prefill_attention, load.flops(s),
+            load.bytes(s), kEighth, kEighth};
   }
   OperatorLoad operator()(const models::StateUpdate& u) const {
     const StateLoad load = load_of(u);

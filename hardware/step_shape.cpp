@@ -28,9 +28,14 @@ void describe_heads(LayerShape& layer, const models::LatentAttention& a) {
   layer.key_width = a.kv_rank + a.rope_dim;
   layer.value_width = a.kv_rank;
   // Prompts expand the latents to heads, decodes work on the latents themselves (cost-model 2.4).
-  layer.prefill_pair_flops = a.expanded_pair_flops();
+  layer.prefill_pair_flops = a.index ? a.absorbed_pair_flops() : a.expanded_pair_flops();
   layer.decode_pair_flops = a.absorbed_pair_flops();
-  layer.expansion_flops = 2.0 * static_cast<double>(a.expansion(1).parameters());
+  if (a.index) {
+    layer.index_pair_flops = a.index->pair_flops();
+    layer.index_share = a.index->key_bytes() / layer.kv_bytes;
+  } else {
+    layer.expansion_flops = 2.0 * static_cast<double>(a.expansion(1).parameters());
+  }
 }
 
 // Devices with these closed forms refuse other mixers (state_layers_refused).
@@ -107,7 +112,9 @@ LayerLoad StepShape::load(const LayerShape& layer, const models::Batch& batch) c
     const double pairs = models::windowed_pairs(chunk.tokens, cached, layer.window);
     load.prefill.pairs += pairs;
     load.prefill.flops += pairs * layer.prefill_pair_flops + static_cast<double>(cached) * layer.expansion_flops;
-    load.prefill.keys += static_cast<double>(models::keys_read(chunk.tokens, cached, layer.window));
+    load.prefill.flops += models::causal_pairs(chunk.tokens, cached) * layer.index_pair_flops;
+    const bool chosen = layer.index_pair_flops > 0;  // from all of the context
+    load.prefill.keys += static_cast<double>(models::keys_read(chunk.tokens, cached, chosen ? 0 : layer.window));
     if (layer.change.scored_queries > 0 && (chunk.ends_prompt || layer.change.scores_each_chunk()))
       load.prefill.flops += 2.0 * layer.heads * layer.key_width *
                             models::estimated_pairs(chunk.tokens, cached, layer.change.scored_queries);
@@ -121,6 +128,9 @@ LayerLoad StepShape::load(const LayerShape& layer, const models::Batch& batch) c
     load.decode.pairs = q * load.decode.keys - sequences * q * (q - 1) / 2;
     load.decode.flops = load.decode.pairs * layer.decode_pair_flops;
     load.decode.tokens = sequences * q;
+    const auto context = static_cast<double>(batch.attended.front().sum);
+    load.decode.flops += q * context * layer.index_pair_flops;
+    load.decode.keys += context * layer.index_share;
   }
   return load;
 }

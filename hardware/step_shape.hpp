@@ -36,7 +36,9 @@ struct LayerShape {
   double kv_bytes = 0;                 // of one token in this layer
   double prefill_pair_flops = 0;       // per query-key pair: scores and values
   double decode_pair_flops = 0;
-  double expansion_flops = 0;  // per cached token of a prefill chunk (latent attention expands it)
+  double index_pair_flops = 0;  // to score an entry of the context, where an index chooses what is attended to
+  double index_share = 0;       // of kv_bytes: its key, which is read of all entries
+  double expansion_flops = 0;   // per cached token of a prefill chunk (latent attention expands it)
 };
 
 struct AttentionLoad {

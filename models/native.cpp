@@ -20,6 +20,10 @@ void check_attention(const NativeAttention& attention, const YamlNode& node, Dia
     need(attention.rope_dim > 0, "rope_dim");
     need(attention.nope_dim > 0, "nope_dim");
     need(attention.v_dim > 0, "v_dim");
+    if (attention.index_heads > 0) {
+      need(attention.index_dim > 0, "index_dim");
+      need(attention.index_entries > 0, "index_entries");
+    }
     return;
   }
   need(attention.kv_heads > 0, "kv_heads");
@@ -71,6 +75,12 @@ const Fields<NativeAttention>& attention_fields() {
     f.add("rope_dim", &Native::rope_dim, "mla: width of the rotated part of keys and queries").between(0, kWidest);
     f.add("nope_dim", &Native::nope_dim, "mla: width of the other part, per head").between(0, kWidest);
     f.add("v_dim", &Native::v_dim, "mla: width of the values, per head").between(0, kWidest);
+    f.add("index_heads", &Native::index_heads,
+          "sparse mla: heads that score the context; 0: an earlier layer has chosen the entries")
+        .between(0, kWidest);
+    f.add("index_dim", &Native::index_dim, "sparse mla: width of those heads").between(0, kWidest);
+    f.add("index_entries", &Native::index_entries, "sparse mla: entries that a token attends to; 0: all")
+        .between(0, kWidest);
     f.check(check_attention);
     return f;
   }();
@@ -157,8 +167,11 @@ LayerGroup group_of(const NativeGroup& native) {
 }  // namespace
 
 Mixer NativeAttention::mixer() const {
-  if (kind == Kind::latent)
-    return LatentAttention{heads, q_rank, kv_rank, rope_dim, nope_dim, v_dim, qkv_bias, output_bias, output_gate};
+  if (kind == Kind::latent) {
+    LatentAttention latent{heads, q_rank, kv_rank, rope_dim, nope_dim, v_dim, qkv_bias, output_bias, output_gate};
+    if (index_entries > 0) latent.index = SparseIndex{index_heads, index_dim, index_entries};
+    return latent;
+  }
   SoftmaxAttention attention;
   attention.heads = heads;
   attention.kv_heads = kv_heads;

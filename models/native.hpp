@@ -18,6 +18,8 @@ struct NativeAttention {
   bool qkv_bias = false, output_bias = false, qk_norm = false, qk_norm_full = false, sinks = false, output_gate = false,
        head_gate = false, keys_as_values = false;
   int q_rank = 0, kv_rank = 0, rope_dim = 0, nope_dim = 0, v_dim = 0;
+  int index_heads = 0, index_dim = 0;
+  std::int64_t index_entries = 0;
   [[nodiscard]] Mixer mixer() const;
 };
 

@@ -35,7 +35,8 @@ struct GroupedGemm {
 };
 
 // Kernels of one class have fits of their own.
-enum class AttentionKernel : std::uint8_t { softmax, latent };
+// `indexed`: latent attention to chosen entries.
+enum class AttentionKernel : std::uint8_t { softmax, latent, indexed };
 
 // Attention of one layer group over the sequences of a step; prefill chunks and decodes are separate operators.
 struct PrefillAttention {
@@ -72,6 +73,18 @@ struct DecodeAttention {
   [[nodiscard]] int stored_width() const { return values_in_keys ? head_dim : head_dim + value_width(); }
   [[nodiscard]] double stored_bytes() const { return kv.stored_bytes(head_dim, values_in_keys ? 0 : value_width()); }
   bool operator==(const DecodeAttention&) const = default;
+};
+
+// Scores of the whole context for each token, and the choice of the `entries` best: of chunks, or of decodes.
+struct IndexScores {
+  std::vector<PrefillChunk> chunks;
+  std::int64_t sequences = 0, tokens_per_sequence = 1;  // decodes
+  Attended context;                                     // of the decodes: all their entries
+  int heads = 0, head_dim = 0;
+  std::int64_t entries = 0;  // that a token attends to; contexts that are no longer need no choice
+  double key_bytes = 0;      // stored of a token, for all heads
+  KvFormat kv;               // of the entries that are chosen from
+  bool operator==(const IndexScores&) const = default;
 };
 
 // The recurrent states of one layer: of chunks, whose tokens are scanned, or of decodes, whose states are read and
@@ -122,8 +135,8 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
-using AnyOperator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, StateUpdate, Elementwise,
-                                 Collective, Copy, Sample>;
+using AnyOperator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAttention, IndexScores, StateUpdate,
+                                 Elementwise, Collective, Copy, Sample>;
 
 struct Operator {
   AnyOperator what;

@@ -12,8 +12,10 @@ namespace llmscape::models {
 std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
   std::set<std::int64_t> windows;  // 0, full attention, sorts first
   for (const LayerGroup& group : model.groups)
-    if (const SequenceState state = group.state(model.precision); state.bytes_per_token > 0)
+    if (const SequenceState state = group.state(model.precision); state.bytes_per_token > 0) {
       windows.insert(state.reach);
+      if (state.keeps_all) windows.insert(0);  // what it attends to is chosen from all entries
+    }
   if (windows.empty()) windows.insert(0);  // states alone: contexts are counted all the same
   return {windows.begin(), windows.end()};
 }

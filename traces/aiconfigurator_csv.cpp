@@ -229,8 +229,57 @@ void read_quantisation(const std::string& path, KernelTables& into, Diagnostics&
   }
 }
 
-// Whole modules: attention with its projections, norms and cache writes.
-void leave_out(const std::string& /*path*/, KernelTables& /*into*/, Diagnostics& /*diagnostics*/) {}
+// What of an index a table timed; empty: something else.
+std::string_view indexed_part(std::string_view operation) {
+  if (operation == "dsa_context_module" || operation == "dsa_generation_module") return "module";
+  if (operation.ends_with("_mqa_logits_module")) return "scores";
+  return operation.ends_with("_topk_module") ? "choice" : "";
+}
+
+// Whole modules, attention with its projections, norms and cache writes, and kernels of an index. Those of dense latent
+// attention and of MiniMax's sparse one are left out. Scores that are all alike are the worst case of a choice, and no
+// model's; contexts that need no choice took no time.
+void read_modules(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
+  enum Column {
+    kModel = kCommonColumns,
+    kArchitecture,
+    kKvFormat,
+    kProjections,
+    kHeads,
+    kSequences,
+    kTokens,
+    kCached,
+    kScores
+  };
+  Table table(path,
+              {{"model"},
+               {"architecture"},
+               {"kv_cache_dtype"},
+               {"gemm_type"},
+               {"num_heads"},
+               {"batch_size"},
+               {"isl"},
+               {"step"},
+               {"score_mode", false},
+               {"mla_dtype"},
+               {"tp_size"},
+               {"compress_ratio", false}},
+              into, diagnostics);
+  while (table.next()) {
+    const std::string_view part = indexed_part(table.text(kOperator));
+    if (part.empty() || (table.has(kScores) && table.text(kScores) == "flat")) continue;
+    if (part != "module" && table.text(kLatency) == "0") continue;
+    const auto sequences = table.whole(kSequences, 1), tokens = table.whole(kTokens, 1),
+               cached = table.whole(kCached, 0), heads = table.whole(kHeads, 1);
+    const auto time = table.time();
+    if (sequences && tokens && cached && heads && time)
+      into.indexed_attention.push_back({{std::string(table.text(kModel)), std::string(part), *sequences, *tokens,
+                                         *cached, *heads, table.text(kOperator) == "dsa_generation_module",
+                                         format_name(table.text(kProjections)), format_name(table.text(kKvFormat))},
+                                        *time,
+                                        table.engine()});
+  }
+}
 
 // The tables count elements.
 std::optional<std::int64_t> bytes_of_element(const CsvTable& table, std::size_t column) {
@@ -288,7 +337,7 @@ void read_library_collectives(const std::string& path, KernelTables& into, Diagn
 
 std::vector<KernelTableFormat> aiconfigurator_tables() {
   return {{"AIConfigurator watts of latent attention", {"mla_dtype", "gemm_type", "power"}, read_latent_power},
-          {"AIConfigurator modules", {"architecture", "latency"}, leave_out},
+          {"AIConfigurator modules", {"architecture", "latency"}, read_modules},
           {"AIConfigurator latent attention", {"mla_dtype"}, read_latent_attention},
           {"AIConfigurator quantisation", {"quant_dtype"}, read_quantisation},
           {"AIConfigurator gemm", {"gemm_dtype"}, read_gemm},

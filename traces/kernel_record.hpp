@@ -86,6 +86,18 @@ struct LatentAttentionCase {
   auto operator<=>(const LatentAttentionCase&) const = default;
 };
 
+// Attention to entries that an index chooses, as one rank with `heads` of the model's runs it: `sequences` that each
+// compute `tokens` behind `cached` ones. "module": all of it, projections and norms too; "scores": the index's alone;
+// "choice": of the entries alone.
+struct IndexedAttentionCase {
+  std::string model;  // whose widths it has, as the table names it
+  std::string part;
+  std::int64_t sequences = 0, tokens = 0, cached = 0, heads = 0;
+  bool decode = false;
+  std::string projections, kv_format;
+  auto operator<=>(const IndexedAttentionCase&) const = default;
+};
+
 // "all_reduce", "all_gather", "reduce_scatter", "all_to_all" or "send" of `bytes` on each rank (all_gather: gathered).
 struct CollectiveCase {
   std::string kind;
@@ -126,6 +138,7 @@ using TimedDecodeAttention = Timed<DecodeAttentionCase>;
 using TimedPrefillAttention = Timed<PrefillAttentionCase>;
 using TimedMixedAttention = Timed<MixedAttentionCase>;
 using TimedLatentAttention = Timed<LatentAttentionCase>;
+using TimedIndexedAttention = Timed<IndexedAttentionCase>;
 using TimedElementwise = Timed<ElementwiseCase>;
 using TimedCollective = Timed<CollectiveCase>;
 using TimedCopy = Timed<CopyCase>;
@@ -157,6 +170,7 @@ struct KernelTables {
   std::vector<TimedPrefillAttention> prefill_attention;
   std::vector<TimedMixedAttention> mixed_attention;
   std::vector<TimedLatentAttention> latent_attention;
+  std::vector<TimedIndexedAttention> indexed_attention;
   std::vector<TimedElementwise> elementwise;
   std::vector<TimedCollective> collective;
   std::vector<TimedCopy> copy;

@@ -61,7 +61,7 @@ const KernelTableFormat* format_of(std::string_view header) {
 // The lists of all cases.
 auto lists_of(KernelTables& t) {
   return std::tie(t.gemm, t.grouped_gemm, t.expert_layer, t.decode_attention, t.prefill_attention, t.mixed_attention,
-                  t.latent_attention, t.elementwise, t.collective, t.copy, t.launch);
+                  t.latent_attention, t.indexed_attention, t.elementwise, t.collective, t.copy, t.launch);
 }
 
 void append(KernelTables& into, KernelTables from) {

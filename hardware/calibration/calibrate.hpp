@@ -15,9 +15,15 @@
 
 namespace llmscape::hardware {
 
-inline constexpr std::array<std::string_view, 8> kFittableFamilies = {
-    "gemm",        "expert_gemm", "prefill_attention", "decode_attention", "latent_attention", "elementwise",
-    "collectives", "energy"};
+inline constexpr std::array<std::string_view, 9> kFittableFamilies = {"gemm",
+                                                                      "expert_gemm",
+                                                                      "prefill_attention",
+                                                                      "decode_attention",
+                                                                      "latent_attention",
+                                                                      "indexed_attention",
+                                                                      "elementwise",
+                                                                      "collectives",
+                                                                      "energy"};
 
 struct Gpu;
 

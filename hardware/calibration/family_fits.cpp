@@ -195,6 +195,15 @@ std::vector<traces::TimedLatentAttention> FamilyFits::latent_rows(const std::str
   return own.empty() ? in("bf16") : own;
 }
 
+std::vector<traces::TimedIndexedAttention> FamilyFits::indexed_rows(const std::string& part,
+                                                                    const std::string& kv) const {
+  std::vector<traces::TimedIndexedAttention> suitable;
+  std::ranges::copy_if(tables_.indexed_attention, std::back_inserter(suitable), [&](const auto& r) {
+    return r.engine == engine_ && r.part == part && (kv.empty() || r.kv_format == kv);
+  });
+  return sample(suitable);
+}
+
 std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::latent_prompts(const std::string& kv) const {
   const auto chosen = latent_rows(kv, false);
   if (chosen.empty()) return std::nullopt;

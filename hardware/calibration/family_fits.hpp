@@ -54,6 +54,9 @@ class FamilyFits {
   [[nodiscard]] std::vector<traces::TimedExpertLayer> expert_rows(const std::string& format) const;
   [[nodiscard]] std::vector<traces::TimedPrefillAttention> prompt_rows(const std::string& kv) const;
   [[nodiscard]] std::vector<traces::TimedDecodeAttention> decode_rows(const std::string& kv) const;
+  // Modules over entries of this format, or kernels of the index, whose format is its own.
+  [[nodiscard]] std::vector<traces::TimedIndexedAttention> indexed_rows(const std::string& part,
+                                                                        const std::string& kv) const;
   [[nodiscard]] std::vector<traces::TimedLatentAttention> latent_rows(const std::string& kv, bool decode) const;
 
   // Formats that products and experts were timed in, and what stands for 16 bits: bf16, else fp16, else fp8.

@@ -6,6 +6,7 @@
 #include "hardware/calibration/elementwise_fit.hpp"
 #include "hardware/calibration/family_fits.hpp"
 #include "hardware/calibration/fitted_group.hpp"
+#include "hardware/calibration/indexed_attention_fit.hpp"
 #include "hardware/calibration/latent_power.hpp"
 #include "hardware/calibration/power_fit.hpp"
 #include "traces/engine_kernels.hpp"
@@ -72,6 +73,7 @@ class GpuFit {
     if (wanted("prefill_attention")) prefill_attention();
     if (wanted("decode_attention")) decode_attention();
     if (wanted("latent_attention")) latent_attention();
+    if (wanted("indexed_attention")) indexed_attention();
     if (wanted("collectives")) collectives();
     if (wanted("energy") && own_) energy();
     return std::move(reports_);
@@ -246,6 +248,40 @@ class GpuFit {
     }
   }
 
+  // Modules where the engine's were timed, else kernels of the index, with the attention of another engine's modules.
+  void indexed_attention() {
+    const IndexedAttentionParameters* scores = nullptr;
+    for (const std::string_view name : kLatentFormats) {
+      const std::string kv(name);
+      const auto rows = fits_.indexed_rows("module", kv);
+      if (rows.empty()) continue;
+      auto fit = fit_indexed_modules(fits_.gpu, rows, scores);
+      if (!fit) continue;
+      fits_.gpu.indexed_attention[kv] = fit->parameters;
+      if (!scores) scores = &fits_.gpu.indexed_attention[kv];
+      write_indexed(kv, std::move(*fit));
+    }
+    const auto kernels = fits_.indexed_rows("scores", ""), choices = fits_.indexed_rows("choice", "");
+    for (const FamilyFits& other : engines_) {
+      const auto modules = other.indexed_rows("module", "bf16");
+      if (scores || kernels.empty() || choices.empty() || modules.empty()) continue;
+      auto rows = kernels;
+      rows.insert(rows.end(), choices.begin(), choices.end());
+      const auto attention = fit_indexed_modules(other.gpu, modules, nullptr);
+      if (!attention) continue;
+      auto fit = fit_index_kernels(fits_.gpu, rows, attention->parameters);
+      if (!fit) return;
+      fit->report.data += fmt::format("; attention of {}'s modules", other.engine());
+      write_indexed("bf16", std::move(*fit));
+      return;
+    }
+  }
+
+  void write_indexed(const std::string& kv, IndexedAttentionCalibration fit) {
+    write("indexed_attention", kv, indexed_attention_fields(),
+          FormFit<IndexedAttentionParameters>{std::move(fit.parameters), std::move(fit.report), {}});
+  }
+
   // Fitted collectives take the place of the base's of the same kind and number of ranks.
   void collectives() {
     std::vector<traces::TimedCollective> messages;
@@ -317,6 +353,7 @@ std::vector<std::string> engines_of(const traces::KernelTables& tables) {
   add_engines(tables.prefill_attention, engines);
   add_engines(tables.decode_attention, engines);
   add_engines(tables.latent_attention, engines);
+  add_engines(tables.indexed_attention, engines);
   add_engines(tables.collective, engines);
   return {engines.begin(), engines.end()};
 }

@@ -31,7 +31,14 @@ bool FittedRange::check_product(OperatorFamily family, const GemmParameters& fit
   return inside;
 }
 
+bool FittedRange::check_indexed(const models::KvFormat& kv) {
+  if (gpu_.known_indexed_attention(kv)) return true;
+  unknown_index_ = kv.name();
+  return false;
+}
+
 bool FittedRange::check(const models::DecodeAttention& a, const DecodeAttentionParameters& fit) {
+  if (a.kernel == models::AttentionKernel::indexed) return check_indexed(a.kv);
   std::string& text = first(OperatorFamily::decode_attention);
   if (a.sequences > 0 && a.kv.bytes() < kHalfPrecision && &fit == &gpu_.decode_attention) {
     if (text.empty())
@@ -55,6 +62,7 @@ bool FittedRange::check_sparse(const models::PrefillAttention& shape) {
 bool FittedRange::check(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
   if (runs_sparse(shape, chunks)) return check_sparse(shape);
   if (chunks.empty()) return true;
+  if (shape.kernel == models::AttentionKernel::indexed) return check_indexed(shape.kv);
   const auto& fit = gpu_.prefill_attention_of(shape);
   const auto outside = std::ranges::find_if(chunks, [&](const models::PrefillChunk& chunk) {
     return chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context;
@@ -74,6 +82,7 @@ bool FittedRange::check(const models::AnyOperator& op) {
                          gpu_.grouped_gemm(), *g, g->rows);
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a, gpu_.decode_attention_of(*a));
   if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(*a, a->chunks);
+  if (const auto* s = std::get_if<models::IndexScores>(&op)) return check_indexed(s->kv);
   if (const auto* u = std::get_if<models::StateUpdate>(&op)) {
     const std::string_view form = models::kStateFormNames[static_cast<std::size_t>(u->form)];
     if (gpu_.state_kernels.contains(std::string(form))) return true;
@@ -89,7 +98,7 @@ bool FittedRange::check(const models::AnyOperator& op) {
 
 namespace {
 
-constexpr unsigned kStateBit = 1U << kOperatorFamilies;
+constexpr unsigned kStateBit = 1U << kOperatorFamilies, kIndexBit = kStateBit << 1U;
 
 constexpr unsigned bit(OperatorFamily family) { return 1U << static_cast<unsigned>(family); }
 
@@ -100,11 +109,13 @@ unsigned FittedRange::bit_of(const models::AnyOperator& op) {
   if (std::holds_alternative<models::GroupedGemm>(op)) return bit(OperatorFamily::grouped_gemm);
   if (std::holds_alternative<models::PrefillAttention>(op)) return bit(OperatorFamily::prefill_attention);
   if (std::holds_alternative<models::DecodeAttention>(op)) return bit(OperatorFamily::decode_attention);
+  if (std::holds_alternative<models::IndexScores>(op)) return kIndexBit;
   return std::holds_alternative<models::StateUpdate>(op) ? kStateBit : bit(OperatorFamily::collective);
 }
 
 unsigned FittedRange::noted() const {
   unsigned bits = unknown_state_.empty() ? 0 : kStateBit;
+  if (!unknown_index_.empty()) bits |= kIndexBit;
   for (unsigned family = 0; family < first_.size(); ++family)
     if (!first_[family].empty()) bits |= 1U << family;
   return bits;
@@ -120,6 +131,11 @@ std::vector<std::string> FittedRange::warnings() const {
     out.push_back(
         fmt::format("kernels of states '{}' were not timed on {}: assumed as on an H100, by clock and bandwidth",
                     unknown_state_, gpu_.name));
+  if (!unknown_index_.empty())
+    out.push_back(
+        fmt::format("attention to entries of {} that an index chooses was not timed on {}: assumed as for 16 "
+                    "bits, or as on an H100, by peaks",
+                    unknown_index_, gpu_.name));
   if (!unknown_kernel_.empty())
     out.push_back(fmt::format("sparse attention '{}' is not known of {}: assumed to reach {:.0f} % of its peak",
                               unknown_kernel_, gpu_.name, 100 * assumed_sparse_attention().compute_efficiency));

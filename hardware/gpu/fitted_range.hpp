@@ -33,11 +33,13 @@ class FittedRange {
                      std::int64_t rows);
 
   bool check_sparse(const models::PrefillAttention& shape);
+  bool check_indexed(const models::KvFormat& kv);
 
   const Gpu& gpu_;
   std::array<std::string, kOperatorFamilies> first_;  // what left the range; empty: nothing has
-  std::string unknown_kernel_;
-  std::string unknown_state_;  // a sparse one that the device does not know
+  std::string unknown_kernel_;                        // a sparse one that the device does not know
+  std::string unknown_state_;                         // likewise, of a recurrent state
+  std::string unknown_index_;                         // format of chosen entries, likewise
 };
 
 }  // namespace llmscape::hardware

@@ -40,12 +40,12 @@ const GemmParameters& Gpu::gemm_of(const models::Format& weights, const models::
 }
 
 const PrefillAttentionParameters& Gpu::prefill_attention_of(const models::PrefillAttention& a) const {
-  const bool latent = a.kernel == models::AttentionKernel::latent;
+  const bool latent = a.kernel != models::AttentionKernel::softmax;
   return of_kv(latent ? latent_prefill_attention : prefill_attention_by_kv, a.kv, prefill_attention);
 }
 
 const DecodeAttentionParameters& Gpu::decode_attention_of(const models::DecodeAttention& a) const {
-  const bool latent = a.kernel == models::AttentionKernel::latent;
+  const bool latent = a.kernel != models::AttentionKernel::softmax;
   return of_kv(latent ? latent_decode_attention : decode_attention_by_kv, a.kv, decode_attention);
 }
 
@@ -67,6 +67,7 @@ Gpu Gpu::of_engine(const std::string& whose) const {
   lay_over(gpu.decode_attention_by_kv, own.decode_attention_by_kv);
   lay_over(gpu.latent_prefill_attention, own.latent_prefill_attention);
   lay_over(gpu.latent_decode_attention, own.latent_decode_attention);
+  lay_over(gpu.indexed_attention, own.indexed_attention);
   if (!own.collectives.empty()) {
     std::erase_if(gpu.links.collectives, [](const CollectiveFit& fit) { return fit.below.has_value(); });
     gpu.links.collectives.insert(gpu.links.collectives.end(), own.collectives.begin(), own.collectives.end());
@@ -88,6 +89,23 @@ std::shared_ptr<const Device> Gpu::with_kernels_of(const std::string& whose) con
 const SparseAttentionParameters& Gpu::sparse_attention_of(const std::string& kernel) const {
   const auto own = sparse_attention.find(kernel);
   return own != sparse_attention.end() ? own->second : assumed_sparse_attention();
+}
+
+const IndexedAttentionParameters* Gpu::known_indexed_attention(const models::KvFormat& kv) const {
+  const auto own = indexed_attention.find(kv.keys.name);
+  return own != indexed_attention.end() ? &own->second : nullptr;
+}
+
+const IndexedAttentionParameters& Gpu::indexed_attention_of(const models::KvFormat& kv) const {
+  const IndexedAttentionParameters* own = known_indexed_attention(kv);
+  if (!own) own = known_indexed_attention(models::Format());
+  return own ? *own : assumed_indexed_attention();
+}
+
+const IndexedAttentionParameters& Gpu::indexed_attention_of(const models::PrefillAttention& a) const {
+  const IndexedAttentionParameters& own = indexed_attention_of(a.kv);
+  const bool widened = own.most_prompt_heads > 0 && a.heads > own.most_prompt_heads;
+  return widened ? indexed_attention_of(models::Format()) : own;
 }
 
 const StateKernels& Gpu::state_of(models::StateForm form) const {
@@ -201,6 +219,7 @@ Gpu Gpu::at_clock(double share) const {
     for (auto& [format, p] : *formats) p.tile /= share;
   for (auto* formats : {&gpu.decode_attention_by_kv, &gpu.latent_decode_attention})
     for (auto& [format, p] : *formats) p.cta /= share;
+  for (auto& [format, p] : gpu.indexed_attention) p.choice /= share;
   return gpu;
 }
 
@@ -242,6 +261,9 @@ const Fields<Gpu>& gpu_fields() {
                 "latent attention of prompt chunks, by the format of the latents; absent: as `prefill_attention`");
     f.add_group("latent_decode_attention", &Gpu::latent_decode_attention, decode_attention_fields(),
                 "latent attention of decodes, by the format of the latents; absent: as `decode_attention`");
+    f.add_group("indexed_attention", &Gpu::indexed_attention, indexed_attention_fields(),
+                "latent attention to entries that an index chooses, by the format of the latents; absent: as for bf16, "
+                "or assumed, with a warning");
     f.add_group("sparse_attention", &Gpu::sparse_attention, sparse_attention_fields(),
                 "attention of prompts by sparse kernels, by the name that token plans ask for; others are assumed to "
                 "reach 14 % of the peak, with a warning");

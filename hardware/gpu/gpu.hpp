@@ -3,6 +3,7 @@
 #include "hardware/collectives.hpp"
 #include "hardware/device.hpp"
 #include "hardware/gpu/attention_decode.hpp"
+#include "hardware/gpu/attention_indexed.hpp"
 #include "hardware/gpu/attention_prefill.hpp"
 #include "hardware/gpu/attention_sparse.hpp"
 #include "hardware/gpu/chip.hpp"
@@ -43,6 +44,8 @@ struct Gpu final : Device, Chip, PowerRange {
   // attention, at its own widths.
   std::map<std::string, PrefillAttentionParameters> prefill_attention_by_kv, latent_prefill_attention;
   std::map<std::string, DecodeAttentionParameters> decode_attention_by_kv, latent_decode_attention;
+  // Latent attention to chosen entries, by the format of the latents; others are assumed.
+  std::map<std::string, IndexedAttentionParameters> indexed_attention;
   // Sparse kernels for prompts, by the name that token plans ask for; others are assumed.
   std::map<std::string, SparseAttentionParameters> sparse_attention;
 
@@ -67,6 +70,11 @@ struct Gpu final : Device, Chip, PowerRange {
   // memory and launches do not, and an operation takes less energy (energy_of_operation).
   [[nodiscard]] Gpu at_clock(double share) const;
   [[nodiscard]] const SparseAttentionParameters& sparse_attention_of(const std::string& kernel) const;
+  // Nothing where the device does not know them.
+  [[nodiscard]] const IndexedAttentionParameters* known_indexed_attention(const models::KvFormat& kv) const;
+  [[nodiscard]] const IndexedAttentionParameters& indexed_attention_of(const models::KvFormat& kv) const;
+  // Of prompts with so many heads on a rank.
+  [[nodiscard]] const IndexedAttentionParameters& indexed_attention_of(const models::PrefillAttention& a) const;
   [[nodiscard]] const StateKernels& state_of(models::StateForm form) const;
   [[nodiscard]] const PrefillAttentionParameters& prefill_attention_of(const models::PrefillAttention& a) const;
   [[nodiscard]] const DecodeAttentionParameters& decode_attention_of(const models::DecodeAttention& a) const;

@@ -34,7 +34,14 @@ void GpuPrices::add_layers(const models::ModelSpec& part, const models::TokenCha
   const std::vector<models::Attended> attended(models::kv_laws(part).size(), {1, 1});
   const std::size_t first = attention_.size();
   for (const auto& op : models::attention_work(part, plan_, {{}, 1, 1, attended})) {
-    const auto& decode = std::get<models::DecodeAttention>(op.what);
+    if (const auto* scores = std::get_if<models::IndexScores>(&op.what)) {
+      indexes_.push_back({*scores, &gpu_.indexed_attention_of(scores->kv), op.count});
+      continue;
+    }
+    auto decode = std::get<models::DecodeAttention>(op.what);
+    const IndexedAttentionParameters* chosen =
+        attends_in_own_kernel(gpu_, decode) ? &gpu_.indexed_attention_of(decode.kv) : nullptr;
+    if (decode.kernel == models::AttentionKernel::indexed && !chosen) decode.kernel = models::AttentionKernel::latent;
     const auto law = std::lower_bound(laws.begin(), laws.end(), decode.window) - laws.begin();
     const DecodeAttentionParameters& fit = gpu_.decode_attention_of(decode);
     attention_.push_back({{},
@@ -46,7 +53,8 @@ void GpuPrices::add_layers(const models::ModelSpec& part, const models::TokenCha
                           static_cast<std::size_t>(law),
                           op.count,
                           change,
-                          {}});
+                          {},
+                          chosen});
   }
   if (latent_ || change.passed_by_last_only) return;
   const auto chunk_work = models::attention_work(part, plan_, {kProbeChunk, 0, 1, {}});
@@ -101,11 +109,16 @@ StepCost GpuPrices::step(const models::Batch& batch, FittedRange& range) {
     layers.decode.sequences = batch.decodes;
     layers.decode.tokens_per_sequence = batch.tokens_per_decode;
     layers.decode.attended = batch.attended[layers.law];
-    const KernelCost kernel = layers.decodes.cost(layers.decode);
+    const KernelCost kernel = decode_cost(layers);
     const Seconds before = attention.time;
     attention.add(kernel, gpu_.work_of_attention(kernel), layers.count);
     flops += layers.count * kernel.flops;
     if (!range_->check(layers.decode, *layers.decode_fit)) extrapolated += attention.time - before;
+  }
+  for (IndexLayers& layers : indexes_) {
+    const KernelCost kernel = score_cost(layers, batch);
+    attention.add(kernel, gpu_.work_of_attention(kernel), layers.count);
+    flops += layers.count * kernel.flops;
   }
   constexpr auto kFamily = OperatorFamily::decode_attention;
   StepCost cost = known.others.with(
@@ -154,6 +167,23 @@ void GpuPrices::add_attention(PartCost& part, const models::Batch& batch) {
     if (!range_->check(layers.decode, *layers.decode_fit))
       part.extrapolated += part.of(OperatorFamily::decode_attention) - decode;
   }
+  for (IndexLayers& layers : indexes_) {
+    if (batch.decodes == 0) break;
+    const KernelCost scores = score_cost(layers, batch);
+    part.add(OperatorFamily::decode_attention, scores, gpu_.work_of_attention(scores), layers.count);
+  }
+}
+
+KernelCost GpuPrices::decode_cost(AttentionLayers& layers) const {
+  if (!layers.chosen_fit) return layers.decodes.cost(layers.decode);
+  return indexed_attention_cost(gpu_, *layers.chosen_fit, layers.decode);
+}
+
+KernelCost GpuPrices::score_cost(IndexLayers& layers, const models::Batch& batch) const {
+  layers.decode.sequences = batch.decodes;
+  layers.decode.tokens_per_sequence = batch.tokens_per_decode;
+  layers.decode.context = batch.attended.front();
+  return index_cost(gpu_, *layers.fit, layers.decode);
 }
 
 // The chunks as these layers have them: the tokens that pass them, before what their budget has dropped.
@@ -177,7 +207,7 @@ void GpuPrices::add_attention(PartCost& part, AttentionLayers& layers, std::span
     decode = mixed_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks, layers.decode) - prefill;
     decode.time += attention_tail(*layers.decode_fit, layers.decode);
   } else {
-    decode = layers.decodes.cost(layers.decode);
+    decode = decode_cost(layers);
   }
   if (layers.prefill.estimate_queries > 0 && !sparse) prefill += selection_cost(gpu_, layers.prefill, chunks);
   part.add(OperatorFamily::prefill_attention, prefill, gpu_.work_of_attention(prefill), layers.count);

@@ -37,6 +37,13 @@ class GpuPrices {
     int count;
     models::TokenChange change;
     std::vector<std::optional<KernelCost>> whole_prompts;  // one that is computed alone, from its start, by its tokens
+    const IndexedAttentionParameters* chosen_fit = nullptr;  // of gpu_: decodes attend to chosen entries in its kernel
+  };
+  // Layers whose decodes score their context alike.
+  struct IndexLayers {
+    models::IndexScores decode;
+    const IndexedAttentionParameters* fit;  // of gpu_
+    int count;
   };
   // What of a step of decodes alone does not depend on what they attend to.
   struct DecodeStep {
@@ -57,6 +64,9 @@ class GpuPrices {
   std::span<const models::PrefillChunk> seen(const AttentionLayers& layers,
                                              std::span<const models::PrefillChunk> chunks);
 
+  [[nodiscard]] KernelCost decode_cost(AttentionLayers& layers) const;
+  // Of the decodes of a step.
+  KernelCost score_cost(IndexLayers& layers, const models::Batch& batch) const;
   KernelCost prompt_cost(AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) const;
   PartCost priced(const std::vector<models::Operator>& operators);
   // All but attention.
@@ -75,6 +85,7 @@ class GpuPrices {
   models::ParallelPlan plan_;
   bool latent_;  // the attention of prompts is then a choice of forms, with GEMMs of their own
   std::vector<AttentionLayers> attention_;
+  std::vector<IndexLayers> indexes_;
   std::vector<models::PrefillChunk> seen_;
   FittedRange* range_ = nullptr;  // of whom it prices
   StepTables tables_;

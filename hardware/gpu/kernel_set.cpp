@@ -22,6 +22,8 @@ const Fields<KernelSet>& kernel_set_fields() {
                 "latent attention of prompt chunks, by the format of the latents");
     f.add_group("latent_decode_attention", &P::latent_decode_attention, decode_attention_fields(),
                 "latent attention of decodes, by the format of the latents");
+    f.add_group("indexed_attention", &P::indexed_attention, indexed_attention_fields(),
+                "latent attention to entries that an index chooses, by the format of the latents");
     f.add("quantises_in", &P::quantises_in, "kernels that write narrow inputs of GEMMs themselves; absent: none")
         .one_of({"norm", "activation"});
     f.add_group("collectives", &P::collectives, collective_fields(),

@@ -18,7 +18,15 @@ struct Pricer {
     const KernelCost cost = grouped_gemm_cost(gpu, gpu.grouped_gemm_of(g.weights, g.activations), g);
     part.add(OperatorFamily::grouped_gemm, cost, gpu.work_of_experts(g.weights, g.activations, cost), count);
   }
+  void operator()(const models::IndexScores& s) const {
+    attention(s.chunks.empty() ? OperatorFamily::decode_attention : OperatorFamily::prefill_attention,
+              index_cost(gpu, gpu.indexed_attention_of(s.kv), s));
+  }
   void operator()(const models::PrefillAttention& a) const {
+    if (a.kernel == models::AttentionKernel::indexed) {
+      attention(OperatorFamily::prefill_attention, indexed_attention_cost(gpu, gpu.indexed_attention_of(a), a));
+      return;
+    }
     if (runs_sparse(a, a.chunks)) {
       attention(OperatorFamily::prefill_attention, sparse_attention_cost(gpu, a, a.chunks));
       return;
@@ -35,7 +43,13 @@ struct Pricer {
     if (a.estimate_queries > 0) attention(OperatorFamily::prefill_attention, selection_cost(gpu, a, a.chunks));
   }
   void operator()(const models::DecodeAttention& a) const {
-    attention(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(a), a));
+    if (attends_in_own_kernel(gpu, a)) {
+      attention(OperatorFamily::decode_attention, indexed_attention_cost(gpu, gpu.indexed_attention_of(a.kv), a));
+      return;
+    }
+    models::DecodeAttention dense = a;
+    if (a.kernel == models::AttentionKernel::indexed) dense.kernel = models::AttentionKernel::latent;
+    attention(OperatorFamily::decode_attention, decode_attention_cost(gpu, gpu.decode_attention_of(dense), dense));
   }
   void operator()(const models::StateUpdate& u) const {
     attention(u.scan ? OperatorFamily::prefill_attention : OperatorFamily::decode_attention,
@@ -75,6 +89,10 @@ KernelCost sparse_attention_cost(const Gpu& gpu, const models::PrefillAttention&
 KernelCost selection_cost(const Gpu& gpu, const models::PrefillAttention& shape,
                           std::span<const models::PrefillChunk> chunks) {
   return selection_cost(gpu, gpu.prefill_attention.compute_efficiency, shape, chunks);
+}
+
+bool attends_in_own_kernel(const Gpu& gpu, const models::DecodeAttention& a) {
+  return a.kernel == models::AttentionKernel::indexed && !gpu.indexed_attention_of(a.kv).decodes_as_latent;
 }
 
 PartCost price(const Gpu& gpu, std::span<const models::Operator> operators) {

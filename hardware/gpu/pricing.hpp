@@ -12,6 +12,9 @@ KernelCost sparse_attention_cost(const Gpu& gpu, const models::PrefillAttention&
 KernelCost selection_cost(const Gpu& gpu, const models::PrefillAttention& shape,
                           std::span<const models::PrefillChunk> chunks);
 
+// Whether decodes attend in the sparse kernel, not in that of dense latent attention.
+bool attends_in_own_kernel(const Gpu& gpu, const models::DecodeAttention& attention);
+
 // The operators one after another on the device timeline.
 PartCost price(const Gpu& gpu, std::span<const models::Operator> operators);
 

@@ -111,15 +111,34 @@ ModelSpec read_deepseek(ConfigReader& config) {
   return model;
 }
 
+// Layers that `indexer_types` calls "shared" take the entries of the one before them (GLM-5.2).
 ModelSpec read_sparse_deepseek(ConfigReader& config) {
-  const std::int64_t entries = config.count("index_topk", 2048);
-  config.diagnostics().warning(
-      config.node().where,
-      fmt::format(
-          "attention over the {} entries that an indexer picks is not modelled: read as dense latent attention, "
-          "which is right up to {} tokens and too slow above",
-          entries, entries));
-  return read_deepseek(config);
+  ModelSpec model = read_deepseek(config);
+  SparseIndex index;
+  index.heads = static_cast<int>(config.integer("index_n_heads"));
+  index.head_dim = static_cast<int>(config.integer("index_head_dim"));
+  index.entries = config.integer("index_topk");
+  std::vector<LayerGroup> all;
+  for (const LayerGroup& group : model.groups)
+    for (int i = 0; i < group.count; ++i) {
+      all.push_back(group);
+      all.back().count = 0;  // alike() counts
+      std::get<LatentAttention>(all.back().mixer).index = index;
+    }
+  if (const YamlNode* types = config.find("indexer_types")) {
+    if (types->items.size() != all.size())
+      config.error("indexer_types", fmt::format("'indexer_types' names {} layers, 'num_hidden_layers' is {}",
+                                                types->items.size(), all.size()));
+    for (std::size_t i = 0; i < std::min(all.size(), types->items.size()); ++i) {
+      const YamlNode& type = types->items[i];
+      if (type.text == "shared") std::get<LatentAttention>(all[i].mixer).index = SparseIndex{0, 0, index.entries};
+      else if (type.text != "full")
+        config.diagnostics().error(type.where, fmt::format("index type '{}' is not modelled", type.text),
+                                   "known: full, shared");
+    }
+  }
+  model.groups = alike(all);
+  return model;
 }
 
 // Every fourth layer is full; the others see chunks of 8,192 tokens that do not overlap, half of one in the mean.

@@ -9,11 +9,20 @@
 #include "models/operator_list.hpp"
 
 namespace llmscape::models {
+namespace {
+
+std::string chooser(const SparseIndex& index) {
+  return index.heads > 0 ? fmt::format("{} heads of {}", index.heads, index.head_dim) : "an earlier layer";
+}
+
+}  // namespace
 
 std::vector<HeadCount> LatentAttention::head_counts() const { return {{heads, "attention heads"}}; }
 
 std::string LatentAttention::description() const {
-  return fmt::format("{} heads over a latent of {} + {}", heads, kv_rank, rope_dim);
+  std::string text = fmt::format("{} heads over a latent of {} + {}", heads, kv_rank, rope_dim);
+  if (index) text += fmt::format(", {} entries chosen by {}", index->entries, chooser(*index));
+  return text;
 }
 
 std::vector<Linear> LatentAttention::projections(std::int64_t hidden, int tensor) const {
@@ -25,6 +34,10 @@ std::vector<Linear> LatentAttention::projections(std::int64_t hidden, int tensor
   if (q_rank == 0) all = {{hidden, queries}, latent};
   else all = {{hidden, q_rank, qkv_bias}, {q_rank, queries}, latent};
   if (output_gate) all.push_back({hidden, mine * v_dim});
+  if (index) {
+    const auto chooses = index->projections(hidden, q_rank);
+    all.insert(all.end(), chooses.begin(), chooses.end());
+  }
   all.push_back(output);
   return all;
 }
@@ -34,11 +47,17 @@ Linear LatentAttention::expansion(int tensor) const {
 }
 
 std::int64_t LatentAttention::inner_parameters(int tensor) const {
-  return q_rank + kv_rank + expansion(tensor).parameters();
+  return q_rank + kv_rank + expansion(tensor).parameters() + (index ? index->inner_parameters() : 0);
 }
 
 SequenceState LatentAttention::state(const Precision& precision, int /*tensor*/) const {
-  return {.bytes_per_token = precision.kv.stored_bytes(kv_rank + rope_dim, 0)};
+  SequenceState state{.bytes_per_token = precision.kv.stored_bytes(kv_rank + rope_dim, 0)};
+  if (index) {
+    state.bytes_per_token += index->key_bytes();
+    state.reach = index->entries;
+    state.keeps_all = true;
+  }
+  return state;
 }
 
 bool LatentAttention::absorbed_is_cheaper(std::int64_t tokens, std::int64_t cached) const {
@@ -56,38 +75,48 @@ void LatentAttention::add_token_work(OperatorList& list, const LayerShare& share
   share.add_elementwise(list, Elementwise::Kind::rope, 2, std::int64_t{heads / share.tensor + 1} * rope_dim);
   if (output_gate)
     share.add_elementwise(list, Elementwise::Kind::activation, 3, std::int64_t{heads / share.tensor} * v_dim);
+  if (index) index->add_token_kernels(list, share, rope_dim);
 }
 
-// Each chunk in the form that needs fewer FLOPs, decodes absorbed.
+PrefillAttention LatentAttention::absorbed_prompts(const LayerShare& share, const Batch& batch) const {
+  PrefillAttention work = share.prefill(batch, index ? index->entries : 0);
+  work.heads = heads / share.tensor;
+  work.kernel = index ? AttentionKernel::indexed : AttentionKernel::latent;
+  work.kv_heads = 1;
+  work.head_dim = kv_rank + rope_dim;
+  work.value_dim = kv_rank;
+  work.values_in_keys = true;
+  return work;
+}
+
+// Each chunk in the form that needs fewer FLOPs.
+void LatentAttention::add_prompts(OperatorList& list, const LayerShare& share, const Batch& batch) const {
+  PrefillAttention absorbed = absorbed_prompts(share, batch);
+  const std::vector<PrefillChunk> chunks = std::exchange(absorbed.chunks, {});
+  PrefillAttention expanded = absorbed;
+  expanded.kv_heads = expanded.heads;
+  expanded.head_dim = nope_dim + rope_dim;
+  expanded.value_dim = v_dim;
+  expanded.values_in_keys = false;
+  std::int64_t through_expansion = 0;
+  for (const PrefillChunk& chunk : chunks) {
+    const bool absorb = index || absorbed_is_cheaper(chunk.tokens, chunk.cached);
+    (absorb ? absorbed : expanded).chunks.push_back(chunk);
+    through_expansion += chunk.tokens + (absorb ? 0 : chunk.cached);
+  }
+  share.add_linear(list, expansion(share.tensor), through_expansion);
+  if (!expanded.chunks.empty()) list.add(expanded, share.layers);
+  if (!absorbed.chunks.empty()) list.add(absorbed, share.layers);
+}
+
 void LatentAttention::add_attention(OperatorList& list, const LayerShare& share, const Batch& batch,
                                     const Attended& decodes) const {
-  if (!batch.chunks.empty()) {
-    PrefillAttention all = share.prefill(batch, 0);
-    all.heads = heads / share.tensor;
-    all.kernel = AttentionKernel::latent;
-    const std::vector<PrefillChunk> chunks = std::exchange(all.chunks, {});
-    PrefillAttention expanded = all, absorbed = all;
-    expanded.kv_heads = expanded.heads;
-    expanded.head_dim = nope_dim + rope_dim;
-    expanded.value_dim = v_dim;
-    absorbed.kv_heads = 1;
-    absorbed.head_dim = kv_rank + rope_dim;
-    absorbed.value_dim = kv_rank;
-    absorbed.values_in_keys = true;
-    std::int64_t through_expansion = 0;
-    for (const PrefillChunk& chunk : chunks) {
-      const bool absorb = absorbed_is_cheaper(chunk.tokens, chunk.cached);
-      (absorb ? absorbed : expanded).chunks.push_back(chunk);
-      through_expansion += chunk.tokens + (absorb ? 0 : chunk.cached);
-    }
-    share.add_linear(list, expansion(share.tensor), through_expansion);
-    if (!expanded.chunks.empty()) list.add(expanded, share.layers);
-    if (!absorbed.chunks.empty()) list.add(absorbed, share.layers);
-  }
+  if (index) index->add_scores(list, share, batch);
+  if (!batch.chunks.empty()) add_prompts(list, share, batch);
   if (batch.decodes > 0) {
-    DecodeAttention work = share.decode(batch, decodes, 0);
+    DecodeAttention work = share.decode(batch, decodes, index ? index->entries : 0);
     work.heads = heads / share.tensor;
-    work.kernel = AttentionKernel::latent;
+    work.kernel = index ? AttentionKernel::indexed : AttentionKernel::latent;
     work.kv_heads = 1;
     work.head_dim = kv_rank + rope_dim;
     work.value_dim = kv_rank;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/linear.hpp"
 #include "models/mixer/layer_share.hpp"
 #include "models/mixer/sequence_state.hpp"
+#include "models/mixer/sparse_index.hpp"
 
 namespace llmscape::models {
 
@@ -23,6 +25,8 @@ struct LatentAttention {
   int v_dim = 0;     // of the values, per head
   bool qkv_bias = false, output_bias = false;
   bool output_gate = false;  // a projection gives a gate for each value (Kimi-K3)
+  // Sparse: always absorbed, since each token attends to entries of its own.
+  std::optional<SparseIndex> index{};
   bool operator==(const LatentAttention&) const = default;
 
   // kv_b: expands one latent to the keys and values of the rank's heads, or, absorbed, carries one token's queries into
@@ -44,6 +48,11 @@ struct LatentAttention {
   [[nodiscard]] SequenceState state(const Precision& precision, int tensor) const;
   void add_token_work(OperatorList& list, const LayerShare& share) const;
   void add_attention(OperatorList& list, const LayerShare& share, const Batch& batch, const Attended& decodes) const;
+
+ private:
+  void add_prompts(OperatorList& list, const LayerShare& share, const Batch& batch) const;
+  // The batch's chunks, all absorbed.
+  [[nodiscard]] PrefillAttention absorbed_prompts(const LayerShare& share, const Batch& batch) const;
 };
 
 }  // namespace llmscape::models

@@ -36,6 +36,7 @@ struct SequenceState {
   double bytes_per_token = 0;     // keys and values, or a latent; 0: nothing grows with the context
   double bytes_per_sequence = 0;  // a recurrent state: the same at any length
   std::int64_t reach = 0;         // most entries that a decode attends to, its own included; 0: all
+  bool keeps_all = false;         // entries beyond the reach stay: which are attended to is chosen for each token anew
   KvBudget budget{};              // of a prompt's entries
   Sharing sharing = Sharing::any_block;
 };

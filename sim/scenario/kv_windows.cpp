@@ -19,7 +19,8 @@ WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPla
   for (const models::LayerGroup& group : model.groups) {
     const models::SequenceState kept = group.state(model.precision, plan.tensor);
     const int layers = models::layers_per_stage(group, plan);
-    if (kept.bytes_per_token > 0) per_token[kept.reach] += group.caches(layers) * kept.bytes_per_token;
+    if (kept.bytes_per_token > 0)
+      per_token[kept.keeps_all ? 0 : kept.reach] += group.caches(layers) * kept.bytes_per_token;
     if (kept.bytes_per_sequence > 0) recurrent_layers += layers;
     recurrent += layers * kept.bytes_per_sequence;
     state = std::max(state, kept.bytes_per_sequence);

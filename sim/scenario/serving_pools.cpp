@@ -68,7 +68,9 @@ void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const 
                       "a token plan that thins prompts out does not go together with 'kv_host', streaming prompts or "
                       "data-parallel ranks of a mixture");
   if (!models::PoolBudget(model).limits()) return;
-  const auto slides = [&](const models::SequenceState& state) { return state.reach > 0 && !state.budget.limits(); };
+  const auto slides = [&](const models::SequenceState& state) {
+    return state.reach > 0 && !state.keeps_all && !state.budget.limits();
+  };
   if (std::ranges::any_of(model.groups, slides, [&](const auto& group) { return group.state(model.precision); }) &&
       windows_of(scenario, engine, device) == KvWindows::ignored)
     diagnostics.error(where, "a KV budget beside sliding windows needs 'kv_windows: pooled'");

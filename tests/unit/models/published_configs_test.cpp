@@ -133,11 +133,9 @@ TEST_CASE("formats stand in the configuration, in its text model or in the file 
   }
 }
 
-TEST_CASE("what is read as something else is said: sparse attention, chunks, images") {
+TEST_CASE("what is read as something else is said: chunks, images") {
   if (!fs::is_directory(folder())) return;
   const std::map<std::string, std::string> said = {
-      {"zai-org--GLM-5", "2048 entries that an indexer picks is not modelled"},
-      {"deepseek-ai--DeepSeek-V3.2", "2048 entries that an indexer picks is not modelled"},
       {"meta-llama--Llama-4-Scout-17B-16E-Instruct", "attention in chunks is not modelled"},
       {"nvidia--Gemma-4-31B-IT-NVFP4", "attention that stays wider"},
       {"moonshotai--Kimi-K3", "outputs of earlier blocks of 12 layers is not modelled"},
@@ -149,6 +147,23 @@ TEST_CASE("what is read as something else is said: sparse attention, chunks, ima
     CHECK(published(name, diagnostics));
     CHECK(diagnostics.text(false).find(sentence) != std::string::npos);
   }
+}
+
+TEST_CASE("GLM-5.2 scores in three layers and every fourth one after them, and shares the choice in the others") {
+  if (!fs::is_directory(folder())) return;
+  Diagnostics diagnostics;
+  const auto model = published("zai-org--GLM-5.2", diagnostics);
+  REQUIRE(model);
+  int scoring = 0, all = 0;
+  for (const LayerGroup& group : model->groups) {
+    const auto& index = std::get<LatentAttention>(group.mixer).index;
+    REQUIRE(index);
+    CHECK(index->entries == 2048);
+    all += group.count;
+    if (index->heads > 0) scoring += group.count;
+  }
+  CHECK(all == 78);
+  CHECK(scoring == 21);
 }
 
 }  // namespace published_configs_test

@@ -85,6 +85,26 @@ TEST_CASE("whole modules of latent attention are left out, but for their watts")
   CHECK(reading.power == Watts(410.5));
 }
 
+TEST_CASE("modules and kernels of an index are kept, but for scores that are all alike and choices that took no time") {
+  const TraceFolder folder;
+  const std::string columns =
+      "framework,version,device,op_name,kernel_source,model,architecture,mla_dtype,kv_cache_dtype,gemm_type,num_heads,"
+      "batch_size,isl,tp_size,step,compress_ratio,latency,score_mode\n";
+  const auto tables = read({folder.write(
+      "index.csv",
+      columns + "VLLM,2,X,dsa_generation_module,a,M,D,bfloat16,fp8,fp8_block,16,4,1,1,8192,1,0.3,\n" +
+          "SGLang,2,X,glm5_topk_module,a,M,D,fp8_e4m3,fp8_e4m3,fp8_block,64,2,512,1,4096,1,0.1,top_last\n" +
+          "SGLang,2,X,glm5_topk_module,a,M,D,fp8_e4m3,fp8_e4m3,fp8_block,64,2,512,1,4096,1,0.2,flat\n" +
+          "SGLang,2,X,glm5_topk_module,a,M,D,fp8_e4m3,fp8_e4m3,fp8_block,64,2,16,1,0,1,0,top_last\n" +
+          "SGLang,2,X,glm5_mqa_logits_module,a,M,D,fp8_e4m3,fp8_e4m3,fp8_block,64,2,512,1,0,1,0.4,\n")});
+  REQUIRE(tables.indexed_attention.size() == 3);
+  CHECK(tables.indexed_attention[0] ==
+        IndexedAttentionCase{"M", "choice", 2, 512, 4096, 64, false, "fp8_block", "fp8_e4m3"});
+  CHECK(tables.indexed_attention[0].time.si() == doctest::Approx(100e-6));
+  CHECK(tables.indexed_attention[1] == IndexedAttentionCase{"M", "module", 4, 1, 8192, 16, true, "fp8_block", "fp8"});
+  CHECK(tables.indexed_attention[2].part == "scores");
+}
+
 TEST_CASE("attention rows with a sliding window are passed over, and a decode counts its own token") {
   const TraceFolder folder;
   const auto tables =
