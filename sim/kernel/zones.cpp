@@ -18,7 +18,7 @@ using Hosts = std::vector<sg::Host*>;
 // have no latency there (docs/kernel.md).
 class ZoneMaker {
  public:
-  ZoneMaker(const sg::NetZone* parent, std::string name, BytesPerSecond bandwidth)
+  ZoneMaker(sg::NetZone* parent, std::string name, BytesPerSecond bandwidth)
       : parent_(parent), name_(std::move(name)), bandwidth_(bandwidth.si()) {}
 
   void operator()(const FatTreeZone& tree) {
@@ -64,7 +64,7 @@ class ZoneMaker {
     });
   }
 
-  const sg::NetZone* parent_;
+  sg::NetZone* parent_;
   std::string name_;
   double bandwidth_;
   Hosts hosts_;
