@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/fitted_group.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -26,6 +28,20 @@ Residuals residuals_of(const FamilyReport& report) {
     if (regime.name == kRegimeNames[2]) residuals.large = regime.residual_quantiles;
   }
   return residuals;
+}
+
+std::string summary_of(const FamilyReport& report) {
+  std::string text = fmt::format("{}; unseen shapes MAPE {:.1f} %, p95 {:.0f} %", report.data,
+                                 100 * report.held_out.mean, 100 * report.held_out.p95);
+  std::string known, unknown;
+  for (const FittedParameter& p : report.fitted) {
+    if (p.identified())
+      known += fmt::format("{}{} {:.1f} %", known.empty() ? "" : ", ", p.name, 100 * p.standard_error);
+    else unknown += (unknown.empty() ? "" : ", ") + p.name;
+  }
+  if (!known.empty()) text += "; standard errors " + known;
+  if (!unknown.empty()) text += "; not identified, prior used: " + unknown;
+  return text;
 }
 
 }  // namespace llmscape::hardware

@@ -25,4 +25,7 @@ YamlNode fitted_group(const Fields<Parameters>& fields, Parameters parameters) {
   return group;
 }
 
+// Held-out error and what the parameters are worth, for the file.
+std::string summary_of(const FamilyReport& report);
+
 }  // namespace llmscape::hardware

@@ -28,21 +28,6 @@ constexpr double kSiblingWeight = 0.5, kEngineWeight = 0.25;
 // Tables with more points or rows have to lower the error to this share of what went before.
 constexpr double kWorthwhile = 0.95;
 
-// Held-out error and what the parameters are worth, for the file.
-std::string summary_of(const FamilyReport& report) {
-  std::string text = fmt::format("{}; unseen shapes MAPE {:.1f} %, p95 {:.0f} %", report.data,
-                                 100 * report.held_out.mean, 100 * report.held_out.p95);
-  std::string known, unknown;
-  for (const FittedParameter& p : report.fitted) {
-    if (p.identified())
-      known += fmt::format("{}{} {:.1f} %", known.empty() ? "" : ", ", p.name, 100 * p.standard_error);
-    else unknown += (unknown.empty() ? "" : ", ") + p.name;
-  }
-  if (!known.empty()) text += "; standard errors " + known;
-  if (!unknown.empty()) text += "; not identified, prior used: " + unknown;
-  return text;
-}
-
 // With points twice as far apart.
 CorrectionPlan coarse(CorrectionPlan plan) {
   for (auto& table : plan)
@@ -339,23 +324,21 @@ class GpuFit {
   std::vector<FamilyReport> reports_;
 };
 
-template <class Row>
-void add_engines(const std::vector<Row>& rows, std::set<std::string>& engines) {
-  for (const Row& row : rows)
-    if (!row.engine.empty()) engines.insert(row.engine);
-}
-
 }  // namespace
 
 std::vector<std::string> engines_of(const traces::KernelTables& tables) {
   std::set<std::string> engines;
-  add_engines(tables.gemm, engines);
-  add_engines(tables.expert_layer, engines);
-  add_engines(tables.prefill_attention, engines);
-  add_engines(tables.decode_attention, engines);
-  add_engines(tables.latent_attention, engines);
-  add_engines(tables.indexed_attention, engines);
-  add_engines(tables.collective, engines);
+  const auto add = [&engines](const auto& rows) {
+    for (const auto& row : rows)
+      if (!row.engine.empty()) engines.insert(row.engine);
+  };
+  add(tables.gemm);
+  add(tables.expert_layer);
+  add(tables.prefill_attention);
+  add(tables.decode_attention);
+  add(tables.latent_attention);
+  add(tables.indexed_attention);
+  add(tables.collective);
   return {engines.begin(), engines.end()};
 }
 
