@@ -82,7 +82,8 @@ TEST_CASE("no two pages write into one folder, so that a reader may follow both"
         std::smatch match;
         if (!std::regex_search(command.text, match, kOutput)) continue;
         const auto& [folder, owner] = *page_of.emplace(match[1], page.string()).first;
-        CHECK_MESSAGE(owner == page.string(), page.string(), ":", command.line, " writes into ", folder, ", as ", owner);
+        CHECK_MESSAGE(owner == page.string(), page.string(), ":", command.line, " writes into ", folder, ", as ",
+                      owner);
         CHECK_MESSAGE(folder != "out", page.string(), ":", command.line, " writes into the folder of all");
       }
   }

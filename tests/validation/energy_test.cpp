@@ -51,7 +51,8 @@ std::vector<Comparison> errors_with(const Edits& edits, std::size_t rows) {
 
 // Of power 8 % are asked. What is over is of small batches on several GPUs and of experts, whose steps are 15 to 50 %
 // shorter than they were: at the measured rate watts are met better than before padding was priced (0.149).
-TEST_CASE("power of full batches on H100s is met to 10 % in the median, whatever the prompts, and joules are in order") {
+TEST_CASE(
+    "power of full batches on H100s is met to 10 % in the median, whatever the prompts, and joules are in order") {
   for (const char* prompt : {"300", "600"}) {
     CAPTURE(prompt);
     const auto errors = errors_with({{"prompt_tokens: 300", "prompt_tokens: " + std::string(prompt)}}, 104);
