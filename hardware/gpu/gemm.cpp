@@ -83,7 +83,7 @@ double mean_ceil(double mean) {
   const double spread = std::log(models::kPopularityRange);
   const double most = mean * spread / (1 - 1 / models::kPopularityRange);
   double sum = 1;
-  for (double j = 1; j < most; ++j) sum += std::min(1.0, std::log(most / j) / spread);
+  for (int j = 1; j < most; ++j) sum += std::min(1.0, std::log(most / j) / spread);
   return sum;
 }
 
