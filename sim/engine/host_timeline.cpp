@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine/host_timeline.hpp"
 
+#include "models/step_work.hpp"
+
 #include <algorithm>
 #include <vector>
 
