@@ -50,7 +50,8 @@ class PictureScale {
     }
     const double rough = high_ / 5, power = std::pow(10.0, std::floor(std::log10(rough)));
     const double step = rough <= 2 * power ? 2 * power : rough <= 5 * power ? 5 * power : 10 * power;
-    for (double at = 0; at <= high_; at += step) out.push_back(at);
+    out.push_back(0);
+    while (out.back() + step <= high_) out.push_back(out.back() + step);
     return out;
   }
 
