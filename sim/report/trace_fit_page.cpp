@@ -12,9 +12,7 @@
 namespace llmscape::report {
 namespace {
 
-using workloads::FitFigure;
 using workloads::FitScore;
-using workloads::LengthScore;
 using workloads::RecordedCall;
 using workloads::Recording;
 

@@ -197,10 +197,10 @@ FrontierView with_group(FrontierView view) {
 // The sentence about configurations that may be compared.
 std::string sentence(const FrontierView& asked) {
   const FrontierView view = with_group(asked);
-  if (view.answer.points.empty()) return "";
-  const auto all = [](const ParetoPoint&) { return true; };
+  const ParetoPoint* const first = best_of(view, [](const ParetoPoint&) { return true; });
+  if (!first) return "";
   if (view.query.slo) {
-    const ParetoPoint& winner = *best_of(view, all);
+    const ParetoPoint& winner = *first;
     const auto bound = bound_of(view.query);
     if (!bound)
       return fmt::format("{} meets {} {}", label_of(view, winner.configuration), view.query.slo->text(),
@@ -223,7 +223,7 @@ std::string sentence(const FrontierView& asked) {
     return fmt::format("{} meets {} {}", label_of(view, own->configuration), view.query.slo->text(),
                        against(whole, *same, bound));
   }
-  const ParetoPoint& winner = view.answer.knee ? view.answer.points[*view.answer.knee] : *best_of(view, all);
+  const ParetoPoint& winner = view.answer.knee ? view.answer.points[*view.answer.knee] : *first;
   if (view.answer.groups.size() > 1)
     return fmt::format("{} reaches {} {}", label_of(view, winner.configuration), values(view, winner, 1),
                        against(view, winner, {}));
