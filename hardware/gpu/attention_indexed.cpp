@@ -22,6 +22,16 @@ struct Gathered {
   std::int64_t places = 0;  // most entries of a token
 };
 
+// Without its tokens and their entries.
+Gathered gathered_by(const auto& attention) {
+  Gathered g;
+  g.heads = attention.heads;
+  g.widths = attention.head_dim + attention.value_width();
+  g.entry_bytes = attention.stored_bytes();
+  g.places = attention.window;
+  return g;
+}
+
 KernelCost gathered_cost(const Chip& chip, const IndexedAttentionParameters& p, const Gathered& g, bool unsplit) {
   if (g.tokens <= 0) return {};
   const double block = static_cast<double>(p.head_block), blocks = std::ceil(g.heads / block);
@@ -76,11 +86,7 @@ KernelCost index_cost(const Chip& chip, const IndexedAttentionParameters& p, con
 
 KernelCost indexed_attention_cost(const Chip& chip, const IndexedAttentionParameters& p,
                                   const models::PrefillAttention& a) {
-  Gathered g;
-  g.heads = a.heads;
-  g.widths = a.head_dim + a.value_width();
-  g.entry_bytes = a.stored_bytes();
-  g.places = a.window;
+  Gathered g = gathered_by(a);
   for (const models::PrefillChunk& chunk : a.chunks) {
     g.tokens += static_cast<double>(chunk.tokens);
     g.entries += models::windowed_pairs(chunk.tokens, chunk.cached, a.window);
@@ -95,11 +101,7 @@ KernelCost indexed_attention_cost(const Chip& chip, const IndexedAttentionParame
 
 KernelCost indexed_attention_cost(const Chip& chip, const IndexedAttentionParameters& p,
                                   const models::DecodeAttention& a) {
-  Gathered g;
-  g.heads = a.heads;
-  g.widths = a.head_dim + a.value_width();
-  g.entry_bytes = a.stored_bytes();
-  g.places = a.window;
+  Gathered g = gathered_by(a);
   g.tokens = static_cast<double>(a.sequences * a.tokens_per_sequence);
   g.entries = static_cast<double>(a.attended.sum * a.tokens_per_sequence);
   return gathered_cost(chip, p, g, p.unsplit);

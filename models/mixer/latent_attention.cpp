@@ -78,15 +78,20 @@ void LatentAttention::add_token_work(OperatorList& list, const LayerShare& share
   if (index) index->add_token_kernels(list, share, rope_dim);
 }
 
-PrefillAttention LatentAttention::absorbed_prompts(const LayerShare& share, const Batch& batch) const {
-  PrefillAttention work = share.prefill(batch, index ? index->entries : 0);
-  work.heads = heads / share.tensor;
-  work.kernel = index ? AttentionKernel::indexed : AttentionKernel::latent;
+// Attention to the latents themselves, as to one head of keys that hold the values.
+template <class Attention>
+static Attention to_latents(const LatentAttention& layer, const LayerShare& share, Attention work) {
+  work.heads = layer.heads / share.tensor;
+  work.kernel = layer.index ? AttentionKernel::indexed : AttentionKernel::latent;
   work.kv_heads = 1;
-  work.head_dim = kv_rank + rope_dim;
-  work.value_dim = kv_rank;
+  work.head_dim = layer.kv_rank + layer.rope_dim;
+  work.value_dim = layer.kv_rank;
   work.values_in_keys = true;
   return work;
+}
+
+PrefillAttention LatentAttention::absorbed_prompts(const LayerShare& share, const Batch& batch) const {
+  return to_latents(*this, share, share.prefill(batch, index ? index->entries : 0));
 }
 
 // Each chunk in the form that needs fewer FLOPs.
@@ -113,16 +118,8 @@ void LatentAttention::add_attention(OperatorList& list, const LayerShare& share,
                                     const Attended& decodes) const {
   if (index) index->add_scores(list, share, batch);
   if (!batch.chunks.empty()) add_prompts(list, share, batch);
-  if (batch.decodes > 0) {
-    DecodeAttention work = share.decode(batch, decodes, index ? index->entries : 0);
-    work.heads = heads / share.tensor;
-    work.kernel = index ? AttentionKernel::indexed : AttentionKernel::latent;
-    work.kv_heads = 1;
-    work.head_dim = kv_rank + rope_dim;
-    work.value_dim = kv_rank;
-    work.values_in_keys = true;
-    list.add(work, share.layers);
-  }
+  if (batch.decodes > 0)
+    list.add(to_latents(*this, share, share.decode(batch, decodes, index ? index->entries : 0)), share.layers);
 }
 
 }  // namespace llmscape::models
