@@ -52,8 +52,7 @@ std::vector<LayerContext> layer_contexts(const ModelSpec&, const ParallelPlan&, 
 //                  second chunk on, since a first one has nothing to be joined to
 //   eager          per layer: scores are written and read, in the format of hidden states. A lower bound: frameworks
 //                  pass over them again to scale, to mask and to divide, and compute those that are masked
-//   sorted         logits that tokens are drawn from pass through the memory 77 times, on every rank: a lower
-//   bound,
+//   sorted         logits that tokens are drawn from pass through the memory 77 times, on every rank: a lower bound,
 //                  as caches do not help rows of a whole vocabulary and kernels that sort wait for themselves
 // Logits are no part of it: logit_work says of how many rows.
 std::vector<Operator> execution_work(const ModelSpec&, const ParallelPlan&, const Batch&, const Execution&);
