@@ -114,13 +114,14 @@ std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(
   return {std::move(kept), std::move(note)};
 }
 
-std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& format) const {
+std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& format, Scoring scoring) const {
   const auto [chosen, note] = product_rows(format);
   if (chosen.empty()) return std::nullopt;
-  GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
+  const GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
   const bool as_base = format == base_format() && engine_.empty();
-  if (!as_base) prior = best_prior(gpu, gpu.elementwise, chosen, prior);
-  GemmCalibration fit = fit_gemm(gpu, gpu.elementwise, chosen, prior);
+  const bool narrow = product_of(gpu, gpu.elementwise, chosen.front()).quantisation > 0;
+  const auto kernels = as_base ? std::vector{prior} : product_kernels(gpu, prior, narrow);
+  GemmCalibration fit = fit_gemm(gpu, gpu.elementwise, chosen, kernels, scoring);
   if (as_base) fit.parameters.least_tile_rows = gpu.gemm.least_tile_rows;
   fit.report.data += note;
   auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);
@@ -135,14 +136,13 @@ std::vector<traces::TimedExpertLayer> FamilyFits::expert_rows(const std::string&
   return sample(gated_layers(gpu, own, format, "balanced", own_rows ? Ranks::any : Ranks::with_all_experts));
 }
 
-std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format) const {
+std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format, Scoring scoring) const {
   const auto chosen = expert_rows(format);
   if (chosen.empty()) return std::nullopt;
-  GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
   const std::optional<double> efficiency =
       format == base_format() ? std::optional(gpu.gemm.compute_efficiency) : std::nullopt;
-  if (!efficiency) prior = best_prior(gpu, gpu.elementwise, efficiency, prior, chosen);
-  ExpertCalibration fit = fit_experts(gpu, gpu.elementwise, efficiency, prior, chosen);
+  const auto priors = tilings({gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}, !efficiency);
+  ExpertCalibration fit = fit_experts(gpu, gpu.elementwise, efficiency, priors, chosen, scoring);
   auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }

@@ -40,9 +40,11 @@ class FamilyFits {
 
   // Dense products of a format. Those of a table that was timed outside graphs, which shows in a fastest row above 20
   // us, count from three times that floor on, and rows of an engine that runs the same library stand in below.
-  [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format) const;
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format,
+                                                                Scoring scoring = Scoring::held_out) const;
   // Layers of routed experts with evenly dealt rows.
-  [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format) const;
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format,
+                                                               Scoring scoring = Scoring::held_out) const;
   // Attention over KV of a format by heads of at most 128, computed in that format where it was timed, else in 16 bits.
   [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> prompts(const std::string& kv) const;
   [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> decodes(const std::string& kv) const;

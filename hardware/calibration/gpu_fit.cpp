@@ -181,7 +181,8 @@ class GpuFit {
   void gemm(const std::string& format, bool base) {
     auto form = fits_.products(format);
     if (!form) return;
-    correct(*form, gemm_correction_plan(), [&](const FamilyFits& fits) { return fits.products(format); });
+    correct(*form, gemm_correction_plan(),
+            [&](const FamilyFits& fits) { return fits.products(format, Scoring::none); });
     if (base) fits_.gpu.gemm = form->parameters;
     write(base ? "gemm" : "gemm_by_format", base ? "" : format, gemm_fields(), std::move(*form));
   }
@@ -191,7 +192,8 @@ class GpuFit {
     for (const std::string& format : fits_.expert_formats()) {
       auto form = fits_.experts(format);
       if (!form) continue;
-      correct(*form, expert_gemm_correction_plan(), [&](const FamilyFits& fits) { return fits.experts(format); });
+      correct(*form, expert_gemm_correction_plan(),
+              [&](const FamilyFits& fits) { return fits.experts(format, Scoring::none); });
       write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format, gemm_fields(),
             std::move(*form));
     }

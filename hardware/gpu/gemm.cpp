@@ -20,6 +20,8 @@ constexpr std::array kTiles = {Tile{16, 64},   Tile{16, 128},  Tile{32, 64},  Ti
                                Tile{128, 128}, Tile{128, 256}, Tile{256, 128}};
 // Fused expert kernels and those that widen narrow weights (Marlin) have short tiles, because they see few tokens.
 constexpr std::int64_t kShortTileRows = 16;
+// Columns of tiles whose rows follow from counts.
+constexpr std::array kTileColumns = {64, 128, 256};
 constexpr std::array kSplits = {1, 2, 4, 8, 16};
 constexpr int kDepthStep = 64;                  // a tile walks K in steps of 64
 constexpr double kLeastSplitDepth = 256;        // K is not split into shorter pieces
@@ -124,14 +126,21 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   const std::int64_t least_rows = least_rows_of(p, g.weights, g.activations);
-  for (const Tile tile : kTiles) {
-    if (tile.rows < least_rows) continue;
-    const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
-    for (const int split : kSplits) {
-      if (split > 1 && k / split < kLeastSplitDepth) break;
-      const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile};
-      // Partial sums in 4 bytes are written and read once through L2.
-      best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
+  const double steps = kDepthStep * ceil_div(k, kDepthStep);
+  if (const auto chosen = tile_rows(p.row_tiles, g)) {
+    const auto tall = static_cast<int>(*chosen);
+    for (const int columns : kTileColumns)
+      best = kernel.best_of(best, {ceil_div(m, tall) * ceil_div(n, columns), steps, {tall, columns}}, 0);
+  } else {
+    for (const Tile tile : kTiles) {
+      if (tile.rows < least_rows) continue;
+      const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
+      for (const int split : kSplits) {
+        if (split > 1 && k / split < kLeastSplitDepth) break;
+        const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile};
+        // Partial sums in 4 bytes are written and read once through L2.
+        best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
+      }
     }
   }
   const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
@@ -149,10 +158,18 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
 
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
-  for (const Tile tile : kTiles) {
-    const Grid grid{experts * row_tiles(g, rows / experts, tile.rows) * ceil_div(n, tile.columns),
-                    kDepthStep * ceil_div(k, kDepthStep), tile};
-    best = kernel.best_of(best, grid, 0);
+  const auto attempt = [&](const Tile& tile, double tiles) {
+    best = kernel.best_of(best,
+                          {experts * tiles * ceil_div(n, tile.columns), kDepthStep * ceil_div(k, kDepthStep), tile}, 0);
+  };
+  if (const auto chosen = tile_rows(p.row_tiles, g)) {
+    const auto tall = static_cast<int>(*chosen);
+    const double tiles = row_tiles(g, rows / experts, tall);
+    for (const int columns : kTileColumns) attempt({tall, columns}, tiles);
+  } else {
+    for (const Tile tile : kTiles)
+      if (tile.rows >= p.row_tiles.least && tile.rows <= p.row_tiles.most)
+        attempt(tile, row_tiles(g, rows / experts, tile.rows));
   }
   const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
   const auto whole = static_cast<int>(least_rows_of(p, g.weights, g.activations));
@@ -180,6 +197,11 @@ const Fields<GemmParameters>& gemm_fields() {
     f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
     f.add("split", &P::split, "second pass of split-K").required().at_least(0);
     f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
+    f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(),
+                "the rows of tiles: of experts, of products by own_rows");
+    f.add("inputs", &P::inputs,
+          "of tables that time the quantisation of inputs too: at which these are read a second time; absent: not")
+        .above(0);
     f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
     f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
     add_correction_field(f);
