@@ -64,6 +64,9 @@ std::size_t distinct(std::vector<Group> groups) {
 
 constexpr std::size_t kRowsToChooseBy = 160;
 constexpr std::uint64_t kChoiceKey = 0x666f726d;  // any fixed number
+// What another form's loss has to come down to, as a share of the first one's: among a dozen forms one fits a few dozen
+// rows better by chance.
+constexpr double kClearlyBetter = 0.85;
 
 std::size_t best_form(std::span<const FormProblem> forms, const Rows& rows) {
   if (forms.size() == 1) return 0;
@@ -71,7 +74,8 @@ std::size_t best_form(std::span<const FormProblem> forms, const Rows& rows) {
   for (const std::size_t i : random_subset(rows.size(), kRowsToChooseBy, kChoiceKey)) some.push_back(rows[i]);
   std::vector<double> losses;
   for (const FormProblem& form : forms) losses.push_back(fit_rows(form, some, 1).loss);
-  return static_cast<std::size_t>(std::ranges::min_element(losses) - losses.begin());
+  const auto least = std::ranges::min_element(losses);
+  return *least < kClearlyBetter * losses.front() ? static_cast<std::size_t>(least - losses.begin()) : 0;
 }
 
 // What fits to the other folds predict for each row, in seconds.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "hardware/calibration/correction_fit.hpp"
+#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/report.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "traces/kernel_record.hpp"
