@@ -66,7 +66,7 @@ constexpr std::size_t kRowsToChooseBy = 160;
 constexpr std::uint64_t kChoiceKey = 0x666f726d;  // any fixed number
 // What another form's loss has to come down to, as a share of the first one's: among a dozen forms one fits a few dozen
 // rows better by chance.
-constexpr double kClearlyBetter = 0.85;
+constexpr double kClearlyBetter = 0.93;
 
 std::size_t best_form(std::span<const FormProblem> forms, const Rows& rows) {
   if (forms.size() == 1) return 0;
