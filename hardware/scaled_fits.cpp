@@ -48,7 +48,6 @@ const std::vector<ScaledFit>& scaled_fits() {
       {"gemm.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"expert_gemm.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"gemm_by_format.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
-      {"gemm_by_format.*.inputs", {{"hbm_bandwidth", 1}}},
       {"expert_gemm_by_format.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"decode_attention.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"decode_attention.tail_bandwidth", {{"hbm_bandwidth", 1}}},

@@ -59,10 +59,9 @@ class Scorer {
     std::vector<RowReport> rows;
     for (const traces::TimedGemm& r : chosen) {
       if (r.engine != rows_.engine()) continue;  // stand in for its own in a fit: scored where they belong
-      const QuantisedGemm product = product_of(gpu, gpu.elementwise, r);
-      const auto& fit = gpu.gemm_of(product.gemm.weights, product.gemm.activations);
-      rows.push_back(
-          {regime_of(r.m), r.time.si(), gemm_cost(gpu, fit, product.gemm).time.si() + product.quantisation_by(fit)});
+      const auto [gemm, quantisation] = product_of(gpu, gpu.elementwise, r);
+      const auto& fit = gpu.gemm_of(gemm.weights, gemm.activations);
+      rows.push_back({regime_of(r.m), r.time.si(), gemm_cost(gpu, fit, gemm).time.si() + quantisation});
     }
     keep("gemm", format, std::move(rows));
   }

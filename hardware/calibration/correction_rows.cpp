@@ -11,11 +11,9 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwisePa
                                            const GemmParameters& p, std::span<const traces::TimedGemm> records) {
   std::vector<CorrectionRow> rows;
   for (const traces::TimedGemm& r : records) {
-    const QuantisedGemm product = product_of(chip, elementwise, r);
-    rows.push_back({{{features_of(chip, product.gemm), gemm_cost(chip, p, product.gemm).time.si()}},
-                    product.quantisation_by(p),
-                    r.time.si(),
-                    {r.n, r.k}});
+    const auto [gemm, quantisation] = product_of(chip, elementwise, r);
+    rows.push_back(
+        {{{features_of(chip, gemm), gemm_cost(chip, p, gemm).time.si()}}, quantisation, r.time.si(), {r.n, r.k}});
   }
   return rows;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/gemm_fit.hpp"
 #include "hardware/gpu/elementwise.hpp"
 #include "models/operator.hpp"

@@ -19,15 +19,13 @@ using traces::TimedGemm;
 // `parameters_of`.
 std::vector<FreeParameter> free_gemm_parameters(const GemmPrior& prior) {
   const double l2 = prior.l2_bandwidth.si();
-  std::vector<FreeParameter> all = {{"compute_efficiency", 0.3, 1.15, 0.85, 0.12},
-                                    {"memory_efficiency", 0.4, 1.05, 0.82, 0.08},
-                                    {"launch", 0.3e-6, 30e-6, 2.6e-6, 0.6},
-                                    {"tile", 0.02e-6, 30e-6, 1e-6, 0.7},
-                                    {"cta_bandwidth", 2e9, 600e9, 35e9, 0.5},
-                                    {"l2_bandwidth", l2 / 10, l2 * 10, l2, 0.4},
-                                    {"split", 0.1e-6, 40e-6, 2e-6, 0.4}};
-  if (prior.inputs) all.push_back({"inputs", prior.inputs->si() / 20, prior.inputs->si() * 100, prior.inputs->si(), 1});
-  return all;
+  return {{"compute_efficiency", 0.3, 1.15, 0.85, 0.12},
+          {"memory_efficiency", 0.4, 1.05, 0.82, 0.08},
+          {"launch", 0.3e-6, 30e-6, 2.6e-6, 0.6},
+          {"tile", 0.02e-6, 30e-6, 1e-6, 0.7},
+          {"cta_bandwidth", 2e9, 600e9, 35e9, 0.5},
+          {"l2_bandwidth", l2 / 10, l2 * 10, l2, 0.4},
+          {"split", 0.1e-6, 40e-6, 2e-6, 0.4}};
 }
 
 GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> free) {
@@ -41,8 +39,6 @@ GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> fre
   p.cta_bandwidth = BytesPerSecond(free[4]);
   p.l2_bandwidth = BytesPerSecond(free[5]);
   p.split = Seconds(free[6]);
-  p.row_tiles = prior.row_tiles;
-  if (prior.inputs) p.inputs = BytesPerSecond(free[7]);
   return p;
 }
 
@@ -67,7 +63,7 @@ FormProblem gemm_problem(const Chip& chip, const ElementwiseParameters& elementw
   }
   problem.form = [&chip, prior, gemms = products(chip, elementwise, records)](std::span<const double> free) {
     return [&, p = parameters_of(prior, free)](std::size_t row) {
-      return gemm_cost(chip, p, gemms[row].gemm).time.si() + gemms[row].quantisation_by(p);
+      return gemm_cost(chip, p, gemms[row].gemm).time.si() + gemms[row].quantisation;
     };
   };
   return problem;
@@ -83,57 +79,45 @@ std::vector<TimedGemm> in_range(std::span<const TimedGemm> records, std::string_
   return kept;
 }
 
-double QuantisedGemm::quantisation_by(const GemmParameters& parameters) const {
-  constexpr double kWideBytes = 2;
-  if (quantisation == 0 || !parameters.inputs) return quantisation;
-  return quantisation + kWideBytes * static_cast<double>(gemm.m * gemm.k) / parameters.inputs->si();
-}
-
 QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementwise, const TimedGemm& r) {
   const auto format = models::format_named(r.format);
   if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
   const double bytes = models::quantised_bytes(r.m, r.k, *format);
   const models::Elementwise quantise{models::Elementwise::Kind::quantise, bytes};
-  return {{r.m, r.n, r.k, *format, *format}, bytes > 0 ? elementwise_cost(chip, elementwise, quantise).time.si() : 0};
+  QuantisedGemm product{{r.m, r.n, r.k, *format, *format}};
+  if (bytes > 0) product.quantisation = elementwise_cost(chip, elementwise, quantise).time.si();
+  if (format->group == 0) product.quantisation += scales_cost(chip, elementwise, bytes).time.si();
+  return product;
 }
 
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,
                             const GemmParameters& parameters, std::span<const TimedGemm> records) {
   std::vector<double> times;
   for (const QuantisedGemm& product : products(chip, elementwise, records))
-    times.push_back(gemm_cost(chip, parameters, product.gemm).time.si() + product.quantisation_by(parameters));
+    times.push_back(gemm_cost(chip, parameters, product.gemm).time.si() + product.quantisation);
   return times;
 }
 
-std::vector<GemmPrior> product_kernels(const Chip& chip, const GemmPrior& prior, bool narrow_inputs) {
-  using Choice = RowTiles::Choice;
-  std::vector<GemmPrior> all;
+GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise, std::span<const TimedGemm> records,
+                     const GemmPrior& prior) {
+  GemmPrior best = prior;
+  double least = std::numeric_limits<double>::infinity();
   for (const double waves : {0.0, 1.0})
-    for (const bool again : {false, true}) {
-      if (again && !narrow_inputs) continue;
-      GemmPrior kernel = prior;
-      kernel.wave_quantisation = waves;
-      if (again) kernel.inputs = *chip.hbm_bandwidth;
-      for (const std::int64_t rows : {std::int64_t{64}, std::int64_t{16}}) {
-        kernel.least_tile_rows = rows;
-        all.push_back(kernel);
-      }
-      kernel.least_tile_rows = 64;
-      kernel.row_tiles = {Choice::own_rows, 64, 128, 1};  // CUTLASS in vLLM, by the number of tokens
-      all.push_back(kernel);
+    for (const std::int64_t rows : {std::int64_t{64}, std::int64_t{16}}) {
+      const GemmPrior variant{waves, prior.l2_bandwidth, rows, {}};
+      const double loss = rough_loss(gemm_problem(chip, elementwise, records, variant));
+      if (loss < least) best = variant;
+      least = std::min(least, loss);
     }
-  return all;
+  return best;
 }
 
 GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementwise, std::span<const TimedGemm> records,
-                         std::span<const GemmPrior> priors, Scoring scoring) {
+                         const GemmPrior& prior) {
   GemmCalibration calibration;
-  std::vector<FormProblem> forms;
-  for (const GemmPrior& prior : priors) forms.push_back(gemm_problem(chip, elementwise, records, prior));
-  std::size_t chosen = 0;
-  calibration.report = fit(forms, chosen, scoring);
+  calibration.report = fit_and_validate(gemm_problem(chip, elementwise, records, prior));
   calibration.report.data = records.front().format + ", " + calibration.report.data;
-  GemmParameters& p = calibration.parameters = parameters_of(priors[chosen], values_of(calibration.report.fitted));
+  GemmParameters& p = calibration.parameters = parameters_of(prior, values_of(calibration.report.fitted));
   p.tag = Tag::fitted;
   p.least_width = std::min(records.front().n, records.front().k);
   for (const TimedGemm& r : records) {

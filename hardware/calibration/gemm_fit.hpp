@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/report.hpp"
 #include "hardware/gpu/elementwise.hpp"
 #include "hardware/gpu/gemm.hpp"
 #include "traces/kernel_record.hpp"
 
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,14 +13,14 @@ namespace llmscape::hardware {
 
 // What is known of a GPU's GEMMs before the fit, by its generation.
 struct GemmPrior {
-  double wave_quantisation = 0;            // held fixed: 1 on A100, 0 on Hopper and Blackwell
-  BytesPerSecond l2_bandwidth;             // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
-  std::int64_t least_tile_rows = 64;       // held fixed
-  RowTiles row_tiles{};                    // held fixed
-  std::optional<BytesPerSecond> inputs{};  // median of a second pass over narrow inputs; absent: none
+  double wave_quantisation = 0;       // held fixed: 1 on A100, 0 on Hopper and Blackwell
+  BytesPerSecond l2_bandwidth;        // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
+  std::int64_t least_tile_rows = 64;  // held fixed
+  RowTiles row_tiles{};               // of experts, held fixed
 };
-// The waves and tiles that kernels have, with and without a second pass over inputs that are narrowed.
-std::vector<GemmPrior> product_kernels(const Chip& chip, const GemmPrior& prior, bool narrow_inputs);
+// That one of the waves and shortest tiles that kernels have which explains the records best.
+GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
+                     std::span<const traces::TimedGemm> records, const GemmPrior& prior);
 
 // Where the form holds: GEMMs whose weights are narrower than 512 are ruled by kernel choice.
 struct GemmRange {
@@ -39,22 +37,18 @@ struct GemmCalibration {
 };
 
 // Fits the GEMMs' form to records of one format, which hold the quantisation of their inputs where these are narrower
-// than 16 bits: `elementwise` prices one pass of it. `records` must not be empty, and name a known format. Of several
-// priors that one counts which explains the records best.
+// than 16 bits: `elementwise` prices it. `records` must not be empty, and name a known format.
 GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementwise,
-                         std::span<const traces::TimedGemm> records, std::span<const GemmPrior> priors,
-                         Scoring scoring = Scoring::held_out);
+                         std::span<const traces::TimedGemm> records, const GemmPrior& prior);
 
 // Times that the parameters give for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,
                             const GemmParameters& parameters, std::span<const traces::TimedGemm> records);
 
-// What a record timed: the product, and the seconds that quantising its inputs takes in one pass.
+// What a record timed: the product, and the seconds that quantising its inputs takes.
 struct QuantisedGemm {
   models::Gemm gemm;
   double quantisation = 0;
-  // With the second pass over the inputs that the kernels' parameters tell.
-  [[nodiscard]] double quantisation_by(const GemmParameters& parameters) const;
 };
 QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementwise, const traces::TimedGemm& record);
 

@@ -23,11 +23,7 @@ struct GemmParameters : Fit {
   // Rows of the shortest tile; short ones matter where the peak is low for the bandwidth. Each costs the energy of a
   // whole one, however few rows are asked for.
   std::int64_t least_tile_rows = 64;
-  RowTiles row_tiles;  // of experts, and of products of kernels that choose by rows
-  // Where tables time GEMMs together with the quantisation of their inputs: at which the inputs, in 16 bits, are read a
-  // second time, for a scale of the whole tensor. Part of what fits are held to, not of a step: engines quantise inside
-  // the kernel before, or with a scale for each token in one pass (`elementwise.quantise`). Absent: no second pass.
-  std::optional<BytesPerSecond> inputs;
+  RowTiles row_tiles;  // of experts
   // Range of the fit: tokens, and the narrower side of the weights (wider ones run at the rate that is reached there).
   std::int64_t most_rows = 0, least_width = 0;
   std::optional<Correction> correction;  // of the form's times
@@ -35,8 +31,7 @@ struct GemmParameters : Fit {
 const Fields<GemmParameters>& gemm_fields();
 
 // The fastest over tile shapes and split-K degrees of
-//   launch + (t_compute^4 + t_memory^4 + t_l2^4)^(1/4) + [split > 1] second pass,
-// over the columns alone and without split-K where `row_tiles` says the rows.
+//   launch + (t_compute^4 + t_memory^4 + t_l2^4)^(1/4) + [split > 1] second pass.
 KernelCost gemm_cost(const Chip&, const GemmParameters&, const models::Gemm&);
 
 // The GEMMs of a routed layer, in tiles as `row_tiles` has them: thread blocks are counted over the touched experts,

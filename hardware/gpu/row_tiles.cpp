@@ -47,11 +47,6 @@ std::optional<std::int64_t> tile_rows(const RowTiles& tiles, const GroupedGemm& 
   return std::nullopt;
 }
 
-std::optional<std::int64_t> tile_rows(const RowTiles& tiles, const models::Gemm& g) {
-  if (tiles.choice != RowTiles::Choice::own_rows) return std::nullopt;
-  return power_of_two(tiles, static_cast<double>(g.m));
-}
-
 const Fields<RowTiles>& row_tiles_fields() {
   static const Fields<RowTiles> fields = [] {
     using Choice = RowTiles::Choice;

@@ -28,7 +28,5 @@ const Fields<RowTiles>& row_tiles_fields();
 
 // Rows of the tiles that these experts run in; absent: whichever are fastest.
 std::optional<std::int64_t> tile_rows(const RowTiles& tiles, const models::GroupedGemm& experts);
-// The same of a product, all of whose rows are its own.
-std::optional<std::int64_t> tile_rows(const RowTiles& tiles, const models::Gemm& product);
 
 }  // namespace llmscape::hardware
