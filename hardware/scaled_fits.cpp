@@ -54,6 +54,7 @@ const std::vector<ScaledFit>& scaled_fits() {
       {"decode_attention_by_kv.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"decode_attention_by_kv.*.tail_bandwidth", {{"hbm_bandwidth", 1}}},
       {"latent_decode_attention.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"latent_decode_attention.*.widening", {{"hbm_bandwidth", 1}}},
       {"peak_bf16", {{"multiprocessors", 1}}},
       {"peak_fp8", {{"multiprocessors", 1}}},
       {"peak_int8", {{"multiprocessors", 1}}},
