@@ -114,16 +114,28 @@ std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(
   return {std::move(kept), std::move(note)};
 }
 
+std::optional<ScalesCalibration> FamilyFits::scales(const std::string& format) const {
+  if (!looks_for_scales(engine_, format)) return std::nullopt;
+  std::vector<traces::TimedGemm> narrow;
+  std::ranges::copy_if(tables_.gemm, std::back_inserter(narrow), [&](const traces::TimedGemm& r) {
+    return r.engine == engine_ && r.format == format && std::min(r.n, r.k) < GemmRange().least_width;
+  });
+  if (narrow.size() < kFewestFittedRows) return std::nullopt;
+  return fit_scales(gpu, gpu.elementwise, gpu.gemm, narrow);
+}
+
 std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& format) const {
   const auto [chosen, note] = product_rows(format);
   if (chosen.empty()) return std::nullopt;
+  ElementwiseParameters elementwise = gpu.elementwise;
+  if (const auto found = scales(format)) elementwise.scales = {found->parameters.launch, found->parameters.efficiency};
   GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
   const bool as_base = format == base_format() && engine_.empty();
-  if (!as_base) prior = best_prior(gpu, gpu.elementwise, chosen, prior);
-  GemmCalibration fit = fit_gemm(gpu, gpu.elementwise, chosen, prior);
+  if (!as_base) prior = best_prior(gpu, elementwise, chosen, prior);
+  GemmCalibration fit = fit_gemm(gpu, elementwise, chosen, prior);
   if (as_base) fit.parameters.least_tile_rows = gpu.gemm.least_tile_rows;
   fit.report.data += note;
-  auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);
+  auto rows = correction_rows(gpu, elementwise, fit.parameters, chosen);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "hardware/calibration/correction_fit.hpp"
 #include "hardware/calibration/report.hpp"
+#include "hardware/calibration/scales_fit.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "traces/kernel_record.hpp"
 
@@ -38,8 +39,11 @@ class FamilyFits {
   // The device as it is known so far: products are priced with its quantisation, experts with its products' efficiency.
   Gpu gpu;
 
-  // Dense products of a format. Those of a table that was timed outside graphs, which shows in a fastest row above 20
-  // us, count from three times that floor on, and rows of an engine that runs the same library stand in below.
+  // Of an engine whose products of this format find the scales of their inputs in kernels of their own.
+  [[nodiscard]] std::optional<ScalesCalibration> scales(const std::string& format) const;
+  // Dense products of a format, without these. Those of a table that was timed outside graphs, which shows in a fastest
+  // row above 20 us, count from three times that floor on, and rows of an engine that runs the same library stand in
+  // below.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format) const;
   // Layers of routed experts with evenly dealt rows.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format) const;

@@ -84,7 +84,10 @@ QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementw
   if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
   const double bytes = models::quantised_bytes(r.m, r.k, *format);
   const models::Elementwise quantise{models::Elementwise::Kind::quantise, bytes};
-  return {{r.m, r.n, r.k, *format, *format}, bytes > 0 ? elementwise_cost(chip, elementwise, quantise).time.si() : 0};
+  QuantisedGemm product{{r.m, r.n, r.k, *format, *format}};
+  if (bytes > 0) product.quantisation = elementwise_cost(chip, elementwise, quantise).time.si();
+  if (format->group == 0) product.quantisation += scales_cost(chip, elementwise, bytes).time.si();
+  return product;
 }
 
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -156,19 +157,29 @@ class GpuFit {
   }
 
   void elementwise() {
-    ElementwiseCalibration fit = fit_elementwise(fits_.gpu, fits_.tables().elementwise, fits_.gpu.elementwise);
+    const auto& rows = fits_.tables().elementwise;
+    ElementwiseCalibration fit = fit_elementwise(fits_.gpu, rows, fits_.gpu.elementwise);
     if (fit.report.family.empty()) return;
     if (fit.parameters.tag == Tag::fitted) {
       keep(fit.parameters, fit.report);
     } else {  // the other kinds are worth what they were
-      const std::size_t before = fit.parameters.source.find("; quantise: ");
-      fit.parameters.source = fmt::format("{}; quantise: {} on {}, {}", fit.parameters.source.substr(0, before),
-                                          software(), fits_.tables().device, summary_of(fit.report));
-      fit.report.engine = fits_.engine();
-      reports_.push_back(fit.report);
+      say(fit.parameters, "quantise", fit.report);
+    }
+    if (auto scales = fit_scales(fits_.gpu, fit.parameters, rows)) {
+      fit.parameters.scales = {scales->parameters.launch, scales->parameters.efficiency};
+      say(fit.parameters, "scales", scales->report);
     }
     fits_.gpu.elementwise = fit.parameters;
     groups_.set("elementwise", fitted_group(elementwise_fields(), std::move(fit.parameters)));
+  }
+
+  // Adds to the source what a part of the parameters was fitted to, and keeps the report.
+  void say(Fit& parameters, std::string_view part, FamilyReport report) {
+    const std::size_t before = parameters.source.find(fmt::format("; {}: ", part));
+    parameters.source = fmt::format("{}; {}: {} on {}, {}", parameters.source.substr(0, before), part, software(),
+                                    fits_.tables().device, summary_of(report));
+    report.engine = fits_.engine();
+    reports_.push_back(std::move(report));
   }
 
   void gemms() {
@@ -179,6 +190,11 @@ class GpuFit {
   }
 
   void gemm(const std::string& format, bool base) {
+    if (auto fit = fits_.scales(format)) {
+      keep(fit->parameters, fit->report);
+      fit->parameters.residuals = {};
+      groups_.set("scales", fitted_group(fitted_stream_fields(), std::move(fit->parameters)));
+    }
     auto form = fits_.products(format);
     if (!form) return;
     correct(*form, gemm_correction_plan(), [&](const FamilyFits& fits) { return fits.products(format); });

@@ -12,7 +12,7 @@ constexpr double kLogitBytes = 4;
 constexpr double kL2Share = 0.5;
 constexpr double kFarEfficiency = 0.85;
 
-KernelCost stream(const Chip& chip, const StreamParameters& p, double bytes) {
+KernelCost streamed(const Chip& chip, const StreamParameters& p, double bytes) {
   if (bytes <= 0) return {};
   const double near = std::min(bytes, kL2Share * chip.l2.value.si()), far = bytes - near;
   const double bandwidth = chip.hbm_bandwidth.value.si();
@@ -41,38 +41,56 @@ const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwi
   return &p.activation;
 }
 
+template <class Parameters>
+Fields<Parameters> stream() {
+  Fields<Parameters> f("stream", "a kernel that streams its operands");
+  f.add("launch", &Parameters::launch, "fixed time of the kernel").required().at_least(0);
+  f.add("efficiency", &Parameters::efficiency, "share of the memory bandwidth; above 1 inside L2")
+      .required()
+      .above(0)
+      .at_most(3);
+  return f;
+}
+
 }  // namespace
 
 KernelCost elementwise_cost(const Chip& chip, const ElementwiseParameters& p, const models::Elementwise& e) {
   const StreamParameters* row = row_of(p, e.kind);
-  return row ? stream(chip, *row, e.bytes) : KernelCost();
+  return row ? streamed(chip, *row, e.bytes) : KernelCost();
+}
+
+KernelCost scales_cost(const Chip& chip, const ElementwiseParameters& p, double bytes) {
+  return p.scales ? streamed(chip, *p.scales, bytes) : KernelCost();
 }
 
 KernelCost copy_cost(const Chip& chip, const ElementwiseParameters& p, const models::Copy& copy) {
-  return stream(chip, p.activation, copy.bytes);
+  return streamed(chip, p.activation, copy.bytes);
 }
 
 KernelCost sample_cost(const Chip& chip, const ElementwiseParameters& p, const models::Sample& s) {
-  return stream(chip, p.sampling, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
+  return streamed(chip, p.sampling, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
+}
+
+const Fields<FittedStream>& fitted_stream_fields() {
+  static const Fields<FittedStream> fields = [] {
+    Fields<FittedStream> f = stream<FittedStream>();
+    add_fit_fields(f);
+    return f;
+  }();
+  return fields;
 }
 
 const Fields<ElementwiseParameters>& elementwise_fields() {
-  static const Fields<StreamParameters> row = [] {
-    Fields<StreamParameters> f("stream", "a kernel that streams its operands");
-    f.add("launch", &StreamParameters::launch, "fixed time of the kernel").required().at_least(0);
-    f.add("efficiency", &StreamParameters::efficiency, "share of the memory bandwidth; above 1 inside L2")
-        .required()
-        .above(0)
-        .at_most(3);
-    return f;
-  }();
   static const Fields<ElementwiseParameters> fields = [] {
     using P = ElementwiseParameters;
+    static const Fields<StreamParameters> row = stream<StreamParameters>();
     Fields<P> f("elementwise", "kernels that stream activations");
     f.add_group("norm", &P::norm, row, "layer norms").required();
     f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes and copies").required();
     f.add_group("rope", &P::rope, row, "rotary embedding").required();
     f.add_group("quantise", &P::quantise, row, "quantisation of the inputs of GEMMs; absent: as activations");
+    f.add_group("scales", &P::scales, row,
+                "what finding the scale of a token or a tensor adds, in tables of GEMMs; absent: nothing");
     f.add_group("add", &P::add, row, "residual additions; absent: they are part of the norms");
     f.add_group("embedding", &P::embedding, row, "rows of the input embedding").required();
     f.add_group("sampling", &P::sampling, row, "softmax, top-k and the draw").required();

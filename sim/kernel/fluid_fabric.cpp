@@ -3,84 +3,141 @@
 
 #include <algorithm>
 #include <limits>
-
-#include "sim/kernel/max_min.hpp"
+#include <utility>
 
 namespace llmscape::kernel {
 namespace {
 
 constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
+// What a heap has in front comes after all others. Counts what it looks at.
+template <auto Key>
+struct Later {
+  std::int64_t& visits;
+  template <class Flow>
+  bool operator()(const Flow& a, const Flow& b) const {
+    ++visits;
+    return std::pair((*b).*Key, b->id) < std::pair((*a).*Key, a->id);
+  }
+};
+
+template <class Flow, class Later>
+Flow take_first(std::vector<Flow>& heap, Later later) {
+  std::ranges::pop_heap(heap, later);
+  Flow first = std::move(heap.back());
+  heap.pop_back();
+  return first;
+}
+
 }  // namespace
 
-void FluidFabric::look_ahead() {
-  next_ = kNever;
-  for (const auto& flow : flows_) next_ = std::min(next_, flow->flows ? flow->ends : flow->begins);
+Seconds FluidFabric::next_event() const {
+  Seconds next = waiting_.empty() ? kNever : waiting_.front()->begins;
+  if (!ends_.empty()) next = std::min(next, ends_.front_key());
+  return lost_.empty() ? next : std::min(next, lost_at_);
 }
 
 void FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) {
-  flows_.push_back(std::make_unique<Flow>(Flow{started_++, from, to, &route, &lanes_[&route], bytes.si(), 0,
-                                               now + route.latency, kNever, false, false, std::move(done)}));
-  next_ = std::min(next_, flows_.back()->begins);
+  waiting_.push_back(std::make_unique<Flow>(Flow{.id = started_++,
+                                                 .from = from,
+                                                 .to = to,
+                                                 .route = &route,
+                                                 .bytes = bytes,
+                                                 .begins = now + route.latency,
+                                                 .ends = kNever,
+                                                 .done = std::move(done)}));
+  std::ranges::push_heap(waiting_, Later<&Flow::begins>{visits_});
 }
 
-void FluidFabric::apply_bandwidth(Link, BytesPerSecond, Seconds now) { share(now); }
+std::size_t FluidFabric::lane_of(const Route& route) {
+  const auto [place, fresh] = lanes_by_route_.emplace(&route, lanes_.size());
+  if (fresh) {
+    lanes_.emplace_back();
+    rates_.add_crowd(route.path);
+    for (const Link link : route.path) rates_.set_bandwidth(link, link_states()[link].bandwidth.si());
+  }
+  return place->second;
+}
+
+// Of the first flow.
+Seconds FluidFabric::end_of(const Lane& lane) {
+  return lane.since + Seconds(std::max(0.0, lane.flows.front()->until - lane.served) / lane.rate);
+}
+
+void FluidFabric::move_on(Lane& lane, Seconds now) {
+  lane.served += lane.rate * (now - lane.since).si();
+  lane.since = now;
+}
+
+void FluidFabric::lose(std::unique_ptr<Flow> flow, Seconds now) {
+  flow->lost = true;
+  flow->ends = lost_at_ = now;
+  lost_.push_back(std::move(flow));
+}
+
+void FluidFabric::begin(std::unique_ptr<Flow> flow, Seconds now) {
+  if (!up(*flow->route)) return lose(std::move(flow), now);
+  on_begin(*flow);
+  ++under_way_;
+  const std::size_t index = lane_of(*flow->route);
+  Lane& lane = lanes_[index];
+  move_on(lane, now);
+  flow->until = lane.served + flow->bytes.si();
+  lane.flows.push_back(std::move(flow));
+  std::ranges::push_heap(lane.flows, Later<&Flow::until>{visits_});
+  rates_.set_flows(index, lane.flows.size());
+}
+
+// All flows of a lane that end until `now`, to the last bit.
+void FluidFabric::end_first(std::size_t index, Flows& ended, Seconds now) {
+  Lane& lane = lanes_[index];
+  while (!lane.flows.empty() && end_of(lane) <= now) {
+    ended.push_back(take_first(lane.flows, Later<&Flow::until>{visits_}));
+    ended.back()->ends = now;
+    --under_way_;
+  }
+  move_on(lane, now);
+  ends_.erase(index);
+  if (lane.flows.empty()) lane.served = lane.rate = 0;
+  rates_.set_flows(index, lane.flows.size());
+}
+
+// Sets rates from here.
+void FluidFabric::share(Seconds now) {
+  for (const std::size_t index : rates_.settle()) {
+    Lane& lane = lanes_[index];
+    if (lane.rate != rates_.rate(index)) {
+      move_on(lane, now);
+      lane.rate = rates_.rate(index);
+    }
+    ends_.set(index, end_of(lane));
+  }
+}
 
 // What crosses a link that is down is lost for good, also where the link is repaired in the same instant.
-void FluidFabric::move_on(Seconds now) {
-  for (auto& [route, lane] : lanes_) lane.flows = 0;
-  for (const auto& flow : flows_) {
-    if (!flow->flows || flow->lost) continue;
-    flow->left = std::max(0.0, flow->left - flow->rate * (now - shared_).si());
-    if (up(*flow->route)) {
-      ++flow->lane->flows;
-    } else {
-      flow->lost = true;
-      flow->ends = now;
+void FluidFabric::apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) {
+  rates_.set_bandwidth(link, bandwidth.si());
+  if (bandwidth == BytesPerSecond())
+    for (const std::size_t index : std::vector(rates_.crowds_on(link))) {
+      Lane& lane = lanes_[index];
+      under_way_ -= lane.flows.size();
+      for (std::unique_ptr<Flow>& flow : lane.flows) lose(std::move(flow), now);
+      lane = {};
+      rates_.set_flows(index, 0);
+      ends_.erase(index);
     }
-  }
-  shared_ = now;
-}
-
-// Moves every flow on to `now` and sets the rates from here.
-void FluidFabric::share(Seconds now) {
-  move_on(now);
-  std::vector<Crowd> crowds;
-  std::vector<Lane*> lanes;
-  for (auto& [route, lane] : lanes_) {
-    if (lane.flows == 0) continue;
-    crowds.push_back({&route->path, lane.flows});
-    lanes.push_back(&lane);
-  }
-  if (!crowds.empty()) {
-    std::vector<double> bandwidths;
-    for (const LinkState& link : link_states()) bandwidths.push_back(link.bandwidth.si());
-    const std::vector<double> rates = max_min_rates(crowds, bandwidths);
-    for (std::size_t i = 0; i < lanes.size(); ++i) lanes[i]->rate = rates[i];
-  }
-  for (const auto& flow : flows_) {
-    if (!flow->flows || flow->lost) continue;
-    flow->rate = flow->lane->rate;
-    flow->ends = now + Seconds(flow->left / flow->rate);
-  }
-  look_ahead();
+  share(now);
 }
 
 void FluidFabric::advance(Seconds now) {
-  if (next_ > now) return;
-  for (const auto& flow : flows_) {
-    if (flow->flows || flow->begins > now) continue;
-    flow->flows = true;
-    flow->rate = 0;
-    if (up(*flow->route)) on_begin(*flow);
+  if (next_event() > now) return;
+  Flows ended = std::exchange(lost_, {});
+  while (!ends_.empty() && ends_.front_key() <= now) end_first(ends_.front(), ended, now);
+  while (!waiting_.empty() && waiting_.front()->begins <= now) {
+    begin(take_first(waiting_, Later<&Flow::begins>{visits_}), now);
   }
-  std::vector<std::unique_ptr<Flow>> ended;
-  std::erase_if(flows_, [&](std::unique_ptr<Flow>& flow) {
-    if (!flow->flows || flow->ends > now) return false;
-    ended.push_back(std::move(flow));
-    return true;
-  });
   share(now);
+  std::ranges::sort(ended, {}, [](const std::unique_ptr<Flow>& flow) { return flow->id; });
   for (const auto& flow : ended) {
     on_end(*flow);
     flow->done(!flow->lost, now);

@@ -1,60 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "base/indexed_heap.hpp"
 #include "sim/kernel/fabric.hpp"
+#include "sim/kernel/max_min.hpp"
 
 namespace llmscape::kernel {
 
 // Transfers as fluids with max-min fair rates, on any clock: what plans all transfers, on the bare event queue alone,
-// on SimGrid beside SimGrid's own. A change costs a few operations for each flow, and O(links) for each route that
-// flows take.
+// on SimGrid beside SimGrid's own.
+//
+// Flows over one route have one rate, so that each has got as much as the others since it began. A lane keeps that
+// service as a clock of its own, V(t) = the integral of the rate of a flow, and a flow that begins at V ends when V has
+// gone on by its bytes (virtual time, as in weighted fair queueing: A. Parekh and R. Gallager, 1993). What changes
+// rates moves lanes, not flows: it costs O(log flows), and O(links) for each lane that shares some with others.
 class FluidFabric : public Fabric {
  public:
   // When a transfer next starts to flow or ends; infinity: nothing moves.
-  [[nodiscard]] Seconds next_event() const { return next_; }
+  [[nodiscard]] Seconds next_event() const;
   // Does what is due until `now`, which is not after next_event().
   void advance(Seconds now);
+  // So often a flow or a lane was looked at: what the work of all transfers grows with.
+  [[nodiscard]] std::int64_t visits() const { return visits_ + rates_.visits(); }
 
  protected:
   void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) override;
   void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) override;
 
-  // What flows over one route: all have the same rate.
-  struct Lane {
-    std::size_t flows = 0;
-    double rate = 0;
-  };
   struct Flow {
     std::uint64_t id;  // of this transfer alone
     Endpoint from, to;
     const Route* route;
-    Lane* lane;   // of the route
-    double left;  // bytes
-    double rate;  // bytes per second
-    Seconds begins, ends;
-    bool flows;  // its latency is over
-    bool lost;   // a link on its way was down while it flowed
-    Done done;
+    Bytes bytes;
+    Seconds begins;     // its latency is over
+    Seconds ends;       // known when it has ended
+    double until = 0;   // service of its lane with which it ends, bytes
+    bool lost = false;  // a link on its way was down while it flowed
+    Done done{};
   };
   // The first byte of a transfer leaves, with every link on its way up; a transfer has ended, or is lost.
   virtual void on_begin(const Flow&) {}
   virtual void on_end(const Flow&) {}
+  // Transfers between the two, but for those that are lost.
+  [[nodiscard]] std::size_t under_way() const { return under_way_; }
 
  private:
-  void share(Seconds now);
-  void move_on(Seconds now);
-  void look_ahead();
+  using Flows = std::vector<std::unique_ptr<Flow>>;
+  // What flows over one route.
+  struct Lane {
+    Flows flows;        // a heap, the next one to end in front
+    double served = 0;  // at `since`, bytes for each flow since the lane was empty
+    double rate = 0;    // bytes per second of each flow
+    Seconds since;
+  };
 
-  std::vector<std::unique_ptr<Flow>> flows_;  // in the order in which they were started
-  std::map<const Route*, Lane> lanes_;        // never iterated where the order counts
+  std::size_t lane_of(const Route& route);
+  [[nodiscard]] static Seconds end_of(const Lane& lane);
+  static void move_on(Lane& lane, Seconds now);
+  void begin(std::unique_ptr<Flow> flow, Seconds now);
+  void end_first(std::size_t lane, Flows& ended, Seconds now);
+  void lose(std::unique_ptr<Flow> flow, Seconds now);
+  void share(Seconds now);
+
+  Flows waiting_;                                       // for the end of their latency: a heap, the first one in front
+  std::vector<Lane> lanes_;                             // crowds of rates_
+  std::map<const Route*, std::size_t> lanes_by_route_;  // never iterated
+  MaxMinRates rates_;
+  IndexedHeap<Seconds> ends_;  // of lanes with flows, when their first one ends
+  Flows lost_;                 // that nobody was told of yet
+  Seconds lost_at_;            // the last of them
   std::uint64_t started_ = 0;
-  Seconds shared_;  // when rates were last set
-  Seconds next_{std::numeric_limits<double>::infinity()};
+  std::size_t under_way_ = 0;
+  std::int64_t visits_ = 0;
 };
 
 }  // namespace llmscape::kernel

@@ -10,6 +10,9 @@ namespace llmscape::kernel {
 namespace sg = simgrid::s4u;
 namespace {
 
+// What a change costs SimGrid grows with the transfers on the way.
+constexpr std::size_t kMostFlights = 256;
+
 // SimGrid goes from x to a moment d by adding the rounded d - x, and what waits for d is lost if the sum comes out
 // above it. From d / 2 on differences are exact (Sterbenz), so no sleep doubles the clock. The first microsecond
 // needs no care: there the error is below SimGrid's precision, within which moments are one.
@@ -47,21 +50,28 @@ void SimGridFabric::follow(Seconds now) {
 }
 
 void SimGridFabric::on_begin(const Flow& flow) {
+  if (under_way() == 0) follows_ = true;
+  if (!follows_) return;
   sleep_until(flow.begins);
-  if (overdue_ > 0) settle();
+  settle();
+  if (flights_.size() == kMostFlights) {
+    follows_ = false;
+    return give_up();
+  }
+  if (flights_.empty()) forget();
   Flight& flight = flights_[flow.id];
   flight = {flow.from, flow.to, flow.route};
-  send(flight, flow.left);
+  send(flight, flow.bytes.si());
 }
 
 void SimGridFabric::on_end(const Flow& flow) {
   const auto found = flights_.find(flow.id);
-  if (found == flights_.end()) return;  // its way was down when it was to begin
+  if (found == flights_.end()) return;  // its way was down when it was to begin, or it was given up
   Flight& flight = found->second;
   flight.ended = flow.ends;
   flight.lost = flow.lost;
   flight.within = tolerance(flight, flow.ends);
-  ++overdue_;
+  overdue_.push_back(flow.id);
   settle();
 }
 
@@ -93,12 +103,12 @@ bool SimGridFabric::landed(const Flight& flight) const {
 }
 
 void SimGridFabric::settle() {
-  std::erase_if(flights_, [this](auto& entry) {
-    if (!entry.second.ended || !landed(entry.second)) return false;
-    --overdue_;
+  std::erase_if(overdue_, [this](std::uint64_t id) {
+    const auto flight = flights_.find(id);
+    if (!landed(flight->second)) return false;
+    flights_.erase(flight);
     return true;
   });
-  if (flights_.empty()) forget();
 }
 
 void SimGridFabric::forget() {
@@ -109,7 +119,13 @@ void SimGridFabric::forget() {
 
 void SimGridFabric::stop() {
   settle();
+  give_up();
+}
+
+void SimGridFabric::give_up() {
   for (auto& [id, flight] : flights_) flight.comm->cancel();
+  flights_.clear();
+  overdue_.clear();
 }
 
 void SimGridFabric::disagree(const Flight& flight, const std::string& simgrid) const {

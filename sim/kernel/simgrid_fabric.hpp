@@ -13,7 +13,8 @@ namespace llmscape::kernel {
 // The fabric as SimGrid hosts, links and routes. Private to this folder: nothing else includes SimGrid.
 //
 // A transfer ends when the fluid model has planned it, so that results do not hang on the last bits of SimGrid's sums
-// (INV-2). SimGrid moves the same bytes over the same links, and must come to the same ends (INV-14).
+// (INV-2). SimGrid moves the same bytes over the same links, and must come to the same ends (INV-14). Where more than
+// 256 are on the way together it gives them up, and follows again those that begin when all have ended.
 class SimGridFabric final : public FluidFabric {
  public:
   // Makes what was declared part of the platform; once, before the run.
@@ -44,16 +45,18 @@ class SimGridFabric final : public FluidFabric {
   [[nodiscard]] Seconds tolerance(const Flight& flight, Seconds now) const;
   bool landed(const Flight& flight) const;
   void settle();
+  void give_up();
   void forget();
   [[noreturn]] void disagree(const Flight& flight, const std::string& simgrid) const;
 
   std::vector<simgrid::s4u::Host*> hosts_;
   std::vector<simgrid::s4u::Link*> wires_;
-  Flights flights_;  // by the transfer's id; until both have ended
+  bool follows_ = true;
+  Flights flights_;                     // by the transfer's id; until both have ended
+  std::vector<std::uint64_t> overdue_;  // flights that have ended as planned and not yet on SimGrid
   // Since nothing was on the way:
   std::int64_t pieces_ = 0;              // that were sent
   std::vector<BytesPerSecond> slowest_;  // of each link, the lowest bandwidth above 0
-  std::int64_t overdue_ = 0;             // flights that have ended as planned and not yet on SimGrid
 };
 
 }  // namespace llmscape::kernel

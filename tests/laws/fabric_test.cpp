@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "sim/kernel/fluid_fabric.hpp"
 #include "sim/kernel/max_min.hpp"
 #include "tests/support/fabric_script.hpp"
 
@@ -154,11 +155,89 @@ TEST_CASE("max-min rates of a textbook case") {
   // Three sessions share one link, two of them on the same way; a fourth is held by a narrow one, a fifth takes what
   // that leaves.
   const std::vector<std::vector<std::size_t>> paths = {{1}, {0, 1}, {2, 3}, {3}};
-  const std::vector<kernel::Crowd> crowds = {{&paths[0], 2}, {&paths[1], 1}, {&paths[2], 1}, {&paths[3], 1}};
+  const std::vector<std::size_t> flows = {2, 1, 1, 1};
   const std::vector<double> links = {1, 1, 0.25, 1};
-  const auto rates = kernel::max_min_rates(crowds, links);
+  kernel::MaxMinRates rates;
+  for (std::size_t link = 0; link < links.size(); ++link) rates.set_bandwidth(link, links[link]);
+  for (std::size_t i = 0; i < paths.size(); ++i) rates.set_flows(rates.add_crowd(paths[i]), flows[i]);
+  rates.settle();
   const std::vector<double> expected = {1.0 / 3, 1.0 / 3, 0.25, 0.75};
-  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(rates[i] == doctest::Approx(expected[i]));
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(rates.rate(i) == doctest::Approx(expected[i]));
+  // One of the first two leaves, and the wide link is left to two: nobody else is looked at.
+  rates.set_flows(0, 1);
+  CHECK(rates.settle() == std::vector<std::size_t>{0, 1});
+  CHECK(rates.rate(0) == 0.5);
+}
+
+TEST_CASE("rates that are kept while crowds come and go are those of the same crowds from nothing") {
+  constexpr std::size_t kLinks = 12, kCrowds = 40;
+  RandomStream random(3);
+  std::vector<std::vector<std::size_t>> paths;
+  for (std::size_t i = 0; i < kCrowds; ++i) {
+    std::vector<std::size_t> path;
+    for (std::size_t link = 0; link < kLinks; ++link)
+      if (random.below(6) == 0) path.push_back(link);
+    if (path.empty()) path.push_back(random.below(kLinks));
+    paths.push_back(path);
+  }
+  std::vector<double> bandwidths(kLinks, 1);
+  std::vector<std::size_t> flows(kCrowds, 0);
+  kernel::MaxMinRates kept;
+  for (std::size_t link = 0; link < kLinks; ++link) kept.set_bandwidth(link, bandwidths[link]);
+  for (const auto& path : paths) kept.add_crowd(path);
+  for (int change = 0; change < 500; ++change) {
+    CAPTURE(change);
+    if (change % 10 == 0) {
+      const std::size_t link = random.below(kLinks);
+      kept.set_bandwidth(link, bandwidths[link] = 0.5 + random.uniform());
+    } else {
+      const std::size_t crowd = random.below(kCrowds);
+      kept.set_flows(crowd, flows[crowd] = random.below(3));
+    }
+    kept.settle();
+    kernel::MaxMinRates fresh;
+    for (std::size_t link = 0; link < kLinks; ++link) fresh.set_bandwidth(link, bandwidths[link]);
+    for (std::size_t i = 0; i < kCrowds; ++i) fresh.set_flows(fresh.add_crowd(paths[i]), flows[i]);
+    fresh.settle();
+    std::vector<double> carried(kLinks, 0);
+    for (std::size_t i = 0; i < kCrowds; ++i) {
+      CHECK(kept.rate(i) == doctest::Approx(fresh.rate(i)).epsilon(1e-12));
+      for (const std::size_t link : paths[i]) carried[link] += static_cast<double>(flows[i]) * kept.rate(i);
+    }
+    // Max-min: each flow crosses a full link on which nobody is faster.
+    for (std::size_t i = 0; i < kCrowds; ++i) {
+      if (flows[i] == 0) continue;
+      bool held = false;
+      for (const std::size_t link : paths[i]) {
+        CHECK(carried[link] <= bandwidths[link] * (1 + 1e-12));
+        bool fastest = carried[link] >= bandwidths[link] * (1 - 1e-12);
+        for (const std::size_t other : kept.crowds_on(link))
+          fastest = fastest && kept.rate(other) <= kept.rate(i) * (1 + 1e-12);
+        held = held || fastest;
+      }
+      CHECK(held);
+    }
+  }
+}
+
+TEST_CASE("what a transfer costs grows with the logarithm of those that are on the way with it, at most") {
+  // All over one link of 10 GB/s, ten of 1 GB begin in the time of one of them: most are on the way together.
+  const auto visits_of = [](int transfers) {
+    kernel::FluidFabric fabric;
+    const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b");
+    fabric.add_route(a, b, {fabric.add_link("wire", gb_per_s(10))}, Seconds(1e-6));
+    int open = transfers;
+    for (int i = 0; i < transfers; ++i) {
+      const Seconds now(0.01 * i);
+      while (fabric.next_event() < now) fabric.advance(fabric.next_event());
+      fabric.move(a, b, Bytes(1e9 + i), now, [&](bool arrived, Seconds) { open -= arrived ? 1 : 0; });
+    }
+    while (fabric.next_event() < fabric_testing::kNever) fabric.advance(fabric.next_event());
+    CHECK(open == 0);
+    return fabric.visits();
+  };
+  const std::int64_t few = visits_of(250), many = visits_of(4000);
+  CHECK(std::log(static_cast<double>(many) / static_cast<double>(few)) / std::log(16) < 1.2);
 }
 
 TEST_CASE("moving bytes where no route is declared is a mistake of ours, and says so") {
