@@ -2,18 +2,16 @@
 // What a child of a sweep remembers from the points that it ran before does not show in the next one.
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/process_pool.hpp"
 #include "sim/explore/sweep.hpp"
 #include "tests/cli/scratch.hpp"
-#include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;
-using namespace llmscape::explore::test;
 
 namespace {
 
@@ -42,7 +40,7 @@ std::string of_child(const std::function<std::string()>& work) {
 }  // namespace
 
 TEST_CASE("points that run one after the other have the bytes of points that run alone") {
-  Scratch scratch;
+  llmscape::test::Scratch scratch;
   Diagnostics diagnostics;
   const auto plan = load_plan(scratch.file("plan.yaml", kPlan), {}, diagnostics);
   REQUIRE_MESSAGE(plan, diagnostics.text(false));
