@@ -38,6 +38,10 @@ Seconds FluidFabric::next_event() const {
 }
 
 void FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) {
+  if (started_ == 0) {
+    for (const auto& [ends, way] : routes()) binding_.add_route(way.path);
+    binding_.set_bandwidths(bandwidths());
+  }
   waiting_.push_back(std::make_unique<Flow>(Flow{.id = started_++,
                                                  .from = from,
                                                  .to = to,
@@ -45,18 +49,28 @@ void FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes by
                                                  .bytes = bytes,
                                                  .begins = now + route.latency,
                                                  .ends = kNever,
+                                                 .until = bytes.si(),
                                                  .done = std::move(done)}));
   std::ranges::push_heap(waiting_, Later<&Flow::begins>{visits_});
 }
 
+std::vector<double> FluidFabric::bandwidths() const {
+  std::vector<double> all;
+  for (const LinkState& link : link_states()) all.push_back(link.bandwidth.si());
+  return all;
+}
+
 std::size_t FluidFabric::lane_of(const Route& route) {
-  const auto [place, fresh] = lanes_by_route_.emplace(&route, lanes_.size());
+  const auto known = lanes_by_route_.find(&route);
+  if (known != lanes_by_route_.end()) return known->second;
+  const auto [lane, fresh] = lanes_by_links_.emplace(binding_.on(route.path), lanes_.size());
   if (fresh) {
     lanes_.emplace_back();
-    rates_.add_crowd(route.path);
-    for (const Link link : route.path) rates_.set_bandwidth(link, link_states()[link].bandwidth.si());
+    rates_.add_crowd(lane->first);
+    for (const Link link : lane->first) rates_.set_bandwidth(link, link_states()[link].bandwidth.si());
   }
-  return place->second;
+  lanes_by_route_[&route] = lane->second;
+  return lane->second;
 }
 
 // Of the first flow.
@@ -79,10 +93,14 @@ void FluidFabric::begin(std::unique_ptr<Flow> flow, Seconds now) {
   if (!up(*flow->route)) return lose(std::move(flow), now);
   on_begin(*flow);
   ++under_way_;
+  enter(std::move(flow), now);
+}
+
+void FluidFabric::enter(std::unique_ptr<Flow> flow, Seconds now) {
   const std::size_t index = lane_of(*flow->route);
   Lane& lane = lanes_[index];
   move_on(lane, now);
-  flow->until = lane.served + flow->bytes.si();
+  flow->until += lane.served;
   lane.flows.push_back(std::move(flow));
   std::ranges::push_heap(lane.flows, Later<&Flow::until>{visits_});
   rates_.set_flows(index, lane.flows.size());
@@ -98,6 +116,12 @@ void FluidFabric::end_first(std::size_t index, Flows& ended, Seconds now) {
   }
   move_on(lane, now);
   ends_.erase(index);
+  left(index);
+}
+
+// Flows have left a lane.
+void FluidFabric::left(std::size_t index) {
+  Lane& lane = lanes_[index];
   if (lane.flows.empty()) lane.served = lane.rate = 0;
   rates_.set_flows(index, lane.flows.size());
 }
@@ -115,17 +139,46 @@ void FluidFabric::share(Seconds now) {
 }
 
 // What crosses a link that is down is lost for good, also where the link is repaired in the same instant.
-void FluidFabric::apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) {
-  rates_.set_bandwidth(link, bandwidth.si());
-  if (bandwidth == BytesPerSecond())
-    for (const std::size_t index : std::vector(rates_.crowds_on(link))) {
-      Lane& lane = lanes_[index];
-      under_way_ -= lane.flows.size();
-      for (std::unique_ptr<Flow>& flow : lane.flows) lose(std::move(flow), now);
-      lane = {};
-      rates_.set_flows(index, 0);
-      ends_.erase(index);
+void FluidFabric::lose_over(Link link, Seconds now) {
+  for (std::size_t index = 0; index < lanes_.size(); ++index) {
+    Flows& flows = lanes_[index].flows;
+    const auto lost = std::ranges::stable_partition(flows, [link](const auto& flow) {
+      return std::ranges::find(flow->route->path, link) == flow->route->path.end();
+    });
+    if (lost.empty()) continue;
+    under_way_ -= lost.size();
+    for (std::unique_ptr<Flow>& flow : lost) lose(std::move(flow), now);
+    flows.erase(lost.begin(), lost.end());
+    std::ranges::make_heap(flows, Later<&Flow::until>{visits_});
+    ends_.erase(index);
+    left(index);
+  }
+}
+
+// All lanes anew, as other links bind; rates are set when they are shared.
+void FluidFabric::lay_lanes(Seconds now) {
+  Flows flows;
+  for (Lane& lane : lanes_) {
+    move_on(lane, now);
+    for (std::unique_ptr<Flow>& flow : lane.flows) {
+      flow->until = std::max(0.0, flow->until - lane.served);
+      flows.push_back(std::move(flow));
     }
+  }
+  visits_ += rates_.visits();
+  rates_ = {};
+  lanes_.clear();
+  lanes_by_links_.clear();
+  lanes_by_route_.clear();
+  ends_.clear();
+  for (std::unique_ptr<Flow>& flow : flows) enter(std::move(flow), now);
+}
+
+void FluidFabric::apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) {
+  if (started_ == 0) return;
+  if (bandwidth == BytesPerSecond()) lose_over(link, now);
+  if (binding_.set_bandwidths(bandwidths())) lay_lanes(now);
+  else rates_.set_bandwidth(link, bandwidth.si());
   share(now);
 }
 

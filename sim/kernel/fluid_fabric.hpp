@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/indexed_heap.hpp"
+#include "sim/kernel/binding_links.hpp"
 #include "sim/kernel/fabric.hpp"
 #include "sim/kernel/max_min.hpp"
 
@@ -14,10 +15,11 @@ namespace llmscape::kernel {
 // Transfers as fluids with max-min fair rates, on any clock: what plans all transfers, on the bare event queue alone,
 // on SimGrid beside SimGrid's own.
 //
-// Flows over one route have one rate, so that each has got as much as the others since it began. A lane keeps that
-// service as a clock of its own, V(t) = the integral of the rate of a flow, and a flow that begins at V ends when V has
-// gone on by its bytes (virtual time, as in weighted fair queueing: A. Parekh and R. Gallager, 1993). What changes
-// rates moves lanes, not flows: it costs O(log flows), and O(links) for each lane that shares some with others.
+// Flows that the same links can hold back have one rate, so that each has got as much as the others since it began.
+// They are a lane, which keeps that service as a clock of its own, V(t) = the integral of the rate of a flow, and a
+// flow that begins at V ends when V has gone on by its bytes (virtual time, as in weighted fair queueing: A. Parekh and
+// R. Gallager, 1993). What changes rates moves lanes, not flows: it costs O(log flows), and O(links) for each lane that
+// shares some with others.
 class FluidFabric : public Fabric {
  public:
   // When a transfer next starts to flow or ends; infinity: nothing moves.
@@ -38,7 +40,7 @@ class FluidFabric : public Fabric {
     Bytes bytes;
     Seconds begins;     // its latency is over
     Seconds ends;       // known when it has ended
-    double until = 0;   // service of its lane with which it ends, bytes
+    double until = 0;   // service of its lane with which it ends, bytes; outside of one, its own bytes
     bool lost = false;  // a link on its way was down while it flowed
     Done done{};
   };
@@ -50,7 +52,7 @@ class FluidFabric : public Fabric {
 
  private:
   using Flows = std::vector<std::unique_ptr<Flow>>;
-  // What flows over one route.
+  // What flows over the same binding links.
   struct Lane {
     Flows flows;        // a heap, the next one to end in front
     double served = 0;  // at `since`, bytes for each flow since the lane was empty
@@ -58,17 +60,24 @@ class FluidFabric : public Fabric {
     Seconds since;
   };
 
+  void lay_lanes(Seconds now);
   std::size_t lane_of(const Route& route);
   [[nodiscard]] static Seconds end_of(const Lane& lane);
   static void move_on(Lane& lane, Seconds now);
   void begin(std::unique_ptr<Flow> flow, Seconds now);
+  void enter(std::unique_ptr<Flow> flow, Seconds now);
   void end_first(std::size_t lane, Flows& ended, Seconds now);
+  void left(std::size_t lane);
   void lose(std::unique_ptr<Flow> flow, Seconds now);
+  void lose_over(Link link, Seconds now);
   void share(Seconds now);
+  [[nodiscard]] std::vector<double> bandwidths() const;
 
-  Flows waiting_;                                       // for the end of their latency: a heap, the first one in front
-  std::vector<Lane> lanes_;                             // crowds of rates_
-  std::map<const Route*, std::size_t> lanes_by_route_;  // never iterated
+  Flows waiting_;  // for the end of their latency: a heap, the first one in front
+  BindingLinks binding_;
+  std::vector<Lane> lanes_;                                  // crowds of rates_
+  std::map<std::vector<Link>, std::size_t> lanes_by_links_;  // binding ones of a path
+  std::map<const Route*, std::size_t> lanes_by_route_;       // never iterated
   MaxMinRates rates_;
   IndexedHeap<Seconds> ends_;  // of lanes with flows, when their first one ends
   Flows lost_;                 // that nobody was told of yet

@@ -22,8 +22,6 @@ class MaxMinRates {
   const std::vector<std::size_t>& settle();
   // Of one flow, as settle() has set it.
   [[nodiscard]] double rate(std::size_t crowd) const { return crowds_[crowd].rate; }
-  // Those with flows that cross a link.
-  [[nodiscard]] const std::vector<std::size_t>& crowds_on(std::size_t link) const { return links_[link].crowds; }
   // So often settle() has looked at a crowd.
   [[nodiscard]] std::int64_t visits() const { return visits_; }
 

@@ -30,6 +30,15 @@ inline simgrid::s4u::NetZone* make_full_zone(simgrid::s4u::NetZone* parent, cons
   return simgrid::s4u::create_full_zone(name)->set_parent(parent);
 }
 #endif
+// An engine leaves behind what it wants to be told of platforms, and the next one that reads one would tell it.
+template <class Engine>
+void delete_engine() {
+  if constexpr (requires {
+                  Engine::on_platform_created.disconnect_slots();
+                })  // of SimGrid's own alone in some versions
+    Engine::on_platform_created.disconnect_slots();
+  delete Engine::get_instance();
+}
 // Below a last bit of any time: what SimGrid takes for one instant is what has one time. Sums of the same terms in
 // another order differ by some bits, and at 1e-12 those events came in the order of their actors instead of their
 // times.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/kernel/topologies/dragonfly.hpp"
 #include "sim/kernel/topologies/fat_tree.hpp"
+#include "sim/kernel/topologies/platform.hpp"
 #include "sim/kernel/topologies/rails.hpp"
 #include "sim/kernel/topologies/torus.hpp"
 #include "sim/kernel/topologies/tree.hpp"
@@ -20,6 +21,7 @@ const Family<Topology>& topologies() {
                                   torus_fields()),
           member<Dragonfly, Topology>("dragonfly", "groups of routers, each joined to every other; shortest ways",
                                       dragonfly_fields()),
+          platform_kind(),
       });
   return family;
 }

@@ -73,9 +73,12 @@ std::string titled(const ScatterAxis& axis, const Scale& scale) {
   return axis.label + (in_ticks ? "" : " (" + axis.unit + ")") + (scale.log() ? ", log" : "");
 }
 
+constexpr std::size_t kLetters = 26;
+
 std::string glyph_of(const ScatterPoint& point, bool one_group) {
   if (one_group) return point.stands_out ? "●" : "·";
-  const char letter = static_cast<char>('a' + std::min<std::size_t>(point.group, 25));
+  if (point.group >= kLetters) return point.stands_out ? "*" : "+";
+  const char letter = static_cast<char>('a' + point.group);
   return std::string(1, point.stands_out ? static_cast<char>(letter - 'a' + 'A') : letter);
 }
 
@@ -92,8 +95,10 @@ std::vector<std::string> legend(const std::vector<std::string>& groups, std::siz
   std::vector<std::string> lines;
   if (groups.size() == 1) return {std::string(indent, ' ') + "● on the frontier   · not"};
   std::size_t used = width;
-  for (std::size_t group = 0; group < groups.size(); ++group) {
-    const std::string letter = glyph_of({0, 0, group, true}, false), name = shortened(groups[group]);
+  for (std::size_t group = 0; group < std::min(groups.size(), kLetters + 1); ++group) {
+    const std::string letter = glyph_of({0, 0, group, true}, false);
+    const std::string name =
+        group < kLetters ? shortened(groups[group]) : fmt::format("{} more groups", groups.size() - kLetters);
     const std::size_t needed = name.size() + 5;
     if (used + needed > width) {
       lines.emplace_back(indent, ' ');

@@ -29,10 +29,10 @@ struct Scatter {
   std::vector<ScatterPoint> points;
 };
 
-// Points on a plane of characters, `width` columns wide (at least 40) and at most 24 lines high with axes and
-// legend. Each group has a
-// letter: large for points that stand out, small for others; a single group has dots. An axis that covers more than a
-// factor of 30 is logarithmic, and says so. Empty without points.
+// Points on a plane of characters, `width` columns wide (at least 40) and at most 24 lines high with axes and legend.
+// Each of the first 26 groups has a letter, large for points that stand out and small for others; those of all other
+// groups are '*' and '+'; a single group has dots. An axis that covers more than a factor of 30 is logarithmic, and
+// says so. Empty without points.
 std::string scatter(const Scatter& plot, bool colour, std::size_t width = kPageColumns);
 
 }  // namespace llmscape::report

@@ -40,6 +40,7 @@ void visit_paths(YamlNode& scenario, const fs::path& folder,
     for (YamlNode::Entry& entry : models->entries) visit_model(entry.value);
   if (YamlNode* trace = at(scenario, {"workload", "replay", "trace"})) visit(*trace, folder);
   if (YamlNode* prices = at(scenario, {"cost", "preset"})) visit(*prices, folder);
+  if (YamlNode* platform = at(scenario, {"hardware", "topology", "file"})) visit(*platform, folder);
   YamlNode* devices = devices_of(scenario);
   if (!devices) return;
   for (YamlNode& device : devices->items) {

@@ -85,6 +85,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
     diagnostics.error(where, "a replica takes " + std::to_string(engine.devices_of_ranks()) +
                                  " devices (tensor x pipeline x data parallel), but '" + device.name + "' has " +
                                  std::to_string(device.count));
+  if (!models::problems(plan, scenario.model_of(engine)).empty()) return;  // said; what follows needs a plan that fits
   if (const std::string& set = engine.engine.kernels;
       !set.empty() && device.kernels() != set && !device.with_kernels_of(set))
     diagnostics.error(where_of(root, {"serving", "engine"}),
@@ -262,6 +263,14 @@ void check_profiles(const Scenario& scenario, const PoolConfig& pool, const Yaml
           "a pool for each group");
 }
 
+// The first degree that is written: the plan as a whole is what does not fit.
+SourceRange where_of_plan(const YamlNode& root) {
+  const YamlNode* serving = root.find("serving");
+  for (const std::string_view degree : {"tensor_parallel", "expert_parallel", "data_parallel", "pipeline_parallel"})
+    if (serving && serving->find(degree)) return where_of(root, {"serving", degree});
+  return where_of(root, {"serving"});
+}
+
 }  // namespace
 
 void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
@@ -269,7 +278,7 @@ void check_pools(const Scenario& scenario, const YamlNode& root, Diagnostics& di
   const auto& devices = scenario.config.hardware.devices;
   for (const PoolConfig& pool : scenario.pools) {
     for (const std::string& problem : models::problems(pool.plan(), scenario.model_of(pool)))
-      diagnostics.error(where_of(root, {"serving", "tensor_parallel"}), problem);
+      diagnostics.error(where_of_plan(root), problem);
     check_pipeline(scenario, pool, !pool.models.empty(), root, diagnostics);
     check_ranks(scenario, pool, root, diagnostics);
     check_profiles(scenario, pool, root, diagnostics);

@@ -137,9 +137,9 @@ std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConf
   const DraftConfig& config = pool.speculation->draft;
   const models::ParallelPlan plan = config.device ? models::ParallelPlan{} : pool.plan();
   const std::string drafting = draft->name + " cannot make drafts: ";
-  for (const std::string& problem : models::problems(plan, *draft)) problems.push_back(drafting + problem);
-  for (const std::string& problem : (config.device ? *config.device : device).problems(*draft, plan))
-    problems.push_back(drafting + problem);
+  std::vector<std::string> unfit = models::problems(plan, *draft);
+  if (unfit.empty()) unfit = (config.device ? *config.device : device).problems(*draft, plan);
+  for (const std::string& problem : unfit) problems.push_back(drafting + problem);
   return problems;
 }
 

@@ -180,8 +180,10 @@ Exchange* Engines::exchange_of(const scenario::PoolConfig& config, const hardwar
       config.lock_step ? static_cast<std::int64_t>(pools_.back().replicas.size()) % config.data_parallel : 0;
   if (rank > 0) return last_exchange_;
   last_exchange_ = nullptr;
+  const std::int64_t devices = config.plan().all_devices();
+  if (devices == 1) return nullptr;  // and its group need not stand in any node
   const auto& placement = scenario_.config.hardware.fabric.groups.at(priced.name);
-  const std::int64_t devices = config.plan().all_devices(), node = placement.node.devices;
+  const std::int64_t node = placement.node.devices;
   if (first / node == (first + devices - 1) / node) return nullptr;
   const std::size_t index = replicas_.size();
   const Seat all{&placement, priced.name, first, devices};

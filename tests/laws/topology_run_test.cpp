@@ -95,6 +95,22 @@ TEST_CASE("an all-reduce over two nodes sends a tensor once each way, a gather o
   CHECK(carried(flows, "node 1 of g, out") / sent == doctest::Approx(1).epsilon(1e-9));
 }
 
+TEST_CASE("replicas of one device send no collectives: they need no nodes, and flows change nothing but a warning") {
+  const std::string alone = R"(schema: scenario/1
+model: {preset: llama-3.2-1b}
+hardware: {devices: [{name: g, preset: h100-sxm, count: 2}]}
+workload:
+  arrivals: {kind: poisson, rate: 20 /s}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 512}, output: {kind: fixed, value: 16}}
+  requests: 20
+seed: 1
+)";
+  const auto without = scenario_of(alone), with = scenario_of(alone, {"hardware.collective_flows=true"});
+  CHECK(with->warnings.size() == without->warnings.size() + 1);
+  CHECK(figure(run_on_event_queue(*with), "simulated_s") == figure(run_on_event_queue(*without), "simulated_s"));
+  CHECK(json_on_simgrid(*with) == result::to_json(run_on_event_queue(*with)));
+}
+
 TEST_CASE("flows of collectives and KV transfers slow each other, and both clocks give the same bytes") {
   const std::vector<std::string> narrow = {"hardware.fabric.groups.tokens.node.uplink=30 GB/s",
                                            "hardware.fabric.groups.prompts.node.uplink=30 GB/s"};

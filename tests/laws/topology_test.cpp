@@ -23,12 +23,12 @@ struct Transfer {
 
 // Each moves 1 GB from 0 s on; returns what check_ends takes.
 Setup transfers(const std::string& topology, const std::vector<Transfer>& all) {
+  Diagnostics diagnostics;
+  const YamlNode node =
+      read_yaml(std::make_shared<const SourceText>(SourceText{"topology.yaml", topology}), diagnostics);
+  const auto read = kernel::topologies().read(node, diagnostics);
+  REQUIRE_MESSAGE(read, diagnostics.text(false));
   return [=](Fabric& fabric, FabricScript& script) {
-    Diagnostics diagnostics;
-    const YamlNode node =
-        read_yaml(std::make_shared<const SourceText>(SourceText{"topology.yaml", topology}), diagnostics);
-    const auto read = kernel::topologies().read(node, diagnostics);
-    REQUIRE_MESSAGE(read, diagnostics.text(false));
     const auto wiring = read->build(fabric);
     for (const auto& [from, to, plane] : all) {
       const std::string name = std::to_string(fabric.links()) + " of " + std::to_string(from);
@@ -128,6 +128,21 @@ TEST_CASE("results name cables alike in every run of a process") {
   REQUIRE(names[0].size() == 7);
   CHECK(names[0].front() == "link from 0 to 1, up");
   CHECK(names[0].back() == "rail 1, link of node 1, down");
+}
+
+TEST_CASE("a platform of SimGrid joins its hosts as its file says") {
+  // Places: node-1, node-2, node-10. The first has a split cable of 1 GB/s to a wire of 2 GB/s that carries both ways
+  // together and joins the others.
+  const std::string platform = "{kind: platform, file: tests/laws/platform.xml}";
+  // Latencies are 4, 1 and 3 us. From 4 us on the two over the cable have half of it each, and the third what they
+  // leave of the wire, 1.5 GB/s; 3 kB and 2 kB of the others have gone before.
+  check_ends(transfers(platform, {{0, 1}, {0, 2}, {2, 1}}), {2.000001, 1.999998, 4e-6 + (1 - 2e-6) / 1.5});
+  // Half of the nodes to the other half and back: the wire is one for both ways, the cable is not.
+  check_ends(transfers(platform, {{1, 2}, {2, 1}}), {1.000003, 1.000003});
+  check_ends(transfers(platform, {{0, 2}, {2, 0}}), {1.000001, 1.000001});
+  // Hosts by name take places in the order in which they are named.
+  check_ends(transfers("{kind: platform, file: tests/laws/platform.xml, hosts: [node-10, node-1]}", {{0, 1}, {1, 0}}),
+             {1.000001, 1.000001});
 }
 
 }  // namespace topology_test

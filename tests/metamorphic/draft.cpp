@@ -156,6 +156,27 @@ void add_pools(Drawing& d) {
           d.between(0.01, 2), d.one_of({"0 B/s", "100 Mbit/s"}));
 }
 
+// Ranks with queues of their own: those of a mixture share its experts.
+std::int64_t add_ranks(Drawing& d, std::int64_t devices) {
+  if (!d.chance(0.2)) return devices;
+  const std::int64_t ranks = d.integer(2, 4);
+  d.set("serving.data_parallel={}", ranks);
+  if (d.chance(0.5)) {
+    d.set("serving.expert_parallel={}", ranks * devices);
+    d.set("serving.expert_exchange={}", d.one_of({"all_to_all", "allgather_reducescatter"}));
+  }
+  return ranks * devices;
+}
+
+void add_guesses(Drawing& d) {
+  if (d.chance(0.15))
+    d.set("serving.speculation={{tokens: {}, acceptance: {:.2f}{}}}", d.integer(1, 5), d.between(0.2, 0.95),
+          d.one_of({"", ", draft: {share: 0.05}"}));
+  if (d.chance(0.1))
+    d.set("serving.lora={{adapters: {}, resident: {}, rank: 16, targets: [q, v], popularity: 1}}", d.integer(4, 12),
+          d.integer(1, 4));
+}
+
 void add_fleet(Drawing& d) {
   if (d.chance(0.5)) {
     d.set("serving.cold_start={{boot: {:.3f} s, bandwidth: 20 GB/s}}", d.between(0.01, 2));
@@ -225,7 +246,7 @@ Draft any_draft(std::uint64_t seed) {
   if (d.chance(0.4)) {
     add_pools(d);
   } else {
-    const std::int64_t devices = d.cut(false);
+    const std::int64_t devices = add_ranks(d, d.cut(false));
     if (d.chance(0.2)) {
       d.set("hardware.devices=[{{name: senders, preset: {}, count: {}}}, {{name: takers, preset: {}, count: {}}}]",
             d.one_of(kGpus), devices, d.one_of(kGpus), 2 * devices);
@@ -237,7 +258,8 @@ Draft any_draft(std::uint64_t seed) {
     if (d.chance(0.2)) d.set("serving.kv_tiers=[{{preset: host-ddr5, capacity: {} GB}}]", d.integer(1, 64));
     if (d.chance(0.2)) d.set("serving.kv_blocks={}", d.integer(1000, 4000));
   }
-  d.set("serving.router={}", d.one_of({"round_robin", "least_tokens", "prefix_affinity"}));
+  add_guesses(d);
+  d.set("serving.router={}", d.one_of({"round_robin", "least_tokens", "prefix_affinity", "vllm_data_parallel"}));
   if (d.chance(0.2))
     d.set("serving.admission={{max_outstanding: {}, max_waiting: {}}}", d.integer(2, 60), d.integer(0, 60));
   if (d.chance(0.2)) d.set("workload.timeout={:.3f} s", d.between(0.05, 5));

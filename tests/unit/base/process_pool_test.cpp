@@ -172,7 +172,11 @@ TEST_CASE("a task that throws, dies, leaves, hangs or eats memory fails alone an
   CHECK(all[0].error == "no such model");
   CHECK(all[1].error == "killed by signal Killed");
   CHECK(all[2].error == "stopped after its time limit of 0.5 s");
+#ifdef __SANITIZE_ADDRESS__  // whose allocator ends the process instead of throwing
+  CHECK(all[3].error == "ended without a result");
+#else
   CHECK(all[3].error == "out of memory");
+#endif
   CHECK(all[4].error == "ended without a result");
   for (std::size_t task = 0; task < 5; ++task) CHECK_FALSE(all[task].answer);
   CHECK(all[5].answer == "fine");

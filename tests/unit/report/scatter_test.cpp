@@ -88,6 +88,17 @@ TEST_CASE("no scatter is wider than 100 columns or higher than 24 lines") {
   }
 }
 
+TEST_CASE("groups beyond the letters share a sign of their own") {
+  Scatter plot{{"x", ""}, {"y", ""}, {}, {}};
+  for (std::size_t i = 0; i < 29; ++i) {
+    plot.groups.push_back(std::to_string(i));
+    plot.points.push_back({static_cast<double>(i), static_cast<double>(i), i, i % 2 == 0});
+  }
+  const std::string text = scatter(plot, false);
+  CHECK(text.find("Z 25   * 3 more groups") != std::string::npos);
+  CHECK(std::ranges::count(text, '*') == 3);  // groups 26 and 28, and the legend
+}
+
 TEST_CASE("colour adds nothing but colour") {
   std::string text = scatter(two_groups(), true);
   for (std::size_t at = text.find('\033'); at != std::string::npos; at = text.find('\033'))
