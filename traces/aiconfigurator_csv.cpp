@@ -4,6 +4,7 @@
 // faster than in serving.
 #include <fmt/format.h>
 
+#include "traces/cells.hpp"
 #include "traces/engine_kernels.hpp"
 #include "traces/kernel_table_format.hpp"
 

@@ -52,6 +52,22 @@ std::vector<std::string> formats_of(const std::vector<Row>& rows, const std::str
 
 }  // namespace
 
+std::vector<std::string> engines_of(const traces::KernelTables& tables) {
+  std::set<std::string> engines;
+  const auto add = [&engines](const auto& rows) {
+    for (const auto& row : rows)
+      if (!row.engine.empty()) engines.insert(row.engine);
+  };
+  add(tables.gemm);
+  add(tables.expert_layer);
+  add(tables.prefill_attention);
+  add(tables.decode_attention);
+  add(tables.latent_attention);
+  add(tables.indexed_attention);
+  add(tables.collective);
+  return {engines.begin(), engines.end()};
+}
+
 FamilyFits::FamilyFits(const traces::KernelTables& tables, std::string engine, Gpu device, std::size_t most_rows)
     : gpu(std::move(device)), tables_(tables), engine_(std::move(engine)), most_rows_(most_rows) {}
 

@@ -28,6 +28,9 @@ struct FormFit {
   std::vector<CorrectionRow> rows;
 };
 
+// The serving engines whose kernels the tables hold, sorted; none where they do not say.
+std::vector<std::string> engines_of(const traces::KernelTables& tables);
+
 // The rows of one serving engine on one device, family by family. `engine` empty: rows that name none. Nothing where
 // fewer than kFewestFittedRows qualify; more than `most_rows` are drawn at random, the same ones every time.
 class FamilyFits {

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -341,22 +340,6 @@ class GpuFit {
 };
 
 }  // namespace
-
-std::vector<std::string> engines_of(const traces::KernelTables& tables) {
-  std::set<std::string> engines;
-  const auto add = [&engines](const auto& rows) {
-    for (const auto& row : rows)
-      if (!row.engine.empty()) engines.insert(row.engine);
-  };
-  add(tables.gemm);
-  add(tables.expert_layer);
-  add(tables.prefill_attention);
-  add(tables.decode_attention);
-  add(tables.latent_attention);
-  add(tables.indexed_attention);
-  add(tables.collective);
-  return {engines.begin(), engines.end()};
-}
 
 std::vector<FamilyReport> fit_gpu(const traces::KernelTables& tables, const std::string& engine, bool own, Gpu gpu,
                                   const CalibrationRequest& request, YamlNode& groups) {

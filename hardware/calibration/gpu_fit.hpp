@@ -8,9 +8,6 @@
 
 namespace llmscape::hardware {
 
-// The serving engines whose kernels the tables hold, sorted; none where they do not say.
-std::vector<std::string> engines_of(const traces::KernelTables& tables);
-
 // Fits every family that one engine's kernels (empty: those of no engine in particular) were timed for, format by
 // format, and writes it into `groups`: the device's own description if `own`, with the rows of communication libraries,
 // which belong to no engine; else a set of `kernel_sets`. `gpu` is the device as the base describes it.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace llmscape::hardware {
@@ -26,11 +27,11 @@ struct Rows {
   std::vector<double> beside, bytes;
   FormProblem problem;
 
-  void add(double others, double moved, Seconds measured, Group shape, Regime regime) {
+  void add(double others, double moved, Seconds measured, const Group& shape, Regime regime) {
     beside.push_back(others);
     bytes.push_back(moved);
     problem.measured.push_back(measured.si());
-    problem.groups.push_back(std::move(shape));
+    problem.groups.push_back(shape);
     problem.regime.push_back(regime);
   }
 };
