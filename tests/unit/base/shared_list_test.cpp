@@ -49,8 +49,8 @@ TEST_CASE("a tree and its copy are changed without the other noticing, however d
   YamlNode after = before;
   CHECK(same(before, after));
   after.find("a")->find("b")->find("d")->items[1].text = "5";
-  CHECK(write_yaml(before) == "a:\n  b: {c: 1, d: [2, 3]}\n  e: 4\n");
-  CHECK(write_yaml(after) == "a:\n  b: {c: 1, d: [2, 5]}\n  e: 4\n");
+  CHECK(write_yaml(before) == "a:\n  b:\n    c: 1\n    d: [2, 3]\n  e: 4\n");
+  CHECK(write_yaml(after) == "a:\n  b:\n    c: 1\n    d: [2, 5]\n  e: 4\n");
   CHECK_FALSE(same(before, after));
   CHECK(before.find("a")->find("b")->find("c")->text == "1");
 }
