@@ -4,7 +4,6 @@
 // faster than in serving.
 #include <fmt/format.h>
 
-#include "traces/cells.hpp"
 #include "traces/engine_kernels.hpp"
 #include "traces/kernel_table_format.hpp"
 
@@ -38,8 +37,6 @@ class Table : public CsvTable {
   [[nodiscard]] std::string engine() const { return engine_of_framework(text(kFramework)); }
   [[nodiscard]] std::string software() const { return fmt::format("{} {}", text(kFramework), text(kVersion)); }
   [[nodiscard]] std::optional<Seconds> time() const { return read_time(*this, kLatency, kMilliseconds); }
-  // Of a difference of two kernels.
-  [[nodiscard]] bool took_nothing() const { return parse_number<double>(text(kLatency)).value_or(1) <= 0; }
   // Adds the row to its list, or to the readings of power.
   template <class Case>
   void keep(std::vector<Timed<Case>>& list, Case what, Seconds time) {
@@ -218,18 +215,15 @@ void read_latent_power(const std::string& path, KernelTables& into, Diagnostics&
   }
 }
 
-// Activations written in the format by scales that are known, and what finding the scale of each token adds: a
-// difference of two kernels, which is left out where noise made it negative.
+// Activations written in the format by known scales, and what finding those of tokens adds (0 where noise was larger).
 void read_quantisation(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
   enum Column { kRows = kCommonColumns, kWidth, kFormat };
   Table table(path, {{"m"}, {"k"}, {"quant_dtype"}}, into, diagnostics);
   while (table.next()) {
     const bool known = table.text(kOperator) == "scale_matrix";
-    if (!known && !table.is_of("compute_scale")) continue;
-    if (!known && table.took_nothing()) continue;
+    if (!known && (!table.is_of("compute_scale") || table.text(kLatency) == "0")) continue;
     const auto rows = table.whole(kRows, 1), width = table.whole(kWidth, 1);
-    const auto time = table.time();
-    if (rows && width && time)
+    if (const auto time = table.time(); rows && width && time)
       into.elementwise.push_back(
           {{known ? "quantise" : "scales", *rows, *width, format_name(table.text(kFormat))}, *time, table.engine()});
   }

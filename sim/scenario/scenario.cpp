@@ -301,7 +301,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   Scenario scenario;
   scenario.folder = folder;
   {
-    const AnchoredTables found_from(root, folder);
+    const AnchoredPaths found_from(root, folder);
     if (!scenario_fields().read(scenario.config, root, diagnostics) || diagnostics.has_errors()) return std::nullopt;
   }
   const ScenarioConfig& config = scenario.config;

@@ -28,6 +28,8 @@ YamlNode* devices_of(YamlNode& scenario) {
   return hardware ? hardware->find("devices") : nullptr;
 }
 
+YamlNode* platform_of(YamlNode& scenario) { return at(scenario, {"hardware", "topology", "file"}); }
+
 }  // namespace
 
 void visit_paths(YamlNode& scenario, const fs::path& folder,
@@ -40,7 +42,7 @@ void visit_paths(YamlNode& scenario, const fs::path& folder,
     for (YamlNode::Entry& entry : models->entries) visit_model(entry.value);
   if (YamlNode* trace = at(scenario, {"workload", "replay", "trace"})) visit(*trace, folder);
   if (YamlNode* prices = at(scenario, {"cost", "preset"})) visit(*prices, folder);
-  if (YamlNode* platform = at(scenario, {"hardware", "topology", "file"})) visit(*platform, folder);
+  if (YamlNode* platform = platform_of(scenario)) visit(*platform, folder);
   YamlNode* devices = devices_of(scenario);
   if (!devices) return;
   for (YamlNode& device : devices->items) {
@@ -49,21 +51,26 @@ void visit_paths(YamlNode& scenario, const fs::path& folder,
   }
 }
 
-AnchoredTables::AnchoredTables(YamlNode& scenario, const fs::path& folder) : scenario_(scenario) {
-  YamlNode* devices = devices_of(scenario);
-  if (!devices) return;
-  for (std::size_t i = 0; i < devices->items.size(); ++i) {
-    YamlNode* tables = at(devices->items[i], {"tables"});
-    if (!tables || fs::path(tables->text).is_absolute() || start_of(*tables, folder) != folder) continue;
-    const auto& source = tables->where.source;
-    if (source && fs::path(source->name).parent_path() == folder && fs::is_regular_file(source->name)) continue;
-    written_.emplace_back(i, tables->text);
-    tables->text = fs::absolute(folder / tables->text).string();
-  }
+AnchoredPaths::AnchoredPaths(YamlNode& scenario, const fs::path& folder) : scenario_(scenario) {
+  const auto anchor = [&](Place place) {
+    YamlNode* path = path_at(place);
+    if (!path || fs::path(path->text).is_absolute() || start_of(*path, folder) != folder) return;
+    const auto& source = path->where.source;
+    if (source && fs::path(source->name).parent_path() == folder && fs::is_regular_file(source->name)) return;
+    written_.emplace_back(place, path->text);
+    path->text = fs::absolute(folder / path->text).string();
+  };
+  anchor(std::nullopt);
+  const YamlNode* devices = devices_of(scenario);
+  for (std::size_t device = 0; devices && device < devices->items.size(); ++device) anchor(device);
 }
-AnchoredTables::~AnchoredTables() {
-  for (auto& [device, text] : written_)
-    if (YamlNode* tables = at(devices_of(scenario_)->items[device], {"tables"})) tables->text = std::move(text);
+AnchoredPaths::~AnchoredPaths() {
+  for (auto& [place, text] : written_)
+    if (YamlNode* path = path_at(place)) path->text = std::move(text);
+}
+
+YamlNode* AnchoredPaths::path_at(Place device) const {
+  return device ? at(devices_of(scenario_)->items[*device], {"tables"}) : platform_of(scenario_);
 }
 
 YamlNode moved_paths(YamlNode scenario, const fs::path& folder, const fs::path& to) {

@@ -13,7 +13,7 @@ YamlNode written(const Scenario& scenario) {
   const YamlNode schema = *tree.find("schema");
   tree.erase("schema");
   {
-    const AnchoredTables as_read(tree, scenario.folder);
+    const AnchoredPaths as_read(tree, scenario.folder);
     restate(tree, scenario_fields().write(scenario.config), scenario_fields().info());
   }
   YamlNode whole = YamlNode::mapping(tree.where);

@@ -49,7 +49,7 @@ class PlatformWiring final : public Wiring {
 const Fields<Platform>& platform_fields() {
   static const Fields<Platform> fields = [] {
     Fields<Platform> f("platform", "a network that a platform file of SimGrid describes");
-    f.add("file", &Platform::file, "the platform, an XML file as SimGrid reads it, beside the scenario").required();
+    f.add("file", &Platform::file, "path of the platform, an XML file as SimGrid reads it").required();
     f.add("hosts", &Platform::hosts,
           "its hosts that are nodes, by place, each once; absent: all, numbers in names in their order");
     f.check([](const Platform&, const YamlNode& node, Diagnostics& diagnostics) {

@@ -32,7 +32,8 @@ YamlNode tree(const std::string& text) {
 
 const char* const kScenario =
     "model: {hf_config: m.json}\nmodels: {a: {hf_config: /m/a.json}, b: {preset: p}}\n"
-    "hardware: {devices: [{kind: table, tables: t}, {preset: own.yaml}, {preset: l4}]}\n"
+    "hardware: {devices: [{kind: table, tables: t}, {preset: own.yaml}, {preset: l4}], topology: {kind: platform, "
+    "file: net.xml}}\n"
     "workload: {replay: {trace: ../x.csv}}\ncost: {preset: prices.yaml}\n";
 
 }  // namespace
@@ -41,11 +42,12 @@ TEST_CASE("every field that is a path is visited, and none other") {
   std::set<const StructInfo*> seen;
   std::set<std::string> keys;
   keys_of_paths(scenario_fields().info(), seen, keys);
-  CHECK(keys == std::set<std::string>{"hf_config", "tables", "trace"});
+  CHECK(keys == std::set<std::string>{"file", "hf_config", "tables", "trace"});
   YamlNode root = tree(kScenario);
   std::multiset<std::string> visited;
   visit_paths(root, "home", [&](const YamlNode& path, const std::filesystem::path&) { visited.insert(path.text); });
-  CHECK(visited == std::multiset<std::string>{"../x.csv", "/m/a.json", "m.json", "own.yaml", "prices.yaml", "t"});
+  CHECK(visited ==
+        std::multiset<std::string>{"../x.csv", "/m/a.json", "m.json", "net.xml", "own.yaml", "prices.yaml", "t"});
 }
 
 TEST_CASE("moved paths name the same files from another folder; whole ones stay") {
@@ -56,16 +58,19 @@ TEST_CASE("moved paths name the same files from another folder; whole ones stay"
   CHECK(moved.find("hardware")->find("devices")->items[0].find("tables")->text == "../../t");
 }
 
-TEST_CASE("where does a table start that a saved plan or an option spelled?") {
+TEST_CASE("where does a table or a platform start that a saved plan or an option spelled?") {
   YamlNode root = tree(kScenario);
   const auto tables = [&]() -> const YamlNode& {
     return *root.find("hardware")->find("devices")->items[0].find("tables");
   };
+  const YamlNode& platform = *root.find("hardware")->find("topology")->find("file");
   {
-    const AnchoredTables found_from(root, "home");
+    const AnchoredPaths found_from(root, "home");
     CHECK(hardware::tables_folder(tables()) == std::filesystem::absolute("home/t"));
+    CHECK(platform.text == std::filesystem::absolute("home/net.xml"));
   }
   CHECK(tables().text == "t");
+  CHECK(platform.text == "net.xml");
 }
 
 }  // namespace llmscape::scenario
