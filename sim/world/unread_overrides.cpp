@@ -39,7 +39,6 @@ class LaidFinder {
   std::vector<Laid> all;
 
   void visit(const YamlNode& node) {
-    if (from_preset(node)) return;  // nothing was laid over it: a mapping that took something in is of who laid it
     if (node.is_scalar()) {
       if (is_laid(node)) all.push_back({path(), steps_});
       return;
