@@ -174,7 +174,7 @@ void mark_assumed(YamlNode& holder, const Change& change) {
 
 // Whose residuals were those of another chip: what they say is not of this one.
 void forget_residuals(YamlNode& group) {
-  std::erase_if(group.entries, [](const YamlNode::Entry& entry) { return entry.key == "residuals"; });
+  group.entries.erase_if([](const YamlNode::Entry& entry) { return entry.key == "residuals"; });
 }
 
 bool scale_leaf(YamlNode& leaf, const YamlNode& reference, const Change& change) {
