@@ -3,7 +3,7 @@
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends g++ cmake ninja-build git ca-certificates pkg-config \
     libsimgrid-dev libboost-dev libyaml-cpp-dev libeigen3-dev libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev libzstd-dev \
-    libdnnl-dev libpagmo-dev file
+    libdnnl-dev libpagmo-dev dpkg-dev file
 COPY . /llmscape
 RUN cd /llmscape && cmake --preset release -D LLMSCAPE_TESTS=OFF && cmake --build --preset release && cd build/release && cpack -G DEB
 

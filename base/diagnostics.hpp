@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ class Diagnostics {
   Diagnostic& warning(SourceRange where, std::string message, std::string suggestion = {});
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] int errors() const { return errors_; }
+  // Errors and warnings so far.
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
   // Counts a failure that follows from something already reported, so that nothing is said twice.
   void already_reported() { ++errors_; }
   // In file order (by first appearance of the file, then line, then column); the same message at the same place once.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <utility>
 
 namespace llmscape {
 
@@ -14,11 +16,14 @@ const FieldInfo* StructInfo::find(std::string_view key) const {
 }
 
 YamlNode default_of(const FieldInfo& info) {
+  static std::map<std::pair<std::string, std::string>, YamlNode> known;  // there are as many as rows of field tables
+  std::pair<std::string, std::string> asked(info.key, *info.default_text);
+  if (const auto found = known.find(asked); found != known.end()) return found->second;
   Diagnostics mistakes;
   const SourceText text{fmt::format("default of '{}'", info.key), *info.default_text};
   YamlNode node = read_yaml(std::make_shared<const SourceText>(text), mistakes);
   if (mistakes.has_errors()) throw std::logic_error(mistakes.text(false));
-  return node;
+  return known.emplace(std::move(asked), std::move(node)).first->second;
 }
 
 namespace detail {

@@ -32,14 +32,14 @@ const StructInfo* struct_of(const YamlNode& value, const FieldInfo& field) {
   return found == field.family->members.end() ? nullptr : found->info;
 }
 
-// Calls `prepare` on each value of every field of the struct, then does the same one level down.
+// Calls `prepare` on each value of every field of the struct, then does the same one level down where it says so.
 template <class Prepare>
 void walk(YamlNode& node, const StructInfo& info, const Prepare& prepare) {
   for (const FieldInfo& field : info.fields) {
     YamlNode* present = node.find(field.key);
     if (!present) continue;
     each_value(*present, field, [&](YamlNode& value) {
-      prepare(value, field);
+      if (!prepare(value, field)) return;
       if (const StructInfo* inner = struct_of(value, field)) walk(value, *inner, prepare);
     });
   }
@@ -62,11 +62,10 @@ void spell_out_value(YamlNode& value, const FieldInfo& field) {
   value = std::move(mapping);
 }
 
-// Marks a tree as read from a preset that was asked for at `asked`.
+// Marks a tree as read from a preset.
 class Stamp {
  public:
-  Stamp(std::string origin, const SourceRange& asked)
-      : origin_(std::move(origin)), note_("included from " + place_of(asked)) {}
+  Stamp(std::string origin, std::string note) : origin_(std::move(origin)), note_(std::move(note)) {}
 
   void put_on(YamlNode& node) {
     if (node.origin.empty()) node.origin = origin_;
@@ -94,13 +93,45 @@ class Stamp {
   std::map<const SourceText*, std::shared_ptr<const SourceText>> copies_;
 };
 
-// Replaces `preset` of the mapping by what it names; a preset may start from another one.
-void resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader& load, Diagnostics& diagnostics,
-                    const PresetAdapter& adapt) {
+// Does to a value what was done to the same one before, or else `pass`, which says whether that depends on the value
+// alone.
+template <class Pass>
+void once(YamlNode& value, const FieldInfo& field, Recent<TreeMemory::Value, YamlNode, TreeMemory::kMost>& known,
+          const Pass& pass) {
+  const YamlNode* after =
+      known.find([&](const TreeMemory::Value& before) { return before.field == &field && same(before.tree, value); });
+  if (after) {
+    value = *after;
+    return;
+  }
+  TreeMemory::Value before{&field, value};
+  if (pass(value)) known.keep(std::move(before), value);
+}
+
+// The entry as it was read from a preset that was asked for at `asked`.
+YamlNode stamped(YamlNode entry, std::string origin, const SourceRange& asked, TreeMemory* memory) {
+  TreeMemory::Preset preset{entry, std::move(origin), "included from " + place_of(asked)};
+  if (memory) {
+    const YamlNode* known = memory->stamped.find([&](const TreeMemory::Preset& before) {
+      return before.origin == preset.origin && before.note == preset.note && same(before.entry, preset.entry);
+    });
+    if (known) return *known;
+  }
+  Stamp(preset.origin, preset.note).put_on(entry);
+  if (memory) memory->stamped.keep(std::move(preset), entry);
+  return entry;
+}
+
+// Replaces `preset` of the mapping by what it names; a preset may start from another one. Whether there was one.
+bool resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader& load, Diagnostics& diagnostics,
+                    const PresetAdapter& adapt, TreeMemory* memory) {
   std::vector<std::string> chain;
-  while (const YamlNode* named = value.find("preset")) {
+  while (const YamlNode* named = std::as_const(value).find("preset")) {
     const YamlNode preset = *named;
-    const auto fail = [&] { value.kind = YamlNode::Kind::invalid; };
+    const auto fail = [&] {
+      value.kind = YamlNode::Kind::invalid;
+      return true;
+    };
     if (!preset.is_scalar()) {
       detail::report_not(preset, "'preset'", fmt::format("a name from the catalogue {}", field.catalog), diagnostics);
       return fail();
@@ -112,11 +143,12 @@ void resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader&
     chain.push_back(preset.text);
     auto entry = load(field.catalog, preset.text, preset.where, diagnostics);
     if (!entry) return fail();
-    Stamp(fmt::format("preset {}/{}", field.catalog, preset.text), preset.where).put_on(*entry);
+    entry = stamped(*std::move(entry), fmt::format("preset {}/{}", field.catalog, preset.text), preset.where, memory);
     value.erase("preset");
     value = merge(*entry, value);
     if (adapt) adapt(field.catalog, value, *entry);
   }
+  return !chain.empty();
 }
 
 // Gives every node of a default its origin.
@@ -142,24 +174,47 @@ void fill(YamlNode& node, const StructInfo& info) {
 
 }  // namespace
 
-void spell_out(YamlNode& node, const StructInfo& info) { walk(node, info, spell_out_value); }
-
-void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics,
-                    const PresetAdapter& adapt) {
-  walk(node, info, [&](YamlNode& value, const FieldInfo& field) {
+void spell_out(YamlNode& node, const StructInfo& info) {
+  walk(node, info, [](YamlNode& value, const FieldInfo& field) {
     spell_out_value(value, field);
-    if (!field.catalog.empty()) resolve_preset(value, field, load, diagnostics, adapt);
+    return true;
   });
 }
 
-void fill_defaults(YamlNode& node, const StructInfo& info) {
+void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics,
+                    const PresetAdapter& adapt, TreeMemory* memory) {
+  int presets = 0;
+  const std::function<bool(YamlNode&, const FieldInfo&)> expand = [&](YamlNode& value, const FieldInfo& field) {
+    spell_out_value(value, field);
+    if (field.catalog.empty()) return true;
+    if (resolve_preset(value, field, load, diagnostics, adapt, memory)) ++presets;
+    if (!memory) return true;
+    once(value, field, memory->expanded, [&](YamlNode& whole) {
+      const int before = presets;
+      if (const StructInfo* inner = struct_of(whole, field)) walk(whole, *inner, expand);
+      return presets == before;  // what others are named inside may be in files that change
+    });
+    return false;
+  };
+  walk(node, info, expand);
+}
+
+void fill_defaults(YamlNode& node, const StructInfo& info, TreeMemory* memory) {
+  const std::function<bool(YamlNode&, const FieldInfo&)> add = [&](YamlNode& value, const FieldInfo& field) {
+    const auto add_to = [&](YamlNode& whole) {
+      spell_out_value(whole, field);
+      const StructInfo* inner = struct_of(whole, field);
+      if (inner && whole.is_mapping()) fill(whole, *inner);
+      if (inner) walk(whole, *inner, add);
+      return true;
+    };
+    if (memory && !field.catalog.empty()) once(value, field, memory->filled, add_to);
+    else add_to(value);
+    return false;
+  };
   if (node.kind == YamlNode::Kind::null) node.kind = YamlNode::Kind::mapping;
   fill(node, info);
-  walk(node, info, [](YamlNode& value, const FieldInfo& field) {
-    spell_out_value(value, field);
-    const StructInfo* inner = struct_of(value, field);
-    if (inner && value.is_mapping()) fill(value, *inner);
-  });
+  walk(node, info, add);
 }
 
 }  // namespace llmscape

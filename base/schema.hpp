@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/fields.hpp"
+#include "base/recent.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,15 +24,31 @@ void spell_out(YamlNode& node, const StructInfo& info);
 // figures which were laid over.
 using PresetAdapter = std::function<void(std::string_view catalog, YamlNode& merged, const YamlNode& entry)>;
 
+// What became of trees that catalogues describe, for who reads many scenarios that name the same ones: those of a
+// device with its measured corrections have thousands of nodes.
+struct TreeMemory {
+  struct Preset {
+    YamlNode entry;
+    std::string origin, note;
+  };
+  struct Value {
+    const FieldInfo* field = nullptr;
+    YamlNode tree;
+  };
+  static constexpr std::size_t kMost = 16;
+  Recent<Preset, YamlNode, kMost> stamped;
+  Recent<Value, YamlNode, kMost> expanded, filled;
+};
+
 // Replaces each `preset: NAME` of fields that allow it by the catalogue's entry with the other keys laid over it, and
 // adapted where an adapter is given; goes down into groups, lists and families. Nodes from a preset carry `origin`
 // "preset CATALOG/NAME", and messages about them say where it was asked for.
 void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& load, Diagnostics& diagnostics,
-                    const PresetAdapter& adapt = {});
+                    const PresetAdapter& adapt = {}, TreeMemory* memory = nullptr);
 
 // Adds every default that the user left out, with origin "default", and puts the keys in the order of the field tables:
 // the complete configuration as a tree, the same for all ways to write it.
-void fill_defaults(YamlNode& node, const StructInfo& info);
+void fill_defaults(YamlNode& node, const StructInfo& info, TreeMemory* memory = nullptr);
 
 // JSON Schema (draft-07) of the struct, with descriptions, units as patterns, ranges, choices and presets as strings.
 std::string json_schema(const StructInfo& info, const std::string& id);

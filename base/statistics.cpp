@@ -137,16 +137,20 @@ namespace {
 // the bits of positive doubles are in the order of their values.
 class Bins {
  public:
-  static constexpr std::size_t kBins = 1 << 14;
-  Bins(double least, double most) : least_(std::bit_cast<std::uint64_t>(least)) {
-    while ((std::bit_cast<std::uint64_t>(most) - least_) >> shift_ >= kBins - 1) ++shift_;
+  // As many as let few values share one.
+  Bins(double least, double most, std::size_t values)
+      : size_(std::clamp(std::bit_ceil(4 * values), std::size_t{64}, std::size_t{1} << 14)),
+        least_(std::bit_cast<std::uint64_t>(least)) {
+    while ((std::bit_cast<std::uint64_t>(most) - least_) >> shift_ >= size_ - 1) ++shift_;
   }
+  [[nodiscard]] std::size_t size() const { return size_; }
   // 0: of zeros.
   [[nodiscard]] std::size_t of(double value) const {
     return value > 0 ? 1 + static_cast<std::size_t>((std::bit_cast<std::uint64_t>(value) - least_) >> shift_) : 0;
   }
 
  private:
+  std::size_t size_;
   std::uint64_t least_;
   int shift_ = 0;
 };
@@ -159,11 +163,11 @@ std::vector<double> Distribution::exact_quantiles(std::span<const double> levels
   each_entry([&](double value, std::int64_t) {
     if (value > 0) least = std::min(least, value);
   });
-  const Bins bins(least, maximum_);
-  std::vector<std::int64_t> counts(Bins::kBins);
+  const Bins bins(least, maximum_, entries_);
+  std::vector<std::int64_t> counts(bins.size());
   each_entry([&](double value, std::int64_t weight) { counts[bins.of(value)] += weight; });
 
-  std::vector<char> wanted(Bins::kBins);
+  std::vector<char> wanted(bins.size());
   std::size_t bin = 0;
   std::int64_t before = 0;  // values in the bins before this one
   for (const double level : levels) {

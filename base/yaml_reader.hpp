@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/diagnostics.hpp"
+#include "base/shared_list.hpp"
 
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace llmscape {
 
 // A strict YAML tree (JSON is read by the same code). Scalars stay text: the typed fields decide what they mean.
+// A copy of a tree shares its nodes, until one of the two is changed on the way down to what is changed (SharedList).
 // Duplicate keys, several documents, merge keys, tags of foreign types and non-scalar keys are reported as errors.
 struct YamlNode {
   // `invalid`: could not be read and was reported; readers say nothing more about it.
@@ -22,9 +23,9 @@ struct YamlNode {
   std::string text;     // of a scalar
   bool quoted = false;  // a quoted scalar is never a number
   SourceRange where;
-  std::vector<YamlNode> items;  // of a sequence
-  std::vector<Entry> entries;   // of a mapping, in file order
-  std::string origin;           // "preset hardware/h100-sxm", "--set", or empty for the user's own file
+  SharedList<YamlNode> items;  // of a sequence
+  SharedList<Entry> entries;   // of a mapping, in file order
+  std::string origin;          // "preset hardware/h100-sxm", "--set", or empty for the user's own file
 
   [[nodiscard]] bool is_scalar() const { return kind == Kind::scalar; }
   [[nodiscard]] bool is_mapping() const { return kind == Kind::mapping; }
@@ -56,6 +57,9 @@ YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnost
 // Lays `over` on `base`: mappings merge key by key, everything else is replaced. Places and origins stay with each
 // node.
 YamlNode merge(YamlNode base, const YamlNode& over);
+
+// Whether both hold the same values with the same places and origins. Trees that share their nodes are not walked.
+bool same(const YamlNode& a, const YamlNode& b);
 
 // Applies "workload.rate=12 /s" or "hardware.devices[edge].count=4" ([name] finds the item of a sequence whose `name`
 // is that or the key of a mapping, [3] counts from 0). The value is parsed as YAML; its nodes have origin "--set". Keys

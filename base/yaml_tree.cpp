@@ -7,12 +7,42 @@
 
 namespace llmscape {
 
+namespace {
+
+bool same(const SourceRange& a, const SourceRange& b) {
+  if (a.line != b.line || a.column != b.column || a.length != b.length) return false;
+  if (a.source == b.source) return true;
+  return a.source && b.source && a.source->name == b.source->name && a.source->note == b.source->note &&
+         a.source->first_line == b.source->first_line && a.source->text == b.source->text;
+}
+
+bool same(const YamlNode::Entry& a, const YamlNode::Entry& b) {
+  return a.key == b.key && same(a.key_where, b.key_where) && llmscape::same(a.value, b.value);
+}
+
+template <class T>
+bool same_items(const SharedList<T>& a, const SharedList<T>& b) {
+  return a.shares(b) || std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                                   [](const T& left, const T& right) { return same(left, right); });
+}
+
+}  // namespace
+
+bool same(const YamlNode& a, const YamlNode& b) {
+  return a.kind == b.kind && a.quoted == b.quoted && a.text == b.text && a.origin == b.origin &&
+         same(a.where, b.where) && same_items(a.items, b.items) && same_items(a.entries, b.entries);
+}
+
 const YamlNode* YamlNode::find(std::string_view key) const {
   const auto found = std::ranges::find(entries, key, &Entry::key);
   return found == entries.end() ? nullptr : &found->value;
 }
 
-YamlNode* YamlNode::find(std::string_view key) { return const_cast<YamlNode*>(std::as_const(*this).find(key)); }
+YamlNode* YamlNode::find(std::string_view key) {
+  const SharedList<Entry>& here = entries;
+  const auto* found = std::ranges::find(here, key, &Entry::key);
+  return found == here.end() ? nullptr : &entries[static_cast<std::size_t>(found - here.begin())].value;
+}
 
 YamlNode& YamlNode::set(std::string_view key, YamlNode value) {
   if (YamlNode* present = find(key)) return *present = std::move(value);
@@ -22,7 +52,7 @@ YamlNode& YamlNode::set(std::string_view key, YamlNode value) {
 }
 
 void YamlNode::erase(std::string_view key) {
-  std::erase_if(entries, [&](const Entry& entry) { return entry.key == key; });
+  entries.erase_if([&](const Entry& entry) { return entry.key == key; });
 }
 
 YamlNode YamlNode::scalar(std::string text, bool quoted) {
@@ -43,7 +73,7 @@ YamlNode YamlNode::mapping(SourceRange where) {
 YamlNode merge(YamlNode base, const YamlNode& over) {
   if (!base.is_mapping() || !over.is_mapping()) return over;
   std::map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < base.entries.size(); ++i) places.emplace(base.entries[i].key, i);
+  for (const auto& entry : std::as_const(base.entries)) places.emplace(entry.key, places.size());
   for (const auto& entry : over.entries) {
     const auto [place, is_new] = places.emplace(entry.key, base.entries.size());
     if (is_new) {

@@ -56,7 +56,13 @@ install(DIRECTORY python/llmscape DESTINATION ${LLMSCAPE_PYTHON_FOLDER} FILES_MA
   PATTERN __pycache__ EXCLUDE)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-set(CPACK_GENERATOR DEB TGZ)
+# Without dpkg-shlibdeps (of dpkg-dev) CPack makes a package that depends on nothing, and says so in a log that nobody reads.
+find_program(LLMSCAPE_SHLIBDEPS dpkg-shlibdeps)
+mark_as_advanced(LLMSCAPE_SHLIBDEPS)
+set(CPACK_GENERATOR TGZ)
+if(LLMSCAPE_SHLIBDEPS)
+  list(APPEND CPACK_GENERATOR DEB)
+endif()
 set(CPACK_PACKAGE_VENDOR "the llmscape authors")
 set(CPACK_PACKAGE_CONTACT "the llmscape authors <llmscape@localhost>")
 set(CPACK_PACKAGE_FILE_NAME llmscape-${PROJECT_VERSION}-${CMAKE_SYSTEM_PROCESSOR})

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/recent.hpp"
 #include "hardware/cim/chip.hpp"
 #include "hardware/cpu.hpp"
 #include "hardware/dataflow/chip.hpp"
@@ -16,8 +17,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
 
 namespace llmscape::hardware {
+namespace {
+
+// A kind whose devices follow from their description alone, and open no files. The same description is the same device,
+// which nobody changes: corrections that were measured have thousands of values, and sweeps name one device in each
+// point.
+FamilyMember<Device> remembered(FamilyMember<Device> kind) {
+  constexpr std::size_t kMost = 16;
+  using Known = Recent<YamlNode, std::shared_ptr<const Device>, kMost>;
+  kind.read = [read = std::move(kind.read), known = std::make_shared<Known>()](
+                  const YamlNode& node, Diagnostics& diagnostics) -> std::shared_ptr<const Device> {
+    const auto* device = known->find([&node](const YamlNode& before) { return same(before, node); });
+    if (device) return *device;
+    const std::size_t said = diagnostics.size();
+    auto out = read(node, diagnostics);
+    if (out && diagnostics.size() == said) known->keep(node, out);
+    return out;
+  };
+  return kind;
+}
+
+}  // namespace
 
 std::array<Spread, kOperatorFamilies> Device::spreads() const {
   std::array<Spread, kOperatorFamilies> spreads;
@@ -57,13 +82,14 @@ const Family<Device>& single_devices() {
   static const Family<Device> family(
       "device", "kind",
       {
-          member<Gpu, Device>("gpu", "kernels in tiles, a host and a device timeline", gpu_fields()),
+          remembered(member<Gpu, Device>("gpu", "kernels in tiles, a host and a device timeline", gpu_fields())),
           table_kind(),
-          member<Cpu, Device>("cpu", "processor cores: a roofline with a cost for small GEMMs", cpu_fields()),
+          remembered(
+              member<Cpu, Device>("cpu", "processor cores: a roofline with a cost for small GEMMs", cpu_fields())),
           member<Roofline, Device>("roofline", "one efficiency each for arithmetic and memory", roofline_fields()),
           member<CimDevice, Device>("cim", "compute-in-memory macros beside a streamed memory", cim_fields()),
-          member<DataflowDevice, Device>("dataflow", "fused sections over sockets with three memory tiers",
-                                         dataflow_fields()),
+          remembered(member<DataflowDevice, Device>("dataflow", "fused sections over sockets with three memory tiers",
+                                                    dataflow_fields())),
           member<ProfileDevice, Device>(
               "profile", "a serving instance known by times of prompts and tokens of one model", profile_fields()),
       });

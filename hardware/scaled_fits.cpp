@@ -54,6 +54,7 @@ const std::vector<ScaledFit>& scaled_fits() {
       {"decode_attention_by_kv.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
       {"decode_attention_by_kv.*.tail_bandwidth", {{"hbm_bandwidth", 1}}},
       {"latent_decode_attention.*.cta_bandwidth", {{"hbm_bandwidth", 1}}},
+      {"latent_decode_attention.*.widening", {{"hbm_bandwidth", 1}}},
       {"peak_bf16", {{"multiprocessors", 1}}},
       {"peak_fp8", {{"multiprocessors", 1}}},
       {"peak_int8", {{"multiprocessors", 1}}},
@@ -173,7 +174,7 @@ void mark_assumed(YamlNode& holder, const Change& change) {
 
 // Whose residuals were those of another chip: what they say is not of this one.
 void forget_residuals(YamlNode& group) {
-  std::erase_if(group.entries, [](const YamlNode::Entry& entry) { return entry.key == "residuals"; });
+  group.entries.erase_if([](const YamlNode::Entry& entry) { return entry.key == "residuals"; });
 }
 
 bool scale_leaf(YamlNode& leaf, const YamlNode& reference, const Change& change) {

@@ -11,6 +11,19 @@ namespace {
 // Scores, and entries on their way into a longer tensor: what a framework's own kernels stream through the memory.
 constexpr auto kStreamed = Elementwise::Kind::scores;
 
+// Bytes of memory traffic for each logit where rows are sorted before a token is drawn, in vLLM's PyTorch sampler
+// (vllm/v1/sample/ops/topk_topp_sampler.py, apply_top_k_top_p and random_sample; the default of 0.11.1) and ATen's sort
+// (native/cuda/Sort.cu, keys of 32 bits with positions of 64). From memory of these sources:
+constexpr int kSorted = 8                    // positions are written
+                        + 4 + 4 * (12 + 12)  // a radix sort counts once, and moves keys and positions four times
+                        + 24 + 52            // positions are put into the order of rows; values gathered, both written
+                        + 12 + 8             // softmax of the sorted row, cumulative sum
+                        + 5 + 9              // comparison with 1 - p, mask
+                        + 8 + 4 + 32         // scattered back, a sector for each value
+                        + 14                 // conversion to 32 bits, temperature
+                        + 12 + 4 + 12 + 4;   // softmax, exponential draws, quotient, largest
+constexpr int kLogit = 4;                    // bytes, in which sampling is priced
+
 // What attention works on in each layer of a group.
 LayerContext context_of(const ModelSpec& model, const LayerGroup& group, const ParallelPlan& plan, const Batch& batch) {
   LayerContext layer;
@@ -54,6 +67,8 @@ std::vector<Operator> execution_work(const ModelSpec& model, const ParallelPlan&
     if (execution.attention == AttentionForm::eager && layer.scores > 0)
       list.add_elementwise(kStreamed, 2 * layer.scores * width, layers);
   }
+  if (execution.sampling == Sampling::sorted && batch.logit_rows() > 0)
+    list.add(Sample{kSorted / kLogit * batch.logit_rows(), model.vocabulary}, 1);
   return list.take();
 }
 

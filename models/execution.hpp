@@ -18,6 +18,9 @@ enum class KvCacheForm : std::uint8_t { paged, slots, concatenated };
 enum class AttentionForm : std::uint8_t { flash, eager };
 // Which tokens of a step the head computes logits of: those that a token is drawn from, or all.
 enum class LogitRows : std::uint8_t { last, all };
+// How a token is drawn from a row of logits: in kernels that read it once or twice, or by sorting it first, as
+// PyTorch's operators do where an answer is asked for with top-p.
+enum class Sampling : std::uint8_t { streamed, sorted };
 
 // How a serving engine executes a model, beside what the model itself asks for (models/step_work.hpp). As it stands
 // here it adds nothing.
@@ -26,10 +29,12 @@ struct Execution {
   std::int64_t slot_tokens = 0;  // of a slot
   AttentionForm attention = AttentionForm::flash;
   LogitRows logits = LogitRows::last;
+  Sampling sampling = Sampling::streamed;
   bool operator==(const Execution&) const = default;
   // Whether devices have to price operators for it beyond those of the model.
   [[nodiscard]] bool adds_work() const {
-    return kv_cache == KvCacheForm::concatenated || attention == AttentionForm::eager || logits == LogitRows::all;
+    return kv_cache == KvCacheForm::concatenated || attention == AttentionForm::eager || logits == LogitRows::all ||
+           sampling == Sampling::sorted;
   }
 };
 
@@ -47,6 +52,8 @@ std::vector<LayerContext> layer_contexts(const ModelSpec&, const ParallelPlan&, 
 //                  second chunk on, since a first one has nothing to be joined to
 //   eager          per layer: scores are written and read, in the format of hidden states. A lower bound: frameworks
 //                  pass over them again to scale, to mask and to divide, and compute those that are masked
+//   sorted         logits that tokens are drawn from pass through the memory 77 times, on every rank: a lower bound,
+//                  as caches do not help rows of a whole vocabulary and kernels that sort wait for themselves
 // Logits are no part of it: logit_work says of how many rows.
 std::vector<Operator> execution_work(const ModelSpec&, const ParallelPlan&, const Batch&, const Execution&);
 

@@ -31,6 +31,10 @@ struct GroupedGemm {
   // all experts alike; or to experts whose popularity differs (kPopularityRange).
   enum class Dealt { evenly, at_random, by_popularity };
   Dealt dealt = Dealt::evenly;
+  // Tokens that the rank's kernels are handed, also those that go to experts of other ranks: some kernels choose their
+  // tiles by them. 0: `rows` alone.
+  std::int64_t seen_tokens = 0;
+  int experts_per_token = 0;
   bool operator==(const GroupedGemm&) const = default;
 };
 

@@ -145,6 +145,8 @@ class TokenWork {
     product.activations = inputs_of(precision, product.weights);
     product.dealt = coverage_.law == ExpertCoverage::Law::skewed ? GroupedGemm::Dealt::by_popularity
                                                                  : GroupedGemm::Dealt::at_random;
+    product.experts_per_token = kind.experts_per_token;
+    if (!sends_to_experts()) product.seen_tokens = routed_tokens;
 
     if (kind.latent > 0) linear({model_.hidden, kind.latent}, tokens_, precision.weights, layers);
     exchange(kind, layers);
@@ -162,13 +164,18 @@ class TokenWork {
     if (kind.shared_width > 0) add_dense(kind, kind.shared_width, layers);
   }
 
+  // Each rank gets the tokens of its own experts and no others.
+  [[nodiscard]] bool sends_to_experts() const {
+    return plan_.data > 1 && plan_.expert > 1 && plan_.exchange == ExpertExchange::all_to_all;
+  }
+
   // Tokens travel to the ranks of their experts and back. Tensor ranks of one attention group hold every token already,
   // and the all-reduce of the layer sums what their experts give.
   void exchange(const FeedForward& kind, int layers) {
     if (plan_.data == 1) return;
     const double most =
         static_cast<double>((ranks_.alike() ? tokens_ : ranks_.most) * kind.expert_input(model_.hidden));
-    if (plan_.expert > 1 && plan_.exchange == ExpertExchange::all_to_all) {
+    if (sends_to_experts()) {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
       const double sent = most / plan_.tensor * copies;

@@ -62,8 +62,25 @@ std::size_t distinct(std::vector<Group> groups) {
   return static_cast<std::size_t>(std::unique(groups.begin(), groups.end()) - groups.begin());
 }
 
+constexpr std::size_t kRowsToChooseBy = 160;
+constexpr std::uint64_t kChoiceKey = 0x666f726d;  // any fixed number
+// What another form's loss has to come down to, as a share of the first one's: among a dozen forms one fits a few dozen
+// rows better by chance.
+constexpr double kClearlyBetter = 0.93;
+
+std::size_t best_form(std::span<const FormProblem> forms, const Rows& rows) {
+  if (forms.size() == 1) return 0;
+  Rows some;
+  for (const std::size_t i : random_subset(rows.size(), kRowsToChooseBy, kChoiceKey)) some.push_back(rows[i]);
+  std::vector<double> losses;
+  for (const FormProblem& form : forms) losses.push_back(fit_rows(form, some, 1).loss);
+  const auto least = std::ranges::min_element(losses);
+  return *least < kClearlyBetter * losses.front() ? static_cast<std::size_t>(least - losses.begin()) : 0;
+}
+
 // What fits to the other folds predict for each row, in seconds.
-std::vector<double> held_out_predictions(const FormProblem& problem) {
+std::vector<double> held_out_predictions(std::span<const FormProblem> forms) {
+  const FormProblem& problem = forms.front();
   std::vector<Group> groups = problem.groups;
   if (distinct(groups) < kShapeFolds)
     for (std::size_t row = 0; row < groups.size(); ++row) groups[row] = {static_cast<std::int64_t>(row)};
@@ -73,7 +90,8 @@ std::vector<double> held_out_predictions(const FormProblem& problem) {
     Rows seen, held_out;
     for (std::size_t row = 0; row < fold_of.size(); ++row) (fold_of[row] == fold ? held_out : seen).push_back(row);
     // One start: the basin was found with all rows, and the prior medians lie in it.
-    const auto time = problem.form(values_of(fit_rows(problem, seen, 1).parameters));
+    const FormProblem& form = forms[best_form(forms, seen)];
+    const auto time = form.form(values_of(fit_rows(form, seen, 1).parameters));
     for (const std::size_t row : held_out) predicted[row] = time(row);
   }
   return predicted;
@@ -106,7 +124,24 @@ void score(FamilyReport& report, std::span<const double> predicted) {
           {std::string(kRegimeNames[i]), rows.errors(), rows.half_width(), deciles(rows.residuals())});
 }
 
+std::size_t best_form(std::span<const FormProblem> forms) { return best_form(forms, all_rows(forms.front())); }
+
+FamilyReport fit(std::span<const FormProblem> forms, std::size_t& chosen, Scoring scoring) {
+  if (scoring == Scoring::held_out) return fit_and_validate(forms, chosen);
+  chosen = best_form(forms);
+  FamilyReport report;
+  report.fitted = fit_rows(forms[chosen], all_rows(forms[chosen]), 1).parameters;
+  return report;
+}
+
 FamilyReport fit_and_validate(const FormProblem& problem) {
+  std::size_t chosen = 0;
+  return fit_and_validate({&problem, 1}, chosen);
+}
+
+FamilyReport fit_and_validate(std::span<const FormProblem> forms, std::size_t& chosen) {
+  chosen = best_form(forms);
+  const FormProblem& problem = forms[chosen];
   const Rows all = all_rows(problem);
   FamilyReport report;
   report.family = problem.family;
@@ -118,7 +153,7 @@ FamilyReport fit_and_validate(const FormProblem& problem) {
       report.warnings.push_back(p.name +
                                 (p.at_bound ? " is at an end of its range" : " is not identified, prior used"));
 
-  const std::vector<double> held_out = held_out_predictions(problem);
+  const std::vector<double> held_out = held_out_predictions(forms);
   for (const std::size_t row : all) report.rows.push_back({problem.regime[row], problem.measured[row], held_out[row]});
   std::vector<double> predicted;
   std::ranges::transform(all, std::back_inserter(predicted), problem.form(values_of(report.fitted)));

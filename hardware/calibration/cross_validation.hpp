@@ -6,6 +6,7 @@
 #include "hardware/residuals.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -29,6 +30,17 @@ struct FormProblem {
 // Fits the form to all rows, and to four fifths of the shapes at a time to predict the others. Warns of parameters that
 // the rows do not identify.
 FamilyReport fit_and_validate(const FormProblem& problem);
+
+// The same where kernels have one of several forms, of the same rows: that one is fitted which explains some of the
+// rows best (`best_form`), chosen anew for each four fifths of the shapes, so that no shape has a say in how it is
+// predicted. `chosen`: the one for all rows.
+FamilyReport fit_and_validate(std::span<const FormProblem> forms, std::size_t& chosen);
+
+// Whether a fit is wanted with its errors, or its parameters alone, from one start: that of a relative, say.
+enum class Scoring : std::uint8_t { held_out, none };
+FamilyReport fit(std::span<const FormProblem> forms, std::size_t& chosen, Scoring scoring);
+// By rough fits to at most 160 of the rows.
+std::size_t best_form(std::span<const FormProblem> forms);
 
 // Loss of a fit that starts from the prior medians alone: enough to choose between forms.
 double rough_loss(const FormProblem& problem);

@@ -17,6 +17,7 @@ struct DecodeKernel {
   bool packs = false;  // as FlashAttention 2 does
   bool warm = false;
   bool computes = false;  // compute bounds it too: its efficiency is free
+  bool widens = false;    // the cache before it reads it
 };
 
 // What the records timed.
@@ -38,6 +39,10 @@ std::vector<FreeParameter> free_parameters(const Chip& chip, const DecodeKernel&
   if (kernel.computes) {
     all.front() = {"memory_efficiency", 0.02, 1.1, 0.5, 0.7};
     all.push_back({"compute_efficiency", 0.1, 1.3, 0.5, 0.5});
+  }
+  if (kernel.widens) {
+    const double memory = chip.hbm_bandwidth.value.si();
+    all.push_back({"widening", memory / 100, memory, memory / 8, 0.7});
   }
   if (kernel.warm) {
     const double memory = chip.hbm_bandwidth.value.si();
@@ -65,6 +70,7 @@ Form form_of(const DecodeKernel& kernel, std::span<const double> free) {
   std::size_t next = 5;
   if (kernel.packs) p.packing = Seconds(free[next++]);
   if (kernel.computes) p.compute_efficiency = free[next++];
+  if (kernel.widens) p.widening = BytesPerSecond(free[next++]);
   if (kernel.warm) form.warm = WarmCache{BytesPerSecond(free[next]), free[next + 1]};
   return form;
 }
@@ -106,8 +112,13 @@ FormProblem decode_problem(const Chip& chip, const std::vector<DecodeRow>& rows,
 
 DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<DecodeRow>& rows, DecodeKernel kernel) {
   const double loss = rough_loss(decode_problem(chip, rows, kernel));
-  kernel.packs = !kernel.computes;
-  kernel.packs = kernel.packs && rough_loss(decode_problem(chip, rows, kernel)) < loss;
+  const auto better_with = [&](bool DecodeKernel::* does) {
+    DecodeKernel variant = kernel;
+    variant.*does = true;
+    return rough_loss(decode_problem(chip, rows, variant)) < loss;
+  };
+  kernel.packs = !kernel.computes && better_with(&DecodeKernel::packs);
+  kernel.widens = kernel.computes && rows.front().attention.kv.bytes() < 2 && better_with(&DecodeKernel::widens);
 
   DecodeAttentionCalibration calibration;
   calibration.report = fit_and_validate(decode_problem(chip, rows, kernel));
@@ -136,12 +147,12 @@ std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& p
 
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const TimedDecodeAttention> records,
                                                 double compute_efficiency, bool warm) {
-  return fit_decode_rows(chip, decode_rows(records), {compute_efficiency, false, warm, false});
+  return fit_decode_rows(chip, decode_rows(records), {compute_efficiency, false, warm, false, false});
 }
 
 DecodeAttentionCalibration fit_latent_decodes(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
                                               bool warm) {
-  auto calibration = fit_decode_rows(chip, decode_rows(records), {1, false, warm, true});
+  auto calibration = fit_decode_rows(chip, decode_rows(records), {1, false, warm, true, false});
   calibration.report.family = "latent_decode_attention";
   calibration.parameters.kernel = models::AttentionKernel::latent;
   return calibration;

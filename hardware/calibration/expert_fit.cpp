@@ -6,6 +6,7 @@
 #include "traces/cells.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -98,6 +99,7 @@ GemmParameters parameters_of(std::optional<double> compute_efficiency, const Gem
   GemmParameters p;
   p.compute_efficiency = compute_efficiency ? *compute_efficiency : free[5];
   p.wave_quantisation = prior.wave_quantisation;
+  p.row_tiles = prior.row_tiles;
   p.memory_efficiency = free[0];
   p.launch = Seconds(free[1]);
   p.tile = Seconds(free[2]);
@@ -131,6 +133,8 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   if (layer.format == "int4" || layer.format == "mxfp4") up.activations = models::Format();  // W4A16
   using Dealt = models::GroupedGemm::Dealt;
   up.dealt = layer.routing == "balanced" ? Dealt::evenly : Dealt::by_popularity;
+  up.seen_tokens = layer.tokens;
+  up.experts_per_token = static_cast<int>(layer.experts_per_token);
   up.n = 2 * width;
   up.k = layer.hidden;
   work.down = up;
@@ -189,26 +193,38 @@ FormProblem expert_problem(const Chip& chip, const ElementwiseParameters& elemen
 
 }  // namespace
 
-GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
-                     std::optional<double> compute_efficiency, const GemmPrior& prior,
-                     std::span<const TimedExpertLayer> records) {
-  GemmPrior waves = prior, none = prior;
-  waves.wave_quantisation = 1;
-  none.wave_quantisation = 0;
-  const auto loss = [&](const GemmPrior& p) {
-    return rough_loss(expert_problem(chip, elementwise, compute_efficiency, p, records));
-  };
-  return loss(waves) < loss(none) ? waves : none;
+std::vector<GemmPrior> tilings(const GemmPrior& prior, bool any_waves) {
+  using enum RowTiles::Choice;
+  // What engines' kernels do, by their sources or because rows are explained by nothing else.
+  static constexpr std::array kTilings = {
+      RowTiles{fastest, 16, 256, 1},   RowTiles{fastest, 16, 16, 1},   RowTiles{fastest, 32, 32, 1},
+      RowTiles{fastest, 64, 64, 1},    RowTiles{fastest, 128, 128, 1}, RowTiles{marlin, 8, 64, 1},
+      RowTiles{few_tokens, 16, 64, 1}, RowTiles{seen_rows, 8, 64, 1},  RowTiles{seen_rows, 16, 128, 1},
+      RowTiles{own_rows, 8, 128, 2},   RowTiles{own_rows, 64, 256, 1}};
+  std::vector<GemmPrior> all;
+  for (const double waves : {0.0, 1.0}) {
+    if (!any_waves && waves != prior.wave_quantisation) continue;
+    for (const RowTiles& tiles : kTilings) {
+      all.push_back(prior);
+      all.back().wave_quantisation = waves;
+      all.back().row_tiles = tiles;
+    }
+  }
+  return all;
 }
 
 ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise,
-                              std::optional<double> compute_efficiency, const GemmPrior& prior,
-                              std::span<const TimedExpertLayer> records) {
+                              std::optional<double> compute_efficiency, std::span<const GemmPrior> priors,
+                              std::span<const TimedExpertLayer> records, Scoring scoring) {
   ExpertCalibration calibration;
-  calibration.report = fit_and_validate(expert_problem(chip, elementwise, compute_efficiency, prior, records));
+  std::vector<FormProblem> forms;
+  for (const GemmPrior& prior : priors)
+    forms.push_back(expert_problem(chip, elementwise, compute_efficiency, prior, records));
+  std::size_t chosen = 0;
+  calibration.report = fit(forms, chosen, scoring);
   calibration.report.data = records.front().format + ", " + calibration.report.data;
   GemmParameters& p = calibration.parameters =
-      parameters_of(compute_efficiency, prior, values_of(calibration.report.fitted));
+      parameters_of(compute_efficiency, priors[chosen], values_of(calibration.report.fitted));
   p.tag = Tag::fitted;
   p.least_width = expert_layer_work(records.front()).down.k;
   for (const TimedExpertLayer& r : records) {

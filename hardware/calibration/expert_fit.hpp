@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/gemm_fit.hpp"
 #include "hardware/gpu/elementwise.hpp"
 #include "models/operator.hpp"
@@ -42,13 +43,12 @@ struct ExpertCalibration {
 // Fits the grouped GEMMs to whole layers of one format; the streamed pieces are priced by `elementwise`. In 16 bits
 // `compute_efficiency`, which layers do not identify beside the tiles' other costs, is that of plain GEMMs; absent, it
 // is fitted too. `records` must not be empty.
+// Of several priors that one counts which explains the records best; what is held fixed differs between them.
 ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise,
-                              std::optional<double> compute_efficiency, const GemmPrior& prior,
-                              std::span<const traces::TimedExpertLayer> records);
-// That one of the waves that kernels have which explains the records best.
-GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
-                     std::optional<double> compute_efficiency, const GemmPrior& prior,
-                     std::span<const traces::TimedExpertLayer> records);
+                              std::optional<double> compute_efficiency, std::span<const GemmPrior> priors,
+                              std::span<const traces::TimedExpertLayer> records, Scoring scoring = Scoring::held_out);
+// The tiles that kernels of experts are known to have, in waves as `prior` has them, or in either kind.
+std::vector<GemmPrior> tilings(const GemmPrior& prior, bool any_waves);
 
 // Times that the parameters give for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,

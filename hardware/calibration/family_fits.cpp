@@ -31,6 +31,11 @@ constexpr std::array kSameLibrary = {SameLibrary{"vllm", "fp8_block", "sglang"}}
 // FlashAttention's latent kernels on Hopper, TensorRT-LLM's out of FlashInfer on Blackwell: vLLM's tables time only
 // whole modules with their projections.
 constexpr SameLibrary kSameLatentAttention{"vllm", "", "sglang"};
+// ... but decodes over latents in 8 bits run FlashMLA on Hopper, where SGLang widens the whole cache first: vLLM's
+// modules read latents of an H200 at 3.0 to 3.1 TB/s with up to 64 heads and at 1.5 with 128, as TensorRT-LLM's kernel
+// does, and SGLang's at 0.3.
+constexpr SameLibrary kSameNarrowLatentDecodes{"vllm", "fp8", "tensorrt_llm"};
+constexpr std::string_view kHopper = "H200";  // part of the devices' names
 // More query heads than this for a KV head run in another kernel of the engine, up to ten times as slow (generation
 // tables of an H200: 48 heads for one at 140 GB/s, 16 at 3,000).
 struct LargestGroup {
@@ -163,14 +168,13 @@ std::vector<traces::TimedExpertLayer> FamilyFits::expert_rows(const std::string&
   return sample(gated_layers(gpu, own, format, "balanced", own_rows ? Ranks::any : Ranks::with_all_experts));
 }
 
-std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format) const {
+std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format, Scoring scoring) const {
   const auto chosen = expert_rows(format);
   if (chosen.empty()) return std::nullopt;
-  GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
   const std::optional<double> efficiency =
       format == base_format() ? std::optional(gpu.gemm.compute_efficiency) : std::nullopt;
-  if (!efficiency) prior = best_prior(gpu, gpu.elementwise, efficiency, prior, chosen);
-  ExpertCalibration fit = fit_experts(gpu, gpu.elementwise, efficiency, prior, chosen);
+  const auto priors = tilings({gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}, !efficiency);
+  ExpertCalibration fit = fit_experts(gpu, gpu.elementwise, efficiency, priors, chosen, scoring);
   auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
@@ -209,8 +213,11 @@ std::vector<traces::TimedLatentAttention> FamilyFits::latent_rows(const std::str
     return std::ranges::find(tables_.latent_attention, engine, &traces::TimedLatentAttention::engine) !=
            tables_.latent_attention.end();
   };
-  const std::string whose =
+  std::string whose =
       engine_ == kSameLatentAttention.engine && !timed(engine_) ? std::string(kSameLatentAttention.as) : engine_;
+  if (decode && whose != engine_ && kv == kSameNarrowLatentDecodes.format &&
+      tables_.device.find(kHopper) != std::string::npos && timed(std::string(kSameNarrowLatentDecodes.as)))
+    whose = kSameNarrowLatentDecodes.as;
   const auto in = [&](const std::string& compute) {
     std::vector<traces::TimedLatentAttention> suitable;
     std::ranges::copy_if(tables_.latent_attention, std::back_inserter(suitable), [&](const auto& r) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "hardware/calibration/correction_fit.hpp"
+#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/report.hpp"
 #include "hardware/calibration/scales_fit.hpp"
 #include "hardware/gpu/gpu.hpp"
@@ -49,7 +50,8 @@ class FamilyFits {
   // below.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format) const;
   // Layers of routed experts with evenly dealt rows.
-  [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format) const;
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format,
+                                                               Scoring scoring = Scoring::held_out) const;
   // Attention over KV of a format by heads of at most 128, computed in that format where it was timed, else in 16 bits.
   [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> prompts(const std::string& kv) const;
   [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> decodes(const std::string& kv) const;

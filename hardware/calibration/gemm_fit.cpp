@@ -104,7 +104,7 @@ GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
   double least = std::numeric_limits<double>::infinity();
   for (const double waves : {0.0, 1.0})
     for (const std::int64_t rows : {std::int64_t{64}, std::int64_t{16}}) {
-      const GemmPrior variant{waves, prior.l2_bandwidth, rows};
+      const GemmPrior variant{waves, prior.l2_bandwidth, rows, {}};
       const double loss = rough_loss(gemm_problem(chip, elementwise, records, variant));
       if (loss < least) best = variant;
       least = std::min(least, loss);

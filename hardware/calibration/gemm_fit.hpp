@@ -16,6 +16,7 @@ struct GemmPrior {
   double wave_quantisation = 0;       // held fixed: 1 on A100, 0 on Hopper and Blackwell
   BytesPerSecond l2_bandwidth;        // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
   std::int64_t least_tile_rows = 64;  // held fixed
+  RowTiles row_tiles{};               // of experts, held fixed
 };
 // That one of the waves and shortest tiles that kernels have which explains the records best.
 GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,

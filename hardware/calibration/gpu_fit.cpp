@@ -206,7 +206,8 @@ class GpuFit {
     for (const std::string& format : fits_.expert_formats()) {
       auto form = fits_.experts(format);
       if (!form) continue;
-      correct(*form, expert_gemm_correction_plan(), [&](const FamilyFits& fits) { return fits.experts(format); });
+      correct(*form, expert_gemm_correction_plan(),
+              [&](const FamilyFits& fits) { return fits.experts(format, Scoring::none); });
       write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format, gemm_fields(),
             std::move(*form));
     }

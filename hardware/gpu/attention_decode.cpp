@@ -48,6 +48,7 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
   const double packing = copies ? p.packing->si() : 0;
   unsplit_kernel_ = p.launch.si() + packing;
   split_kernel_ = p.launch.si() + p.split.si() + packing;
+  if (p.widening) widening_ = 1 / p.widening->si();
   if (p.tail_bandwidth) tail_bandwidth_ = p.tail_bandwidth->si();
 }
 
@@ -71,8 +72,8 @@ KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std
   const double longest = static_cast<double>(attended.max);
   const double chain = longest * entry_bytes_ / (splits(longest) * cta_bandwidth_);
   const double tail = parts > 1 || tail_bandwidth_ == 0 ? 0 : (longest - mean) * entry_bytes_ / tail_bandwidth_;
-  const double seconds =
-      (parts > 1 ? split_kernel_ : unsplit_kernel_) + body + std::max(tail, chain - body) + rows_seconds_;
+  const double seconds = (parts > 1 ? split_kernel_ : unsplit_kernel_) + body + std::max(tail, chain - body) +
+                         rows_seconds_ + kv_bytes * widening_;
   const Flops flops(pair_flops_ * (queries_ * entries - causal_pairs_));
   return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes_)};
 }
@@ -106,6 +107,9 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
         .at_least(0);
     f.add("tail_bandwidth", &P::tail_bandwidth,
           "drawn by the longest sequence's block after the others of a kernel that does not split KV; absent: no tail")
+        .above(0);
+    f.add("widening", &P::widening,
+          "bytes a second of a cache that is written in 16 bits before it is read; absent: no such copy")
         .above(0);
     f.add("most_sequences", &P::most_sequences, "range of the fit: most sequences").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest context in tokens").required().at_least(1);

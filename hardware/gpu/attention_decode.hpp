@@ -25,6 +25,9 @@ struct DecodeAttentionParameters : Fit {
   // What the block of the longest sequence draws after the others of an unsplit kernel have ended. Absent: no such
   // tail.
   std::optional<BytesPerSecond> tail_bandwidth;
+  // Kernels that know no entries in 8 bits: the cache is written in 16 bits before it is read, so many of its bytes a
+  // second. Absent: no such copy.
+  std::optional<BytesPerSecond> widening;
   std::int64_t most_sequences = 0, longest_context = 0;               // range of the fit
   models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
   std::optional<Correction> correction;                               // of the form's times
@@ -59,10 +62,11 @@ class DecodeAttentionForm {
   const Chip* chip_;
   double sms_, bandwidth_, seconds_per_byte_, cta_bandwidth_, cta_;
   double sequences_, queries_, kv_heads_;
-  double work_;         // sequences x KV heads
-  double most_splits_;  // that the multiprocessors have room for; 1: KV is not split
-  double entry_bytes_;  // stored of an entry and KV head
-  double rows_bytes_;   // queries and outputs
+  double work_;          // sequences x KV heads
+  double most_splits_;   // that the multiprocessors have room for; 1: KV is not split
+  double entry_bytes_;   // stored of an entry and KV head
+  double widening_ = 0;  // seconds for a byte of the cache
+  double rows_bytes_;    // queries and outputs
   double rows_seconds_;
   double row_flops_;                      // of all rows of a tile with an entry and KV head
   double tile_rate_;                      // FLOP per second

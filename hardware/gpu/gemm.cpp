@@ -20,6 +20,8 @@ constexpr std::array kTiles = {Tile{16, 64},   Tile{16, 128},  Tile{32, 64},  Ti
                                Tile{128, 128}, Tile{128, 256}, Tile{256, 128}};
 // Fused expert kernels and those that widen narrow weights (Marlin) have short tiles, because they see few tokens.
 constexpr std::int64_t kShortTileRows = 16;
+// Columns of tiles whose rows follow from counts.
+constexpr std::array kTileColumns = {64, 128, 256};
 constexpr std::array kSplits = {1, 2, 4, 8, 16};
 constexpr int kDepthStep = 64;                  // a tile walks K in steps of 64
 constexpr double kLeastSplitDepth = 256;        // K is not split into shorter pieces
@@ -149,10 +151,18 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
 
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
-  for (const Tile tile : kTiles) {
-    const Grid grid{experts * row_tiles(g, rows / experts, tile.rows) * ceil_div(n, tile.columns),
-                    kDepthStep * ceil_div(k, kDepthStep), tile};
-    best = kernel.best_of(best, grid, 0);
+  const auto attempt = [&](const Tile& tile, double tiles) {
+    best = kernel.best_of(best,
+                          {experts * tiles * ceil_div(n, tile.columns), kDepthStep * ceil_div(k, kDepthStep), tile}, 0);
+  };
+  if (const auto chosen = tile_rows(p.row_tiles, g)) {
+    const auto tall = static_cast<int>(*chosen);
+    const double tiles = row_tiles(g, rows / experts, tall);
+    for (const int columns : kTileColumns) attempt({tall, columns}, tiles);
+  } else {
+    for (const Tile tile : kTiles)
+      if (tile.rows >= p.row_tiles.least && tile.rows <= p.row_tiles.most)
+        attempt(tile, row_tiles(g, rows / experts, tile.rows));
   }
   const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
   const auto whole = static_cast<int>(least_rows_of(p, g.weights, g.activations));
@@ -180,6 +190,7 @@ const Fields<GemmParameters>& gemm_fields() {
     f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
     f.add("split", &P::split, "second pass of split-K").required().at_least(0);
     f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
+    f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(), "of experts: the rows of tiles");
     f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
     f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
     add_correction_field(f);

@@ -3,6 +3,7 @@
 #include "hardware/fit.hpp"
 #include "hardware/gpu/chip.hpp"
 #include "hardware/gpu/correction.hpp"
+#include "hardware/gpu/row_tiles.hpp"
 #include "models/operator.hpp"
 
 #include <optional>
@@ -22,6 +23,7 @@ struct GemmParameters : Fit {
   // Rows of the shortest tile; short ones matter where the peak is low for the bandwidth. Each costs the energy of a
   // whole one, however few rows are asked for.
   std::int64_t least_tile_rows = 64;
+  RowTiles row_tiles;  // of experts
   // Range of the fit: tokens, and the narrower side of the weights (wider ones run at the rate that is reached there).
   std::int64_t most_rows = 0, least_width = 0;
   std::optional<Correction> correction;  // of the form's times
@@ -32,8 +34,8 @@ const Fields<GemmParameters>& gemm_fields();
 //   launch + (t_compute^4 + t_memory^4 + t_l2^4)^(1/4) + [split > 1] second pass.
 KernelCost gemm_cost(const Chip&, const GemmParameters&, const models::Gemm&);
 
-// The GEMMs of a routed layer: thread blocks are counted over the touched experts, whose weights are read once. Rows
-// that are not dealt out evenly leave the last tile of each expert half empty.
+// The GEMMs of a routed layer, in tiles as `row_tiles` has them: thread blocks are counted over the touched experts,
+// whose weights are read once. Rows that are not dealt out evenly leave the last tile of each expert half empty.
 KernelCost grouped_gemm_cost(const Chip&, const GemmParameters&, const models::GroupedGemm&);
 
 }  // namespace llmscape::hardware

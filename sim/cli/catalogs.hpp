@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
-#include <map>
 #include <memory>
 
 #include "sim/cli/data_folder.hpp"
@@ -21,7 +20,7 @@ inline std::filesystem::path studies_folder() { return data_folder() / "studies"
 // The same for who reads many scenarios: each description is read once.
 inline scenario::Catalogs remembering_catalogs() {
   scenario::Catalogs all = catalogs();
-  all.remembered = std::make_shared<std::map<std::filesystem::path, YamlNode>>();
+  all.remembered = std::make_shared<scenario::Catalogs::Remembered>();
   return all;
 }
 

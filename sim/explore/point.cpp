@@ -53,9 +53,6 @@ bool ends_whole(const std::filesystem::path& point_file) {
   return file && end == kEnd;
 }
 
-// The result on one line.
-std::string on_one_line(const std::string& pretty) { return Json::parse(pretty).dump(); }
-
 }  // namespace
 
 std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
@@ -67,7 +64,7 @@ std::string point_json(const Point& point, const std::string& id, const std::vec
       "{{\"schema\": \"point/1\",\n{}\"id\": \"{}\",\n\"repeat\": {},\n\"seed\": {},\n\"values\": {},\n\"scenario\": "
       "{},\n\"result\": {},\n\"curves\": {},\n\"series\": {}}}\n",
       inputs.empty() ? "" : kInputs + Json(inputs).dump() + ",\n", id, point.repeat, point.seed, values.dump(),
-      in_json(scenario), on_one_line(result::to_json(result)), curves(result), series(lines));
+      in_json(scenario), result::to_json_line(result), curves(result), series(lines));
 }
 
 std::optional<std::map<std::string, std::string>> inputs_of(const std::filesystem::path& point_file) {

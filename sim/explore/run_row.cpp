@@ -23,9 +23,10 @@ std::optional<double> number(const Json& run, const std::string& pointer) {
   return value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
 }
 
-std::optional<Estimate> estimate(const Json& run, const metrics::Column& column) {
+std::optional<Estimate> estimate(const Json& run, bool intervals, const metrics::Column& column) {
   const auto value = result::number_in(run, column);
   if (!value) return std::nullopt;
+  if (!intervals) return Estimate{*value, *value, *value};
   std::string interval = "/intervals/" + column.name;
   std::ranges::replace(interval, '.', '/');
   return Estimate{*value, number(run, interval + "/low").value_or(*value),
@@ -43,7 +44,8 @@ ResultRow row_of(const Json& run) {
     row.energy_boundary = boundary->get<std::string>();
   if (const Json* currency = find(run, "/cost/currency"); currency && currency->is_string())
     row.currency = currency->get<std::string>();
-  for (const metrics::Column& column : metrics::columns()) row.metrics.push_back(estimate(run, column));
+  const bool intervals = run.contains("intervals");
+  for (const metrics::Column& column : metrics::columns()) row.metrics.push_back(estimate(run, intervals, column));
   return row;
 }
 

@@ -20,6 +20,7 @@
 #include "sim/explore/run_row.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/run.hpp"
+#include "sim/world/price_memory.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -94,6 +95,8 @@ std::string run_point(const Plan& plan, const Point& point, const std::string& i
   Series series;
   world::Options options;
   options.watcher = &series;
+  static world::PriceMemory prices;  // of the points before; files are read once where descriptions are remembered
+  if (catalogs.remembered) options.prices = &prices;
   options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md) in a fifth less time
   result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));

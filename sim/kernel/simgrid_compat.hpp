@@ -4,7 +4,10 @@
 
 #include <simgrid/version.h>  // needs the macros of the others
 
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 // What differs between the versions of SimGrid that we build with, 3.32 to 4.1. Private to this folder.
 namespace llmscape::kernel {
@@ -30,6 +33,24 @@ inline simgrid::s4u::NetZone* make_full_zone(simgrid::s4u::NetZone* parent, cons
   return simgrid::s4u::create_full_zone(name)->set_parent(parent);
 }
 #endif
+
+// `host` makes what stands at a place of a zone: (zone, place) -> Host*. Since 4.0 SimGrid calls what makes hosts, and
+// takes what makes netpoints without ever calling it.
+template <class MakeHost>
+simgrid::s4u::ClusterCallbacks at_each_place(MakeHost host) {
+  using Zone = simgrid::s4u::NetZone;
+  using Place = std::vector<unsigned long>;
+#if SIMGRID_VERSION >= 40000
+  return simgrid::s4u::ClusterCallbacks(std::function<simgrid::s4u::ClusterCallbacks::ClusterHostCb>(
+      [host](Zone* inside, const Place&, unsigned long place) { return host(inside, place); }));
+#else
+  using NetPoint = simgrid::kernel::routing::NetPoint;
+  return simgrid::s4u::ClusterCallbacks([host](Zone* inside, const Place&, unsigned long place) {
+    return std::pair<NetPoint*, NetPoint*>(host(inside, place)->get_netpoint(), nullptr);
+  });
+#endif
+}
+
 // An engine leaves behind what it wants to be told of platforms, and the next one that reads one would tell it.
 template <class Engine>
 void delete_engine() {

@@ -24,11 +24,11 @@ class ZoneMaker {
   void operator()(const FatTreeZone& tree) {
     const std::vector<unsigned> below(tree.down.begin(), tree.down.end()), above(tree.up.begin(), tree.up.end());
     const sg::FatTreeParams shape(static_cast<unsigned>(below.size()), below, above, Cables(below.size(), 1));
-    sg::create_fatTree_zone(name_, parent_, shape, at_each_place(), bandwidth_, 0, kTwoWays)->seal();
+    sg::create_fatTree_zone(name_, parent_, shape, hosts_at_places(), bandwidth_, 0, kTwoWays)->seal();
   }
   void operator()(const TorusZone& torus) {
     const std::vector<unsigned long> dimensions(torus.dimensions.begin(), torus.dimensions.end());
-    sg::create_torus_zone(name_, parent_, dimensions, at_each_place(), bandwidth_, 0, kTwoWays)->seal();
+    sg::create_torus_zone(name_, parent_, dimensions, hosts_at_places(), bandwidth_, 0, kTwoWays)->seal();
   }
   void operator()(const DragonflyZone& d) {
     const auto pair = [](std::int64_t number, std::int64_t cables) {
@@ -36,7 +36,7 @@ class ZoneMaker {
     };
     const sg::DragonflyParams shape(pair(d.groups, d.group_cables), pair(d.chassis, d.chassis_cables),
                                     pair(d.routers, d.router_cables), static_cast<unsigned>(d.nodes));
-    sg::create_dragonfly_zone(name_, parent_, shape, at_each_place(), bandwidth_, 0, kTwoWays)->seal();
+    sg::create_dragonfly_zone(name_, parent_, shape, hosts_at_places(), bandwidth_, 0, kTwoWays)->seal();
   }
   void operator()(const StarZone& star) {
     sg::NetZone* zone = sg::create_star_zone(name_);
@@ -56,11 +56,10 @@ class ZoneMaker {
   using Cables = std::vector<unsigned>;
   static constexpr auto kTwoWays = sg::Link::SharingPolicy::SPLITDUPLEX;
 
-  sg::ClusterCallbacks at_each_place() {
-    return sg::ClusterCallbacks([this](sg::NetZone* inside, const std::vector<unsigned long>&, unsigned long place) {
+  sg::ClusterCallbacks hosts_at_places() {
+    return at_each_place([this](sg::NetZone* inside, unsigned long place) {
       hosts_.push_back(inside->create_host(name_ + " node " + std::to_string(place), 1.0)->seal());
-      return std::pair<simgrid::kernel::routing::NetPoint*, simgrid::kernel::routing::NetPoint*>(
-          hosts_.back()->get_netpoint(), nullptr);
+      return hosts_.back();
     });
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string_view>
 
 namespace llmscape::result {
 namespace {
@@ -229,9 +230,17 @@ void refuse_what_is_no_number(const Json& json, const std::string& path) {
 
 template <class AnyJson>
 std::optional<double> read_number(const AnyJson& run, const metrics::Column& column) {
-  const typename AnyJson::json_pointer place(column.json_pointer);
-  if (!run.contains(place) || !run.at(place).is_number()) return std::nullopt;
-  return run.at(place).template get<double>();
+  const AnyJson* node = &run;
+  std::string_view path = column.json_pointer;  // names alone: nothing in it is escaped or counted
+  while (!path.empty()) {
+    path.remove_prefix(1);
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(name.size());
+    const auto found = node->find(name);
+    if (found == node->end()) return std::nullopt;
+    node = &*found;
+  }
+  return node->is_number() ? std::optional(node->template get<double>()) : std::nullopt;
 }
 
 // What a run tells by name and nobody would ever read is a mistake of ours too.
@@ -246,17 +255,7 @@ void refuse_what_is_not_written(const Json& json, const RunResult& result) {
   for (const auto& [key, percentiles] : result.latency.all()) check(key + ".mean");
 }
 
-}  // namespace
-
-std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column) {
-  return read_number(run, column);
-}
-
-std::optional<double> number_in(const nlohmann::ordered_json& run, const metrics::Column& column) {
-  return read_number(run, column);
-}
-
-std::string to_json(const RunResult& r) {
+Json all(const RunResult& r) {
   Json json;
   json["schema"] = "run/1";
   json["seed"] = r.seed;
@@ -323,7 +322,21 @@ std::string to_json(const RunResult& r) {
   json["replicas"] = r.replicas;
   refuse_what_is_no_number(json, "");
   refuse_what_is_not_written(json, r);
-  return json.dump(2) + '\n';
+  return json;
 }
+
+}  // namespace
+
+std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column) {
+  return read_number(run, column);
+}
+
+std::optional<double> number_in(const nlohmann::ordered_json& run, const metrics::Column& column) {
+  return read_number(run, column);
+}
+
+std::string to_json(const RunResult& r) { return all(r).dump(2) + '\n'; }
+
+std::string to_json_line(const RunResult& r) { return all(r).dump(); }
 
 }  // namespace llmscape::result

@@ -13,6 +13,8 @@ namespace llmscape::result {
 // No wall time, no host: the same run gives the same bytes. Throws std::logic_error naming a value that is NaN or
 // infinite, or that no metric of the table is there to write.
 std::string to_json(const RunResult& result);
+// The same on one line, without its end.
+std::string to_json_line(const RunResult& result);
 
 // What such JSON, parsed, has in a column: Column::value() of the result that was written. Nothing where it has none.
 std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column);

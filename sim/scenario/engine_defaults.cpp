@@ -269,6 +269,9 @@ const Fields<EngineChoice>& engine_fields() {
                "one kernel, or GEMMs and a softmax between which all scores are written to memory and read");
     f.add_enum("logits", &EngineChoice::logits, {{"last", LogitRows::last}, {"all", LogitRows::all}},
                "the head computes those that a token is drawn from, or those of all tokens of a step");
+    f.add_enum("sampling", &EngineChoice::sampling,
+               {{"streamed", models::Sampling::streamed}, {"sorted", models::Sampling::sorted}},
+               "tokens are drawn from logits that are read once, or sorted first: top-p in vLLM's PyTorch sampler");
     f.add("stream_interval", &EngineChoice::stream_interval,
           "tokens of an answer that are sent to its user together (--stream-interval); 1: each as it comes")
         .between(1, 100000);

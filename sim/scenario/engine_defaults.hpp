@@ -20,6 +20,7 @@ struct EngineChoice {
   models::KvCacheForm kv_cache = models::KvCacheForm::paged;
   models::AttentionForm attention = models::AttentionForm::flash;
   models::LogitRows logits = models::LogitRows::last;
+  models::Sampling sampling = models::Sampling::streamed;
   std::int64_t stream_interval = 1;  // tokens of an answer that are sent together
   enum class FirstReport : std::uint8_t { at_once, with_interval };
   FirstReport first_report = FirstReport::at_once;  // of the answer, where tokens are held back

@@ -9,7 +9,8 @@
 namespace llmscape::scenario {
 
 models::Execution execution_of(const EngineConfig& engine) {
-  return {engine.engine.kv_cache, engine.max_model_len.value_or(0), engine.engine.attention, engine.engine.logits};
+  return {engine.engine.kv_cache, engine.max_model_len.value_or(0), engine.engine.attention, engine.engine.logits,
+          engine.engine.sampling};
 }
 
 std::vector<std::string> execution_problems(const Scenario& scenario, const PoolConfig& pool,
@@ -17,9 +18,10 @@ std::vector<std::string> execution_problems(const Scenario& scenario, const Pool
   const models::Execution execution = execution_of(pool);
   std::vector<std::string> problems;
   if (execution.adds_work() && !device.takes_execution())
-    problems.push_back("'" + device.name +
-                       "' prices steps by forms of its own: 'kv_cache: concatenated', 'attention: eager' and 'logits: "
-                       "all' are not in them");
+    problems.push_back(
+        "'" + device.name +
+        "' prices steps by forms of its own: 'kv_cache: concatenated', 'attention: eager', 'logits: all' "
+        "and 'sampling: sorted' are not in them");
   if (execution.kv_cache == models::KvCacheForm::concatenated && pool.cuda_graphs != engine::CudaGraphs::none)
     problems.emplace_back(
         "'kv_cache: concatenated' has other tensors in each step, which no graph can hold: cuda_graphs has to be none");

@@ -54,16 +54,41 @@ void spell_out_model(YamlNode& model) {
   model = std::move(mapping);
 }
 
+// Models without a mistake or a warning are remembered under that name.
+std::optional<models::ModelSpec> remembered_model(const Catalogs& catalogs, const std::filesystem::path& name,
+                                                  const std::function<std::optional<models::ModelSpec>()>& load,
+                                                  const Diagnostics& diagnostics) {
+  if (!catalogs.remembered) return load();
+  auto& known = catalogs.remembered->models;
+  const auto found = known.find(name);
+  Catalogs::ReadModel read;
+  const std::size_t said = diagnostics.size();
+  if (found == known.end()) {
+    const OpenedFiles opened;
+    read.model = load();
+    read.files = opened.paths();
+  }
+  const Catalogs::ReadModel& model = found == known.end() ? read : found->second;
+  for (const std::filesystem::path& file : model.files) note_opened(file);
+  if (found == known.end() && diagnostics.size() == said) known.emplace(name, read);
+  return model.model;
+}
+
 // `node` is where the description stands.
 std::optional<models::ModelSpec> read_model(const ModelConfig& config, const YamlNode& node, const Catalogs& catalogs,
                                             const std::filesystem::path& folder, Diagnostics& diagnostics) {
   std::optional<models::ModelSpec> model;
   if (config.preset) {
-    model = models::load_model(catalogs.models, *config.preset, where_of(node, {"preset"}), diagnostics);
+    model = remembered_model(
+        catalogs, *config.preset,
+        [&] { return models::load_model(catalogs.models, *config.preset, where_of(node, {"preset"}), diagnostics); },
+        diagnostics);
   } else {
     const std::filesystem::path path = folder / *config.hf_config;
     if (std::filesystem::is_regular_file(path)) {
-      model = models::load_model_file(path, diagnostics);
+      model = remembered_model(
+          catalogs, std::filesystem::absolute(path), [&] { return models::load_model_file(path, diagnostics); },
+          diagnostics);
     } else {
       diagnostics.error(where_of(node, {"hf_config"}), "there is no file '" + path.string() + "'");
     }
@@ -108,7 +133,9 @@ void read_drafts(Scenario& scenario, const YamlNode& root, const Catalogs& catal
       scenario.drafts.emplace(name, scenario.models[static_cast<std::size_t>(known - scenario.model_names.begin())]);
     } else if (!scenario.drafts.contains(name)) {
       const SourceRange where = where_of(root, {"serving", "speculation", "draft", "model"});
-      if (auto model = models::load_model(catalogs.models, name, where, diagnostics))
+      if (auto model = remembered_model(
+              catalogs, name, [&] { return models::load_model(catalogs.models, name, where, diagnostics); },
+              diagnostics))
         settle_draft_precision(scenario.drafts.emplace(name, std::move(*model)).first->second, device);
     }
   }
@@ -140,10 +167,11 @@ void refuse_expert_coverage(const YamlNode& root, Diagnostics& diagnostics) {
 
 // What a pool does not say of its engine is that of `serving`.
 void inherit_engine(YamlNode& root) {
-  YamlNode* serving = root.find("serving");
-  YamlNode* pools = serving ? serving->find("pools") : nullptr;
+  const YamlNode* written = root.find("serving");
+  if (!written) return;
+  const YamlNode all = *written;
+  YamlNode* pools = root.find("serving")->find("pools");
   if (!pools || !pools->is_sequence()) return;
-  const YamlNode all = *serving;
   for (YamlNode& pool : pools->items) {
     if (!pool.is_mapping()) continue;
     for (const YamlNode::Entry& entry : all.entries) {
@@ -219,13 +247,14 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
       const bool own = name.ends_with(".yaml");
       const std::filesystem::path path = (own ? folder : entries) / name;
       if (catalogs.remembered)
-        if (const auto known = catalogs.remembered->find(path); known != catalogs.remembered->end()) {
+        if (const auto known = catalogs.remembered->descriptions.find(path);
+            known != catalogs.remembered->descriptions.end()) {
           note_opened(path);
           return std::optional(known->second);
         }
       auto tree =
           own ? description_file(path, kind, diagnostics) : catalog_entry(entries, kind, name, where, diagnostics);
-      if (tree && catalogs.remembered) catalogs.remembered->emplace(path, *tree);
+      if (tree && catalogs.remembered) catalogs.remembered->descriptions.emplace(path, *tree);
       return tree;
     };
     if (catalog == "prices") {
@@ -266,7 +295,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   inherit_engine(root);
   lay_engine_defaults(root, diagnostics);
   scale_written_devices(root, written);
-  expand_presets(root, scenario_fields().info(), preset_loader(catalogs, folder), diagnostics, adapt_preset);
+  TreeMemory* memory = catalogs.remembered ? &catalogs.remembered->trees : nullptr;
+  expand_presets(root, scenario_fields().info(), preset_loader(catalogs, folder), diagnostics, adapt_preset, memory);
 
   Scenario scenario;
   scenario.folder = folder;
@@ -298,7 +328,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   }
   if (diagnostics.has_errors()) return std::nullopt;
 
-  fill_defaults(root, scenario_fields().info());
+  fill_defaults(root, scenario_fields().info(), memory);
   scenario.fleet = fleet_plan(scenario, root);
   check_fleet(scenario, root, diagnostics);
   check_topology(scenario, root, diagnostics);

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,18 @@ namespace llmscape::scenario {
 // Folders of ready descriptions.
 struct Catalogs {
   std::filesystem::path models, hardware, workloads;
-  // Where there is one, descriptions are read once and remembered by their path: the points of a sweep name the same.
-  std::shared_ptr<std::map<std::filesystem::path, YamlNode>> remembered{};
+  // Where there is one, descriptions and models are read once and remembered by their path: the points of a sweep name
+  // the same.
+  struct ReadModel {
+    std::optional<models::ModelSpec> model;
+    std::set<std::filesystem::path> files;
+  };
+  struct Remembered {
+    std::map<std::filesystem::path, YamlNode> descriptions;
+    std::map<std::filesystem::path, ReadModel> models;
+    TreeMemory trees;
+  };
+  std::shared_ptr<Remembered> remembered{};
 };
 
 struct ModelConfig {

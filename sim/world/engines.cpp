@@ -10,6 +10,7 @@
 #include "hardware/profile/profile_device.hpp"
 #include "sim/engine/another.hpp"
 #include "sim/scenario/device_memory.hpp"
+#include "sim/world/price_memory.hpp"
 
 namespace llmscape::world {
 
@@ -107,8 +108,13 @@ void Engines::add_group(const scenario::PoolConfig& config, std::size_t group) {
 
 std::unique_ptr<engine::EngineModel> Engines::bind(const scenario::PoolConfig& config, const hardware::Device& device) {
   std::unique_ptr<engine::EngineModel> steps = first_of_group_ ? engine::another(*first_of_group_) : nullptr;
-  if (!steps)
+  const std::size_t pool = pools_.size() - 1, group = scenario_.group_of(device.name);
+  const bool kept = options_.prices && !first_of_group_;
+  if (kept) steps = options_.prices->find(scenario_, pool, group);
+  if (!steps) {
     steps = engine::bind(device, scenario_.model_on(config, device), config.plan(), scenario::settings_of(config));
+    if (kept) options_.prices->keep(scenario_, pool, group, *steps);
+  }
   if (!first_of_group_) first_of_group_ = steps.get();
   return steps;
 }

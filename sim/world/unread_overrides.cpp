@@ -113,7 +113,7 @@ std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& wri
   };
   if (at.path == "power_limit") {
     YamlNode free = written;
-    std::erase_if(free.entries, [](const YamlNode::Entry& entry) { return entry.key == "power_limit"; });
+    free.entries.erase_if([](const YamlNode::Entry& entry) { return entry.key == "power_limit"; });
     add(free);
     return devices;
   }

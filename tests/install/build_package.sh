@@ -10,7 +10,8 @@ shift 2
 source "$here/root.sh"
 
 maker=$(root_for "$suite" "$folder" build)
-inside "$maker" apt-get install -y --no-install-recommends "$@" file
+inside "$maker" apt-get install -y --no-install-recommends "$@" dpkg-dev file
 put_tree "$(cd "$here/../.." && pwd)" "$maker"
 inside "$maker" sh -c 'cd /llmscape && cmake --preset release -D LLMSCAPE_TESTS=OFF && cmake --build --preset release && cd build/release && cpack -G DEB'
 cp "$maker"/llmscape/build/release/llmscape_*.deb "$folder/$suite.deb"
+inside "$maker" sh -c 'dpkg-deb -f /llmscape/build/release/llmscape_*.deb Depends | grep libfmt' || { echo "the package depends on nothing" >&2; exit 1; }

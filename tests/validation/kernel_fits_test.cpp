@@ -99,7 +99,7 @@ double unseen_models(const Chip& c, const ElementwiseParameters& elementwise, do
   const std::vector<int> half = grouped_folds(models, 2, 1);
   std::vector<traces::TimedExpertLayer> seen, unseen;
   for (std::size_t i = 0; i < records.size(); ++i) (half[i] == 0 ? seen : unseen).push_back(records[i]);
-  const auto fit = fit_experts(c, elementwise, compute_efficiency, prior, some(seen, 500));
+  const auto fit = fit_experts(c, elementwise, compute_efficiency, {&prior, 1}, some(seen, 500));
   std::vector<double> measured;
   for (const traces::TimedExpertLayer& r : unseen) measured.push_back(r.time.si());
   return summarise(predict(c, elementwise, fit.parameters, unseen), measured).mean;

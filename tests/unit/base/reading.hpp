@@ -30,13 +30,13 @@ inline std::string messages(const Diagnostics& diagnostics) {
 }
 
 // Kinds, texts and children; not the places.
-inline bool same(const YamlNode& a, const YamlNode& b) {
+inline bool same_values(const YamlNode& a, const YamlNode& b) {
   if (a.kind != b.kind || a.text != b.text || a.items.size() != b.items.size() || a.entries.size() != b.entries.size())
     return false;
   for (std::size_t i = 0; i < a.items.size(); ++i)
-    if (!same(a.items[i], b.items[i])) return false;
+    if (!same_values(a.items[i], b.items[i])) return false;
   for (std::size_t i = 0; i < a.entries.size(); ++i)
-    if (a.entries[i].key != b.entries[i].key || !same(a.entries[i].value, b.entries[i].value)) return false;
+    if (a.entries[i].key != b.entries[i].key || !same_values(a.entries[i].value, b.entries[i].value)) return false;
   return true;
 }
 

@@ -102,6 +102,26 @@ TEST_CASE("a preset that cannot be had is one message, not a chain of them") {
   CHECK(messages(expanded("{gpu: l4, preset: l4}\n").diagnostics) == "1:11 unknown key 'preset' in machine");
 }
 
+TEST_CASE("what is remembered of presets and defaults is what is made without remembering") {
+  TreeMemory memory;
+  const char* const texts[] = {"gpu: {preset: h100, lanes: 16}\nspares: [h100, {bandwidth: 1 TB/s}]\n",
+                               "gpu: {preset: h100, lanes: 17}\nspares: [h100, {bandwidth: 1 TB/s}]\n",
+                               "gpu: {preset: h100, lanes: 16}\nspares: [h100, l4]\ncooling: air\n"};
+  for (int round = 0; round < 2; ++round)
+    for (const char* text : texts) {
+      YamlNode plain = tree(text), remembered = tree(text);
+      Diagnostics diagnostics;
+      expand_presets(plain, machine_fields().info(), load, diagnostics);
+      expand_presets(remembered, machine_fields().info(), load, diagnostics, {}, &memory);
+      CHECK(same(plain, remembered));
+      fill_defaults(plain, machine_fields().info());
+      fill_defaults(remembered, machine_fields().info(), &memory);
+      CHECK(messages(diagnostics) == "");
+      CHECK(same(plain, remembered));
+      remembered.find("gpu")->find("lanes")->text = "99";  // a copy of what is remembered
+    }
+}
+
 TEST_CASE("filled with defaults, a configuration is complete, in order and means the same") {
   YamlNode root = tree("cooling: air\nspares: [{bandwidth: 1 TB/s}]\nextra: 1\ngpu: {lanes: 2, bandwidth: 1 TB/s}\n");
   fill_defaults(root, machine_fields().info());

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 using namespace llmscape;
-using test::messages, test::read, test::same, test::tree;
+using test::messages, test::read, test::same_values, test::tree;
 
 namespace {
 
@@ -130,7 +130,7 @@ TEST_CASE("a byte-order mark and CR LF do not move places") {
 
 TEST_CASE("an alias is a copy that stands where it is used") {
   const YamlNode root = tree("a: &x\n  k: 1\nb: *x\n");
-  CHECK(same(*root.find("a"), *root.find("b")));
+  CHECK(same_values(*root.find("a"), *root.find("b")));
   CHECK(place(root.find("b")->where) == "3:4+1");
   CHECK(place(root.find("b")->find("k")->where) == "2:6+1");
 }

@@ -92,7 +92,7 @@ TEST_CASE("layers with 3 % noise give launch, memory efficiency and L2 bandwidth
   truth.tile = Seconds(0.7e-6);
   truth.cta_bandwidth = BytesPerSecond(50e9);
   truth.l2_bandwidth = BytesPerSecond(8e12);
-  const auto fit = fit_experts(h100(), streams(), 0.86, kHopper, synthetic(truth));
+  const auto fit = fit_experts(h100(), streams(), 0.86, {&kHopper, 1}, synthetic(truth));
   CHECK(fit.parameters.memory_efficiency == doctest::Approx(0.9).epsilon(0.03));
   CHECK(fit.parameters.launch.si() == doctest::Approx(12e-6).epsilon(0.05));
   CHECK(fit.parameters.l2_bandwidth.si() == doctest::Approx(8e12).epsilon(0.05));

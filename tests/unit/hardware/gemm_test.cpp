@@ -119,6 +119,39 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
   CHECK(popular / even == doctest::Approx(1.524).epsilon(0.05));
 }
 
+TEST_CASE("kernels of experts choose the rows of their tiles by the tokens that the rank sees, or by its own rows") {
+  using enum RowTiles::Choice;
+  models::GroupedGemm g{128, 12, 12, 1024, 7168, {}, {}};
+  CHECK(!tile_rows({fastest, 16, 256, 1}, g));
+  CHECK(tile_rows({own_rows, 8, 64, 1}, g) == 16);  // 128 / 12 = 10.7 rows
+  CHECK(tile_rows({own_rows, 8, 64, 2}, g) == 8);
+  CHECK(tile_rows({own_rows, 32, 64, 1}, g) == 32);
+  CHECK(tile_rows({marlin, 8, 64, 1}, g) == 16);  // 0.67 of 16, 1.33 of 8
+  // One of 32 ranks: 512 tokens of 8 experts each, 4,096 rows over the 12 experts that it has.
+  g.seen_tokens = 512;
+  g.experts_per_token = 8;
+  CHECK(tile_rows({own_rows, 8, 64, 1}, g) == 16);
+  CHECK(tile_rows({seen_rows, 8, 64, 1}, g) == 64);
+  CHECK(tile_rows({seen_rows, 8, 512, 1}, g) == 512);  // 341 rows
+  CHECK(tile_rows({marlin, 8, 64, 1}, g) == 64);
+  CHECK(tile_rows({few_tokens, 16, 64, 1}, g) == 64);
+  g.seen_tokens = 12;  // as many as experts; 96 rows, 8 an expert: 1.0 of 8, half of 16
+  CHECK(tile_rows({few_tokens, 16, 64, 1}, g) == 16);
+  CHECK(tile_rows({marlin, 8, 64, 1}, g) == 16);
+}
+
+TEST_CASE("experts in tiles that their rows do not fill take as long as full ones") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  GemmParameters p = gpu.grouped_gemm();
+  p.compute_efficiency = 0.1;  // the products bound it, not the weights
+  p.row_tiles = {RowTiles::Choice::own_rows, 64, 64, 1};
+  const auto seconds = [&](std::int64_t rows) {
+    return grouped_gemm_cost(gpu, p, {rows, 128, 128, 4096, 4096, {}, {}}).time.si();
+  };
+  CHECK(seconds(128 * 8) == doctest::Approx(seconds(128 * 64)).epsilon(0.01));
+  CHECK(seconds(128 * 65) > 1.5 * seconds(128 * 64));
+}
+
 TEST_CASE(
     "weights and KV of a format with kernels of its own are priced by their parameters, others by those of bf16") {
   const Gpu gpu = catalog_gpu("h100-sxm");

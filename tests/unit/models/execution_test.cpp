@@ -76,6 +76,20 @@ TEST_CASE("layers that share a cache concatenate it once") {
   CHECK(copies.at(0).count == 8);
 }
 
+TEST_CASE("sorted logits pass through the memory 77 times: 308 bytes of each, of rows that a token is drawn from") {
+  const MixedStep step;  // four of them: the prompt ends here
+  for (const int ranks : {1, 4}) {
+    const auto work =
+        execution_work(catalogued("llama-3.1-8b"), {.tensor = ranks}, step.batch(), {.sampling = Sampling::sorted});
+    REQUIRE(work.size() == 1);
+    const auto sorted = all_of<Sample>(work);
+    REQUIRE(sorted.size() == 1);
+    CHECK(4 * sorted[0].what.rows == 4 * 308);
+    CHECK(sorted[0].what.vocabulary == 128256);
+  }
+  CHECK(Execution{.sampling = Sampling::sorted}.adds_work());
+}
+
 TEST_CASE("logits of all tokens: the head computes a row for each, and samples those that are asked for") {
   const MixedStep step;
   CHECK(head_rows(step.batch(), {.logits = LogitRows::all}) == 1503);
