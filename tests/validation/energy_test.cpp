@@ -57,10 +57,10 @@ TEST_CASE(
     CAPTURE(prompt);
     const auto errors = errors_with({{"prompt_tokens: 300", "prompt_tokens: " + std::string(prompt)}}, 104);
     if (errors.empty()) return;
-    CHECK(*errors[0].error_median < 0.20);  // time between tokens: 0.185 and 0.156
-    CHECK(*errors[1].error_median < 0.10);  // power: 0.096 and 0.095
+    CHECK(*errors[0].error_median < 0.16);  // time between tokens: 0.152 and 0.123
+    CHECK(*errors[1].error_median < 0.10);  // power: 0.0999 and 0.097
     CHECK(std::abs(*errors[1].bias) < 0.05);
-    CHECK(*errors[2].error_median < 0.16);  // joules of a token: 0.157 and 0.116; 0.15 are asked
+    CHECK(*errors[2].error_median < 0.135);  // joules of a token: 0.127 and 0.087; 0.15 are asked
     CHECK(*errors[2].rank > 0.98);
   }
 }
@@ -73,15 +73,15 @@ TEST_CASE("with steps as long as they were measured, joules of a token lack what
   if (errors.empty()) return;
   CHECK(*errors[0].error_median < 0.001);
   CHECK(*errors[3].error_median < 0.025);
-  CHECK(*errors[1].bias < -0.05);          // -0.077: the device rests while the host works
-  CHECK(*errors[1].error_median < 0.12);   // 0.111
-  CHECK(*errors[2].error_median < 0.125);  // 0.121
+  CHECK(*errors[1].bias < -0.05);          // -0.057: the device rests while the host works
+  CHECK(*errors[1].error_median < 0.105);  // 0.097
+  CHECK(*errors[2].error_median < 0.11);   // 0.102
 }
 
 TEST_CASE("code completion, whose prompts are long and not recorded: watts do not depend on the guess") {
   const auto errors = errors_with(
       {{"task == 'sourcegraph-fim'", "task != 'sourcegraph-fim'"}, {"prompt_tokens: 300", "prompt_tokens: 1000"}}, 16);
   if (errors.empty()) return;
-  CHECK(*errors[1].error_median < 0.06);  // 0.054
+  CHECK(*errors[1].error_median < 0.07);  // 0.066; 0.054 before logits were sorted
   CHECK(*errors[2].rank > 0.98);
 }
