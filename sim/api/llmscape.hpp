@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The interface for programs of others: read a scenario, run it, look at the result. It needs no other header of
-// llmscape and keeps to what stands here within a major version. One thread of a process at a time: runs share SimGrid's
-// engine and the descriptions that were read before. Runs beside each other are processes.
+// llmscape and keeps to what stands here within a major version. One thread of a process at a time: runs share
+// SimGrid's engine and the descriptions that were read before. Runs beside each other are processes.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
