@@ -43,7 +43,14 @@ void check_engine(const std::string& engine, const std::string& script) {
   CHECK(scratch.content("out/results.csv") == whole);
 }
 
-// Ends workers at random moments, then the engine; every point that was finished stays as it was.
+// Waits until the run has ended or `points` points are finished. By points rather than by time: how long a sweep of small
+// points takes depends on the machine, and a moment after its end kills nobody.
+void until_finished(std::size_t points, const Scratch& scratch, Background& running) {
+  while (!running.ended() && finished_points(scratch, "out").size() < points)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// Ends workers at random moments; every point that was finished stays as it was.
 void check_engine_with_losses(const std::string& engine, const std::string& script, std::uint64_t seed) {
   if (!is_here(engine)) return;
   const Scratch scratch;
@@ -54,7 +61,7 @@ void check_engine_with_losses(const std::string& engine, const std::string& scri
     const auto before = finished_points(scratch, "out");
     Background running({"bash", "-c", call(scratch, script, plan)});
     for (int loss = 0; loss < 2 && !running.ended(); ++loss) {
-      std::this_thread::sleep_for(std::chrono::duration<double>(random.uniform()));
+      until_finished(finished_points(scratch, "out").size() + 1 + random.below(8), scratch, running);
       const auto workers = workers_in(scratch.path("out"));
       if (!workers.empty() && kill(workers[random.below(workers.size())], SIGKILL) == 0) ++killed;
     }
