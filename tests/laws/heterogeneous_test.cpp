@@ -53,12 +53,6 @@ result::RunResult some_calls(const std::string& yaml) {
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr double kSlowdown = 4;
-#else
-constexpr double kSlowdown = 1;
-#endif
-
 }  // namespace
 
 TEST_CASE("100,000 calls on four kinds of hardware take under 20 s, and each kind has work") {
