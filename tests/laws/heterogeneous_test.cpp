@@ -12,6 +12,7 @@
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::test::kSlowdown;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
