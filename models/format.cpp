@@ -47,6 +47,8 @@ void set_weights(Precision& precision, const Format& format) {
   precision.weights = format;
   precision.experts.reset();
   precision.embeddings.reset();
+  precision.attention.reset();
+  precision.attention_output.reset();
 }
 
 }  // namespace llmscape::models

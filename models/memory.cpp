@@ -11,6 +11,8 @@ namespace {
 
 double weight_bytes(const LayerParameters& layer, double experts, const Precision& precision) {
   return static_cast<double>(layer.common) * precision.weights.bytes_with_scales() +
+         static_cast<double>(layer.attention) * precision.attention_weights().bytes_with_scales() +
+         static_cast<double>(layer.output) * precision.output_weights().bytes_with_scales() +
          experts * static_cast<double>(layer.expert) * precision.expert_weights().bytes_with_scales();
 }
 

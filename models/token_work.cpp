@@ -104,7 +104,8 @@ class TokenWork {
       const int layers = group.caches(layers_per_stage(group, plan_));
       const std::int64_t keys = std::int64_t{a.kv_heads_of_rank(plan_.tensor)} * a.head_dim;
       elementwise(Elementwise::Kind::norm, 2, model_.hidden, 1);
-      linear({model_.hidden, a.key_value_columns(plan_.tensor), a.qkv_bias}, tokens_, model_.precision.weights, layers);
+      linear({model_.hidden, a.key_value_columns(plan_.tensor), a.qkv_bias}, tokens_,
+             model_.precision.attention_weights(), layers);
       if (a.qk_norm || a.qk_norm_full) elementwise(Elementwise::Kind::norm, 2, keys, layers);
       if (model_.position_table == 0) elementwise(Elementwise::Kind::rope, 2, keys, layers);
       const double written = a.state(model_.precision, plan_.tensor).bytes_per_token;

@@ -19,8 +19,8 @@ std::vector<std::string> unmeasured(const models::ModelSpec& model, const models
   std::vector<std::string> problems;
   if (plan.all_devices() != plan.tensor || plan.expert > 1)
     problems.emplace_back("layer tables are of tensor parallelism alone");
-  if (model.precision.weights.bytes != kMeasuredBytes || model.precision.kv.keys.bytes != kMeasuredBytes ||
-      model.precision.kv.values.bytes != kMeasuredBytes)
+  if (model.precision.weights.bytes != kMeasuredBytes || model.precision.attention_weights().bytes != kMeasuredBytes ||
+      model.precision.kv.keys.bytes != kMeasuredBytes || model.precision.kv.values.bytes != kMeasuredBytes)
     problems.emplace_back("layer tables are of 16-bit weights and KV");
   const auto* attention = std::get_if<models::SoftmaxAttention>(&model.groups.front().mixer);
   if (model.groups.size() > 1 || !attention || attention->window > 0)

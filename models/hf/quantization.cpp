@@ -2,10 +2,12 @@
 #include "models/hf/quantization.hpp"
 
 #include "models/format.hpp"
+#include "models/hf/left_out.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,35 +58,47 @@ std::int64_t group_of(ConfigReader& config) {
 
 constexpr std::int64_t kLargestBlock = 1 << 30;  // from here on scales do not count
 
+// The linear layers in this format, but for what the configuration leaves out, which stays as it was.
+void store(ConfigReader& config, const ModelSpec& model, const Format& narrow, Precision& precision) {
+  const YamlNode* list = nullptr;
+  for (const std::string_view key : {"ignore", "exclude_modules", "modules_to_not_convert", "ignored_layers"})
+    if (!list) list = config.find(key);
+  const LeftOut left = left_out(list, model, config.diagnostics());
+  const Format wide = precision.weights;
+  const auto format = [&](bool is_left) { return is_left ? wide : narrow; };
+  const auto any = [&](const auto& has) { return std::ranges::any_of(model.groups, has); };
+  const bool dense =
+      any([](const LayerGroup& group) { return group.feed_forward.width > 0 || group.feed_forward.shared_width > 0; });
+  const bool rest = dense ? left.dense : left.attention;  // nothing else is there
+  precision.weights = format(rest);
+  if (left.attention != rest) precision.attention = format(left.attention);
+  if (left.output != left.attention) precision.attention_output = format(left.output);
+  if (precision.weights != narrow && any([](const LayerGroup& group) { return group.feed_forward.routed(); }))
+    precision.experts = narrow;
+}
+
 // Weights, and inputs of the GEMMs where they are quantised too.
-void read_fp8(ConfigReader& config, Precision& precision) {
-  precision.weights = *format_named("fp8");
+void read_fp8(ConfigReader& config, const ModelSpec& model, Precision& precision) {
+  Format weights = *format_named("fp8");
   if (config.has("weight_block_size")) {
-    precision.weights = *format_named("fp8_block");
+    weights = *format_named("fp8_block");
     std::int64_t elements = 1;
     for (const std::int64_t side : config.integers("weight_block_size"))
       elements = std::min(elements * side, kLargestBlock);
-    precision.weights.group = static_cast<int>(elements);
+    weights.group = static_cast<int>(elements);
   }
+  store(config, model, weights, precision);
   precision.activations = *format_named("fp8");
 }
 
-void read_grouped(ConfigReader& config, Precision& precision) {
-  precision.weights = grouped_integers(bits_of(config, "bits"), group_of(config), true);
+void read_grouped(ConfigReader& config, const ModelSpec& model, Precision& precision) {
+  store(config, model, grouped_integers(bits_of(config, "bits"), group_of(config), true), precision);
 }
 
-void read_mxfp4(ConfigReader&, Precision& precision) { precision.experts = *format_named("mxfp4"); }
-
-// Whether the list of modules that are left as they are names the attention: then only routed experts are quantised.
-bool leaves_attention(ConfigReader& config) {
-  const YamlNode* ignored = config.find("ignore");
-  return ignored && std::any_of(ignored->items.begin(), ignored->items.end(), [](const YamlNode& module) {
-           return module.text.find("self_attn") != std::string::npos;
-         });
-}
+void read_mxfp4(ConfigReader&, const ModelSpec&, Precision& precision) { precision.experts = *format_named("mxfp4"); }
 
 // config_groups.<first>.weights and .input_activations of the compressed-tensors library.
-void read_compressed_tensors(ConfigReader& config, Precision& precision) {
+void read_compressed_tensors(ConfigReader& config, const ModelSpec& model, Precision& precision) {
   const YamlNode* groups = config.find("config_groups");
   const YamlNode* weights =
       groups && !groups->entries.empty() ? groups->entries.front().value.find("weights") : nullptr;
@@ -96,11 +110,7 @@ void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   const Format stored = floating && bits == 8 ? *format_named("fp8")
                         : floating            ? *format_named(group_of(reader) == 32 ? "mxfp4" : "nvfp4")
                                    : grouped_integers(bits, group_of(reader), !reader.flag("symmetric", true));
-  if (leaves_attention(config)) {
-    precision.experts = stored;
-  } else {
-    precision.weights = stored;
-  }
+  store(config, model, stored, precision);
   const YamlNode* inputs = groups->entries.front().value.find("input_activations");
   if (inputs && inputs->is_mapping()) {
     ConfigReader input_reader(*inputs, config.diagnostics());
@@ -110,18 +120,7 @@ void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   }
 }
 
-// A module of this list names all of the attention of some layer, or its output projection.
-bool leaves_whole_attention(const YamlNode* modules) {
-  constexpr std::string_view kWhole[] = {"self_attn*", "self_attn.o_proj", "linear_attn*", "linear_attn.out_proj"};
-  return modules && std::ranges::any_of(modules->items, [&](const YamlNode& module) {
-           return std::ranges::any_of(
-               kWhole, [&](std::string_view part) { return module.text.find(part) != std::string::npos; });
-         });
-}
-
 // NVIDIA's Model Optimizer: one algorithm for all linear layers but those that are left out, or one for each layer.
-// Weights are told apart as routed experts and the rest: where a mixture's attention stays wide, so does the rest, of
-// which shared experts and first dense layers may be narrower.
 struct ModelOpt {
   static Format format_of(std::string_view algorithm) {
     return *format_named(algorithm == "FP8" ? "fp8" : algorithm == "FP8_PB_WO" ? "fp8_block" : "nvfp4");
@@ -129,21 +128,13 @@ struct ModelOpt {
   static bool known(std::string_view algorithm) {
     return algorithm == "FP8" || algorithm == "FP8_PB_WO" || algorithm == "NVFP4" || algorithm == "W4A16_NVFP4";
   }
-  static void read(ConfigReader& config, bool routed, Precision& precision) {
+  static void read(ConfigReader& config, const ModelSpec& model, Precision& precision) {
     const std::string algorithm = config.text("quant_algo").value_or("");
     if (algorithm == "MIXED_PRECISION") {
       read_layers(config, precision);
     } else if (known(algorithm)) {
-      const YamlNode* left = config.find(config.has("ignore") ? "ignore" : "exclude_modules");
-      const Format format = format_of(algorithm);
-      const bool wide_attention = leaves_whole_attention(left);
-      if (routed && wide_attention) precision.experts = format;
-      else precision.weights = format;
-      if (wide_attention && !routed)
-        config.diagnostics().warning(
-            left->where, "attention that stays wider than the feed-forward is not modelled: its weights are taken as " +
-                             format.name + " too, which makes them too small");
-      if (algorithm != "W4A16_NVFP4") precision.activations = format;
+      store(config, model, format_of(algorithm), precision);
+      if (algorithm != "W4A16_NVFP4") precision.activations = format_of(algorithm);
     } else {
       config.error("quant_algo", fmt::format("unknown algorithm '{}'", algorithm),
                    "known: FP8, NVFP4, W4A16_NVFP4, FP8_PB_WO, MIXED_PRECISION");
@@ -154,29 +145,35 @@ struct ModelOpt {
   }
 
  private:
-  // What the first expert and the first projection of an attention or of a state have stands for all.
+  // What the first expert, the first projection of an attention or of a state, and the first of a feed-forward have
+  // stands for all; what is not named stays as it was. Inputs of all are taken as those of the attention.
   static void read_layers(ConfigReader& config, Precision& precision) {
     const YamlNode* layers = config.find("quantized_layers");
     if (!layers || !layers->is_mapping())
       return config.error("quantized_layers", "'quantized_layers' must name the layers' algorithms");
+    const Format wide = precision.weights;
+    std::optional<Format> attention, dense, experts;
     for (const YamlNode::Entry& layer : layers->entries) {
       const YamlNode* algorithm = layer.value.find("quant_algo");
       if (!algorithm || !known(algorithm->text)) continue;
-      const Format format = format_of(algorithm->text);
-      const bool expert = layer.key.find(".experts") != std::string::npos;
-      const bool attention =
-          layer.key.find("attn") != std::string::npos || layer.key.find("mixer") != std::string::npos;
-      if (expert && !precision.experts) precision.experts = format;
-      if (!attention || precision.weights.bytes < 2) continue;
-      precision.weights = format;
-      if (algorithm->text != "W4A16_NVFP4") precision.activations = format;
+      const auto names = [&](std::string_view part) { return layer.key.find(part) != std::string::npos; };
+      std::optional<Format>* part = names(".experts")                                       ? &experts
+                                    : names("mlp") || names("feed_forward") || names("ffn") ? &dense
+                                    : names("attn") || names("mixer")                       ? &attention
+                                                                                            : nullptr;
+      if (!part || *part) continue;
+      *part = format_of(algorithm->text);
+      if (part == &attention && algorithm->text != "W4A16_NVFP4") precision.activations = **part;
     }
+    precision.weights = dense.value_or(wide);
+    if (attention.value_or(wide) != precision.weights) precision.attention = attention.value_or(wide);
+    if (experts.value_or(wide) != precision.weights) precision.experts = experts.value_or(wide);
   }
 };
 
 struct Method {
   std::string_view name;
-  void (*read)(ConfigReader&, Precision&);
+  void (*read)(ConfigReader&, const ModelSpec&, Precision&);
 };
 constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
                                {"gptq", read_grouped}, {"awq", read_grouped},
@@ -184,7 +181,7 @@ constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
 
 }  // namespace
 
-Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlNode* beside, bool routed,
+Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlNode* beside, const ModelSpec& model,
                        std::string_view unnamed_type) {
   const Format stored = data_type_of(typed, unnamed_type);
   Precision precision{stored, stored, stored, {}, {}};
@@ -194,7 +191,7 @@ Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlN
   ConfigReader reader(*quantization, quantised.diagnostics());
   const std::string name = reader.text("quant_method").value_or(reader.has("quant_algo") ? "modelopt" : "");
   if (name == "modelopt") {
-    ModelOpt::read(reader, routed, precision);
+    ModelOpt::read(reader, model, precision);
     precision.embeddings = stored;
     return precision;
   }
@@ -208,7 +205,7 @@ Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlN
                  did_you_mean(name, known));
     return precision;
   }
-  method->read(reader, precision);
+  method->read(reader, model, precision);
   precision.embeddings = stored;
   return precision;
 }

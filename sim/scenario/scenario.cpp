@@ -99,6 +99,10 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
   if (config.kv) model->precision.kv = models::kv_format_of(*config.kv);
   for (const std::string& problem : models::kv_format_problems(model->precision.kv, *model))
     diagnostics.error(where_of(node, {"kv"}), problem);
+  if (config.attention) {
+    model->precision.attention = models::format_named(*config.attention);
+    model->precision.attention_output.reset();
+  }
   if (config.experts) model->precision.experts = models::format_named(*config.experts);
   if (config.embeddings) model->precision.embeddings = models::format_named(*config.embeddings);
   const std::vector<std::string> problems = config.token_plan->problems(*model);

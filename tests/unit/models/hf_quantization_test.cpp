@@ -67,6 +67,44 @@ TEST_CASE("mxfp4 of GPT-OSS covers the experts alone") {
   CHECK(p.weights.name == "bf16");
 }
 
+TEST_CASE("modules that are left out keep their format: attention, its output, a feed-forward") {
+  const auto with = [](const std::string& list) {
+    return precision(R"({"quant_method": "fbgemm_fp8", "modules_to_not_convert": [)" + list + "]}");
+  };
+  const std::string inputs =
+      R"("model.layers.0.self_attn.q_proj", "model.layers.1.self_attn.k_proj", "model.layers.2.self_attn.v_proj")";
+  Precision p = with(inputs);
+  CHECK(p.weights.name == "fp8");
+  CHECK(p.attention_weights().name == "fp16");
+  CHECK(p.output_weights().name == "fp8");
+  for (const std::string all : {R"("re:.*self_attn.*")", R"("model.layers.*.self_attn")", R"("self_attn")"}) {
+    CAPTURE(all);
+    p = with(all);
+    CHECK(p.weights.name == "fp8");
+    CHECK(p.output_weights().name == "fp16");
+  }
+  p = with(R"("lm_head", "re:.*mlp\\.(gate|up|down)_proj.*")");
+  CHECK(p.weights.name == "fp16");
+  CHECK(p.attention_weights().name == "fp8");
+  // Routers, norms, towers for images, layers that predict further tokens: not of the parts.
+  p = with(R"("model.layers.0.mlp.gate", "model.layers.1.self_attn.q_norm", "vision_tower.layers.0.self_attn*",
+             "mtp.layers.0*", "model.layers.4*", "model.layers.5*")");
+  CHECK(p.weights.name == "fp8");
+  CHECK_FALSE(p.attention);
+  CHECK_FALSE(p.attention_output);
+}
+
+TEST_CASE("a part that a few layers leave out is taken as in the others, with a warning") {
+  Diagnostics diagnostics;
+  const auto model = read_hf_config(
+      quantised(R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.3.mlp.down_proj", "self_attn"]})"),
+      "small", diagnostics);
+  REQUIRE(model);
+  CHECK(model->precision.weights.name == "fp8");
+  CHECK(model->precision.attention_weights().name == "fp16");
+  CHECK(diagnostics.text(false).find("1 of 4 layers leave their feed-forward as it was") != std::string::npos);
+}
+
 TEST_CASE("methods and widths that nobody knows are errors at their place") {
   for (const char* config :
        {R"({"quant_method": "gptk", "bits": 4})", R"({"quant_method": "gptq", "bits": 16})",
