@@ -17,10 +17,10 @@ void append(std::vector<Matrix>& to, std::span<const models::Linear> shapes, con
 // What mixes the tokens: all of its projections, the output's at their end, and the expansion of latents.
 std::vector<Matrix> mixer_matrices(const models::LayerGroup& group, const models::ModelSpec& spec) {
   std::vector<Matrix> all;
-  append(all, models::projections(spec.hidden, group.mixer, 1), spec.precision.attention_weights());
-  if (!all.empty()) all.back().format = spec.precision.output_weights();
+  append(all, models::projections(spec.hidden, group.mixer, 1), group.attention_weights(spec.precision));
+  if (!all.empty()) all.back().format = group.output_weights(spec.precision);
   if (const auto* latent = std::get_if<models::LatentAttention>(&group.mixer))
-    all.push_back({latent->expansion(1), spec.precision.attention_weights()});
+    all.push_back({latent->expansion(1), group.attention_weights(spec.precision)});
   return all;
 }
 
@@ -65,21 +65,20 @@ void describe_attention(LayerShape& layer, const models::LayerGroup& group, cons
 LayerShape describe(const models::LayerGroup& group, const models::ModelSpec& spec) {
   LayerShape layer;
   layer.count = group.count;
-  const models::Precision& precision = spec.precision;
+  const models::Format& dense = group.dense_weights(spec.precision);
   std::vector<Matrix> common = mixer_matrices(group, spec);
   const models::FeedForward& kind = group.feed_forward;
   if (kind.routed()) {
-    common.push_back({models::router(spec.hidden, kind), precision.weights});
-    if (kind.shared_width > 0)
-      append(common, models::feed_forward(spec.hidden, kind.shared_width, kind, 1), precision.weights);
+    common.push_back({models::router(spec.hidden, kind), dense});
+    if (kind.shared_width > 0) append(common, models::feed_forward(spec.hidden, kind.shared_width, kind, 1), dense);
     std::vector<Matrix> expert;
     append(expert, models::feed_forward(kind.expert_input(spec.hidden), kind.expert_width, kind, 1),
-           precision.expert_weights());
+           spec.precision.expert_weights());
     layer.expert = MatrixSet(std::move(expert));
     layer.experts = kind.experts;
     layer.experts_per_token = kind.experts_per_token;
   } else if (kind.present()) {
-    append(common, models::feed_forward(spec.hidden, kind.width, kind, 1), precision.weights);
+    append(common, models::feed_forward(spec.hidden, kind.width, kind, 1), dense);
   }
   layer.common = MatrixSet(std::move(common));
   describe_attention(layer, group, spec);

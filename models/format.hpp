@@ -15,6 +15,6 @@ std::optional<Format> format_named(std::string_view name);
 std::vector<std::string> format_names();
 
 // Stores every weight in `format`: those of attention, experts, embedding and head too, whatever the checkpoint does.
-void set_weights(Precision& precision, const Format& format);
+void set_weights(ModelSpec& model, const Format& format);
 
 }  // namespace llmscape::models

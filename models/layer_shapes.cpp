@@ -43,6 +43,8 @@ LayerShare share_of(const ModelSpec& model, const LayerGroup& group, const Paral
                     std::int64_t chunk_tokens, std::int64_t decode_tokens) {
   return {model.hidden,
           model.precision,
+          group.attention_weights(model.precision),
+          group.output_weights(model.precision),
           group.change,
           plan.tensor,
           layers_per_stage(group, plan),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/hf/left_out.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace llmscape::models::hf {
 namespace {
@@ -28,20 +28,34 @@ std::optional<std::string_view> after_any(std::string_view text, Names names) {
 
 bool whole(std::string_view rest) { return rest.empty() || rest == "*" || rest == ".*"; }
 
+struct Parts {
+  bool attention = false, state = false;  // into one of these
+  bool output = false;                    // out of either
+  bool dense = false;
+};
+
+Parts mixer_parts(std::string_view module) {
+  if (const auto rest = after_any(module, {"linear_attn"}))
+    return {.state = whole(*rest) || has_any(*rest, {"in_proj"}),
+            .output = whole(*rest) || has_any(*rest, {"out_proj"})};
+  if (const auto rest = after_any(module, {"mixer"}); rest && (whole(*rest) || has_any(*rest, {"in_proj", "out_proj"})))
+    return {.attention = whole(*rest), .state = !has_any(*rest, {"out_proj"}), .output = !has_any(*rest, {"in_proj"})};
+  const auto rest = after_any(module, {"self_attn", ".attn", "mixer"});
+  if (!rest) return {};
+  const bool output = has_any(*rest, {"o_proj", "out_proj"});
+  return {.attention = whole(*rest) || (!output && has_any(*rest, {"proj"})), .output = whole(*rest) || output};
+}
+
 // Of the module behind its layer's number. All of it where the whole layer is named.
-LeftOut parts_of(std::string_view module) {
-  if (whole(module)) return {true, true, true};
+Parts parts_of(std::string_view module) {
+  if (whole(module)) return {true, true, true, true};
   if (has_any(module, {"shared_expert_gate", "norm", "indexer", "conv", "bias"})) return {};
   if (has_any(module, {"shared_expert"})) return {.dense = true};
   if (has_any(module, {"expert"})) return {};
   if (const auto rest = after_any(module, {"mlp", "feed_forward", "ffn"}))
     return {.dense = whole(*rest) || has_any(*rest, {"_proj", "fc"})};
   if (has_any(module, {"up_proj", "down_proj", "gate_proj"})) return {.dense = true};  // "mixer.up_proj" (Nemotron)
-  const auto rest = after_any(module, {"self_attn", "linear_attn", ".attn", "mixer"});
-  if (!rest) return {};
-  if (whole(*rest)) return {true, true, false};
-  const bool output = has_any(*rest, {"o_proj", "out_proj"});
-  return {.attention = !output && has_any(*rest, {"proj"}), .output = output};
+  return mixer_parts(module);
 }
 
 // A layer's number where there is one, and the module behind it.
@@ -54,62 +68,105 @@ Module module_of(std::string_view text) {
   const auto at = text.find(kLayers);
   if (at == std::string_view::npos) return {{}, text};
   text.remove_prefix(at + kLayers.size());
-  Module module{{}, text};
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc()) module = {number, text.substr(static_cast<std::size_t>(end - text.data()))};
-  else if (text.starts_with("*.")) module.name.remove_prefix(2);
-  return module;
+  if (error == std::errc()) return {number, text.substr(static_cast<std::size_t>(end - text.data()))};
+  return {{}, text.starts_with("*.") ? text.substr(2) : text};
 }
 
-// The layers that leave one part out.
-class Part {
+// How many layers leave one part out.
+class Count {
  public:
   void add(const std::optional<int>& layer, int layers) {
     if (!layer) all_ = true;
     else if (*layer < layers) some_.insert(*layer);
   }
   // `having`: layers that have it.
-  [[nodiscard]] bool left_by_most(int having) const { return all_ || (having > 0 && 2 * count() >= having); }
-  [[nodiscard]] bool mixed(int having) const { return !all_ && count() > 0 && count() < having; }
-  [[nodiscard]] int count() const { return static_cast<int>(some_.size()); }
+  [[nodiscard]] int of(int having) const { return all_ ? having : std::min(having, static_cast<int>(some_.size())); }
 
  private:
   bool all_ = false;
   std::set<int> some_;
 };
 
-}  // namespace
+struct Counts {
+  Count attention, state, output, dense;
+};
 
-LeftOut left_out(const YamlNode* modules, const ModelSpec& model, Diagnostics& diagnostics) {
-  if (!modules) return {};
-  int mixers = 0, dense_layers = 0;
-  for (const LayerGroup& group : model.groups) {
-    if (has_mixer(group.mixer)) mixers += group.count;
-    if (group.feed_forward.width > 0 || group.feed_forward.shared_width > 0) dense_layers += group.count;
-  }
-  Part attention, output, dense;
-  const int layers = model.layers();
-  for (const YamlNode& item : modules->items) {
+Counts count(const YamlNode* left_out, int layers) {
+  Counts counts;
+  if (!left_out) return counts;
+  for (const YamlNode& item : left_out->items) {
     const std::string_view text = item.text;
     if (has_any(text, {"vision", "visual"}) || text.starts_with("mtp")) continue;
     const Module module = module_of(text);
     if (!module.layer && whole(module.name)) continue;
-    const LeftOut parts = parts_of(module.name);
-    if (parts.attention) attention.add(module.layer, layers);
-    if (parts.output) output.add(module.layer, layers);
-    if (parts.dense) dense.add(module.layer, layers);
+    const Parts parts = parts_of(module.name);
+    if (parts.attention) counts.attention.add(module.layer, layers);
+    if (parts.state) counts.state.add(module.layer, layers);
+    if (parts.output) counts.output.add(module.layer, layers);
+    if (parts.dense) counts.dense.add(module.layer, layers);
   }
-  const auto say = [&](const Part& part, int having, std::string_view what) {
-    if (part.mixed(having))
-      diagnostics.warning(
-          modules->where,
-          fmt::format("{} of {} layers leave {} as it was: it is taken as in most layers in all of them", part.count(),
-                      having, what));
-  };
-  say(attention, mixers, "attention");
-  say(dense, dense_layers, "their feed-forward");
-  return {attention.left_by_most(mixers), output.left_by_most(mixers), dense.left_by_most(dense_layers)};
+  return counts;
+}
+
+bool has_state(const LayerGroup& group) { return std::holds_alternative<StateLayer>(group.mixer); }
+bool has_attention(const LayerGroup& group) { return has_mixer(group.mixer) && !has_state(group); }
+bool has_dense(const LayerGroup& group) { return group.feed_forward.width > 0 || group.feed_forward.shared_width > 0; }
+
+int layers_having(const ModelSpec& model, bool (*part)(const LayerGroup&)) {
+  int sum = 0;
+  for (const LayerGroup& group : model.groups) sum += part(group) ? group.count : 0;
+  return sum;
+}
+
+bool most(int count, int having) { return count > 0 && 2 * count >= having; }
+
+// The first `count` layers that have the part store it in a format of their own.
+void set_apart(ModelSpec& model, bool (*part)(const LayerGroup&), int count, std::optional<Format> LayerGroup::* own,
+               const Format& format) {
+  std::vector<LayerGroup> groups;
+  for (LayerGroup& group : model.groups) {
+    const int apart = part(group) ? std::min(count, group.count) : 0;
+    count -= apart;
+    if (apart > 0) {
+      LayerGroup& first = groups.emplace_back(group);
+      first.count = apart;
+      first.*own = format;
+    }
+    group.count -= apart;
+    if (group.count > 0) groups.push_back(std::move(group));
+  }
+  model.groups = std::move(groups);
+}
+
+}  // namespace
+
+void store(const YamlNode* left_out, const Format& narrow, ModelSpec& model) {
+  const Counts counts = count(left_out, model.layers());
+  const int attentions = layers_having(model, has_attention), states = layers_having(model, has_state);
+  const int dense_layers = layers_having(model, has_dense);
+  const int of_attention = counts.attention.of(attentions), of_states = counts.state.of(states);
+  const int of_dense = counts.dense.of(dense_layers);
+  const bool attention = most(of_attention + of_states, attentions + states);
+  const bool output = most(counts.output.of(attentions + states), attentions + states);
+  const bool dense = dense_layers > 0 ? most(of_dense, dense_layers) : attention;  // nothing else is there
+
+  Precision& precision = model.precision;
+  const Format wide = precision.weights;
+  const auto format = [&](bool is_left) { return is_left ? wide : narrow; };
+  precision.weights = format(dense);
+  if (attention != dense) precision.attention = format(attention);
+  if (output != attention) precision.attention_output = format(output);
+  if (dense && std::ranges::any_of(model.groups, [](const LayerGroup& g) { return g.feed_forward.routed(); }))
+    precision.experts = narrow;
+
+  const auto others = [](bool is_left, int count, int having) { return is_left ? having - count : count; };
+  set_apart(model, has_attention, others(attention, of_attention, attentions), &LayerGroup::own_attention,
+            format(!attention));
+  set_apart(model, has_state, others(attention, of_states, states), &LayerGroup::own_attention, format(!attention));
+  set_apart(model, has_dense, dense_layers > 0 ? others(dense, of_dense, dense_layers) : 0, &LayerGroup::own_dense,
+            format(!dense));
 }
 
 }  // namespace llmscape::models::hf

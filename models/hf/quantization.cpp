@@ -58,27 +58,15 @@ std::int64_t group_of(ConfigReader& config) {
 
 constexpr std::int64_t kLargestBlock = 1 << 30;  // from here on scales do not count
 
-// The linear layers in this format, but for what the configuration leaves out, which stays as it was.
-void store(ConfigReader& config, const ModelSpec& model, const Format& narrow, Precision& precision) {
-  const YamlNode* list = nullptr;
+// The modules that the configuration leaves as they were; nullptr: it has no such list.
+const YamlNode* left_out(ConfigReader& config) {
   for (const std::string_view key : {"ignore", "exclude_modules", "modules_to_not_convert", "ignored_layers"})
-    if (!list) list = config.find(key);
-  const LeftOut left = left_out(list, model, config.diagnostics());
-  const Format wide = precision.weights;
-  const auto format = [&](bool is_left) { return is_left ? wide : narrow; };
-  const auto any = [&](const auto& has) { return std::ranges::any_of(model.groups, has); };
-  const bool dense =
-      any([](const LayerGroup& group) { return group.feed_forward.width > 0 || group.feed_forward.shared_width > 0; });
-  const bool rest = dense ? left.dense : left.attention;  // nothing else is there
-  precision.weights = format(rest);
-  if (left.attention != rest) precision.attention = format(left.attention);
-  if (left.output != left.attention) precision.attention_output = format(left.output);
-  if (precision.weights != narrow && any([](const LayerGroup& group) { return group.feed_forward.routed(); }))
-    precision.experts = narrow;
+    if (const YamlNode* list = config.find(key)) return list;
+  return nullptr;
 }
 
 // Weights, and inputs of the GEMMs where they are quantised too.
-void read_fp8(ConfigReader& config, const ModelSpec& model, Precision& precision) {
+void read_fp8(ConfigReader& config, ModelSpec& model) {
   Format weights = *format_named("fp8");
   if (config.has("weight_block_size")) {
     weights = *format_named("fp8_block");
@@ -87,18 +75,18 @@ void read_fp8(ConfigReader& config, const ModelSpec& model, Precision& precision
       elements = std::min(elements * side, kLargestBlock);
     weights.group = static_cast<int>(elements);
   }
-  store(config, model, weights, precision);
-  precision.activations = *format_named("fp8");
+  store(left_out(config), weights, model);
+  model.precision.activations = *format_named("fp8");
 }
 
-void read_grouped(ConfigReader& config, const ModelSpec& model, Precision& precision) {
-  store(config, model, grouped_integers(bits_of(config, "bits"), group_of(config), true), precision);
+void read_grouped(ConfigReader& config, ModelSpec& model) {
+  store(left_out(config), grouped_integers(bits_of(config, "bits"), group_of(config), true), model);
 }
 
-void read_mxfp4(ConfigReader&, const ModelSpec&, Precision& precision) { precision.experts = *format_named("mxfp4"); }
+void read_mxfp4(ConfigReader&, ModelSpec& model) { model.precision.experts = *format_named("mxfp4"); }
 
 // config_groups.<first>.weights and .input_activations of the compressed-tensors library.
-void read_compressed_tensors(ConfigReader& config, const ModelSpec& model, Precision& precision) {
+void read_compressed_tensors(ConfigReader& config, ModelSpec& model) {
   const YamlNode* groups = config.find("config_groups");
   const YamlNode* weights =
       groups && !groups->entries.empty() ? groups->entries.front().value.find("weights") : nullptr;
@@ -110,12 +98,12 @@ void read_compressed_tensors(ConfigReader& config, const ModelSpec& model, Preci
   const Format stored = floating && bits == 8 ? *format_named("fp8")
                         : floating            ? *format_named(group_of(reader) == 32 ? "mxfp4" : "nvfp4")
                                    : grouped_integers(bits, group_of(reader), !reader.flag("symmetric", true));
-  store(config, model, stored, precision);
+  store(left_out(config), stored, model);
   const YamlNode* inputs = groups->entries.front().value.find("input_activations");
   if (inputs && inputs->is_mapping()) {
     ConfigReader input_reader(*inputs, config.diagnostics());
     const bool eight_bits = bits_of(input_reader, "num_bits") == 8;
-    precision.activations =
+    model.precision.activations =
         *format_named(input_reader.text("type") == "float" ? (eight_bits ? "fp8" : "nvfp4") : "int8");
   }
 }
@@ -128,20 +116,20 @@ struct ModelOpt {
   static bool known(std::string_view algorithm) {
     return algorithm == "FP8" || algorithm == "FP8_PB_WO" || algorithm == "NVFP4" || algorithm == "W4A16_NVFP4";
   }
-  static void read(ConfigReader& config, const ModelSpec& model, Precision& precision) {
+  static void read(ConfigReader& config, ModelSpec& model) {
     const std::string algorithm = config.text("quant_algo").value_or("");
     if (algorithm == "MIXED_PRECISION") {
-      read_layers(config, precision);
+      read_layers(config, model.precision);
     } else if (known(algorithm)) {
-      store(config, model, format_of(algorithm), precision);
-      if (algorithm != "W4A16_NVFP4") precision.activations = format_of(algorithm);
+      store(left_out(config), format_of(algorithm), model);
+      if (algorithm != "W4A16_NVFP4") model.precision.activations = format_of(algorithm);
     } else {
       config.error("quant_algo", fmt::format("unknown algorithm '{}'", algorithm),
                    "known: FP8, NVFP4, W4A16_NVFP4, FP8_PB_WO, MIXED_PRECISION");
     }
     const YamlNode* scheme = config.find("kv_cache_scheme");
     if (config.text("kv_cache_quant_algo") == "FP8" || (scheme && (scheme->is_mapping() || scheme->text == "FP8")))
-      precision.kv = *format_named("fp8");
+      model.precision.kv = *format_named("fp8");
   }
 
  private:
@@ -173,7 +161,7 @@ struct ModelOpt {
 
 struct Method {
   std::string_view name;
-  void (*read)(ConfigReader&, const ModelSpec&, Precision&);
+  void (*read)(ConfigReader&, ModelSpec&);
 };
 constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
                                {"gptq", read_grouped}, {"awq", read_grouped},
@@ -181,19 +169,19 @@ constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
 
 }  // namespace
 
-Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlNode* beside, const ModelSpec& model,
-                       std::string_view unnamed_type) {
+void read_precision(ConfigReader& typed, ConfigReader& quantised, const YamlNode* beside, std::string_view unnamed_type,
+                    ModelSpec& model) {
   const Format stored = data_type_of(typed, unnamed_type);
-  Precision precision{stored, stored, stored, {}, {}};
+  model.precision = {stored, stored, stored, {}, {}};
   const YamlNode* own = quantised.find("quantization_config");
   const YamlNode* quantization = beside ? beside : own;
-  if (!quantization) return precision;
+  if (!quantization) return;
   ConfigReader reader(*quantization, quantised.diagnostics());
   const std::string name = reader.text("quant_method").value_or(reader.has("quant_algo") ? "modelopt" : "");
   if (name == "modelopt") {
-    ModelOpt::read(reader, model, precision);
-    precision.embeddings = stored;
-    return precision;
+    ModelOpt::read(reader, model);
+    model.precision.embeddings = stored;
+    return;
   }
   const auto method =
       std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& m) { return m.name == name; });
@@ -203,11 +191,10 @@ Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlN
     reader.error("quant_method",
                  fmt::format("unknown quantisation method '{}'; known: {}", name, fmt::join(known, ", ")),
                  did_you_mean(name, known));
-    return precision;
+    return;
   }
-  method->read(reader, model, precision);
-  precision.embeddings = stored;
-  return precision;
+  method->read(reader, model);
+  model.precision.embeddings = stored;
 }
 
 }  // namespace llmscape::models::hf

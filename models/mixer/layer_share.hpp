@@ -23,6 +23,8 @@ struct HeadCount {
 struct LayerShare {
   std::int64_t hidden = 0;
   const Precision& precision;
+  const Format& weights;         // of the mixer's projections
+  const Format& output_weights;  // of the last of them
   const TokenChange& change;
   int tensor = 1;
   int layers = 0;      // of this rank's stage
@@ -43,7 +45,7 @@ struct LayerShare {
   void add_elementwise(OperatorList& list, Elementwise::Kind kind, double accesses, std::int64_t per_token) const;
 
  private:
-  void add_product(OperatorList& list, const Linear& shape, std::int64_t rows, const Format& weights,
+  void add_product(OperatorList& list, const Linear& shape, std::int64_t rows, const Format& format,
                    Elementwise::Input input) const;
 };
 

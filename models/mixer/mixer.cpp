@@ -17,20 +17,19 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-void LayerShare::add_product(OperatorList& list, const Linear& shape, std::int64_t rows, const Format& weights,
+void LayerShare::add_product(OperatorList& list, const Linear& shape, std::int64_t rows, const Format& format,
                              Elementwise::Input input) const {
-  list.add_gemm(rows, shape.k, shape.n, weights, inputs_of(precision, weights), layers, input);
+  list.add_gemm(rows, shape.k, shape.n, format, inputs_of(precision, format), layers, input);
 }
 
 void LayerShare::add_linear(OperatorList& list, const Linear& shape, std::int64_t rows) const {
-  add_product(list, shape, rows, precision.attention_weights(), Elementwise::Input::elsewhere);
+  add_product(list, shape, rows, weights, Elementwise::Input::elsewhere);
 }
 
 void LayerShare::add_projections(OperatorList& list, std::span<const Linear> shapes, Elementwise::Input input) const {
   for (const Linear& shape : shapes.first(shapes.size() - 1))
-    add_product(list, shape, tokens(), precision.attention_weights(),
-                std::exchange(input, Elementwise::Input::elsewhere));
-  add_product(list, shapes.back(), tokens(), precision.output_weights(), Elementwise::Input::elsewhere);
+    add_product(list, shape, tokens(), weights, std::exchange(input, Elementwise::Input::elsewhere));
+  add_product(list, shapes.back(), tokens(), output_weights, Elementwise::Input::elsewhere);
 }
 
 void LayerShare::add_elementwise(OperatorList& list, Elementwise::Kind kind, double accesses,

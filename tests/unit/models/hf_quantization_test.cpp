@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_fixtures.hpp"
 #include "models/hf_config.hpp"
+#include "models/memory.hpp"
+#include "models/step_work.hpp"
 
 using namespace llmscape;
 using namespace llmscape::models;
@@ -94,15 +96,49 @@ TEST_CASE("modules that are left out keep their format: attention, its output, a
   CHECK_FALSE(p.attention_output);
 }
 
-TEST_CASE("a part that a few layers leave out is taken as in the others, with a warning") {
+TEST_CASE("layers that differ from most are groups with formats of their own") {
   Diagnostics diagnostics;
   const auto model = read_hf_config(
       quantised(R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.3.mlp.down_proj", "self_attn"]})"),
       "small", diagnostics);
   REQUIRE(model);
-  CHECK(model->precision.weights.name == "fp8");
-  CHECK(model->precision.attention_weights().name == "fp16");
-  CHECK(diagnostics.text(false).find("1 of 4 layers leave their feed-forward as it was") != std::string::npos);
+  const Precision& p = model->precision;
+  CHECK(p.weights.name == "fp8");
+  REQUIRE(model->groups.size() == 2);
+  CHECK(model->groups[0].count == 1);
+  CHECK(model->groups[0].dense_weights(p).name == "fp16");
+  CHECK(model->groups[1].count == 3);
+  CHECK(model->groups[1].dense_weights(p).name == "fp8");
+  for (const LayerGroup& group : model->groups) CHECK(group.output_weights(p).name == "fp16");
+  // By hand: attention 4 x 4 x 64 x 64 of two bytes, three feed-forwards of 3 x 64 x 96 of one byte and one of two,
+  // two norms of 64 beside each and one at the end, two tables of 100 x 64 of two bytes.
+  const double attention = 2 * 4 * 4 * 64 * 64., dense = (3 * 1 + 1 * 2) * (3 * 64 * 96.);
+  const double norms = (3 * 1 + 1 * 2) * 2 * 64. + 64, tables = 2 * 2 * 100 * 64.;
+  CHECK(memory_need(*model, {}, 1, 1).weights.si() == attention + dense + norms + tables);
+  int wide = 0;
+  for (const auto& [gemm, count] : all_of<Gemm>(token_work(*model, {}, 0, 1, {})))
+    wide += gemm.weights.name == "fp16" ? count : 0;
+  CHECK(wide == 4 * 2 + 2);  // queries, keys and values, and outputs; one feed-forward
+}
+
+TEST_CASE("most layers leave the attention: the one that does not is a group of its own") {
+  const auto with = [](const std::string& list) {
+    Diagnostics diagnostics;
+    const auto model = read_hf_config(quantised(R"({"quant_method": "fp8", "modules_to_not_convert": [)" + list + "]}"),
+                                      "small", diagnostics);
+    REQUIRE(model);
+    return *model;
+  };
+  const ModelSpec model =
+      with(R"("model.layers.0*", "model.layers.1.self_attn*", "model.layers.2.self_attn.*", "model.layers.7*")");
+  std::vector<std::string> formats;  // of each layer: attention and feed-forward
+  for (const LayerGroup& group : model.groups)
+    formats.insert(formats.end(), static_cast<std::size_t>(group.count),
+                   group.attention_weights(model.precision).name + " " + group.dense_weights(model.precision).name);
+  std::ranges::sort(formats);
+  // Which of the layers that are alike is left out of one part and of the other is not kept.
+  CHECK(std::ranges::count_if(formats, [](const auto& f) { return f.starts_with("fp16"); }) == 3);
+  CHECK(std::ranges::count_if(formats, [](const auto& f) { return f.ends_with("fp16"); }) == 1);
 }
 
 TEST_CASE("methods and widths that nobody knows are errors at their place") {

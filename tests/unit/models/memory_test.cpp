@@ -56,7 +56,7 @@ TEST_CASE("the checkpoint of GPT-OSS-20B is 13.76 GB: mxfp4 experts, the rest bf
 
 TEST_CASE("attention that stays in 16 bits, as in Llama-3.1-405B-FP8, is 72 GB more") {
   ModelSpec model = catalogued("llama-3.1-405b");
-  set_weights(model.precision, *format_named("fp8"));
+  set_weights(model, *format_named("fp8"));
   model.precision.embeddings = format_named("bf16");
   const double fp8 = memory_need(model, {}, 1, 1).weights.si();
   // 126 layers of 16,384 x (128 + 2 x 8) x 128 into attention and 16,384 x 16,384 out of it, one byte more for each.

@@ -34,7 +34,7 @@ double matrix_parameters(const ModelSpec& model) {
 
 TEST_CASE("attention in 16 bits beside fp8: its products take 16-bit inputs, which nothing quantises") {
   ModelSpec model = catalogued("llama-3.1-70b");
-  set_weights(model.precision, *format_named("fp8"));
+  set_weights(model, *format_named("fp8"));
   model.precision.activations = *format_named("fp8");
   model.precision.attention = format_named("bf16");
   const auto work = token_work(model, {.tensor = 8}, 100, 28, {});
