@@ -83,10 +83,9 @@ TEST_CASE("attention that a scenario keeps in 16 bits is read at two bytes a wei
   // 32 layers of 4,096 x (4,096 + 2 x 1,024) into attention and 4,096 x 4,096 out of it.
   const double weights = 32.0 * 4096 * (4096 + 2 * 1024 + 4096);
   CHECK(models::streamed_weights(wide->model).si() - models::streamed_weights(all->model).si() == weights);
-  // An H100 multiplies bf16 at half the rate of fp8: 2 x 8,192 x 1.34e9 flop take at least 11 ms more.
+  // At the peaks of an H100 2 x 8,192 x 1.34e9 flop take 11 ms longer in bf16; kernels of both reach unlike shares.
   const double more = gemm_seconds(run_on_event_queue(*wide)) - gemm_seconds(run_on_event_queue(*all));
-  CHECK(more > 2 * 8192 * weights * (1 / 989.4e12 - 1 / 1978.9e12));
-  CHECK(more < 2 * 2 * 8192 * weights * (1 / 989.4e12 - 1 / 1978.9e12));
+  CHECK(more == doctest::Approx(2 * 8192 * weights * (1 / 989.4e12 - 1 / 1978.9e12)).epsilon(0.2));
 }
 
 TEST_CASE("which formats are refused, because no kernel of the device runs them?") {
