@@ -233,7 +233,7 @@ TEST_CASE("a chip refuses what its macros or its memory cannot hold, and plans o
   models::ModelSpec mixed = int4_1b();
   mixed.groups[0].own_attention = kInt8;
   CHECK(refusals(mixed, {}) == 1);  // a layer is held in one format
-  chip.macros_per_tile.value = 9;  // 36 macros, all of which hold the first layer
+  chip.macros_per_tile.value = 9;   // 36 macros, all of which hold the first layer
   chip.pinned_share.value = 1;
   CHECK(refusals(tiny_model(), {}) == 1);
 }
