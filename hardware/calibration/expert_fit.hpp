@@ -19,9 +19,9 @@ struct ExpertLayerWork {
   std::vector<models::Elementwise> streams;
   models::GroupedGemm up, down;
 };
-// Distinct experts follow from the routing: under "balanced" all that the tokens can reach; "power_law_X" as the
-// samples of AIConfigurator's collector fall (from memory: X in [1, 0.8 tokens], or [0.01, 2] where tokens are fewer
-// than experts, scaled to the rows). Throws std::invalid_argument for a format or routing that is not known.
+// Rows and distinct experts follow from the routing: under "balanced" all that the tokens can reach, "power_law_X" as
+// the collector of AIConfigurator deals them (models/expert_loads.hpp), of the rank with the most. Throws
+// std::invalid_argument for a format or routing that is not known.
 ExpertLayerWork expert_layer_work(const traces::ExpertLayerCase& layer);
 
 // Whose expert layers are fitted. In vLLM ranks without some experts pay for the rows of those as well: only layers

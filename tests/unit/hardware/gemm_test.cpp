@@ -113,10 +113,11 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
   grouped.dealt = models::GroupedGemm::Dealt::at_random;
   const Seconds dealt = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
   CHECK(dealt / even == doctest::Approx(1.5).epsilon(0.05));
-  // Rows by popularity, 28.9 to 347 of them: 1 + (ln(347 / 128) + ln(347 / 256)) / ln 12 = 1.524 tiles of 128.
+  // Rows by popularity, 64 to 256 of them and x^-1.5 to one another: 1 + 2 / sqrt(128.5 / 64) - 1 = 1.411 tiles of 128.
   grouped.dealt = models::GroupedGemm::Dealt::by_popularity;
+  grouped.popularity = {1.5, 4};
   const Seconds popular = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
-  CHECK(popular / even == doctest::Approx(1.524).epsilon(0.05));
+  CHECK(popular / even == doctest::Approx(1.411).epsilon(0.05));
 }
 
 TEST_CASE("kernels of experts choose the rows of their tiles by the tokens that the rank sees, or by its own rows") {
