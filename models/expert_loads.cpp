@@ -10,7 +10,7 @@ namespace {
 constexpr double kDealtShare = 0.8;    // of the tokens, to the most popular expert
 constexpr double kLeastRange = 1.01;   // where tokens are too few for any
 constexpr double kFewRowsRange = 200;  // [0.01, 2]
-constexpr int kTilesOneByOne = 16;     // further ones are integrated
+constexpr int kTilesOneByOne = 4;      // further ones are integrated
 constexpr double kWholeRow = 0.5;      // loads are rounded
 
 // The mean of x^power over a power law of x in [1, range], whose cumulated shares go with x^shares.

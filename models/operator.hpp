@@ -32,7 +32,7 @@ struct GroupedGemm {
   // all experts alike; or to experts of unlike popularity.
   enum class Dealt { evenly, at_random, by_popularity };
   Dealt dealt = Dealt::evenly;
-  Popularity popularity;
+  Popularity popularity{};
   // Tokens that the rank's kernels are handed, also those that go to experts of other ranks: some kernels choose their
   // tiles by them. 0: `rows` alone.
   std::int64_t seen_tokens = 0;

@@ -141,15 +141,15 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
 }
 
 std::vector<TimedExpertLayer> gated_layers(const Chip& chip, std::span<const TimedExpertLayer> records,
-                                           std::string_view format, std::string_view routing, Ranks ranks) {
+                                           std::string_view format, Ranks ranks) {
   std::vector<TimedExpertLayer> kept;
   std::ranges::copy_if(records, std::back_inserter(kept), [&](const TimedExpertLayer& r) {
-    return r.format == format && r.routing == routing && (ranks == Ranks::any || r.expert_parallel == 1) &&
-           r.expert_width / r.tensor_parallel >= kLeastWidth;
+    return r.format == format && (r.routing == "balanced" || exponent_of(r.routing)) &&
+           (ranks == Ranks::any || r.expert_parallel == 1) && r.expert_width / r.tensor_parallel >= kLeastWidth;
   });
   std::set<Model> ungated;
   for (const TimedExpertLayer& r : kept)
-    if (too_fast(chip, r)) ungated.insert(model_of(r));
+    if ((r.routing == "balanced" || r.expert_parallel == 1) && too_fast(chip, r)) ungated.insert(model_of(r));
   std::erase_if(kept, [&](const TimedExpertLayer& r) { return ungated.contains(model_of(r)); });
   return kept;
 }

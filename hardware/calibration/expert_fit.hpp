@@ -28,12 +28,11 @@ ExpertLayerWork expert_layer_work(const traces::ExpertLayerCase& layer);
 // with all experts on a rank say what its kernels cost. Other engines' ranks compute their own rows alone.
 enum class Ranks : std::uint8_t { with_all_experts, any };
 
-// The records of one format and routing on such ranks that hold at least 128 columns of every expert. Models that ran
-// faster than three matrices of each expert can be read are left out: their experts have two (Nemotron 3), which the
-// tables do not say.
+// The records of one format, dealt out evenly or by a power law, on such ranks that hold at least 128 columns of every
+// expert. Models that ran faster than three matrices of each expert can be read are left out: their experts have two
+// (Nemotron 3), which the tables do not say.
 std::vector<traces::TimedExpertLayer> gated_layers(const Chip& chip, std::span<const traces::TimedExpertLayer> records,
-                                                   std::string_view format, std::string_view routing,
-                                                   Ranks ranks = Ranks::with_all_experts);
+                                                   std::string_view format, Ranks ranks = Ranks::with_all_experts);
 
 struct ExpertCalibration {
   GemmParameters parameters;  // tagged as fitted; `most_rows` and `least_width` as the records have them

@@ -52,6 +52,13 @@ Fields<Parameters> stream() {
   return f;
 }
 
+template <class Parameters>
+Fields<Parameters> scales() {
+  Fields<Parameters> f = stream<Parameters>();
+  f.add("row", &Parameters::row, "what each row adds, however wide").at_least(0);
+  return f;
+}
+
 }  // namespace
 
 KernelCost elementwise_cost(const Chip& chip, const ElementwiseParameters& p, const models::Elementwise& e) {
@@ -59,8 +66,11 @@ KernelCost elementwise_cost(const Chip& chip, const ElementwiseParameters& p, co
   return row ? streamed(chip, *row, e.bytes) : KernelCost();
 }
 
-KernelCost scales_cost(const Chip& chip, const ElementwiseParameters& p, double bytes) {
-  return p.scales ? streamed(chip, *p.scales, bytes) : KernelCost();
+KernelCost scales_cost(const Chip& chip, const ElementwiseParameters& p, std::int64_t rows, double bytes) {
+  if (!p.scales || bytes <= 0) return {};
+  KernelCost cost = streamed(chip, {p.scales->launch, p.scales->efficiency}, bytes);
+  cost.time += static_cast<double>(rows) * p.scales->row;
+  return cost;
 }
 
 KernelCost copy_cost(const Chip& chip, const ElementwiseParameters& p, const models::Copy& copy) {
@@ -71,9 +81,9 @@ KernelCost sample_cost(const Chip& chip, const ElementwiseParameters& p, const m
   return streamed(chip, p.sampling, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
 }
 
-const Fields<FittedStream>& fitted_stream_fields() {
-  static const Fields<FittedStream> fields = [] {
-    Fields<FittedStream> f = stream<FittedStream>();
+const Fields<FittedScales>& fitted_scales_fields() {
+  static const Fields<FittedScales> fields = [] {
+    Fields<FittedScales> f = scales<FittedScales>();
     add_fit_fields(f);
     return f;
   }();
@@ -84,12 +94,13 @@ const Fields<ElementwiseParameters>& elementwise_fields() {
   static const Fields<ElementwiseParameters> fields = [] {
     using P = ElementwiseParameters;
     static const Fields<StreamParameters> row = stream<StreamParameters>();
+    static const Fields<ScaleParameters> scale = scales<ScaleParameters>();
     Fields<P> f("elementwise", "kernels that stream activations");
     f.add_group("norm", &P::norm, row, "layer norms").required();
     f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes and copies").required();
     f.add_group("rope", &P::rope, row, "rotary embedding").required();
     f.add_group("quantise", &P::quantise, row, "quantisation of the inputs of GEMMs; absent: as activations");
-    f.add_group("scales", &P::scales, row,
+    f.add_group("scales", &P::scales, scale,
                 "what finding the scale of a token or a tensor adds, in tables of GEMMs; absent: nothing");
     f.add_group("add", &P::add, row, "residual additions; absent: they are part of the norms");
     f.add_group("embedding", &P::embedding, row, "rows of the input embedding").required();

@@ -118,14 +118,21 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   const std::int64_t least_rows = least_rows_of(p, g.weights, g.activations);
-  for (const Tile tile : kTiles) {
-    if (tile.rows < least_rows) continue;
+  const auto attempt = [&](const Tile& tile, int split) {
     const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
-    for (const int split : kSplits) {
-      if (split > 1 && k / split < kLeastSplitDepth) break;
-      const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile};
-      // Partial sums in 4 bytes are written and read once through L2.
-      best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
+    const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile};
+    // Partial sums in 4 bytes are written and read once through L2.
+    best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
+  };
+  if (const auto chosen = tile_rows(p.row_tiles, g.m)) {
+    for (const int columns : kTileColumns) attempt({static_cast<int>(*chosen), columns}, 1);
+  } else {
+    for (const Tile tile : kTiles) {
+      if (tile.rows < least_rows) continue;
+      for (const int split : kSplits) {
+        if (split > 1 && k / split < kLeastSplitDepth) break;
+        attempt(tile, split);
+      }
     }
   }
   const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
@@ -181,7 +188,7 @@ const Fields<GemmParameters>& gemm_fields() {
     f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
     f.add("split", &P::split, "second pass of split-K").required().at_least(0);
     f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
-    f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(), "of experts: the rows of tiles");
+    f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(), "how the rows of tiles are chosen");
     f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
     f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
     add_correction_field(f);

@@ -168,5 +168,26 @@ TEST_CASE(
   CHECK(&gpu.decode_attention_of(decode) == &gpu.decode_attention_by_kv.at("fp8"));
 }
 
+TEST_CASE("a kernel that takes its tiles by the rows of the product runs them without split-K") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  const models::Format fp8{"fp8", 1};
+  GemmParameters p = gpu.gemm;
+  p.wave_quantisation = 1;
+  // 16 blocks of 128 x 64 on 132 multiprocessors walk a depth of 8,192: 2 x 128 x 64 x 8,192 flops on one of them.
+  const models::Gemm narrow{256, 512, 8192, fp8, fp8};
+  p.row_tiles = {RowTiles::Choice::own_rows, 64, 128, 1};
+  CHECK(tile_rows(p.row_tiles, narrow.m) == 128);
+  CHECK(tile_rows(p.row_tiles, 65) == 128);
+  CHECK(tile_rows(p.row_tiles, 64) == 64);
+  const double walk = 2.0 * 128 * 64 * 8192 / (p.compute_efficiency * gpu.peak(fp8, fp8).si() / 132);
+  const GemmParameters split = [&] {
+    GemmParameters q = p;
+    q.row_tiles = {};
+    return q;
+  }();
+  CHECK(gemm_cost(gpu, p, narrow).time.si() > walk);
+  CHECK(gemm_cost(gpu, split, narrow).time < gemm_cost(gpu, p, narrow).time);
+}
+
 }  // namespace
 }  // namespace llmscape::hardware::gemm_test
