@@ -170,7 +170,7 @@ class Shares {
     ++tasks_;
   }
   [[nodiscard]] std::size_t next() const {
-    constexpr double kLong = 0.25;  // seconds
+    constexpr double kLong = 0.5;  // seconds
     if (tasks_ == 0) return 1;
     const double fitting = kLong * static_cast<double>(tasks_) / std::max(seconds_, 1e-9);
     return std::clamp<std::size_t>(static_cast<std::size_t>(std::min(fitting, 1e6)), 1, most_);

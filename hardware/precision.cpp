@@ -80,11 +80,12 @@ bool unlike(const Format& weights, const Format& inputs) {
   return weights.bytes >= 1 && narrow(weights) && integers(weights) != integers(inputs);
 }
 
-// The narrow weights of GEMMs, dense and of experts, each once.
+// The narrow weights of GEMMs, dense, of attention and of experts, each once.
 std::vector<Format> narrow_weights(const models::Precision& precision) {
   std::vector<Format> all;
-  for (const Format& weights : {precision.weights, precision.expert_weights()})
-    if (narrow(weights) && (all.empty() || all.front().name != weights.name)) all.push_back(weights);
+  for (const Format& weights :
+       {precision.weights, precision.attention_weights(), precision.output_weights(), precision.expert_weights()})
+    if (narrow(weights) && std::ranges::find(all, weights.name, &Format::name) == all.end()) all.push_back(weights);
   return all;
 }
 
@@ -144,8 +145,8 @@ class Served {
         weights_, [&](const Format& weights) { return by_rule(arithmetic_, weights).name == inputs.name; });
     if (!alike)
       served_.emulated.push_back(
-          fmt::format("weights {} and experts {} are multiplied with unlike inputs by engines; "
-                      "here both with 16 bits, unless 'activations' says more",
+          fmt::format("weights in {} and in {} are multiplied with unlike inputs by engines; "
+                      "here all with 16 bits, unless 'activations' says more",
                       weights_.front().name, weights_.back().name));
     if (alike && narrow(inputs)) served_.precision.activations = inputs;
     else if (narrow(served_.precision.activations)) served_.precision.activations = {};
@@ -215,6 +216,8 @@ ServedPrecision served_precision(const Device& device, const models::Precision& 
 
 std::string in_words(const models::Precision& p) {
   std::string out = "weights " + p.weights.name;
+  if (p.attention_weights().name != p.weights.name) out += ", attention " + p.attention_weights().name;
+  if (p.output_weights().name != p.attention_weights().name) out += " (its output " + p.output_weights().name + ")";
   if (p.expert_weights().name != p.weights.name) out += ", experts " + p.expert_weights().name;
   if (p.embedding_weights().name != p.weights.name) out += ", embeddings " + p.embedding_weights().name;
   return fmt::format("{}, activations {}, KV {}", out, p.activations.name, p.kv.name());

@@ -2,7 +2,7 @@
 #include "hardware/step_shape.hpp"
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 #include "models/attention_pairs.hpp"
 #include "models/step_work.hpp"
@@ -10,8 +10,18 @@
 namespace llmscape::hardware {
 namespace {
 
-void append(std::vector<models::Linear>& to, const std::array<models::Linear, 2>& from) {
-  to.insert(to.end(), from.begin(), from.end());
+void append(std::vector<Matrix>& to, std::span<const models::Linear> shapes, const models::Format& format) {
+  for (const models::Linear& shape : shapes) to.push_back({shape, format});
+}
+
+// What mixes the tokens: all of its projections, the output's at their end, and the expansion of latents.
+std::vector<Matrix> mixer_matrices(const models::LayerGroup& group, const models::ModelSpec& spec) {
+  std::vector<Matrix> all;
+  append(all, models::projections(spec.hidden, group.mixer, 1), group.attention_weights(spec.precision));
+  if (!all.empty()) all.back().format = group.output_weights(spec.precision);
+  if (const auto* latent = std::get_if<models::LatentAttention>(&group.mixer))
+    all.push_back({latent->expansion(1), group.attention_weights(spec.precision)});
+  return all;
 }
 
 void describe_heads(LayerShape& layer, const models::SoftmaxAttention& a) {
@@ -55,42 +65,43 @@ void describe_attention(LayerShape& layer, const models::LayerGroup& group, cons
 LayerShape describe(const models::LayerGroup& group, const models::ModelSpec& spec) {
   LayerShape layer;
   layer.count = group.count;
-  std::vector<models::Linear> common = models::projections(spec.hidden, group.mixer, 1);
-  if (const auto* latent = std::get_if<models::LatentAttention>(&group.mixer)) common.push_back(latent->expansion(1));
+  const models::Format& dense = group.dense_weights(spec.precision);
+  std::vector<Matrix> common = mixer_matrices(group, spec);
   const models::FeedForward& kind = group.feed_forward;
   if (kind.routed()) {
-    common.push_back(models::router(spec.hidden, kind));
-    if (kind.shared_width > 0) append(common, models::feed_forward(spec.hidden, kind.shared_width, kind, 1));
-    std::vector<models::Linear> expert;
-    append(expert, models::feed_forward(kind.expert_input(spec.hidden), kind.expert_width, kind, 1));
-    layer.expert = {std::move(expert), spec.precision.expert_weights()};
+    common.push_back({models::router(spec.hidden, kind), dense});
+    if (kind.shared_width > 0) append(common, models::feed_forward(spec.hidden, kind.shared_width, kind, 1), dense);
+    std::vector<Matrix> expert;
+    append(expert, models::feed_forward(kind.expert_input(spec.hidden), kind.expert_width, kind, 1),
+           spec.precision.expert_weights());
+    layer.expert = MatrixSet(std::move(expert));
     layer.experts = kind.experts;
     layer.experts_per_token = kind.experts_per_token;
   } else if (kind.present()) {
-    append(common, models::feed_forward(spec.hidden, kind.width, kind, 1));
+    append(common, models::feed_forward(spec.hidden, kind.width, kind, 1), dense);
   }
-  layer.common = {std::move(common), spec.precision.weights};
+  layer.common = MatrixSet(std::move(common));
   describe_attention(layer, group, spec);
   return layer;
 }
 
 }  // namespace
 
-MatrixSet::MatrixSet(std::vector<models::Linear> list, models::Format weight_format)
-    : matrices(std::move(list)), format(std::move(weight_format)) {
-  for (const auto& matrix : matrices) {
-    weights += static_cast<double>(matrix.k) * static_cast<double>(matrix.n);
-    elements += static_cast<double>(matrix.k + matrix.n);
-  }
-  bytes = Bytes(weights * format.bytes_with_scales());
+Bytes Matrix::bytes() const {
+  return Bytes(static_cast<double>(k) * static_cast<double>(n) * format.bytes_with_scales());
 }
 
-Bytes MatrixSet::bytes_of(const models::Linear& matrix) const {
-  return Bytes(static_cast<double>(matrix.k) * static_cast<double>(matrix.n) * format.bytes_with_scales());
+MatrixSet::MatrixSet(std::vector<Matrix> list) : matrices(std::move(list)) {
+  for (const Matrix& matrix : matrices) {
+    weights += static_cast<double>(matrix.k) * static_cast<double>(matrix.n);
+    elements += static_cast<double>(matrix.k + matrix.n);
+    bytes += matrix.bytes();
+  }
+  if (!matrices.empty()) format = matrices.back().format;
 }
 
 StepShape::StepShape(const models::ModelSpec& spec, const models::ExpertCoverage& expert_coverage)
-    : head({{spec.hidden, spec.vocabulary}}, spec.precision.embedding_weights()), coverage(expert_coverage) {
+    : head({{{spec.hidden, spec.vocabulary}, spec.precision.embedding_weights()}}), coverage(expert_coverage) {
   for (const auto& group : spec.groups) layers.push_back(describe(group, spec));
   if (!spec.tied_embeddings)
     embedding = Bytes(static_cast<double>(models::table_parameters(spec)) * head.format.bytes_with_scales());

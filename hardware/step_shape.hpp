@@ -10,16 +10,20 @@
 
 namespace llmscape::hardware {
 
+struct Matrix : models::Linear {
+  models::Format format;
+  [[nodiscard]] Bytes bytes() const;  // with quantisation scales, without biases
+};
+
 // Matrices that are read together.
 struct MatrixSet {
   MatrixSet() = default;
-  MatrixSet(std::vector<models::Linear> matrices, models::Format format);
-  std::vector<models::Linear> matrices;
-  models::Format format;
-  double weights = 0;   // also the multiply-adds of one token
-  double elements = 0;  // activations in and out, of one token
-  Bytes bytes;          // with quantisation scales, without biases
-  [[nodiscard]] Bytes bytes_of(const models::Linear&) const;
+  explicit MatrixSet(std::vector<Matrix> list);
+  std::vector<Matrix> matrices;
+  models::Format format;  // of the last of them, and of all where a device takes no others
+  double weights = 0;     // also the multiply-adds of one token
+  double elements = 0;    // activations in and out, of one token
+  Bytes bytes;            // as Matrix::bytes
 };
 
 // The layers of one group, whole: devices that are priced by closed forms share them evenly, if at all.

@@ -43,10 +43,17 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-void set_weights(Precision& precision, const Format& format) {
+void set_weights(ModelSpec& model, const Format& format) {
+  Precision& precision = model.precision;
   precision.weights = format;
   precision.experts.reset();
   precision.embeddings.reset();
+  precision.attention.reset();
+  precision.attention_output.reset();
+  for (LayerGroup& group : model.groups) {
+    group.own_attention.reset();
+    group.own_dense.reset();
+  }
 }
 
 }  // namespace llmscape::models

@@ -14,7 +14,7 @@ std::optional<Format> format_named(std::string_view name);
 // All names, for messages and schemas.
 std::vector<std::string> format_names();
 
-// Stores every weight in `format`: those of experts, embedding and head too, whatever the checkpoint does.
-void set_weights(Precision& precision, const Format& format);
+// Stores every weight in `format`: those of attention, experts, embedding and head too, whatever the checkpoint does.
+void set_weights(ModelSpec& model, const Format& format);
 
 }  // namespace llmscape::models

@@ -122,9 +122,8 @@ std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, 
   model.name = std::move(name);
   model.family = architecture->family;
   const bool typed = whole.has("dtype") || whole.has("torch_dtype");
-  const bool routed = std::ranges::any_of(model.groups, [](const auto& group) { return group.feed_forward.routed(); });
-  model.precision = hf::precision_of(typed ? whole : text, whole.has("quantization_config") ? whole : text,
-                                     quantization, routed, architecture->unnamed_type);
+  hf::read_precision(typed ? whole : text, whole.has("quantization_config") ? whole : text, quantization,
+                     architecture->unnamed_type, model);
   if (const YamlNode* vision = root.find("vision_config"); nested && vision)
     diagnostics.warning(vision->where, "only the language part is modelled: images cost nothing");
   if (diagnostics.errors() == before) check_size(model, root.where, diagnostics);

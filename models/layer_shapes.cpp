@@ -20,8 +20,13 @@ Linear router(std::int64_t hidden, const FeedForward& kind) { return {hidden, ki
 LayerParameters layer_parameters(std::int64_t hidden, const LayerGroup& group, int tensor, int expert_shards) {
   const FeedForward& kind = group.feed_forward;
   const std::int64_t norms = group.norms * hidden * (group.norm_bias ? 2 : 1);
-  LayerParameters sum{norms + inner_parameters(group.mixer, tensor) + (kind.shared_gate ? hidden : 0), 0};
-  for (const Linear& linear : projections(hidden, group.mixer, tensor)) sum.common += linear.parameters();
+  LayerParameters sum;
+  sum.common = norms + (kind.shared_gate ? hidden : 0);
+  sum.attention = inner_parameters(group.mixer, tensor);
+  const std::vector<Linear> around = projections(hidden, group.mixer, tensor);
+  for (const Linear& linear : around) sum.attention += linear.parameters();
+  if (!around.empty()) sum.output = around.back().parameters();
+  sum.attention -= sum.output;
   if (!kind.present()) return sum;
   if (!kind.routed()) {
     sum.common += parameters_of(feed_forward(hidden, kind.width, kind, tensor));
@@ -38,6 +43,8 @@ LayerShare share_of(const ModelSpec& model, const LayerGroup& group, const Paral
                     std::int64_t chunk_tokens, std::int64_t decode_tokens) {
   return {model.hidden,
           model.precision,
+          group.attention_weights(model.precision),
+          group.output_weights(model.precision),
           group.change,
           plan.tensor,
           layers_per_stage(group, plan),

@@ -16,11 +16,13 @@ namespace llmscape::models {
 std::array<Linear, 2> feed_forward(std::int64_t hidden, std::int64_t width, const FeedForward& kind, int shards);
 Linear router(std::int64_t hidden, const FeedForward& kind);
 
-// Parameters of one layer on one rank: what every token passes through, and one routed expert (0 in a dense layer) that
-// is cut over `expert_shards` ranks.
+// Parameters of one layer on one rank.
 struct LayerParameters {
-  std::int64_t common = 0;
-  std::int64_t expert = 0;
+  std::int64_t common = 0;     // what every token passes through beside attention or a state
+  std::int64_t attention = 0;  // theirs, but the projection of their output
+  std::int64_t output = 0;     // that
+  std::int64_t expert = 0;     // one routed expert, cut over `expert_shards` ranks; 0 in a dense layer
+  [[nodiscard]] std::int64_t of_each_token() const { return common + attention + output; }
 };
 LayerParameters layer_parameters(std::int64_t hidden, const LayerGroup& group, int tensor, int expert_shards);
 

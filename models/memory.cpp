@@ -9,8 +9,10 @@
 namespace llmscape::models {
 namespace {
 
-double weight_bytes(const LayerParameters& layer, double experts, const Precision& precision) {
-  return static_cast<double>(layer.common) * precision.weights.bytes_with_scales() +
+double weight_bytes(const LayerParameters& layer, double experts, const LayerGroup& group, const Precision& precision) {
+  return static_cast<double>(layer.common) * group.dense_weights(precision).bytes_with_scales() +
+         static_cast<double>(layer.attention) * group.attention_weights(precision).bytes_with_scales() +
+         static_cast<double>(layer.output) * group.output_weights(precision).bytes_with_scales() +
          experts * static_cast<double>(layer.expert) * precision.expert_weights().bytes_with_scales();
 }
 
@@ -57,7 +59,7 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
   for (const LayerGroup& group : model.groups) {
     const int layers = layers_per_stage(group, plan);
     const LayerParameters layer = layer_parameters(model.hidden, group, plan.tensor, expert_shards(plan));
-    weights += layers * weight_bytes(layer, group.feed_forward.experts / plan.expert, model.precision);
+    weights += layers * weight_bytes(layer, group.feed_forward.experts / plan.expert, group, model.precision);
     const SequenceState state = group.state(model.precision, plan.tensor);
     kv_per_token += group.caches(layers) * state.bytes_per_token;
     state_per_sequence += layers * state.bytes_per_sequence;
@@ -76,8 +78,8 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
 Bytes streamed_weights(const ModelSpec& model) {
   double sum = frame_bytes(model) + table_bytes(model);  // the head; of the embedding a token gathers one row
   for (const LayerGroup& group : model.groups)
-    sum += group.count *
-           weight_bytes(layer_parameters(model.hidden, group, 1, 1), group.feed_forward.experts, model.precision);
+    sum += group.count * weight_bytes(layer_parameters(model.hidden, group, 1, 1), group.feed_forward.experts, group,
+                                      model.precision);
   return Bytes(sum);
 }
 

@@ -11,7 +11,7 @@ std::int64_t layer_sum(const ModelSpec& model, bool active) {
   for (const LayerGroup& group : model.groups) {
     const LayerParameters layer = layer_parameters(model.hidden, group, 1, 1);
     const FeedForward& kind = group.feed_forward;
-    sum += group.count * (layer.common + (active ? kind.experts_per_token : kind.experts) * layer.expert);
+    sum += group.count * (layer.of_each_token() + (active ? kind.experts_per_token : kind.experts) * layer.expert);
   }
   return sum;
 }

@@ -37,6 +37,18 @@ struct LayerGroup {
   int norms = 2;           // vectors of `hidden` weights per layer
   bool norm_bias = false;  // each has a bias too (LayerNorm)
   TokenChange change{};    // by a token plan (models/token_plan.hpp)
+  // Of their projections around mixer, and of their dense feed-forward or shared experts, where a checkpoint stores
+  // them in another format than those of the other layers (first layers that stay in 16 bits).
+  std::optional<Format> own_attention{}, own_dense{};
+  [[nodiscard]] const Format& attention_weights(const Precision& precision) const {
+    return own_attention ? *own_attention : precision.attention_weights();
+  }
+  [[nodiscard]] const Format& output_weights(const Precision& precision) const {
+    return own_attention ? *own_attention : precision.output_weights();
+  }
+  [[nodiscard]] const Format& dense_weights(const Precision& precision) const {
+    return own_dense ? *own_dense : precision.weights;
+  }
   // What one of them keeps of a sequence on a rank of `tensor`.
   [[nodiscard]] SequenceState state(const Precision& precision, int tensor = 1) const;
   // Caches that `layers` of them keep.

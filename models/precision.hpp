@@ -44,8 +44,15 @@ struct Precision {
   // Where they are not stored as `weights`: routed experts (GPT-OSS: mxfp4), and embedding and head, which most
   // quantised checkpoints leave at 16 bits.
   std::optional<Format> experts, embeddings;
+  // Projections around attention or a state, and of these the last, whose output goes into the residual stream (Meta's
+  // Llama-3.1-405B-FP8 and many nvfp4 checkpoints keep all of them in 16 bits, DeepSeek's in nvfp4 all but the last).
+  std::optional<Format> attention{}, attention_output{};
   [[nodiscard]] const Format& expert_weights() const { return experts ? *experts : weights; }
   [[nodiscard]] const Format& embedding_weights() const { return embeddings ? *embeddings : weights; }
+  [[nodiscard]] const Format& attention_weights() const { return attention ? *attention : weights; }
+  [[nodiscard]] const Format& output_weights() const {
+    return attention_output ? *attention_output : attention_weights();
+  }
 };
 
 }  // namespace llmscape::models

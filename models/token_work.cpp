@@ -69,9 +69,9 @@ class TokenWork {
     elementwise(Elementwise::Kind::norm, 2, model_.hidden, group.norms * layers);
     add_token_work(list_, group.mixer, share_of(model_, group, plan_, chunk_tokens_, decode_tokens_));
     if (group.feed_forward.routed()) {
-      add_routed(group.feed_forward, layers);
+      add_routed(group, layers);
     } else if (group.feed_forward.present()) {
-      add_dense(group.feed_forward, group.feed_forward.width, layers);
+      add_dense(group, group.feed_forward.width, layers);
     }
     const int parts = group.parts() * layers;
     elementwise(Elementwise::Kind::add, 3, model_.hidden, parts);
@@ -104,7 +104,8 @@ class TokenWork {
       const int layers = group.caches(layers_per_stage(group, plan_));
       const std::int64_t keys = std::int64_t{a.kv_heads_of_rank(plan_.tensor)} * a.head_dim;
       elementwise(Elementwise::Kind::norm, 2, model_.hidden, 1);
-      linear({model_.hidden, a.key_value_columns(plan_.tensor), a.qkv_bias}, tokens_, model_.precision.weights, layers);
+      linear({model_.hidden, a.key_value_columns(plan_.tensor), a.qkv_bias}, tokens_,
+             group.attention_weights(model_.precision), layers);
       if (a.qk_norm || a.qk_norm_full) elementwise(Elementwise::Kind::norm, 2, keys, layers);
       if (model_.position_table == 0) elementwise(Elementwise::Kind::rope, 2, keys, layers);
       const double written = a.state(model_.precision, plan_.tensor).bytes_per_token;
@@ -114,14 +115,17 @@ class TokenWork {
     pass(group, prompt_ends_);
   }
 
-  void add_dense(const FeedForward& kind, std::int64_t width, int layers) {
+  void add_dense(const LayerGroup& group, std::int64_t width, int layers) {
+    const FeedForward& kind = group.feed_forward;
+    const Format& weights = group.dense_weights(model_.precision);
     const auto [up, down] = feed_forward(model_.hidden, width, kind, plan_.tensor);
-    linear(up, tokens_, model_.precision.weights, layers, Elementwise::Input::norm);
+    linear(up, tokens_, weights, layers, Elementwise::Input::norm);
     elementwise(Elementwise::Kind::activation, kind.gated ? 3 : 2, down.k, layers);
-    linear(down, tokens_, model_.precision.weights, layers, Elementwise::Input::activation);
+    linear(down, tokens_, weights, layers, Elementwise::Input::activation);
   }
 
-  void add_routed(const FeedForward& kind, int layers) {
+  void add_routed(const LayerGroup& group, int layers) {
+    const FeedForward& kind = group.feed_forward;
     const Precision& precision = model_.precision;
     const Format hidden = hidden_format(precision);
     list_.add(Gemm{tokens_, kind.experts, model_.hidden, hidden, hidden},
@@ -152,7 +156,7 @@ class TokenWork {
     product.experts_per_token = kind.experts_per_token;
     if (!sends_to_experts()) product.seen_tokens = routed_tokens;
 
-    if (kind.latent > 0) linear({model_.hidden, kind.latent}, tokens_, precision.weights, layers);
+    if (kind.latent > 0) linear({model_.hidden, kind.latent}, tokens_, group.dense_weights(precision), layers);
     exchange(kind, layers);
     // Copies of the tokens are sorted by expert, and their outputs gathered again.
     const double permuted = (rows + static_cast<double>(tokens_)) * static_cast<double>(input) * width_;
@@ -164,8 +168,8 @@ class TokenWork {
     }
     list_.add_elementwise(Elementwise::Kind::activation,
                           (kind.gated ? 3 : 2) * width_ * rows * static_cast<double>(down.k), layers);
-    if (kind.latent > 0) linear({kind.latent, model_.hidden}, tokens_, precision.weights, layers);
-    if (kind.shared_width > 0) add_dense(kind, kind.shared_width, layers);
+    if (kind.latent > 0) linear({kind.latent, model_.hidden}, tokens_, group.dense_weights(precision), layers);
+    if (kind.shared_width > 0) add_dense(group, kind.shared_width, layers);
   }
 
   // Each rank gets the tokens of its own experts and no others.

@@ -60,7 +60,7 @@ std::vector<IndexedRow> indexed_rows_of(const Gpu& gpu, std::span<const traces::
         r.part == "module" ? models::format_named(r.kv_format).value_or(models::Format()) : models::Format();
     const models::Precision precision{*weights, *weights, kv, {}, {}};
     const models::TokenChange change;
-    models::LayerShare share{known->hidden, precision, change, 1, 1};
+    models::LayerShare share{known->hidden, precision, *weights, *weights, change, 1, 1};
     const std::int64_t tokens = r.sequences * r.tokens, context = r.cached + r.tokens;
     (r.decode ? share.decode_tokens : share.chunk_tokens) = tokens;
     models::Batch batch;

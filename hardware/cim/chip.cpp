@@ -64,6 +64,13 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
     if (!holds(format))
       found.push_back(fmt::format("the macros of {} hold weights in {}, not in {}", name,
                                   fmt::join(weight_formats, " or "), format.name));
+  const models::Precision& stored = model.precision;
+  for (const models::LayerGroup& group : model.groups)
+    for (const auto* format :
+         {&group.attention_weights(stored), &group.output_weights(stored), &group.dense_weights(stored)})
+      if (*format != stored.weights)
+        found.push_back(fmt::format("the macros of {} hold all weights of a layer in one format, {}, not some in {}",
+                                    name, stored.weights.name, format->name));
   const models::KvFormat& kv = model.precision.kv;
   if (attention == AttentionUnit::macros && (!holds(kv.keys) || !holds(kv.values)))
     found.push_back(fmt::format("attention in the macros of {} needs a KV cache in {}, not in {}", name,

@@ -17,7 +17,7 @@ std::int64_t tiles(const models::Linear& matrix, const models::Format& weights, 
 
 TiledSet::TiledSet(const MatrixSet& set, const Macro& macro) {
   for (const auto& matrix : set.matrices) {
-    tiles_of_.push_back(hardware::tiles(matrix, set.format, macro));
+    tiles_of_.push_back(hardware::tiles(matrix, matrix.format, macro));
     tiles_ += tiles_of_.back();
     partial_sums_ += static_cast<double>((tiles_of(matrix.k, *macro.rows) - 1) * matrix.n);
   }

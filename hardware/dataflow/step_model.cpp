@@ -30,17 +30,16 @@ SectionLoad attention(const LayerShape& layer, const AttentionLoad& part) {
 // The stages of a layer, as placement.hpp has them: what each holds, and what each has to do.
 std::vector<Bytes> stage_weights(const LayerShape& layer) {
   std::vector<Bytes> weights{Bytes()};  // attention
-  for (const auto& matrix : layer.common.matrices) weights.push_back(layer.common.bytes_of(matrix));
-  for (const auto& matrix : layer.expert.matrices)
-    weights.push_back(layer.experts_per_token * layer.expert.bytes_of(matrix));
+  for (const auto& matrix : layer.common.matrices) weights.push_back(matrix.bytes());
+  for (const auto& matrix : layer.expert.matrices) weights.push_back(layer.experts_per_token * matrix.bytes());
   return weights;
 }
 
 std::vector<double> stage_work(const LayerShape& layer, const LayerLoad& load, double tokens) {
   std::vector<double> work{load.prefill.flops + load.decode.flops};
   const auto products = [&work](const MatrixSet& set, double rows) {
-    for (const auto& [k, n, bias] : set.matrices)
-      work.push_back(2 * rows * static_cast<double>(k) * static_cast<double>(n));
+    for (const auto& matrix : set.matrices)
+      work.push_back(2 * rows * static_cast<double>(matrix.k) * static_cast<double>(matrix.n));
   };
   products(layer.common, tokens);
   products(layer.expert, load.expert_rows);

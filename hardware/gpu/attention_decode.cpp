@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/attention_decode.hpp"
 
+#include "base/cube_root.hpp"
 #include "hardware/gpu/correction_features.hpp"
 
 #include "hardware/gpu/l2_hits.hpp"
@@ -67,7 +68,7 @@ KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std
   const double compute = row_flops_ * entries * kv_heads_ / tile_rate_ / std::min(1.0, blocks / sms_);
   const double scheduling = std::max(0.0, blocks / sms_ - 1) * cta_;
   const double body =
-      std::cbrt(scheduling * scheduling * scheduling + memory * memory * memory + compute * compute * compute);
+      cube_root(scheduling * scheduling * scheduling + memory * memory * memory + compute * compute * compute);
 
   const double longest = static_cast<double>(attended.max);
   const double chain = longest * entry_bytes_ / (splits(longest) * cta_bandwidth_);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace llmscape::hardware {
@@ -19,8 +20,12 @@ std::vector<std::string> unmeasured(const models::ModelSpec& model, const models
   std::vector<std::string> problems;
   if (plan.all_devices() != plan.tensor || plan.expert > 1)
     problems.emplace_back("layer tables are of tensor parallelism alone");
-  if (model.precision.weights.bytes != kMeasuredBytes || model.precision.kv.keys.bytes != kMeasuredBytes ||
-      model.precision.kv.values.bytes != kMeasuredBytes)
+  const models::Precision& stored = model.precision;
+  const bool wide_attention = std::ranges::all_of(model.groups, [&](const models::LayerGroup& group) {
+    return group.attention_weights(stored).bytes == kMeasuredBytes;
+  });
+  if (stored.weights.bytes != kMeasuredBytes || !wide_attention || stored.kv.keys.bytes != kMeasuredBytes ||
+      stored.kv.values.bytes != kMeasuredBytes)
     problems.emplace_back("layer tables are of 16-bit weights and KV");
   const auto* attention = std::get_if<models::SoftmaxAttention>(&model.groups.front().mixer);
   if (model.groups.size() > 1 || !attention || attention->window > 0)

@@ -2,10 +2,12 @@
 #include "models/hf/quantization.hpp"
 
 #include "models/format.hpp"
+#include "models/hf/left_out.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,35 +58,35 @@ std::int64_t group_of(ConfigReader& config) {
 
 constexpr std::int64_t kLargestBlock = 1 << 30;  // from here on scales do not count
 
+// The modules that the configuration leaves as they were; nullptr: it has no such list.
+const YamlNode* left_out(ConfigReader& config) {
+  for (const std::string_view key : {"ignore", "exclude_modules", "modules_to_not_convert", "ignored_layers"})
+    if (const YamlNode* list = config.find(key)) return list;
+  return nullptr;
+}
+
 // Weights, and inputs of the GEMMs where they are quantised too.
-void read_fp8(ConfigReader& config, Precision& precision) {
-  precision.weights = *format_named("fp8");
+void read_fp8(ConfigReader& config, ModelSpec& model) {
+  Format weights = *format_named("fp8");
   if (config.has("weight_block_size")) {
-    precision.weights = *format_named("fp8_block");
+    weights = *format_named("fp8_block");
     std::int64_t elements = 1;
     for (const std::int64_t side : config.integers("weight_block_size"))
       elements = std::min(elements * side, kLargestBlock);
-    precision.weights.group = static_cast<int>(elements);
+    weights.group = static_cast<int>(elements);
   }
-  precision.activations = *format_named("fp8");
+  store(left_out(config), weights, model);
+  model.precision.activations = *format_named("fp8");
 }
 
-void read_grouped(ConfigReader& config, Precision& precision) {
-  precision.weights = grouped_integers(bits_of(config, "bits"), group_of(config), true);
+void read_grouped(ConfigReader& config, ModelSpec& model) {
+  store(left_out(config), grouped_integers(bits_of(config, "bits"), group_of(config), true), model);
 }
 
-void read_mxfp4(ConfigReader&, Precision& precision) { precision.experts = *format_named("mxfp4"); }
-
-// Whether the list of modules that are left as they are names the attention: then only routed experts are quantised.
-bool leaves_attention(ConfigReader& config) {
-  const YamlNode* ignored = config.find("ignore");
-  return ignored && std::any_of(ignored->items.begin(), ignored->items.end(), [](const YamlNode& module) {
-           return module.text.find("self_attn") != std::string::npos;
-         });
-}
+void read_mxfp4(ConfigReader&, ModelSpec& model) { model.precision.experts = *format_named("mxfp4"); }
 
 // config_groups.<first>.weights and .input_activations of the compressed-tensors library.
-void read_compressed_tensors(ConfigReader& config, Precision& precision) {
+void read_compressed_tensors(ConfigReader& config, ModelSpec& model) {
   const YamlNode* groups = config.find("config_groups");
   const YamlNode* weights =
       groups && !groups->entries.empty() ? groups->entries.front().value.find("weights") : nullptr;
@@ -96,32 +98,17 @@ void read_compressed_tensors(ConfigReader& config, Precision& precision) {
   const Format stored = floating && bits == 8 ? *format_named("fp8")
                         : floating            ? *format_named(group_of(reader) == 32 ? "mxfp4" : "nvfp4")
                                    : grouped_integers(bits, group_of(reader), !reader.flag("symmetric", true));
-  if (leaves_attention(config)) {
-    precision.experts = stored;
-  } else {
-    precision.weights = stored;
-  }
+  store(left_out(config), stored, model);
   const YamlNode* inputs = groups->entries.front().value.find("input_activations");
   if (inputs && inputs->is_mapping()) {
     ConfigReader input_reader(*inputs, config.diagnostics());
     const bool eight_bits = bits_of(input_reader, "num_bits") == 8;
-    precision.activations =
+    model.precision.activations =
         *format_named(input_reader.text("type") == "float" ? (eight_bits ? "fp8" : "nvfp4") : "int8");
   }
 }
 
-// A module of this list names all of the attention of some layer, or its output projection.
-bool leaves_whole_attention(const YamlNode* modules) {
-  constexpr std::string_view kWhole[] = {"self_attn*", "self_attn.o_proj", "linear_attn*", "linear_attn.out_proj"};
-  return modules && std::ranges::any_of(modules->items, [&](const YamlNode& module) {
-           return std::ranges::any_of(
-               kWhole, [&](std::string_view part) { return module.text.find(part) != std::string::npos; });
-         });
-}
-
 // NVIDIA's Model Optimizer: one algorithm for all linear layers but those that are left out, or one for each layer.
-// Weights are told apart as routed experts and the rest: where a mixture's attention stays wide, so does the rest, of
-// which shared experts and first dense layers may be narrower.
 struct ModelOpt {
   static Format format_of(std::string_view algorithm) {
     return *format_named(algorithm == "FP8" ? "fp8" : algorithm == "FP8_PB_WO" ? "fp8_block" : "nvfp4");
@@ -129,54 +116,52 @@ struct ModelOpt {
   static bool known(std::string_view algorithm) {
     return algorithm == "FP8" || algorithm == "FP8_PB_WO" || algorithm == "NVFP4" || algorithm == "W4A16_NVFP4";
   }
-  static void read(ConfigReader& config, bool routed, Precision& precision) {
+  static void read(ConfigReader& config, ModelSpec& model) {
     const std::string algorithm = config.text("quant_algo").value_or("");
     if (algorithm == "MIXED_PRECISION") {
-      read_layers(config, precision);
+      read_layers(config, model.precision);
     } else if (known(algorithm)) {
-      const YamlNode* left = config.find(config.has("ignore") ? "ignore" : "exclude_modules");
-      const Format format = format_of(algorithm);
-      const bool wide_attention = leaves_whole_attention(left);
-      if (routed && wide_attention) precision.experts = format;
-      else precision.weights = format;
-      if (wide_attention && !routed)
-        config.diagnostics().warning(
-            left->where, "attention that stays wider than the feed-forward is not modelled: its weights are taken as " +
-                             format.name + " too, which makes them too small");
-      if (algorithm != "W4A16_NVFP4") precision.activations = format;
+      store(left_out(config), format_of(algorithm), model);
+      if (algorithm != "W4A16_NVFP4") model.precision.activations = format_of(algorithm);
     } else {
       config.error("quant_algo", fmt::format("unknown algorithm '{}'", algorithm),
                    "known: FP8, NVFP4, W4A16_NVFP4, FP8_PB_WO, MIXED_PRECISION");
     }
     const YamlNode* scheme = config.find("kv_cache_scheme");
     if (config.text("kv_cache_quant_algo") == "FP8" || (scheme && (scheme->is_mapping() || scheme->text == "FP8")))
-      precision.kv = *format_named("fp8");
+      model.precision.kv = *format_named("fp8");
   }
 
  private:
-  // What the first expert and the first projection of an attention or of a state have stands for all.
+  // What the first expert, the first projection of an attention or of a state, and the first of a feed-forward have
+  // stands for all; what is not named stays as it was. Inputs of all are taken as those of the attention.
   static void read_layers(ConfigReader& config, Precision& precision) {
     const YamlNode* layers = config.find("quantized_layers");
     if (!layers || !layers->is_mapping())
       return config.error("quantized_layers", "'quantized_layers' must name the layers' algorithms");
+    const Format wide = precision.weights;
+    std::optional<Format> attention, dense, experts;
     for (const YamlNode::Entry& layer : layers->entries) {
       const YamlNode* algorithm = layer.value.find("quant_algo");
       if (!algorithm || !known(algorithm->text)) continue;
-      const Format format = format_of(algorithm->text);
-      const bool expert = layer.key.find(".experts") != std::string::npos;
-      const bool attention =
-          layer.key.find("attn") != std::string::npos || layer.key.find("mixer") != std::string::npos;
-      if (expert && !precision.experts) precision.experts = format;
-      if (!attention || precision.weights.bytes < 2) continue;
-      precision.weights = format;
-      if (algorithm->text != "W4A16_NVFP4") precision.activations = format;
+      const auto names = [&](std::string_view part) { return layer.key.find(part) != std::string::npos; };
+      std::optional<Format>* part = names(".experts")                                       ? &experts
+                                    : names("mlp") || names("feed_forward") || names("ffn") ? &dense
+                                    : names("attn") || names("mixer")                       ? &attention
+                                                                                            : nullptr;
+      if (!part || *part) continue;
+      *part = format_of(algorithm->text);
+      if (part == &attention && algorithm->text != "W4A16_NVFP4") precision.activations = **part;
     }
+    precision.weights = dense.value_or(wide);
+    if (attention.value_or(wide) != precision.weights) precision.attention = attention.value_or(wide);
+    if (experts.value_or(wide) != precision.weights) precision.experts = experts.value_or(wide);
   }
 };
 
 struct Method {
   std::string_view name;
-  void (*read)(ConfigReader&, Precision&);
+  void (*read)(ConfigReader&, ModelSpec&);
 };
 constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
                                {"gptq", read_grouped}, {"awq", read_grouped},
@@ -184,19 +169,19 @@ constexpr Method kMethods[] = {{"fp8", read_fp8},      {"fbgemm_fp8", read_fp8},
 
 }  // namespace
 
-Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlNode* beside, bool routed,
-                       std::string_view unnamed_type) {
+void read_precision(ConfigReader& typed, ConfigReader& quantised, const YamlNode* beside, std::string_view unnamed_type,
+                    ModelSpec& model) {
   const Format stored = data_type_of(typed, unnamed_type);
-  Precision precision{stored, stored, stored, {}, {}};
+  model.precision = {stored, stored, stored, {}, {}};
   const YamlNode* own = quantised.find("quantization_config");
   const YamlNode* quantization = beside ? beside : own;
-  if (!quantization) return precision;
+  if (!quantization) return;
   ConfigReader reader(*quantization, quantised.diagnostics());
   const std::string name = reader.text("quant_method").value_or(reader.has("quant_algo") ? "modelopt" : "");
   if (name == "modelopt") {
-    ModelOpt::read(reader, routed, precision);
-    precision.embeddings = stored;
-    return precision;
+    ModelOpt::read(reader, model);
+    model.precision.embeddings = stored;
+    return;
   }
   const auto method =
       std::find_if(std::begin(kMethods), std::end(kMethods), [&](const Method& m) { return m.name == name; });
@@ -206,11 +191,10 @@ Precision precision_of(ConfigReader& typed, ConfigReader& quantised, const YamlN
     reader.error("quant_method",
                  fmt::format("unknown quantisation method '{}'; known: {}", name, fmt::join(known, ", ")),
                  did_you_mean(name, known));
-    return precision;
+    return;
   }
-  method->read(reader, precision);
-  precision.embeddings = stored;
-  return precision;
+  method->read(reader, model);
+  model.precision.embeddings = stored;
 }
 
 }  // namespace llmscape::models::hf

@@ -69,7 +69,7 @@ bool LatentAttention::absorbed_is_cheaper(std::int64_t tokens, std::int64_t cach
 
 // Decodes absorb the expansion; that of prompts depends on their cached tokens and is part of their attention.
 void LatentAttention::add_token_work(OperatorList& list, const LayerShare& share) const {
-  for (const Linear& shape : projections(share.hidden, share.tensor)) share.add_linear(list, shape, share.tokens());
+  share.add_projections(list, projections(share.hidden, share.tensor));
   share.add_linear(list, expansion(share.tensor), share.decode_tokens);
   share.add_elementwise(list, Elementwise::Kind::norm, 2, q_rank + kv_rank);
   share.add_elementwise(list, Elementwise::Kind::rope, 2, std::int64_t{heads / share.tensor + 1} * rope_dim);

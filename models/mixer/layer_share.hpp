@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "models/linear.hpp"
@@ -22,6 +23,8 @@ struct HeadCount {
 struct LayerShare {
   std::int64_t hidden = 0;
   const Precision& precision;
+  const Format& weights;         // of the mixer's projections
+  const Format& output_weights;  // of the last of them
   const TokenChange& change;
   int tensor = 1;
   int layers = 0;      // of this rank's stage
@@ -33,11 +36,17 @@ struct LayerShare {
   // `window`: the mixer's own; 0: full.
   [[nodiscard]] PrefillAttention prefill(const Batch& batch, std::int64_t window) const;
   [[nodiscard]] DecodeAttention decode(const Batch& batch, const Attended& attended, std::int64_t window) const;
-  // A GEMM of `rows` tokens with these weights in each layer, whose input `input` has written.
-  void add_linear(OperatorList& list, const Linear& shape, std::int64_t rows,
-                  Elementwise::Input input = Elementwise::Input::elsewhere) const;
+  // A GEMM of `rows` tokens with weights of the attention in each layer.
+  void add_linear(OperatorList& list, const Linear& shape, std::int64_t rows) const;
+  // The mixer's projections of all tokens; `input` has written the input of the first. The last is the output's.
+  void add_projections(OperatorList& list, std::span<const Linear> shapes,
+                       Elementwise::Input input = Elementwise::Input::elsewhere) const;
   // An element-wise kernel of all tokens, `accesses` times the hidden format's bytes for each of `per_token` elements.
   void add_elementwise(OperatorList& list, Elementwise::Kind kind, double accesses, std::int64_t per_token) const;
+
+ private:
+  void add_product(OperatorList& list, const Linear& shape, std::int64_t rows, const Format& format,
+                   Elementwise::Input input) const;
 };
 
 }  // namespace llmscape::models

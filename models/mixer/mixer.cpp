@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/mixer/mixer.hpp"
 
+#include <utility>
+
 #include "models/operator_list.hpp"
 
 namespace llmscape::models {
@@ -15,9 +17,19 @@ Overloaded(Cases...) -> Overloaded<Cases...>;
 
 }  // namespace
 
-void LayerShare::add_linear(OperatorList& list, const Linear& shape, std::int64_t rows,
-                            Elementwise::Input input) const {
-  list.add_gemm(rows, shape.k, shape.n, precision.weights, inputs_of(precision, precision.weights), layers, input);
+void LayerShare::add_product(OperatorList& list, const Linear& shape, std::int64_t rows, const Format& format,
+                             Elementwise::Input input) const {
+  list.add_gemm(rows, shape.k, shape.n, format, inputs_of(precision, format), layers, input);
+}
+
+void LayerShare::add_linear(OperatorList& list, const Linear& shape, std::int64_t rows) const {
+  add_product(list, shape, rows, weights, Elementwise::Input::elsewhere);
+}
+
+void LayerShare::add_projections(OperatorList& list, std::span<const Linear> shapes, Elementwise::Input input) const {
+  for (const Linear& shape : shapes.first(shapes.size() - 1))
+    add_product(list, shape, tokens(), weights, std::exchange(input, Elementwise::Input::elsewhere));
+  add_product(list, shapes.back(), tokens(), output_weights, Elementwise::Input::elsewhere);
 }
 
 void LayerShare::add_elementwise(OperatorList& list, Elementwise::Kind kind, double accesses,

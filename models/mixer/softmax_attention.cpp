@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "models/operator_list.hpp"
 
 namespace llmscape::models {
@@ -43,9 +41,8 @@ SequenceState SoftmaxAttention::state(const Precision& precision, int tensor) co
 }
 
 void SoftmaxAttention::add_token_work(OperatorList& list, const LayerShare& share) const {
-  Elementwise::Input input = Elementwise::Input::norm;  // of the first, to queries, keys and values
-  for (const Linear& shape : projections(share.hidden, share.tensor))
-    share.add_linear(list, shape, share.tokens(), std::exchange(input, Elementwise::Input::elsewhere));
+  // A norm has written the input of queries, keys and values.
+  share.add_projections(list, projections(share.hidden, share.tensor), Elementwise::Input::norm);
   const std::int64_t queries = heads / share.tensor;
   const std::int64_t rotated = (queries + kv_heads_of_rank(share.tensor)) * head_dim;
   if (qk_norm || qk_norm_full) share.add_elementwise(list, Elementwise::Kind::norm, 2, rotated);

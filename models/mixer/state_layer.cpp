@@ -62,7 +62,7 @@ SequenceState StateLayer::state(const Precision& precision, int tensor) const {
 }
 
 void StateLayer::add_token_work(OperatorList& list, const LayerShare& share) const {
-  for (const Linear& shape : projections(share.hidden, share.tensor)) share.add_linear(list, shape, share.tokens());
+  share.add_projections(list, projections(share.hidden, share.tensor));
   // Output and gate are read, the normed product is written.
   share.add_elementwise(list, Elementwise::Kind::norm, 3, std::int64_t{heads / share.tensor} * value_dim);
 }

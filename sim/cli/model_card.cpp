@@ -57,6 +57,8 @@ std::string model_card(const models::ModelSpec& m) {
   for (const models::LayerGroup& group : m.groups) {
     line(fmt::format("{} layers", group.count), mixer(group));
     line("", feed_forward(group.feed_forward));
+    if (group.own_attention) line("", "their attention in " + group.own_attention->name);
+    if (group.own_dense) line("", "their dense feed-forward in " + group.own_dense->name);
   }
   line("number formats", hardware::in_words(m.precision));
   const Bytes weights = models::memory_need(m, {}, 1, 1).weights;

@@ -140,7 +140,7 @@ SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, 
     }
     return std::nullopt;
   };
-  constexpr std::size_t kPointsOfChild = 64;
+  constexpr std::size_t kPointsOfChild = 256;
   const ProcessPool<Named, Refusal> pool(
       work, {options.jobs, plan.config().limits.time, plan.config().limits.memory, kPointsOfChild});
   pool.run(next_named, [&](const Named& named, const TaskOutcome<Refusal>& outcome) {

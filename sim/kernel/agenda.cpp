@@ -29,7 +29,7 @@ void Agenda::ring(Process& process) {
   if (&process == leader_) {
     leader_rung_ = true;
   } else {
-    moved_ = true;
+    asked_ = kNone;
     plan(process.seat);
   }
 }
@@ -40,22 +40,28 @@ void Agenda::plan(std::size_t seat) {
   planned_.set(seat, at);
 }
 
+// Nobody is due before what is known of the first, so that whoever is known to be due at `until` or later is not asked.
 // What has been put off meanwhile is noted again.
-Seconds Agenda::next_process() {
-  while (!planned_.empty()) {
-    const std::size_t seat = planned_.front();
-    const Seconds known = planned_.front_key(), at = seats_[seat]->next_event();
+Seconds Agenda::next_process(Seconds until) {
+  while (!planned_.empty() && planned_.front_key() < until) {
+    const Seconds known = planned_.front_key(), at = ask_first();
     if (at <= known) return known;
-    if (at == kNobody) planned_.erase(seat);
-    else planned_.set(seat, at);
   }
-  return kNobody;
+  return until;
+}
+
+Seconds Agenda::ask_first() {
+  asked_ = planned_.front();
+  const Seconds at = seats_[asked_]->next_event();
+  if (at == kNobody) planned_.erase(asked_);
+  else if (at > planned_.front_key()) planned_.set(asked_, at);
+  return at;
 }
 
 Seconds Agenda::next(Seconds moved) {
   leader_due_ = leader_->next_event();
-  moved_ = false;
-  const Seconds at = std::min({leader_due_, moved, next_process()});
+  asked_ = kNone;
+  const Seconds at = next_process(std::min(leader_due_, moved));
   leader_rung_ = moved <= at;  // a transfer that ends may tell it something
   if (at == kNobody) throw Deadlock("all processes wait for ever");
   return at;
@@ -64,15 +70,17 @@ Seconds Agenda::next(Seconds moved) {
 bool Agenda::round(Seconds now) {
   if (leader_rung_) leader_due_ = leader_->next_event();
   if (leader_due_ <= now) {
-    moved_ = true;
+    asked_ = kNone;
     check_order(leader_woken_, now);
     ++events_;
     if (!leader_->wake(now)) return false;
   }
   due_.clear();
-  while ((moved_ || !due_.empty() ? next_process() : planned_.empty() ? kNobody : planned_.front_key()) <= now) {
-    due_.push_back(planned_.front());
-    planned_.erase(due_.back());
+  while (!planned_.empty() && planned_.front_key() <= now) {
+    const Seconds known = planned_.front_key();
+    if (planned_.front() != asked_ && ask_first() > known) continue;
+    due_.push_back(asked_);
+    planned_.erase(asked_);
   }
   for (const std::size_t seat : due_) {
     check_order(woken_[seat], now);

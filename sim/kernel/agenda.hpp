@@ -25,13 +25,17 @@ class Agenda {
   [[nodiscard]] std::int64_t events() const { return events_; }
 
  private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   void plan(std::size_t seat);
-  Seconds next_process();
+  // When the first process is due; `until`, if not before.
+  Seconds next_process(Seconds until);
+  // When whoever is known to be due first is.
+  Seconds ask_first();
 
   Process* leader_ = nullptr;
-  Seconds leader_due_;        // as of next()
-  bool leader_rung_ = false;  // since then
-  bool moved_ = false;        // since then: somebody else may be due first
+  Seconds leader_due_;         // as of next()
+  bool leader_rung_ = false;   // since then
+  std::size_t asked_ = kNone;  // the seat that was asked last, if nothing has happened since
   std::vector<Process*> seats_;
   std::vector<Seconds> woken_;  // of each seat, last
   Seconds leader_woken_;

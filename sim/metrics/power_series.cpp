@@ -9,7 +9,10 @@ void PowerSeries::add(Seconds from, Seconds to, Joules energy) {
   end_ = std::max(end_, to);
   while (to >= window_ * static_cast<double>(kMost)) widen();
   const auto first = static_cast<std::size_t>(from / window_), last = static_cast<std::size_t>(to / window_);
-  if (windows_.size() <= last) windows_.resize(last + 1);
+  if (windows_.size() <= last) {
+    if (windows_.empty()) windows_.reserve(kMost);  // of a fleet there is one for each replica: nothing is moved later
+    windows_.resize(last + 1);
+  }
   if (first == last) {
     windows_[first] += energy;
     return;
@@ -31,11 +34,9 @@ void PowerSeries::add(const PowerSeries& other) {
 
 void PowerSeries::widen() {
   window_ *= 2;
-  for (std::size_t i = 0; i < windows_.size(); ++i) {
-    const Joules energy = windows_[i];
-    if (i % 2 == 0) windows_[i / 2] = energy;
-    else windows_[i / 2] += energy;
-  }
+  const std::size_t pairs = windows_.size() / 2;
+  for (std::size_t i = 0; i < pairs; ++i) windows_[i] = windows_[2 * i] + windows_[2 * i + 1];
+  if (windows_.size() % 2 == 1) windows_[pairs] = windows_.back();
   windows_.resize((windows_.size() + 1) / 2);
 }
 

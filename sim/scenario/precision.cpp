@@ -12,7 +12,8 @@ namespace {
 // A checkpoint's own quantisation holds unless the scenario stores the weights in another way.
 hardware::ActivationsBy activations_by(const ModelConfig& config) {
   if (config.activations) return hardware::ActivationsBy::user;
-  return config.weights || config.experts ? hardware::ActivationsBy::engine : hardware::ActivationsBy::checkpoint;
+  return config.weights || config.attention || config.experts ? hardware::ActivationsBy::engine
+                                                              : hardware::ActivationsBy::checkpoint;
 }
 
 }  // namespace

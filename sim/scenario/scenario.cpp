@@ -94,11 +94,16 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
     }
   }
   if (!model) return std::nullopt;
-  if (config.weights) models::set_weights(model->precision, *models::format_named(*config.weights));
+  if (config.weights) models::set_weights(*model, *models::format_named(*config.weights));
   if (config.activations) model->precision.activations = *models::format_named(*config.activations);
   if (config.kv) model->precision.kv = models::kv_format_of(*config.kv);
   for (const std::string& problem : models::kv_format_problems(model->precision.kv, *model))
     diagnostics.error(where_of(node, {"kv"}), problem);
+  if (config.attention) {
+    model->precision.attention = models::format_named(*config.attention);
+    model->precision.attention_output.reset();
+    for (models::LayerGroup& group : model->groups) group.own_attention.reset();
+  }
   if (config.experts) model->precision.experts = models::format_named(*config.experts);
   if (config.embeddings) model->precision.embeddings = models::format_named(*config.embeddings);
   const std::vector<std::string> problems = config.token_plan->problems(*model);

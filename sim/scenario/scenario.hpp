@@ -52,8 +52,9 @@ struct ModelConfig {
   std::optional<std::string> preset;  // a name in the models' catalogue, or ...
   std::optional<std::string>
       hf_config;  // ... a config.json of Hugging Face, or a native model/1 file, from the scenario's folder
-  // Number formats instead of the model's own; `weights` also those of experts and embeddings, unless these are named.
-  std::optional<std::string> weights, activations, experts, embeddings;
+  // Number formats instead of the model's own; `weights` also those of attention, experts and embeddings, unless these
+  // are named.
+  std::optional<std::string> weights, activations, attention, experts, embeddings;
   std::optional<models::KvFormatConfig> kv;
   std::shared_ptr<const models::TokenPlan> token_plan;
 };

@@ -13,13 +13,17 @@ const Fields<ModelConfig>& model_fields() {
     f.add("preset", &ModelConfig::preset, "name of a model of the catalogue: `llmscape list models`");
     f.add("hf_config", &ModelConfig::hf_config, "path of a Hugging Face config.json, or of a model/1 file");
     f.add("weights", &ModelConfig::weights,
-          "number format of the weights, those of experts, embedding and head included; the model's own if absent")
+          "number format of the weights, those of attention, experts, embedding and head included; the model's own if "
+          "absent")
         .one_of(models::format_names());
     f.add("activations", &ModelConfig::activations, "number format of the activations; the model's own if absent")
         .one_of(models::format_names());
     f.add_group("kv", &ModelConfig::kv, models::kv_format_fields(),
                 "number format of the KV cache; the model's own if absent")
         .or_bare("keys");
+    f.add("attention", &ModelConfig::attention,
+          "number format of the projections around attention or a state, where it is another than that of the weights")
+        .one_of(models::format_names());
     f.add("experts", &ModelConfig::experts,
           "number format of routed experts, where it is another than that of the weights")
         .one_of(models::format_names());

@@ -34,7 +34,7 @@ set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static)
 TOOLCHAIN
   PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig \
-    cmake --preset release -D CMAKE_TOOLCHAIN_FILE=arm64.cmake -D LLMSCAPE_TESTS=OFF
+    cmake --preset release -D CMAKE_TOOLCHAIN_FILE=arm64.cmake -D CMAKE_CXX_FLAGS=-Wno-psabi -D LLMSCAPE_TESTS=OFF
   cmake --build --preset release
   qemu-aarch64-static build/release/llmscape --version
   qemu-aarch64-static build/release/llmscape run '"$scenario"' --set workload.requests=200 --format json -q >/arm64.json

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# An installation, moved: run.sh CMAKE BUILD. The program, the Python package and a consumer of find_package work from where it
-# is, with the data that came with it, and give the same bytes.
+# An installation, moved: run.sh CMAKE BUILD COMPILER FLAGS. The program, the Python package and a consumer of find_package
+# work from where it is, with the data that came with it, and give the same bytes. The consumer is compiled as BUILD was: the
+# library of one with sanitizers wants them in the program.
 set -euo pipefail
-cmake=$1 build=$2 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cmake=$1 build=$2 compiler=$3 flags=$4 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 
@@ -25,7 +26,8 @@ PYTHON
 fi
 
 sed 's/requests: 2000/requests: 200/' "$scenario" >moved/share/llmscape/examples/chat-h100/short.yaml
-"$cmake" -S "$here/consumer" -B consumer -D CMAKE_PREFIX_PATH="$place/moved" >>log
+"$cmake" -S "$here/consumer" -B consumer -D CMAKE_PREFIX_PATH="$place/moved" -D CMAKE_CXX_COMPILER="$compiler" \
+  -D CMAKE_CXX_FLAGS="$flags" >>log
 "$cmake" --build consumer >>log
 consumer/consumer moved/share/llmscape/examples/chat-h100/short.yaml >by-consumer.json 2>told
 grep -q 'the same again' told

@@ -29,6 +29,16 @@ std::string cpu_fact(std::string_view key) {
   return {};
 }
 
+// Kernels of x86 name the processor; those of arm64 tell numbers of the maker and the part.
+void name_processor(std::map<std::string, std::string>& facts) {
+  facts["device"] = cpu_fact("model name");
+  facts["cpu_family_model"] = cpu_fact("cpu family") + "/" + cpu_fact("model\t");
+  if (const std::string part = cpu_fact("CPU part"); facts["device"].empty() && !part.empty()) {
+    facts["cpu_family_model"] = cpu_fact("CPU implementer") + "/" + part;
+    facts["device"] = "arm64 CPU " + facts["cpu_family_model"];
+  }
+}
+
 // "32768K"; empty where Linux does not tell.
 std::string cache_size(int level) {
   return first_line(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", level).c_str());
@@ -38,8 +48,7 @@ std::string cache_size(int level) {
 
 std::map<std::string, std::string> machine_facts() {
   std::map<std::string, std::string> facts;
-  facts["device"] = cpu_fact("model name");
-  facts["cpu_family_model"] = cpu_fact("cpu family") + "/" + cpu_fact("model\t");
+  name_processor(facts);
   facts["cores"] = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
   for (const int level : {2, 3}) {
     const std::string size = cache_size(level);

@@ -136,7 +136,7 @@ template <int kRows>
       tile.outputs[r][i] = scratch.outputs[r * kQueryStride + i] / scratch.sums[r];
 }
 
-[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+LLMSCAPE_EACH_VECTOR_LENGTH
 void attend(const PagedKv& kv, std::span<const std::int32_t> table, std::int64_t kv_head, const Tile& tile) {
   if (tile.rows == 1) return attend<1>(kv, table, kv_head, tile);
   if (tile.rows == 2) return attend<2>(kv, table, kv_head, tile);

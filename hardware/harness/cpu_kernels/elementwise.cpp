@@ -10,7 +10,7 @@
 
 namespace llmscape::hardware::harness::cpu_kernels {
 
-[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+LLMSCAPE_EACH_VECTOR_LENGTH
 void rms_norm(Rows<const float> x, std::span<const float> weight, Rows<float> y, float epsilon) {
   const std::int64_t whole = x.width / kLanes * kLanes;
   for (std::int64_t row = 0; row < x.rows; ++row) {
@@ -39,7 +39,7 @@ RopeTable::RopeTable(std::int64_t positions, std::int64_t head_dim, double base)
   }
 }
 
-[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+LLMSCAPE_EACH_VECTOR_LENGTH
 void rope(Rows<float> x, std::span<const std::int64_t> positions, const RopeTable& table) {
   const std::int64_t half = table.head_dim() / 2;
   for (std::int64_t row = 0; row < x.rows; ++row) {
@@ -55,7 +55,7 @@ void rope(Rows<float> x, std::span<const std::int64_t> positions, const RopeTabl
   }
 }
 
-[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+LLMSCAPE_EACH_VECTOR_LENGTH
 void silu_mul(Rows<const float> gate_up, Rows<float> y) {
   const std::int64_t whole = y.width / kLanes * kLanes;
   for (std::int64_t row = 0; row < y.rows; ++row) {
@@ -74,7 +74,7 @@ void silu_mul(Rows<const float> gate_up, Rows<float> y) {
   }
 }
 
-[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+LLMSCAPE_EACH_VECTOR_LENGTH
 void add(Rows<const float> x, Rows<float> y) {
   for (std::int64_t row = 0; row < x.rows; ++row) {
     const float* from = x[row].data();
@@ -88,7 +88,7 @@ void embedding(Rows<const float> table, std::span<const std::int32_t> tokens, Ro
     std::ranges::copy(table[tokens[row]], y[static_cast<std::int64_t>(row)].begin());
 }
 
-[[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+LLMSCAPE_EACH_VECTOR_LENGTH
 void argmax(Rows<const float> logits, std::span<std::int32_t> tokens) {
   const std::int64_t whole = logits.width / kLanes * kLanes;
   for (std::size_t row = 0; row < tokens.size(); ++row) {

@@ -4,9 +4,15 @@
 #include <cstdint>
 #include <cstring>
 
-// Sixteen floats at once, in whatever registers the function around has: one of AVX-512, two of AVX2, four of SSE. The
-// kernels are compiled for all three (target_clones), and the machine they run on chooses. Everything here is inlined;
-// vectors are passed by reference, because registers for arguments differ between the three.
+// Sixteen floats at once, in whatever registers the function around has: one of AVX-512, two of AVX2, four of SSE or
+// NEON. On x86-64 the kernels are compiled for all three, and the machine they run on chooses; arm64 has NEON always.
+// Everything here is inlined; vectors are passed by reference, because registers for arguments differ.
+#ifdef __x86_64__
+#define LLMSCAPE_EACH_VECTOR_LENGTH [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
+#else
+#define LLMSCAPE_EACH_VECTOR_LENGTH
+#endif
+
 namespace llmscape::hardware::harness::cpu_kernels {
 
 inline constexpr int kLanes = 16;

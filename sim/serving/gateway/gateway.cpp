@@ -55,11 +55,14 @@ void Gateway::wake(Seconds now) {
   // those that were planned ahead: a replica that is told something, or asked, plans them first.
   settling_ = replicas_woke_ == now;
   others_known_ = false;
+  Seconds others;
   for (;;) {
     EventSource* first = nullptr;
     Seconds next = kNever;
+    others = config_.horizon;
     for (EventSource* source : sources_) {
       const Seconds at = source->next_event();
+      if (source != &reports_) others = std::min(others, at);
       if (at >= next) continue;
       first = source;
       next = at;
@@ -69,7 +72,9 @@ void Gateway::wake(Seconds now) {
   }
   if (now >= config_.horizon) stopped_ = true;
   if (settling_ && done()) fleet_.settle(now);
-  settling_ = others_known_ = false;
+  settling_ = false;
+  next_of_others_ = others;
+  others_known_ = true;
 }
 
 void Gateway::Arrivals::run(Seconds now) {

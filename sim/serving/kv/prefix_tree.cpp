@@ -16,6 +16,10 @@ std::uint64_t mix(std::uint64_t x) {  // splitmix64 (Steele, Lea, Flood 2014)
 }
 
 void truncate(std::vector<Segment>& content, std::int64_t tokens) {
+  if (content.size() == 1) {
+    content.front().tokens = std::min(content.front().tokens, tokens);
+    return;
+  }
   auto keep = content.begin();
   for (; tokens > 0; ++keep) {
     keep->tokens = std::min(keep->tokens, tokens);

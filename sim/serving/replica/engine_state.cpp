@@ -82,8 +82,8 @@ void EngineState::revise(Request& request, const Prompt& prompt, bool complete, 
 void EngineState::schedule_decodes(StepPlan& plan) {
   plan.decodes = decoding.size();
   if (plan.decodes == 0) return;
-  const auto attended = decoding.attended();
-  plan.attended.assign(attended.begin(), attended.end());
+  plan.attended.clear();
+  for (const models::Attended& law : decoding.attended()) plan.attended.push_back(law);
   plan.drafts = decoding.tokens_per_decode() - 1;
   plan.late = decoding.late();
   if (plan.late > 0) {

@@ -230,7 +230,10 @@ TEST_CASE("a chip refuses what its macros or its memory cannot hold, and plans o
   CHECK(refusals(llama_1b(), {}) == 1);                    // bf16 weights
   CHECK(refusals(quantised(llama_8b(), kInt8), {}) == 1);  // 8.03 GB beside a memory of 8 GB
   CHECK(refusals(int4_1b(), {2, 1, 1, 1}) == 1);
-  chip.macros_per_tile.value = 9;  // 36 macros, all of which hold the first layer
+  models::ModelSpec mixed = int4_1b();
+  mixed.groups[0].own_attention = kInt8;
+  CHECK(refusals(mixed, {}) == 1);  // a layer is held in one format
+  chip.macros_per_tile.value = 9;   // 36 macros, all of which hold the first layer
   chip.pinned_share.value = 1;
   CHECK(refusals(tiny_model(), {}) == 1);
 }

@@ -29,7 +29,7 @@ models::ModelSpec shipped(const std::string& name, const std::string& weights) {
   Diagnostics diagnostics;
   auto model = models::load_model("models/catalog", name, {}, diagnostics);
   REQUIRE_MESSAGE(model, diagnostics.text(false));
-  models::set_weights(model->precision, *models::format_named(weights));
+  models::set_weights(*model, *models::format_named(weights));
   return *model;
 }
 // As the chip runs it, and as its baselines do.

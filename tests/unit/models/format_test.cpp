@@ -24,12 +24,21 @@ TEST_CASE("every name in the list is a format of that name, and no other is") {
   CHECK_FALSE(format_named("").has_value());
 }
 
-TEST_CASE("weights set by hand replace what the checkpoint does with experts and embeddings") {
-  Precision precision;
+TEST_CASE("weights set by hand replace what the checkpoint does with attention, experts and embeddings") {
+  ModelSpec model;
+  Precision& precision = model.precision;
   precision.experts = format_named("mxfp4");
   precision.embeddings = format_named("fp16");
-  set_weights(precision, *format_named("int8"));
+  precision.attention = format_named("bf16");
+  precision.attention_output = format_named("nvfp4");
+  model.groups.resize(1);
+  model.groups[0].own_attention = model.groups[0].own_dense = format_named("fp8");
+  set_weights(model, *format_named("int8"));
   CHECK(precision.weights.name == "int8");
   CHECK(precision.expert_weights().name == "int8");
   CHECK(precision.embedding_weights().name == "int8");
+  CHECK(precision.attention_weights().name == "int8");
+  CHECK(precision.output_weights().name == "int8");
+  CHECK(model.groups[0].output_weights(precision).name == "int8");
+  CHECK(model.groups[0].dense_weights(precision).name == "int8");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_fixtures.hpp"
 #include "models/hf_config.hpp"
+#include "models/memory.hpp"
+#include "models/step_work.hpp"
 
 using namespace llmscape;
 using namespace llmscape::models;
@@ -65,6 +67,78 @@ TEST_CASE("mxfp4 of GPT-OSS covers the experts alone") {
   const Precision p = catalogued("gpt-oss-120b").precision;
   CHECK(p.expert_weights().name == "mxfp4");
   CHECK(p.weights.name == "bf16");
+}
+
+TEST_CASE("modules that are left out keep their format: attention, its output, a feed-forward") {
+  const auto with = [](const std::string& list) {
+    return precision(R"({"quant_method": "fbgemm_fp8", "modules_to_not_convert": [)" + list + "]}");
+  };
+  const std::string inputs =
+      R"("model.layers.0.self_attn.q_proj", "model.layers.1.self_attn.k_proj", "model.layers.2.self_attn.v_proj")";
+  Precision p = with(inputs);
+  CHECK(p.weights.name == "fp8");
+  CHECK(p.attention_weights().name == "fp16");
+  CHECK(p.output_weights().name == "fp8");
+  for (const std::string all : {R"("re:.*self_attn.*")", R"("model.layers.*.self_attn")", R"("self_attn")"}) {
+    CAPTURE(all);
+    p = with(all);
+    CHECK(p.weights.name == "fp8");
+    CHECK(p.output_weights().name == "fp16");
+  }
+  p = with(R"("lm_head", "re:.*mlp\\.(gate|up|down)_proj.*")");
+  CHECK(p.weights.name == "fp16");
+  CHECK(p.attention_weights().name == "fp8");
+  // Routers, norms, towers for images, layers that predict further tokens: not of the parts.
+  p = with(R"("model.layers.0.mlp.gate", "model.layers.1.self_attn.q_norm", "vision_tower.layers.0.self_attn*",
+             "mtp.layers.0*", "model.layers.4*", "model.layers.5*")");
+  CHECK(p.weights.name == "fp8");
+  CHECK_FALSE(p.attention);
+  CHECK_FALSE(p.attention_output);
+}
+
+TEST_CASE("layers that differ from most are groups with formats of their own") {
+  Diagnostics diagnostics;
+  const auto model = read_hf_config(
+      quantised(R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.3.mlp.down_proj", "self_attn"]})"),
+      "small", diagnostics);
+  REQUIRE(model);
+  const Precision& p = model->precision;
+  CHECK(p.weights.name == "fp8");
+  REQUIRE(model->groups.size() == 2);
+  CHECK(model->groups[0].count == 1);
+  CHECK(model->groups[0].dense_weights(p).name == "fp16");
+  CHECK(model->groups[1].count == 3);
+  CHECK(model->groups[1].dense_weights(p).name == "fp8");
+  for (const LayerGroup& group : model->groups) CHECK(group.output_weights(p).name == "fp16");
+  // By hand: attention 4 x 4 x 64 x 64 of two bytes, three feed-forwards of 3 x 64 x 96 of one byte and one of two,
+  // two norms of 64 beside each and one at the end, two tables of 100 x 64 of two bytes.
+  const double attention = 2 * 4 * 4 * 64 * 64., dense = (3 * 1 + 1 * 2) * (3 * 64 * 96.);
+  const double norms = (3 * 1 + 1 * 2) * 2 * 64. + 64, tables = 2 * 2 * 100 * 64.;
+  CHECK(memory_need(*model, {}, 1, 1).weights.si() == attention + dense + norms + tables);
+  int wide = 0;
+  for (const auto& [gemm, count] : all_of<Gemm>(token_work(*model, {}, 0, 1, {})))
+    wide += gemm.weights.name == "fp16" ? count : 0;
+  CHECK(wide == 4 * 2 + 2);  // queries, keys and values, and outputs; one feed-forward
+}
+
+TEST_CASE("most layers leave the attention: the one that does not is a group of its own") {
+  const auto with = [](const std::string& list) {
+    Diagnostics diagnostics;
+    const auto model = read_hf_config(quantised(R"({"quant_method": "fp8", "modules_to_not_convert": [)" + list + "]}"),
+                                      "small", diagnostics);
+    REQUIRE(model);
+    return *model;
+  };
+  const ModelSpec model =
+      with(R"("model.layers.0*", "model.layers.1.self_attn*", "model.layers.2.self_attn.*", "model.layers.7*")");
+  std::vector<std::string> formats;  // of each layer: attention and feed-forward
+  for (const LayerGroup& group : model.groups)
+    formats.insert(formats.end(), static_cast<std::size_t>(group.count),
+                   group.attention_weights(model.precision).name + " " + group.dense_weights(model.precision).name);
+  std::ranges::sort(formats);
+  // Which of the layers that are alike is left out of one part and of the other is not kept.
+  CHECK(std::ranges::count_if(formats, [](const auto& f) { return f.starts_with("fp16"); }) == 3);
+  CHECK(std::ranges::count_if(formats, [](const auto& f) { return f.ends_with("fp16"); }) == 1);
 }
 
 TEST_CASE("methods and widths that nobody knows are errors at their place") {

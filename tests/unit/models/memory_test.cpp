@@ -2,6 +2,7 @@
 #include "models/memory.hpp"
 
 #include "model_fixtures.hpp"
+#include "models/format.hpp"
 
 using namespace llmscape::models;
 using doctest::Approx;
@@ -51,6 +52,21 @@ TEST_CASE("experts dealt out over ranks take as much memory as experts cut over 
 
 TEST_CASE("the checkpoint of GPT-OSS-20B is 13.76 GB: mxfp4 experts, the rest bf16") {
   CHECK(memory_need(catalogued("gpt-oss-20b"), {}, 1, 1).weights.si() == Approx(13.76e9).epsilon(1e-3));
+}
+
+TEST_CASE("attention that stays in 16 bits, as in Llama-3.1-405B-FP8, is 72 GB more") {
+  ModelSpec model = catalogued("llama-3.1-405b");
+  set_weights(model, *format_named("fp8"));
+  model.precision.embeddings = format_named("bf16");
+  const double fp8 = memory_need(model, {}, 1, 1).weights.si();
+  // 126 layers of 16,384 x (128 + 2 x 8) x 128 into attention and 16,384 x 16,384 out of it, one byte more for each.
+  const double into = 126.0 * 16'384 * 144 * 128, out = 126.0 * 16'384 * 16'384;
+  model.precision.attention = format_named("bf16");
+  CHECK(memory_need(model, {}, 1, 1).weights.si() == fp8 + into + out);
+  CHECK(memory_need(model, {.tensor = 8}, 1, 1).weights.si() == Approx((fp8 + into + out) / 8).epsilon(1e-4));
+  CHECK(streamed_weights(model).si() == fp8 + into + out - 2.0 * 128'256 * 16'384);
+  model.precision.attention_output = format_named("fp8");
+  CHECK(memory_need(model, {}, 1, 1).weights.si() == fp8 + into);
 }
 
 TEST_CASE("activations are hidden states, the widest part of a layer and 32-bit logits") {

@@ -113,10 +113,10 @@ TEST_CASE("formats stand in the configuration, in its text model or in the file 
   };
   for (const Stored& stored : {Stored{"nvidia--Llama-3.1-70B-Instruct-FP8", "fp8", "fp8", "fp8", 72.7},
                                Stored{"nvidia--Qwen3-235B-A22B-NVFP4", "nvfp4", "nvfp4", "fp8", 134.1},
-                               Stored{"nvidia--DeepSeek-V3.1-NVFP4", "nvfp4", "nvfp4", "fp8", 386.4},
+                               Stored{"nvidia--DeepSeek-V3.1-NVFP4", "nvfp4", "nvfp4", "fp8", 392.5},
                                Stored{"nvidia--Kimi-K2.6-NVFP4", "bf16", "nvfp4", "fp8", 594.2},
                                Stored{"nvidia--Qwen3.5-397B-A17B-NVFP4", "bf16", "nvfp4", "fp8", 237.0},
-                               Stored{"nvidia--Qwen3.6-35B-A3B-NVFP4", "fp8", "nvfp4", "fp8", 20.8},
+                               Stored{"nvidia--Qwen3.6-35B-A3B-NVFP4", "nvfp4", "nvfp4", "fp8", 20.8},
                                Stored{"Qwen--Qwen3-32B-FP8-Static-PerTensor", "fp8", "fp8", "fp8", 34.3},
                                Stored{"nvidia--Gemma-4-26B-A4B-NVFP4", "bf16", "nvfp4", "fp8", 17.6},
                                Stored{"moonshotai--Kimi-K3", "bf16", "mxfp4", "bf16", 1559.9},
@@ -133,11 +133,66 @@ TEST_CASE("formats stand in the configuration, in its text model or in the file 
   }
 }
 
+TEST_CASE("what a checkpoint leaves out of quantisation keeps its bytes, by layers that leave it") {
+  if (!fs::is_directory(folder())) return;
+  struct Stored {
+    const char *name, *weights, *attention, *output, *experts;
+    double attention_bytes;  // added up from the layers' widths; 0: not looked at
+  };
+  // Kimi: 61 x (7168 x 1536 + 1536 x 64 x 192 + 7168 x 576 + 512 x 64 x 256) into attention, 61 x 64 x 128 x 7168 out.
+  // DeepSeek: twice the heads.
+  for (const Stored& stored :
+       {Stored{"nvidia--Kimi-K2.5-NVFP4", "nvfp4", "bf16", "bf16", "nvfp4", 2 * (61 * 42'401'792. + 61 * 58'720'256.)},
+        Stored{"nvidia--Kimi-K2.6-NVFP4", "bf16", "bf16", "bf16", "nvfp4", 2 * (61 * 42'401'792. + 61 * 58'720'256.)},
+        Stored{"nvidia--DeepSeek-V3.1-NVFP4", "nvfp4", "bf16", "nvfp4", "nvfp4",
+               2 * 61 * 69'664'768. + 0.5625 * 61 * 117'440'512.},
+        Stored{"nvidia--GLM-5-NVFP4", "nvfp4", "bf16", "bf16", "nvfp4", 0},
+        Stored{"nvidia--GLM-5.1-NVFP4", "bf16", "bf16", "bf16", "nvfp4", 0},
+        Stored{"nvidia--MiniMax-M2.5-NVFP4", "bf16", "bf16", "bf16", "nvfp4", 0},
+        Stored{"nvidia--Gemma-4-31B-IT-NVFP4", "nvfp4", "bf16", "bf16", "nvfp4", 0},
+        Stored{"nvidia--Gemma-4-26B-A4B-NVFP4", "bf16", "bf16", "bf16", "nvfp4", 0},
+        Stored{"nvidia--Qwen3.6-35B-A3B-NVFP4", "nvfp4", "fp8", "fp8", "nvfp4", 0},
+        Stored{"zai-org--GLM-5-FP8", "fp8_block", "fp8_block", "fp8_block", "fp8_block", 0},
+        Stored{"MiniMaxAI--MiniMax-M2.5", "fp8_block", "fp8_block", "fp8_block", "fp8_block", 0}}) {
+    CAPTURE(stored.name);
+    Diagnostics diagnostics;
+    const auto model = published(stored.name, diagnostics);
+    REQUIRE(model);
+    const Precision& p = model->precision;
+    CHECK(p.weights.name == stored.weights);
+    CHECK(p.attention_weights().name == stored.attention);
+    CHECK(p.output_weights().name == stored.output);
+    CHECK(p.expert_weights().name == stored.experts);
+    for (const LayerGroup& group : model->groups) CHECK_FALSE((group.own_attention || group.own_dense));
+    if (stored.attention_bytes == 0) continue;
+    ModelSpec none = *model;  // without the attention's weights
+    none.precision.attention = none.precision.attention_output = Format{"none", 0};
+    const double norms = 61 * (1536. + 512.) * p.attention_weights().bytes_with_scales();
+    CHECK(memory_need(*model, {}, 1, 1).weights.si() - memory_need(none, {}, 1, 1).weights.si() ==
+          doctest::Approx(stored.attention_bytes + norms).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("Nemotron-3-Nano-NVFP4 keeps all attention and six of its 23 Mamba layers in 16 bits") {
+  if (!fs::is_directory(folder())) return;
+  Diagnostics diagnostics;
+  const auto model = published("nvidia--NVIDIA-Nemotron-3-Nano-30B-A3B-NVFP4", diagnostics);
+  REQUIRE(model);
+  int attention = 0, states = 0, others = 0;
+  for (const LayerGroup& group : model->groups) {
+    if (group.own_attention) CHECK(group.own_attention->name == "bf16");
+    if (!group.own_attention) others += has_mixer(group.mixer) ? group.count : 0;
+    else (std::holds_alternative<StateLayer>(group.mixer) ? states : attention) += group.count;
+  }
+  CHECK(attention == 6);
+  CHECK(states == 6);
+  CHECK(others == 17);
+}
+
 TEST_CASE("what is read as something else is said: chunks, images") {
   if (!fs::is_directory(folder())) return;
   const std::map<std::string, std::string> said = {
       {"meta-llama--Llama-4-Scout-17B-16E-Instruct", "attention in chunks is not modelled"},
-      {"nvidia--Gemma-4-31B-IT-NVFP4", "attention that stays wider"},
       {"moonshotai--Kimi-K3", "outputs of earlier blocks of 12 layers is not modelled"},
       {"Qwen--Qwen3-VL-8B-Instruct", "images cost nothing"},
       {"MiniMaxAI--MiniMax-M2.5", "bfloat16 is taken"}};

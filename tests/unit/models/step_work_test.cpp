@@ -32,6 +32,26 @@ double matrix_parameters(const ModelSpec& model) {
 
 }  // namespace
 
+TEST_CASE("attention in 16 bits beside fp8: its products take 16-bit inputs, which nothing quantises") {
+  ModelSpec model = catalogued("llama-3.1-70b");
+  set_weights(model, *format_named("fp8"));
+  model.precision.activations = *format_named("fp8");
+  model.precision.attention = format_named("bf16");
+  const auto work = token_work(model, {.tensor = 8}, 100, 28, {});
+  for (const auto& [gemm, count] : all_of<Gemm>(work)) {
+    const bool attention = gemm.n == 1280 || gemm.k == 1024;
+    CHECK(gemm.weights.name == (attention ? "bf16" : "fp8"));
+    CHECK(gemm.activations.name == (attention ? "bf16" : "fp8"));
+  }
+  int quantised = 0;
+  for (const auto& [kernel, count] : all_of<Elementwise>(work))
+    if (kernel.kind == Kind::quantise) quantised += count;
+  CHECK(quantised == 2 * 80);  // of the feed-forward
+  model.precision.attention_output = format_named("fp8");
+  for (const auto& [gemm, count] : all_of<Gemm>(token_work(model, {.tensor = 8}, 100, 28, {})))
+    CHECK(gemm.weights.name == (gemm.n == 1280 ? "bf16" : "fp8"));
+}
+
 TEST_CASE("the projections of a layer have the shapes of cost-model 2.1") {
   const auto work = token_work(catalogued("llama-3.1-70b"), {.tensor = 8}, 100, 28, {});
   CHECK(gemms(work) == std::vector<Shape>{{128, (8 + 2) * 128, 8192, 80},
