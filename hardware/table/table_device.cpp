@@ -22,7 +22,8 @@ std::vector<std::string> unmeasured(const models::ModelSpec& model, const models
     problems.emplace_back("layer tables are of tensor parallelism alone");
   const models::Precision& stored = model.precision;
   const bool wide_attention = std::ranges::all_of(model.groups, [&](const models::LayerGroup& group) {
-    return group.attention_weights(stored).bytes == kMeasuredBytes;
+    return group.attention_weights(stored).bytes == kMeasuredBytes &&
+           group.output_weights(stored).bytes == kMeasuredBytes;
   });
   if (stored.weights.bytes != kMeasuredBytes || !wide_attention || stored.kv.keys.bytes != kMeasuredBytes ||
       stored.kv.values.bytes != kMeasuredBytes)

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/token_plans/swiftkv.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <variant>
 
 namespace llmscape::models {
 
 std::vector<std::string> SwiftKv::problems(const ModelSpec& model) const {
-  return latent_attention_problem(model, "swiftkv");
+  std::vector<std::string> problems = latent_attention_problem(model, "swiftkv");
+  const bool all_attend = std::ranges::all_of(
+      model.groups, [](const LayerGroup& group) { return std::holds_alternative<SoftmaxAttention>(group.mixer); });
+  if (problems.empty() && !all_attend)
+    problems.push_back("token plan 'swiftkv' needs keys and values in every layer: " + model.name +
+                       " has layers that keep a state");
+  return problems;
 }
 
 void SwiftKv::apply(ModelSpec& model) const {

@@ -215,8 +215,10 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
   if (!named->find("version")) named->set("version", value_of(version, origin, true));
   for (const std::string_view key : {"kv_cache", "attention", "logits"})
     if (defaults.contains(key) && !named->find(key)) named->set(std::string(key), value_of(defaults.at(key), origin));
-  if (text_of(*named, "stream_interval").value_or("1") != "1" && !named->find("first_report"))
-    named->set("first_report", value_of(defaults.at("first_report"), origin));
+  if (const auto first = defaults.find("first_report"); first != defaults.end() &&
+                                                        text_of(*named, "stream_interval").value_or("1") != "1" &&
+                                                        !named->find("first_report"))
+    named->set("first_report", value_of(first->second, origin));
   // A batcher alone says how steps are planned, not whose host plans them.
   for (const std::string_view key : {"per_step", "per_sequence"})
     if (const auto cost = defaults.find(key);

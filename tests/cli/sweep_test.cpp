@@ -286,8 +286,8 @@ TEST_CASE("Ctrl-C lets the running points finish, keeps what is done, and --resu
   const Sweep sweep("set: {workload.requests: 30000}\n");
   REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
   const std::string out = sweep.scratch.path("out");
-  const Shell stopped = shell("timeout --foreground --preserve-status -s INT 0.3 " + kProgram + " sweep -q -j1 " +
-                              sweep.plan + " -o " + out + " 2>&1");
+  const Shell stopped = shell("timeout --foreground --preserve-status -s INT " + std::to_string(0.3 * kSlowdown) + " " +
+                              kProgram + " sweep -q -j1 " + sweep.plan + " -o " + out + " 2>&1");
   CHECK((stopped.code == 130 || stopped.code == 0));
   if (stopped.code == 130) {
     CHECK(holds(stopped.out, "interrupted; finished points are kept, --resume goes on"));

@@ -43,8 +43,8 @@ void check_engine(const std::string& engine, const std::string& script) {
   CHECK(scratch.content("out/results.csv") == whole);
 }
 
-// Waits until the run has ended or `points` points are finished. By points rather than by time: how long a sweep of small
-// points takes depends on the machine, and a moment after its end kills nobody.
+// Waits until the run has ended or `points` points are finished. By points rather than by time: how long a sweep of
+// small points takes depends on the machine, and a moment after its end kills nobody.
 void until_finished(std::size_t points, const Scratch& scratch, Background& running) {
   while (!running.ended() && finished_points(scratch, "out").size() < points)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -12,6 +12,7 @@
 #include "tests/cli/scratch.hpp"
 #include "tests/cli/shell.hpp"
 #include "tests/docs/page.hpp"
+#include "tests/support/run_program.hpp"
 
 namespace llmscape::test {
 namespace {
@@ -37,9 +38,11 @@ void furnish(const Scratch& scratch) {
 }
 
 void check_command(const Scratch& scratch, const fs::path& page, const Command& command) {
-  scratch.file("command.sh", "ulimit -t 20\nexport NO_COLOR=1 PATH=$PWD/build/release:$PATH\nset -o pipefail\n" +
-                                 command.text + '\n');
-  const Shell ran = shell("cd " + scratch.path("") + " && timeout 300 bash command.sh 2>&1");
+  scratch.file("command.sh", "ulimit -t " + std::to_string(20 * kSlowdown) +
+                                 "\nexport NO_COLOR=1 PATH=$PWD/build/release:$PATH\nset -o pipefail\n" + command.text +
+                                 '\n');
+  const Shell ran =
+      shell("cd " + scratch.path("") + " && timeout " + std::to_string(300 * kSlowdown) + " bash command.sh 2>&1");
   CHECK_MESSAGE(ran.code == command.code, page.string(), ":", command.line, ": ", command.text, "\nanswers ", ran.code,
                 ":\n", ran.out);
 }

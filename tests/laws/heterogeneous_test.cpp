@@ -12,6 +12,7 @@
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::test::kSlowdown;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -52,12 +53,6 @@ result::RunResult some_calls(const std::string& yaml) {
 }
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-#ifdef __SANITIZE_ADDRESS__
-constexpr double kSlowdown = 4;
-#else
-constexpr double kSlowdown = 1;
-#endif
 
 }  // namespace
 

@@ -147,6 +147,9 @@ TEST_CASE("a ring: a decode reads no more than it holds, however long the answer
 TEST_CASE("plans that a model or an engine cannot take are refused where they stand") {
   CHECK(holds(mistakes(calls("{preset: deepseek-v2-lite, token_plan: swiftkv}", 1, 10, 10)),
               "token plan 'swiftkv' needs keys and values: deepseek-v2-lite has latent attention"));
+  CHECK(
+      holds(mistakes(calls("{preset: qwen3.5-35b-a3b, token_plan: swiftkv}", 1, 10, 10)),
+            "token plan 'swiftkv' needs keys and values in every layer: qwen3.5-35b-a3b has layers that keep a state"));
   CHECK(holds(mistakes(calls(planned("snapkv"), 1, 10, 10)), "needs blocks that no two sequences share"));
   CHECK(holds(mistakes(calls(planned("swiftkv"), 1, 10, 10,
                              "serving: {lora: {rank: 8, targets: [q], adapters: 2, "

@@ -34,7 +34,7 @@ std::string content(std::FILE* file) {
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   setenv("NO_COLOR", "1", 1);
-  alarm(seconds);  // survives the call of the program
+  alarm(seconds * kSlowdown);  // survives the call of the program
   if (dup2(fileno(out), STDOUT_FILENO) >= 0 && dup2(fileno(err), STDERR_FILENO) >= 0 &&
       chdir(LLMSCAPE_SOURCE_FOLDER) == 0)
     execv(argv[0], argv.data());

@@ -102,6 +102,7 @@ TEST_CASE("when does the user see the first token? at once, or in older SGLang w
   const auto [plain, step] = of("name: sglang, version: \"0.4\"");
   CHECK(of("name: sglang, stream_interval: 5").first == of("name: sglang").first);
   CHECK(of("name: vllm, stream_interval: 5") == of("name: vllm"));
+  CHECK(of("name: transformers, stream_interval: 5").first == of("name: transformers").first);
   const auto [held, rest] = of("name: sglang, version: \"0.4\", stream_interval: 5");
   CHECK(held == doctest::Approx(plain + 4 * step).epsilon(1e-3));
   CHECK(rest == doctest::Approx(step * 16 / 20).epsilon(1e-3));
