@@ -20,9 +20,7 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr std::int64_t kWidestHead = 128;  // wider ones take smaller tiles
-// Products that are this shallow take little beside their scales, however the kernel walks K.
-constexpr std::int64_t kShallow = 1024;
+constexpr std::int64_t kWidestHead = 128;       // wider ones take smaller tiles
 constexpr std::uint64_t kRowsKey = 0x726f7773;  // any fixed number
 
 // Engines that run another's library for products of a format (DeepGEMM).
@@ -138,11 +136,7 @@ std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(
 }
 
 std::optional<ScalesCalibration> FamilyFits::scales(const std::string& format) const {
-  if (!looks_for_scales(engine_, format)) return std::nullopt;
-  std::vector<traces::TimedGemm> narrow;
-  std::ranges::copy_if(tables_.gemm, std::back_inserter(narrow), [&](const traces::TimedGemm& r) {
-    return r.engine == engine_ && r.format == format && std::min(r.n, r.k) < GemmRange().least_width && r.k <= kShallow;
-  });
+  const auto narrow = products_that_tell_scales(tables_.gemm, engine_, format);
   if (narrow.size() < kFewestFittedRows) return std::nullopt;
   return fit_scales(gpu, gpu.elementwise, gpu.gemm, sample(narrow));
 }
@@ -151,6 +145,7 @@ std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& f
   const auto [chosen, note] = product_rows(format);
   if (chosen.empty()) return std::nullopt;
   ElementwiseParameters elementwise = gpu.elementwise;
+  elementwise.scales.reset();
   if (const auto found = scales(format)) elementwise.scales = found->parameters.parameters();
   std::vector<GemmPrior> priors = {{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}};
   const bool as_base = format == base_format() && engine_.empty();

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <vector>
 
 namespace llmscape::hardware {
@@ -17,14 +18,24 @@ namespace {
 
 struct Layer {
   std::string_view engine, format;
+  std::int64_t deepest;  // K of products whose time beside the scales is that of the 16-bit fit
 };
-constexpr std::array kWithoutScales = {Layer{"tensorrt_llm", "fp8"}, Layer{"vllm", "fp8"}, Layer{"sglang", "fp8"}};
+constexpr std::int64_t kAnyDepth = 1'000'000;
+constexpr std::array kWithoutScales = {Layer{"tensorrt_llm", "fp8", kAnyDepth}, Layer{"vllm", "fp8", 1024}};
 
 }  // namespace
 
-bool looks_for_scales(std::string_view engine, std::string_view format) {
-  return std::ranges::any_of(kWithoutScales,
-                             [&](const Layer& layer) { return layer.engine == engine && layer.format == format; });
+std::vector<traces::TimedGemm> products_that_tell_scales(std::span<const traces::TimedGemm> all,
+                                                         std::string_view engine, std::string_view format) {
+  std::vector<traces::TimedGemm> narrow;
+  for (const Layer& layer : kWithoutScales) {
+    if (layer.engine != engine || layer.format != format) continue;
+    std::ranges::copy_if(all, std::back_inserter(narrow), [&](const traces::TimedGemm& r) {
+      return r.engine == engine && r.format == format && std::min(r.n, r.k) < GemmRange().least_width &&
+             r.k <= layer.deepest;
+    });
+  }
+  return narrow;
 }
 
 ScalesCalibration fit_scales(const Chip& chip, const ElementwiseParameters& elementwise, const GemmParameters& gemm,

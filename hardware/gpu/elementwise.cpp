@@ -42,8 +42,8 @@ const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwi
 }
 
 template <class Parameters>
-Fields<Parameters> stream() {
-  Fields<Parameters> f("stream", "a kernel that streams its operands");
+Fields<Parameters> stream(const char* name = "stream", const char* what = "a kernel that streams its operands") {
+  Fields<Parameters> f(name, what);
   f.add("launch", &Parameters::launch, "fixed time of the kernel").required().at_least(0);
   f.add("efficiency", &Parameters::efficiency, "share of the memory bandwidth; above 1 inside L2")
       .required()
@@ -53,8 +53,8 @@ Fields<Parameters> stream() {
 }
 
 template <class Parameters>
-Fields<Parameters> scales() {
-  Fields<Parameters> f = stream<Parameters>();
+Fields<Parameters> scales(const char* name) {
+  Fields<Parameters> f = stream<Parameters>(name, "kernels that find scales");
   f.add("row", &Parameters::row, "what each row adds, however wide").at_least(0);
   return f;
 }
@@ -83,7 +83,7 @@ KernelCost sample_cost(const Chip& chip, const ElementwiseParameters& p, const m
 
 const Fields<FittedScales>& fitted_scales_fields() {
   static const Fields<FittedScales> fields = [] {
-    Fields<FittedScales> f = scales<FittedScales>();
+    Fields<FittedScales> f = scales<FittedScales>("fitted_scales");
     add_fit_fields(f);
     return f;
   }();
@@ -94,7 +94,7 @@ const Fields<ElementwiseParameters>& elementwise_fields() {
   static const Fields<ElementwiseParameters> fields = [] {
     using P = ElementwiseParameters;
     static const Fields<StreamParameters> row = stream<StreamParameters>();
-    static const Fields<ScaleParameters> scale = scales<ScaleParameters>();
+    static const Fields<ScaleParameters> scale = scales<ScaleParameters>("scales");
     Fields<P> f("elementwise", "kernels that stream activations");
     f.add_group("norm", &P::norm, row, "layer norms").required();
     f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes and copies").required();

@@ -64,11 +64,19 @@ TEST_CASE("two kernels that look for the scale of a tensor are told apart from t
         Approx(7e-6 + 3004 / 1.6e12 + 6e-9).epsilon(1e-9));
 }
 
-TEST_CASE("products in fp8 hold such kernels, those in other formats do not") {
-  CHECK(looks_for_scales("tensorrt_llm", "fp8"));
-  CHECK_FALSE(looks_for_scales("tensorrt_llm", "fp8_block"));
-  CHECK(looks_for_scales("vllm", "fp8"));
-  CHECK_FALSE(looks_for_scales("vllm", "bf16"));
+TEST_CASE("narrow products in fp8 tell scales, of vLLM where they are shallow; SGLang's and other formats hold none") {
+  const auto told = [](const char* engine, const char* format, std::int64_t n, std::int64_t k) {
+    traces::TimedGemm row{{16, n, k, format}, Seconds(1e-5)};
+    row.engine = engine;
+    return products_that_tell_scales({&row, 1}, engine, format).size() == 1;
+  };
+  CHECK(told("tensorrt_llm", "fp8", 64, 8192));
+  CHECK_FALSE(told("tensorrt_llm", "fp8", 4096, 8192));
+  CHECK_FALSE(told("tensorrt_llm", "fp8_block", 64, 8192));
+  CHECK(told("vllm", "fp8", 64, 1024));
+  CHECK_FALSE(told("vllm", "fp8", 64, 8192));
+  CHECK_FALSE(told("vllm", "bf16", 64, 1024));
+  CHECK_FALSE(told("sglang", "fp8", 64, 1024));
 }
 
 }  // namespace
