@@ -164,6 +164,10 @@ class GpuFit {
     } else {  // the other kinds are worth what they were
       say(fit.parameters, "quantise", fit.report);
     }
+    if (auto scales = fit_scales(fits_.gpu, fit.parameters, rows)) {
+      fit.parameters.scales = scales->parameters.parameters();
+      say(fit.parameters, "scales", std::move(scales->report));
+    }
     fits_.gpu.elementwise = fit.parameters;
     groups_.set("elementwise", fitted_group(elementwise_fields(), std::move(fit.parameters)));
   }
@@ -189,7 +193,7 @@ class GpuFit {
       if (own_) {
         ElementwiseParameters& all = fits_.gpu.elementwise;
         all.scales = fit->parameters.parameters();
-        say(all, "scales", std::move(fit->report));
+        say(all, "rows of scales", std::move(fit->report));
         groups_.set("elementwise", fitted_group(elementwise_fields(), ElementwiseParameters(all)));
       } else {
         keep(fit->parameters, fit->report);

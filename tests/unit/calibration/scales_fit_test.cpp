@@ -55,6 +55,14 @@ TEST_CASE("two kernels that look for the scale of a tensor are told apart from t
   CHECK(fit.parameters.tag == Tag::fitted);
   CHECK(fit.report.held_out.mean < 0.01);
 
+  // Of kernels that were timed by themselves the products tell what a row adds.
+  ElementwiseParameters timed = streams();
+  timed.scales = {Seconds(7e-6), 0.4, Seconds()};
+  const auto rows = fit_scales(chip(), timed, gemm(), narrow);
+  CHECK(rows.parameters.launch == Seconds(7e-6));
+  CHECK(rows.parameters.row.si() == Approx(6e-9).epsilon(0.02));
+  CHECK(rows.report.fitted.size() == 1);
+
   // Scales of groups are found by the kernel that quantises.
   traces::TimedGemm groups{{64, 64, 1024, "fp8_block"}, Seconds(1)};
   CHECK(product_of(chip(), with, groups).quantisation == product_of(chip(), streams(), groups).quantisation);
@@ -62,6 +70,24 @@ TEST_CASE("two kernels that look for the scale of a tensor are told apart from t
   // 3,000 bytes of elements and 4 of the scale at 1.6 TB/s: 1.9 ns; one row.
   CHECK(product_of(chip(), with, tensor).quantisation - product_of(chip(), streams(), tensor).quantisation ==
         Approx(7e-6 + 3004 / 1.6e12 + 6e-9).epsilon(1e-9));
+}
+
+TEST_CASE("what a scale of each token adds comes of shapes that were timed with and without") {
+  std::vector<traces::TimedElementwise> records;
+  for (const std::int64_t width : {1024, 2048, 4096, 8192})
+    for (std::int64_t rows = 1; rows <= 4096; rows *= 4) {
+      const double bytes = 3.0 * static_cast<double>(rows * width) + 4.0 * static_cast<double>(rows);
+      records.push_back({{"quantise", rows, width, "fp8"}, Seconds(2e-6 + bytes / 2e12)});
+      records.push_back({{"scales", rows, width, "fp8"}, Seconds(0.8e-6 + bytes / 4e12)});
+    }
+  const auto fit = fit_scales(chip(), streams(), records);
+  REQUIRE(fit);
+  CHECK(fit->parameters.launch.si() == Approx(0.8e-6).epsilon(0.02));
+  CHECK(fit->parameters.efficiency == Approx(1).epsilon(0.02));
+  CHECK(fit->parameters.row == Seconds());
+
+  std::erase_if(records, [](const auto& r) { return r.kind == "quantise" && r.width > 1024; });
+  CHECK_FALSE(fit_scales(chip(), streams(), records));
 }
 
 TEST_CASE("narrow products in fp8 tell scales, of vLLM where they are shallow; SGLang's and other formats hold none") {
