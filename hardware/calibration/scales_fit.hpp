@@ -15,10 +15,10 @@ namespace llmscape::hardware {
 // The products in `format`, too narrow for the GEMMs' form, that tell what an engine's kernels take which find the
 // scales of their inputs; none for engines whose tables hold no such kernels. No checkpoint with scales of its own runs
 // them. TensorRT-LLM's smallest products in fp8 take 12 us on Hopper and on Blackwell, where those in bf16 take 2.5;
-// vLLM's grow by 7 to 8 ns a row on H100, H200, B200 and GB200 however narrow they are (238 us for 32,768 rows, 64 columns and
-// a depth of 128, 5 in bf16), as one atomic after the other does, where neither SGLang's nor quantisation by known
-// scales does (0.7 ns a row; tables of ai-dynamo/aiconfigurator @ 095f58a). vLLM's deep ones tell nothing: CUTLASS
-// walks all of K in one block, which the 16-bit fit that prices the product does not.
+// vLLM's grow by 7 to 8 ns a row on H100, H200, B200 and GB200 however narrow they are (238 us for 32,768 rows, 64
+// columns and a depth of 128, 5 in bf16), as one atomic after the other does, where neither SGLang's nor quantisation
+// by known scales does (0.7 ns a row; tables of ai-dynamo/aiconfigurator @ 095f58a). vLLM's deep ones tell nothing:
+// CUTLASS walks all of K in one block, which the 16-bit fit that prices the product does not.
 std::vector<traces::TimedGemm> products_that_tell_scales(std::span<const traces::TimedGemm> all,
                                                          std::string_view engine, std::string_view format);
 
