@@ -2,8 +2,9 @@
 #include "base/yaml_reader.hpp"
 
 #include "base/files.hpp"
-#include "base/utf8.hpp"
+#include "base/number_lists.hpp"
 #include "base/yaml_syntax.hpp"
+#include "base/yaml_text.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -14,8 +15,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 namespace llmscape {
 namespace {
@@ -43,8 +46,9 @@ Size size_of(const YamlNode& node) {
 // Builds the tree from the parser's events and refuses what YAML allows and a strict file must not hold.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics)
-      : source_(std::move(source)), diagnostics_(diagnostics) {
+  // `lists`: those that the parser is not shown; it finds an empty quoted text in their places.
+  TreeBuilder(std::shared_ptr<const SourceText> source, std::span<const NumberList> lists, Diagnostics& diagnostics)
+      : source_(std::move(source)), lists_(lists), diagnostics_(diagnostics) {
     const bool marked = source_->text.starts_with(kByteOrderMark);
     for (std::size_t start = marked ? kByteOrderMark.size() : 0; start != std::string::npos;) {
       lines_.push_back(start);
@@ -54,6 +58,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   YamlNode take_root() { return std::move(root_); }
+  // Whether each of the lists stood where a value can.
+  [[nodiscard]] bool found_all_lists() const { return lists_.empty(); }
 
   [[nodiscard]] SourceRange at(const YAML::Mark& mark, std::size_t length = 1) const {
     if (mark.is_null()) return {source_, 0, 0, 1};
@@ -93,6 +99,10 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
+    if (tag == "!" && value.empty() && is_list(mark)) {
+      finish_value(next_list(mark), anchor);
+      return;
+    }
     YamlNode node = new_node(mark, YamlNode::Kind::scalar);
     node.text = value;
     node.quoted = tag == "!";
@@ -128,6 +138,20 @@ class TreeBuilder : public YAML::EventHandler {
     node.where = at(mark);
     count(1, node.where);
     return node;
+  }
+
+  [[nodiscard]] bool is_list(const YAML::Mark& mark) const {
+    return !lists_.empty() && !mark.is_null() &&
+           line(mark).data() + mark.column == source_->text.data() + lists_.front().begin;
+  }
+
+  YamlNode next_list(const YAML::Mark& mark) {
+    YamlNode list = new_node(mark, YamlNode::Kind::sequence);
+    list.items = numbers_of(source_->text, lists_.front(), list.where);
+    check_depth(0, list.where);
+    count(list.items.size(), list.where);
+    lists_ = lists_.subspan(1);
+    return list;
   }
 
   void count(std::size_t nodes, const SourceRange& where) {
@@ -239,6 +263,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   std::shared_ptr<const SourceText> source_;
+  std::span<const NumberList> lists_;  // those that are still to come
   Diagnostics& diagnostics_;
   std::vector<std::size_t> lines_;  // where each line starts
   std::vector<Open> open_;
@@ -248,72 +273,50 @@ class TreeBuilder : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-// Refuses what is no text: bytes that are not UTF-8, control characters (yaml-cpp takes some for the end of the file).
-bool check_text(const std::shared_ptr<const SourceText>& source, Diagnostics& diagnostics) {
-  SourceRange where{source, source->first_line, 1, 1};
-  std::string_view rest = source->text;
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-  while (!rest.empty()) {
-    const std::size_t length = utf8_length(rest);
-    const auto first = static_cast<unsigned char>(rest.front());
-    const bool line_end = first == '\n' || rest.starts_with("\r\n");
-    if (length == 0) {
-      diagnostics.error(where, fmt::format("the byte 0x{:02x} is not UTF-8", first));
-      return false;
-    }
-    if ((first < 0x20 && first != '\t' && !line_end) || first == 0x7F) {
-      diagnostics.error(where, fmt::format("the control character 0x{:02x} does not belong in a text", first));
-      return false;
-    }
-    where.column += static_cast<int>(length);
-    if (first == '\n') {
-      ++where.line;
-      where.column = 1;
-    }
-    rest.remove_prefix(length);
-  }
-  return true;
-}
-
-// JSON may be indented with tabs, YAML may not: outside of strings they become spaces.
-std::string spaces_for_tabs(std::string text) {
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (in_string && text[i] == '\\') ++i;
-    else if (text[i] == '"') in_string = !in_string;
-    else if (text[i] == '\t' && !in_string) text[i] = ' ';
-  }
-  return text;
-}
-
 // What to say about a syntax error if tabs may be the reason.
 std::string tab_hint(const std::string_view line) {
   const std::size_t tab = line.substr(0, line.find_first_not_of(" \t")).find('\t');
   return tab == std::string_view::npos ? "" : "indent with spaces, not with tabs";
 }
 
-}  // namespace
-
-YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics) {
+YamlNode invalid_root(const std::shared_ptr<const SourceText>& source) {
   YamlNode invalid;
   invalid.kind = YamlNode::Kind::invalid;
   invalid.where = {source, source->first_line, 1, 1};
-  if (!check_text(source, diagnostics)) return invalid;
-  std::istringstream in(source->name.ends_with(".json") ? spaces_for_tabs(source->text) : source->text);
-  TreeBuilder builder(source, diagnostics);
+  return invalid;
+}
+
+YamlNode parse(const std::string& text, TreeBuilder& builder, const std::shared_ptr<const SourceText>& source,
+               Diagnostics& diagnostics) {
+  std::istringstream in(text);
   try {
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(builder)) continue;
   } catch (const Stop&) {
-    return invalid;
+    return invalid_root(source);
   } catch (const YAML::Exception& error) {
     diagnostics.error(builder.at(error.mark), std::string(syntax_mistake(error.msg)),
                       tab_hint(builder.line(error.mark)));
-    return invalid;
+    return invalid_root(source);
   }
   YamlNode root = builder.take_root();
-  if (!root.where.source) root.where = invalid.where;
+  if (!root.where.source) root.where = invalid_root(source).where;
   return root;
+}
+
+}  // namespace
+
+YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics) {
+  if (!check_text(source, diagnostics)) return invalid_root(source);
+  const std::string text = source->name.ends_with(".json") ? spaces_for_tabs(source->text) : source->text;
+  if (const std::vector<NumberList> lists = long_number_lists(text); !lists.empty()) {
+    Diagnostics unsaid;  // with what stands in for lists nothing is said: whatever is wrong is found again without
+    TreeBuilder builder(source, lists, unsaid);
+    YamlNode root = parse(without_lists(text, lists), builder, source, unsaid);
+    if (unsaid.size() == 0 && builder.found_all_lists()) return root;
+  }
+  TreeBuilder builder(source, {}, diagnostics);
+  return parse(text, builder, source, diagnostics);
 }
 
 YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnostics) {

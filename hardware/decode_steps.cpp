@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/decode_steps.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace llmscape::hardware {
@@ -22,45 +23,51 @@ DecodeSteps::DecodeSteps(const PartCost& part, const Rates& rates, const PowerMo
   others_joules_ = std::accumulate(others_.energy.begin(), others_.energy.end(), Joules());
   for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
     if (!others.has(f)) continue;
-    const Amounts all = amounts(others.at(f));
+    const Phase& phase = others.at(f);
+    families_[count_++] = {f, phase.time, others_.energy_by_family[f], phase.bound};
+    for (std::size_t i = 0; i < kEnergyComponents; ++i) without_.energy[i] += phase.energy[i];
+    for (std::size_t i = 0; i < kResources; ++i) without_.busy[i] += phase.busy[i];
+    const Amounts all = amounts(phase);
     if (f < kAttention) {
-      time_before_ += others.at(f).time;
+      time_before_ += phase.time;
       for (std::size_t i = 0; i < all.size(); ++i) before_[i] += all[i];
     } else {
-      time_after_[behind_] = others.at(f).time;
+      time_after_[behind_] = phase.time;
       after_[behind_++] = all;
     }
   }
 }
 
 DecodeSteps::Amounts DecodeSteps::amounts(const Phase& phase) {
-  Amounts all{};
-  for (std::size_t i = 0; i < kEnergyComponents; ++i) all[i] = phase.energy[i].si();
-  for (std::size_t i = 0; i < kResources; ++i) all[kEnergyComponents + i] = phase.busy[i].si();
-  all[kEnergyComponents + kResources] = phase.bytes.si();
-  return all;
+  const auto joules = [&](EnergyComponent of) { return phase.energy[static_cast<std::size_t>(of)].si(); };
+  const auto busy = [&](Resource of) { return phase.busy[static_cast<std::size_t>(of)].si(); };
+  return {joules(EnergyComponent::active), joules(EnergyComponent::compute), joules(EnergyComponent::memory),
+          busy(Resource::arithmetic),      busy(Resource::memory),           phase.bytes.si()};
 }
 
 DecodeSteps::Sums DecodeSteps::sums(const OwnAttention& own) const {
+  Sums sums = without_;
+  sums.device = device(own);
   Amounts sum = before_;
-  Joules joules;
-  Bound bound = Bound::overhead;
   if (own.cost.time > Seconds()) {
     const Phase attention = phase_of(OperatorFamily::decode_attention, own.cost, rates_, power_, devices_);
-#pragma GCC unroll 7
-    for (std::size_t i = 0; i < kEnergyComponents; ++i) joules += attention.energy[i];
-    bound = attention.bound;
+    sums.bound = attention.bound;
     const Amounts all = amounts(attention);
+    sums.attention = Joules(all[0] + all[1] + all[2]);
+#pragma GCC unroll 6
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += all[i];
   }
   for (std::size_t behind = 0; behind < behind_; ++behind)
+#pragma GCC unroll 6
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += after_[behind][i];
-  Sums sums{device(own), Bytes(sum[kEnergyComponents + kResources]), {}, {}, joules, bound};
-#pragma GCC unroll 7
-  for (std::size_t i = 0; i < kEnergyComponents; ++i) sums.energy[i] = Joules(sum[i]);
+  sums.energy[static_cast<std::size_t>(EnergyComponent::active)] = Joules(sum[0]);
+  sums.energy[static_cast<std::size_t>(EnergyComponent::compute)] = Joules(sum[1]);
+  sums.energy[static_cast<std::size_t>(EnergyComponent::memory)] = Joules(sum[2]);
+  sums.busy[static_cast<std::size_t>(Resource::arithmetic)] = Seconds(sum[3]);
+  sums.busy[static_cast<std::size_t>(Resource::memory)] = Seconds(sum[4]);
+  sums.bytes = Bytes(sum[5]);
 #pragma GCC unroll 5
-  for (std::size_t i = 0; i < kResources; ++i)
-    sums.busy[i] = std::min(Seconds(sum[kEnergyComponents + i]), sums.device);
+  for (std::size_t i = 0; i < kResources; ++i) sums.busy[i] = std::min(sums.busy[i], sums.device);
   return sums;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 
 #include "hardware/part_cost.hpp"
 #include "models/batch.hpp"
@@ -40,39 +41,52 @@ class DecodeSteps {
   struct Sums {
     Seconds device;
     Bytes bytes;
+    Joules attention;  // of the energy
     std::array<Joules, kEnergyComponents> energy;
     std::array<Seconds, kResources> busy;  // at most `device` each
-    Joules attention;                      // of the energy
     Bound bound;                           // of attention
   };
   [[nodiscard]] Sums sums(const OwnAttention& own) const;
-  // The other families, and what attention has no part in: its own entries are 0.
+  // What attention has no part in: its own entries are 0.
   [[nodiscard]] const StepCost& others() const { return others_; }
+  // The other families, one by one, as others() has them.
+  struct Family {
+    std::size_t index = 0;
+    Seconds time;
+    Joules energy;
+    Bound bound = Bound::overhead;
+  };
+  [[nodiscard]] std::span<const Family> families() const { return {families_.data(), count_}; }
 
  private:
-  // Joules by component, seconds by resource, bytes: summed side by side.
-  using Amounts = std::array<double, kEnergyComponents + kResources + 2>;
+  // The amounts that attention has a part in, to be summed side by side: joules that are active, of arithmetic and of
+  // memory, seconds of arithmetic and of memory, bytes.
+  using Amounts = std::array<double, 6>;
   [[nodiscard]] static Amounts amounts(const Phase& phase);
 
   FamilyCost attention_;
   Rates rates_;
   PowerModel power_;
   int devices_;
-  StepCost others_;
-  Joules others_joules_;
-  Seconds time_before_;  // of the families before attention
-  Amounts before_{};
+  std::size_t behind_ = 0;                               // families behind attention
+  Seconds time_before_;                                  // of those before it
   std::array<Seconds, kOperatorFamilies> time_after_{};  // of each behind it
+  Amounts before_{};
   std::array<Amounts, kOperatorFamilies> after_{};
-  std::size_t behind_ = 0;  // so many
+  Sums without_{};  // those amounts of the other families in which attention has no part
+  Joules others_joules_;
+  std::array<Family, kOperatorFamilies> families_{};
+  std::size_t count_ = 0;  // of them
+  StepCost others_;
 };
 
 // A step model that prices such steps by their attention alone.
 class DecodePrices {
  public:
   virtual ~DecodePrices() = default;
-  // Those of which `batch`, of decodes alone, is one; nullptr where a step has to be priced by itself.
-  virtual std::shared_ptr<const DecodeSteps> decode_steps(const models::Batch& batch) = 0;
+  // Those of which `batch`, of decodes alone, is one, until the next call; nullptr where a step has to be priced by
+  // itself.
+  virtual const std::shared_ptr<const DecodeSteps>* decode_steps(const models::Batch& batch) = 0;
   // One of them. False where it has to be priced by itself: it leaves a range that is watched.
   virtual bool attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own) = 0;
 };

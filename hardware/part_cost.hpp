@@ -2,6 +2,7 @@
 #pragma once
 #include "hardware/device.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -91,8 +92,49 @@ struct Rates {
   BytesPerSecond memory;
 };
 
+// bound_of() where only arithmetic and memory can be waited for, without a division.
+inline Bound bound_of(Seconds time, Flops flops, Bytes bytes, const Rates& rates) {
+  const double arithmetic = flops.si() * rates.memory.si(), memory = bytes.si() * rates.bf16.si();
+  const double filled = kFilled * time.si() * rates.bf16.si() * rates.memory.si();
+  if (std::max(arithmetic, memory) < filled) return Bound::overhead;
+  return arithmetic > memory ? Bound::arithmetic : Bound::memory;
+}
+
+// The joules of all devices' kernels, none above what they drew when they were timed: at a limit their clocks fell.
+inline void keep_below(Phase& phase, const PowerModel& power, int devices) {
+  const Joules traffic = phase.energy_of(EnergyComponent::memory) + phase.energy_of(EnergyComponent::interconnect);
+  const Joules all = phase.energy_of(EnergyComponent::active) + phase.energy_of(EnergyComponent::compute) + traffic;
+  const Joules most = devices * (*power.most * phase.time);
+  if (all <= most) return;
+  const double kept = most / all;
+  // One by one, so that they stay in registers: this is done in every step.
+  phase.energy_of(EnergyComponent::active) *= kept;
+  phase.energy_of(EnergyComponent::compute) *= kept;
+  phase.energy_of(EnergyComponent::memory) *= kept;
+  phase.energy_of(EnergyComponent::interconnect) *= kept;
+}
+
 // What one family does in the step of a replica of `devices` alike.
-Phase phase_of(OperatorFamily family, const FamilyCost& cost, const Rates& rates, const PowerModel& power, int devices);
+inline Phase phase_of(OperatorFamily family, const FamilyCost& cost, const Rates& rates, const PowerModel& power,
+                      int devices) {
+  Phase phase;
+  phase.time = cost.time;
+  phase.bytes = cost.bytes;
+  phase.busy_of(Resource::arithmetic) = cost.bf16_flops / rates.bf16;
+  phase.busy_of(Resource::memory) = cost.bytes / rates.memory;
+  phase.energy_of(EnergyComponent::active) = devices * (power.active * cost.time);
+  phase.energy_of(EnergyComponent::compute) = devices * cost.work;
+  phase.energy_of(EnergyComponent::memory) = devices * (cost.bytes * power.memory);
+  if (family == OperatorFamily::collective) {
+    phase.busy_of(Resource::links) = cost.time;
+    phase.energy_of(EnergyComponent::interconnect) = devices * (cost.link_bytes * power.link);
+    phase.bound = Bound::links;
+  } else {
+    phase.bound = bound_of(cost.time, cost.bf16_flops, cost.bytes, rates);
+  }
+  if (power.most) keep_below(phase, power, devices);
+  return phase;
+}
 
 // The step of a replica of `devices` alike, whatever power it draws (hardware/power_cap.hpp keeps it below a limit).
 // Collectives hold the links as long as they last.

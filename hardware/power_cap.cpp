@@ -66,7 +66,7 @@ class CappedStepModel final : public StepModel, public SharedPrices, public Deco
     return cost_of(phases(batch));
   }
 
-  std::shared_ptr<const DecodeSteps> decode_steps(const models::Batch& batch) override {
+  const std::shared_ptr<const DecodeSteps>* decode_steps(const models::Batch& batch) override {
     return decodes_ ? decodes_->decode_steps(batch) : nullptr;
   }
   bool attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own) override {

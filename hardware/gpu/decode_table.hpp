@@ -16,14 +16,29 @@ class DecodeTable {
   // Both outlive it.
   DecodeTable(const Chip& chip, const DecodeAttentionParameters& parameters) : chip_(chip), parameters_(parameters) {}
   // Nothing where there is no sequence. The heads are those of the first call.
-  KernelCost cost(const models::DecodeAttention& attention);
+  KernelCost cost(const models::DecodeAttention& attention) {
+    if (attention.sequences <= 0) return {};
+    const Kept& of = kept(attention);
+    KernelCost cost = of.form.cost(attention.attended);
+    if (of.line)
+      cost.time *=
+          of.line->factor(static_cast<double>(attention.attended.sum) / static_cast<double>(attention.sequences));
+    return cost;
+  }
 
  private:
   struct Kept {
     DecodeAttentionForm form;
     std::optional<CorrectionLine> line;
   };
-  const Kept& kept(const models::DecodeAttention& attention);
+  const Kept& kept(const models::DecodeAttention& attention) {
+    const auto sequences = static_cast<std::size_t>(attention.sequences);
+    if (attention.tokens_per_sequence == tokens_per_sequence_ && sequences < by_sequences_.size() &&
+        by_sequences_[sequences])
+      return *by_sequences_[sequences];
+    return keep(attention);
+  }
+  const Kept& keep(const models::DecodeAttention& attention);
 
   const Chip& chip_;
   const DecodeAttentionParameters& parameters_;

@@ -127,18 +127,18 @@ bool GpuPrices::add_decodes(OwnAttention& own, AttentionLayers& layers, const mo
   return FittedRange::holds(layers.decode, *layers.decode_fit, gpu_);
 }
 
-std::shared_ptr<const DecodeSteps> GpuPrices::decode_steps(const models::Batch& batch, FittedRange& range) {
+const std::shared_ptr<const DecodeSteps>* GpuPrices::decode_steps(const models::Batch& batch, FittedRange& range) {
   if (!of_decodes(batch)) return nullptr;
   range_ = &range;
   const Decodes& known = decodes(batch);
-  return known.outside == 0 ? known.steps : nullptr;
+  return known.outside == 0 ? &known.steps : nullptr;
 }
 
 bool GpuPrices::attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own) {
   own = steps.common();
   for (AttentionLayers& layers : attention_)
     if (!add_decodes(own, layers, batch)) return false;
-  add_scores(own, batch);
+  if (!indexes_.empty()) add_scores(own, batch);
   return true;
 }
 

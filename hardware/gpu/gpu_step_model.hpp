@@ -24,7 +24,7 @@ class GpuPrices {
   StepPhases phases(const models::Batch& batch, FittedRange& range);
   StepCost step(const models::Batch& batch, FittedRange& range);
   // As DecodePrices has them.
-  std::shared_ptr<const DecodeSteps> decode_steps(const models::Batch& batch, FittedRange& range);
+  const std::shared_ptr<const DecodeSteps>* decode_steps(const models::Batch& batch, FittedRange& range);
   bool attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own);
   [[nodiscard]] const Gpu& gpu() const { return gpu_; }
 
@@ -108,7 +108,7 @@ class GpuStepModel final : public StepModel, public SharedPrices, public DecodeP
   explicit GpuStepModel(std::shared_ptr<GpuPrices> prices) : prices_(std::move(prices)), range_(prices_->gpu()) {}
   StepPhases phases(const models::Batch& batch) override { return prices_->phases(batch, range_); }
   StepCost step(const models::Batch& batch) override { return prices_->step(batch, range_); }
-  std::shared_ptr<const DecodeSteps> decode_steps(const models::Batch& batch) override {
+  const std::shared_ptr<const DecodeSteps>* decode_steps(const models::Batch& batch) override {
     return prices_->decode_steps(batch, range_);
   }
   bool attend(const DecodeSteps& steps, const models::Batch& batch, OwnAttention& own) override {

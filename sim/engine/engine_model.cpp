@@ -40,14 +40,18 @@ class DrivenDevice final : public EngineModel {
     return slots_.empty() || planned.decodes == 0 ? priced(planned) : priced(with_whole_slots(planned));
   }
 
-  std::optional<DecodeRun> decode_run(const models::Batch& batch) override {
-    if (!decodes_ || !slots_.empty()) return std::nullopt;
+  bool decode_run(const models::Batch& batch, DecodeRun& run) override {
+    if (!decodes_ || !slots_.empty()) return false;
     const OfDecodes& known = of_decodes(batch);
     models::Batch padded = batch;
     if (captured_) padded.padding = known.padding;
-    auto steps = decodes_->decode_steps(padded);
-    if (!steps) return std::nullopt;
-    return DecodeRun{std::move(steps), known.times.host, known.times.launch, known.times.sync};
+    const auto* steps = decodes_->decode_steps(padded);
+    if (!steps) return false;
+    if (run.steps != *steps) run.steps = *steps;
+    run.host = known.times.host;
+    run.launch = known.times.launch;
+    run.sync = known.times.sync;
+    return true;
   }
   bool attend(const DecodeRun& run, const models::Batch& batch, hardware::OwnAttention& own) override {
     return decodes_->attend(*run.steps, batch, own);

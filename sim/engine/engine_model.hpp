@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +28,13 @@ struct EngineCost : hardware::StepCost {
 struct DecodeRun {
   std::shared_ptr<const hardware::DecodeSteps> steps;
   Seconds host, launch, sync;
+  // Is that one from now on. Where both are of the same steps no reference is counted: this is done in every step.
+  void become(const DecodeRun& other) {
+    if (steps != other.steps) steps = other.steps;
+    host = other.host;
+    launch = other.launch;
+    sync = other.sync;
+  }
   [[nodiscard]] EngineCost cost(const hardware::OwnAttention& own) const {
     EngineCost cost{steps->cost(own), host, launch, sync};
     cost.settle_host();
@@ -60,9 +66,9 @@ class EngineModel {
   virtual ~EngineModel() = default;
   // As hardware::StepModel::step; a batch with no work costs the host's time of an empty step.
   virtual EngineCost step(const models::Batch&) = 0;
-  // The same in two parts. Those of which `batch`, of decodes alone, is one; nothing where each has to be priced by
-  // itself. And one of them: its attention, or false where it has to be priced by itself.
-  virtual std::optional<DecodeRun> decode_run(const models::Batch& /*batch*/) { return std::nullopt; }
+  // The same in two parts. `run` becomes that of which `batch`, of decodes alone, is one; false where each has to be
+  // priced by itself. And one of them: its attention, or false where it has to be priced by itself.
+  virtual bool decode_run(const models::Batch& /*batch*/, DecodeRun& /*run*/) { return false; }
   virtual bool attend(const DecodeRun& /*run*/, const models::Batch& /*batch*/, hardware::OwnAttention& /*own*/) {
     return false;
   }

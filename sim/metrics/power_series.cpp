@@ -8,7 +8,7 @@ namespace llmscape::metrics {
 void PowerSeries::add(Seconds from, Seconds to, Joules energy) {
   end_ = std::max(end_, to);
   while (to >= window_ * static_cast<double>(kMost)) widen();
-  const auto first = static_cast<std::size_t>(from / window_), last = static_cast<std::size_t>(to / window_);
+  const std::size_t first = window_of(from), last = window_of(to);
   if (windows_.size() <= last) {
     if (windows_.empty()) windows_.reserve(kMost);  // of a fleet there is one for each replica: nothing is moved later
     windows_.resize(last + 1);
@@ -34,6 +34,7 @@ void PowerSeries::add(const PowerSeries& other) {
 
 void PowerSeries::widen() {
   window_ *= 2;
+  per_window_ /= 2;
   const std::size_t pairs = windows_.size() / 2;
   for (std::size_t i = 0; i < pairs; ++i) windows_[i] = windows_[2 * i] + windows_[2 * i + 1];
   if (windows_.size() % 2 == 1) windows_[pairs] = windows_.back();

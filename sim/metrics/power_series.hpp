@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "base/quantity.hpp"
@@ -33,9 +34,13 @@ class PowerSeries {
 
  private:
   void widen();
+  [[nodiscard]] std::size_t window_of(Seconds at) const {
+    return static_cast<std::size_t>(static_cast<std::int64_t>(at * per_window_));
+  }
 
   Seconds window_ = kNarrowest;
-  Seconds end_;  // of all that was added
+  PerSecond per_window_ = 1 / kNarrowest;  // exact as well, and faster to multiply by
+  Seconds end_;                            // of all that was added
   std::vector<Joules> windows_;
 };
 

@@ -60,8 +60,8 @@ serving::Acceptance acceptance_of(const scenario::AcceptanceConfig& config,
 
 Engines::Engines(const scenario::Scenario& scenario, const Options& options, serving::OutcomeListener& outcomes,
                  metrics::WindowTracker& window, kernel::Kernel& kernel)
-    : scenario_(scenario), overrides_(scenario), options_(options), outcomes_(outcomes), window_(window),
-      kernel_(kernel), tiers_(scenario) {
+    : scenario_(scenario), overrides_(scenario, options.prices), options_(options), outcomes_(outcomes),
+      window_(window), kernel_(kernel), tiers_(scenario) {
   if (std::ranges::any_of(scenario.pools, [](const scenario::PoolConfig& pool) {
         return pool.pipeline_parallel > 1 && pool.pipeline_batches == 1;
       }))

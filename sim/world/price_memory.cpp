@@ -42,4 +42,10 @@ void PriceMemory::keep(const scenario::Scenario& scenario, std::size_t pool, std
   if (auto kept = engine::another(steps)) known_.keep(priced(scenario, pool, group), std::move(kept));
 }
 
+const std::vector<LaidFigure>& PriceMemory::laid_over(const YamlNode& device) {
+  const auto is_it = [&device](const YamlNode& before) { return same(before, device); };
+  if (!laid_.find(is_it)) laid_.keep(device, world::laid_over(device));
+  return *laid_.find(is_it);
+}
+
 }  // namespace llmscape::world

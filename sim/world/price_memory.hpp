@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "base/recent.hpp"
 #include "sim/engine/engine_model.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/world/laid_figures.hpp"
 
 namespace llmscape::world {
 
@@ -19,6 +21,8 @@ class PriceMemory {
   std::unique_ptr<engine::EngineModel> find(const scenario::Scenario& scenario, std::size_t pool, std::size_t group);
   // Keeps the tables of `steps`, as engine::bind() made it there.
   void keep(const scenario::Scenario& scenario, std::size_t pool, std::size_t group, const engine::EngineModel& steps);
+  // The figures laid over that device (laid_figures), found once: its tables hold thousands that are not.
+  const std::vector<LaidFigure>& laid_over(const YamlNode& device);
 
  private:
   struct Priced {
@@ -33,6 +37,7 @@ class PriceMemory {
 
   static constexpr std::size_t kMost = 8;
   Recent<Priced, std::unique_ptr<engine::EngineModel>, kMost> known_;
+  Recent<YamlNode, std::vector<LaidFigure>, kMost> laid_;
 };
 
 }  // namespace llmscape::world

@@ -7,11 +7,11 @@
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/scenario/serving_pools.hpp"
+#include "sim/world/price_memory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string_view>
 
@@ -21,76 +21,8 @@ namespace {
 // Limits: they count where a step reaches them, so that it is asked what would be without.
 bool is_limit(std::string_view path) { return path == "tdp" || path == "power_limit"; }
 
-constexpr std::array kWords = {std::string_view("name"),     std::string_view("description"),
-                               std::string_view("tag"),      std::string_view("source"),
-                               std::string_view("accuracy"), std::string_view("residuals")};
-
-struct Laid {
-  std::string path;                // below the device: "links.bandwidth"
-  std::vector<std::size_t> steps;  // entry or item of each level
-};
-
-bool from_preset(const YamlNode& node) { return node.origin.starts_with("preset"); }
-
-// Numbers that stand in the file or on the command line, where the rest of the device comes from elsewhere.
-class LaidFinder {
- public:
-  explicit LaidFinder(bool in_file) : in_file_(in_file) {}
-  std::vector<Laid> all;
-
-  void visit(const YamlNode& node) {
-    if (node.is_scalar()) {
-      if (is_laid(node)) all.push_back({path(), steps_});
-      return;
-    }
-    for (std::size_t i = 0; i < node.entries.size(); ++i) {
-      const auto& entry = node.entries[i];
-      if (std::ranges::find(kWords, entry.key) == kWords.end()) enter(entry.value, entry.key, i);
-    }
-    for (std::size_t i = 0; i < node.items.size(); ++i) enter(node.items[i], {}, i);
-  }
-
- private:
-  void enter(const YamlNode& node, std::string_view key, std::size_t step) {
-    keys_.push_back(key);
-    steps_.push_back(step);
-    visit(node);
-    keys_.pop_back();
-    steps_.pop_back();
-  }
-  [[nodiscard]] bool is_laid(const YamlNode& node) const {
-    const bool laid = node.origin == "--set" || (in_file_ && node.origin.empty());
-    if (!laid || node.quoted) return false;
-    double number = 0;
-    const auto [end, error] = std::from_chars(node.text.data(), node.text.data() + node.text.size(), number);
-    return error == std::errc() && number != 0;
-  }
-  [[nodiscard]] std::string path() const {
-    std::string path;
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (keys_[i].empty()) path += fmt::format("[{}]", steps_[i]);
-      else if (keys_[i] != "value") path += (path.empty() ? "" : ".") + std::string(keys_[i]);
-    }
-    return path;
-  }
-
-  bool in_file_;
-  std::vector<std::string_view> keys_;  // on the way to the node; of an item of a list: none
-  std::vector<std::size_t> steps_;
-};
-
-std::vector<Laid> laid_over(const YamlNode& device) {
-  const bool preset = std::ranges::any_of(device.entries, [](const auto& entry) {
-    const YamlNode* value = entry.value.find("value");
-    return from_preset(entry.value) || (value && from_preset(*value));
-  });
-  LaidFinder finder(preset);
-  finder.visit(device);
-  return std::move(finder.all);
-}
-
 // The device with that figure changed, and what was fitted on it.
-YamlNode with_changed(const YamlNode& written, const Laid& at, double factor) {
+YamlNode with_changed(const YamlNode& written, const LaidFigure& at, double factor) {
   YamlNode device = written;
   YamlNode* node = &device;
   for (const std::size_t step : at.steps) node = node->is_mapping() ? &node->entries[step].value : &node->items[step];
@@ -104,7 +36,7 @@ YamlNode with_changed(const YamlNode& written, const Laid& at, double factor) {
 
 // The devices that it is asked for instead of the one laid out: with twice the figure and with half of it; a limit
 // raised, or taken away where it cannot be raised. Without those that are refused.
-std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& written, const Laid& at) {
+std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& written, const LaidFigure& at) {
   std::vector<std::shared_ptr<const hardware::Device>> devices;
   const auto add = [&devices](const YamlNode& node) {
     Diagnostics refused;
@@ -215,20 +147,21 @@ class OverrideWitness::Watched final : public engine::EngineModel {
   int steps_ = 0;
 };
 
-OverrideWitness::OverrideWitness(const scenario::Scenario& scenario) : scenario_(scenario) {
+OverrideWitness::OverrideWitness(const scenario::Scenario& scenario, PriceMemory* memory) : scenario_(scenario) {
   const YamlNode* hardware = scenario.resolved.find("hardware");
   const YamlNode* devices = hardware ? hardware->find("devices") : nullptr;
   if (!devices) return;
   for (std::size_t group = 0; group < devices->items.size(); ++group) {
     const hardware::Device& device = *scenario.config.hardware.devices[group];
-    const std::vector<Laid> laid = laid_over(devices->items[group]);
+    const std::vector<LaidFigure> laid =
+        memory ? memory->laid_over(devices->items[group]) : world::laid_over(devices->items[group]);
     if (laid.empty() || hardware::as_profile(device)) continue;
     std::vector<const scenario::PoolConfig*> pools;
     for (const scenario::PoolConfig& pool : scenario.pools)
       if (std::ranges::find(pool.devices, device.name) != pool.devices.end()) pools.push_back(&pool);
     if (pools.empty()) continue;
     const std::vector<double> base = standing(device, scenario, pools);
-    for (const Laid& at : laid) {
+    for (const LaidFigure& at : laid) {
       if (at.path == "count") continue;  // every run takes it (standing), and nearly every scenario sets it
       auto otherwise = without(devices->items[group], at);
       const bool stands = std::ranges::any_of(

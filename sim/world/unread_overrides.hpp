@@ -9,6 +9,8 @@
 
 namespace llmscape::world {
 
+class PriceMemory;
+
 // Finds the figures of devices that the user laid over a description and that nothing in a run depends on: the
 // bandwidth of links under one rank, the peak of a format that no operator has, a cap that no step reaches. The device
 // is read again with the figure doubled, and halved; a limit (tdp, power_limit) raised or taken away. What the run
@@ -17,7 +19,8 @@ namespace llmscape::world {
 // figure that nothing reads, the first 20,000 steps of each replica are looked at.
 class OverrideWitness {
  public:
-  explicit OverrideWitness(const scenario::Scenario& scenario);
+  // `memory`: of runs before, or none.
+  explicit OverrideWitness(const scenario::Scenario& scenario, PriceMemory* memory = nullptr);
   ~OverrideWitness();
   OverrideWitness(const OverrideWitness&) = delete;
   OverrideWitness& operator=(const OverrideWitness&) = delete;

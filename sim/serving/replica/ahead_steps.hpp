@@ -20,7 +20,7 @@ class AheadSteps {
   }
 
   // Those that are added with an attention from now on are of `run`. There are none yet.
-  void begin(engine::DecodeRun run) { run_ = std::move(run); }
+  void begin(const engine::DecodeRun& run) { run_.become(run); }
   void add(Seconds end, const hardware::OwnAttention& own) { alike_.push_back() = {end, own}; }
   void add(Seconds end, const engine::EngineCost& cost, const KvStepCopies& copies) {
     whole_.push_back() = {end, cost, copies};

@@ -41,6 +41,7 @@ void DecodeCohort::join(Request& request, std::int64_t passes, std::int64_t toke
   const std::int64_t offset = request.sequence.entries() - grown_;
   ++offsets_[offset];
   offset_sum_ += offset;
+  longest_ = size_ > 0 ? std::max(longest_, offset) : offset;
   ++size_;
   if (below_ring(offset)) ++starts_block_[phase(offset)];
   blocks_needed_ +=
@@ -60,6 +61,7 @@ void DecodeCohort::remove(Request& request) {
   const std::int64_t offset = request.sequence.entries() - joined_at;
   const auto entry = offsets_.find(offset);
   if (--entry->second == 0) offsets_.erase(entry);
+  if (!offsets_.empty()) longest_ = offsets_.rbegin()->first;
   offset_sum_ -= offset;
   ends_sum_ -= joined_at + request.output_tokens - request.emitted;
   --size_;
@@ -106,7 +108,7 @@ std::int64_t DecodeCohort::blocks_started(std::int64_t from, std::int64_t to) co
 
 std::span<const models::Attended> DecodeCohort::attended(std::int64_t ahead) {
   const std::int64_t grown = grown_by(ahead) + tokens_per_decode();
-  const std::int64_t longest = size_ > 0 ? offsets_.rbegin()->first + grown : 0;
+  const std::int64_t longest = size_ > 0 ? longest_ + grown : 0;
   std::size_t law = 0;
   if (full_) attended_[law++] = {offset_sum_ + size_ * grown, longest};
   for (const Window& w : windows_) {

@@ -121,6 +121,7 @@ class DecodeCohort {
   std::int64_t blocks_needed_ = 0;
   std::int64_t accepted_ = 0;
   std::int64_t offset_sum_ = 0;
+  std::int64_t longest_ = 0;   // of the offsets, while there are some
   std::int64_t ends_sum_ = 0;  // of the growths at which they have answered all
   std::uint64_t next_order_ = 1;
   std::int64_t work_ = 0;

@@ -144,9 +144,7 @@ bool Replica::begin_run(const models::Batch& batch) {
   if (config_.lookahead == 0 || plan_.shape || batch.late > 0 || state_.kv.spill() ||
       state_.running.adapters().loads() > loads_)
     return false;
-  auto run = step_model_->decode_run(batch);
-  if (run) run_ = std::move(*run);
-  return run.has_value();
+  return step_model_->decode_run(batch, run_);
 }
 
 Seconds Replica::duration_of_own() const {

@@ -18,15 +18,15 @@ class Ring {
   [[nodiscard]] const T& front() const { return places_[first_]; }
   [[nodiscard]] const T& operator[](std::size_t i) const { return places_[(first_ + i) & (places_.size() - 1)]; }
   void pop_front() {
-    first_ = (first_ + 1) & (places_.size() - 1);
-    --size_;
+    // One that has become empty begins anew in the places that are in the caches.
+    first_ = --size_ == 0 ? 0 : (first_ + 1) & (places_.size() - 1);
   }
   // A place for one more at the back, to be filled whole.
   [[nodiscard]] T& push_back() {
     if (size_ == places_.size()) grow();
     return places_[(first_ + size_++) & (places_.size() - 1)];
   }
-  void clear() { size_ = 0; }
+  void clear() { first_ = size_ = 0; }
 
  private:
   void grow() {

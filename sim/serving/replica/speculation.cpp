@@ -28,8 +28,7 @@ Speculation::Passes Speculation::passes(std::uint64_t request_id, std::int64_t a
   return passes;
 }
 
-std::int64_t Speculation::growth(std::int64_t steps) const {
-  if (drafts == 0) return steps;
+std::int64_t Speculation::drafted_growth(std::int64_t steps) const {
   const double mean = models::tokens_per_pass(static_cast<int>(drafts), acceptance);
   return static_cast<std::int64_t>(std::floor(static_cast<double>(steps) * mean));
 }

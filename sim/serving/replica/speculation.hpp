@@ -36,11 +36,14 @@ struct Speculation {
   [[nodiscard]] Passes passes(std::uint64_t request_id, std::int64_t answered, std::int64_t tokens,
                               std::int64_t context) const;
   // Tokens that a sequence answers in `steps` decode steps in the mean, rounded down.
-  [[nodiscard]] std::int64_t growth(std::int64_t steps) const;
+  [[nodiscard]] std::int64_t growth(std::int64_t steps) const { return drafts == 0 ? steps : drafted_growth(steps); }
   // Tokens that a request of `length` tokens in all needs KV blocks for, the last drafts included.
   [[nodiscard]] std::int64_t tokens_to_allocate(std::int64_t length) const {
     return std::max(length, std::min(length + drafts, longest_in_time));
   }
+
+ private:
+  [[nodiscard]] std::int64_t drafted_growth(std::int64_t steps) const;
 };
 
 }  // namespace llmscape::serving

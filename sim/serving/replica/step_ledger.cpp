@@ -5,12 +5,6 @@
 
 namespace llmscape::serving {
 
-Seconds StepTiming::duration(Seconds device, Seconds host, Seconds launch, Seconds sync) const {
-  const Seconds stage = device > launch ? device : launch;
-  const Seconds step = hides_host ? std::max(stage * stages, host + launch * stages) : stage * stages + host;
-  return step + sync;
-}
-
 void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, const StepPlan& plan,
                         const Occupancy& occupancy) {
   const std::int64_t prefill_tokens = plan.prefill_tokens();
@@ -42,7 +36,7 @@ void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, cons
     step.whole = *price.whole;
   } else {
     step.own = *price.own;
-    if (step.run.steps != price.run->steps) step.run = *price.run;
+    step.run.become(*price.run);
   }
   step.sequences = sequences;
   step.decodes = plan.decodes;
@@ -103,11 +97,10 @@ void StepLedger::spend_of_run(const UnderWay& step) {
   const hardware::DecodeSteps::Sums sums = step.run.steps->sums(step.own);
   const double stages = timing_.stages;
   totals_.busy += step.end - step.start;
-  for (std::size_t i = 0; i < kHost; ++i)
-    if (others.by_family[i] != Seconds()) {
-      totals_.time[i][static_cast<std::size_t>(others.bound[i])] += others.by_family[i] * stages;
-      totals_.energy_by_family[i] += others.energy_by_family[i];
-    }
+  for (const hardware::DecodeSteps::Family& other : step.run.steps->families()) {
+    totals_.time[other.index][static_cast<std::size_t>(other.bound)] += other.time * stages;
+    totals_.energy_by_family[other.index] += other.energy;
+  }
   totals_.time[kAttention][static_cast<std::size_t>(sums.bound)] += step.own.cost.time * stages;
   totals_.energy_by_family[kAttention] += sums.attention;
   const Seconds duration = timing_.duration(sums.device, step.run.host, step.run.launch, step.run.sync);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -74,15 +75,15 @@ struct StepPrice {
 // before it does.
 struct UnderWay {
   Seconds start, end;
-  bool of_run = false;
-  engine::DecodeRun run;  // if it is of one, and
-  hardware::OwnAttention own;
-  engine::EngineCost whole;    // if it is not
   std::int64_t sequences = 0;  // decodes and chunks
   std::int64_t decodes = 0;
   std::int64_t prefill_tokens = 0;
   std::int64_t emitted = 0;  // tokens
   std::int64_t late = 0;     // of the decodes, those without their drafts
+  bool of_run = false;
+  engine::DecodeRun run;  // if it is of one, and
+  hardware::OwnAttention own;
+  engine::EngineCost whole;  // if it is not
 
   [[nodiscard]] engine::EngineCost cost() const { return of_run ? run.cost(own) : whole; }
 };
@@ -97,7 +98,11 @@ struct StepTiming {
 
   // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
   // short (docs/serving.md).
-  [[nodiscard]] Seconds duration(Seconds device, Seconds host, Seconds launch, Seconds sync) const;
+  [[nodiscard]] Seconds duration(Seconds device, Seconds host, Seconds launch, Seconds sync) const {
+    const Seconds stage = device > launch ? device : launch;
+    const Seconds step = hides_host ? std::max(stage * stages, host + launch * stages) : stage * stages + host;
+    return step + sync;
+  }
   [[nodiscard]] Seconds duration(const engine::EngineCost& cost) const {
     return duration(cost.device, cost.host, cost.launch, cost.sync);
   }

@@ -28,6 +28,29 @@ std::string place(const SourceRange& where) {
   return std::to_string(where.line) + ':' + std::to_string(where.column) + '+' + std::to_string(where.length);
 }
 
+// Each value on a line: its kind, its text and its place.
+std::string listed(const YamlNode& node) {
+  std::string out = std::to_string(static_cast<int>(node.kind)) + (node.quoted ? " '" : " ") + node.text + ' ' +
+                    place(node.where) + '\n';
+  for (const YamlNode& item : node.items) out += listed(item);
+  for (const auto& [key, where, value] : node.entries) out += key + ' ' + place(where) + ": " + listed(value);
+  return out;
+}
+
+// What a text is read to, with all that is said of it.
+std::string reading(const std::string& text) {
+  Diagnostics diagnostics;
+  const YamlNode root = read(text, diagnostics);
+  return listed(root) + messages(diagnostics);
+}
+
+std::string in_place_of(const std::string& mark, const std::string& text, const std::string& what) {
+  std::string out = text;
+  for (std::size_t at = 0; (at = out.find(mark, at)) != std::string::npos; at += what.size())
+    out.replace(at, mark.size(), what);
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("every key and value knows its line, its column and its length") {
@@ -190,6 +213,31 @@ TEST_CASE("JSON is read with its escapes and with tabs") {
              {"{\"a\": 1,\n", "2:1 a ',' or '}' is due here"},
              {"{\"a\": \"\\ud83d\"}", "1:14 this escape names no character"}},
             "a.json");
+}
+
+// Long lists of numbers are read beside the parser (base/number_lists) unless something stands behind them.
+TEST_CASE("long lists of numbers are read as the parser reads them") {
+  const std::string numbers =
+      "[-8.6, -11.7, 0, +9.9,11.5 , 7.5e-3, .7, 0.8,\n      -12, -15.4, -4.2,\n\n 8, 6.2, 2., 0, -1E3]";
+  for (const char* text :
+       {"@\n", "a: @\nb: 1\n", "a:\n  @\nb: 1\n", "- x\n- @\n- @\n", "a: {k: 1, l: @\n  , m: 2}\n", "é: &x @\nb: *x\n",
+        "a: !!seq @\n", "a: !foreign @\n", "\"a\": @\n\"a\": @\n", "? @\n: 1\n", "a: 1\n  @\n", "a: @\n  - 1\n",
+        "a: [[1, 2], @\n]\n", "a: @\n b: ]\n", "a: @\nb: \"never closed\n", "  a: @\n"}) {
+    CAPTURE(text);
+    CHECK(reading(in_place_of("@", text, numbers)) == reading(in_place_of("@", text, numbers + " # the parser's")));
+  }
+  CHECK(tree("a: " + numbers + "\n").find("a")->items.size() == 16);
+  CHECK(tree("a: " + numbers + "\n").find("a")->items[11].where.line == 4);
+}
+
+TEST_CASE("what looks like a list of numbers in a text stays in the text") {
+  const std::string numbers = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]";
+  CHECK(tree("a: |\n  " + numbers + "\nb: " + numbers + "\n").find("a")->text == numbers + "\n");
+  CHECK(tree("a: 'one\n  " + numbers + "\n  two'\n").find("a")->text == "one " + numbers + " two");
+  CHECK(tree("a: \"one\n  " + numbers + "\n  two\"\n").find("a")->text == "one " + numbers + " two");
+  CHECK(tree("a: one\n  " + numbers + "\n").find("a")->text == "one " + numbers);
+  CHECK(tree("# " + numbers + "\na: 1 # " + numbers + "\n").find("a")->text == "1");
+  CHECK(tree("a: >-\n  \n  " + numbers + "\n").find("a")->text == "\n" + numbers);
 }
 
 TEST_CASE("a file that cannot be opened is an error without a line") {

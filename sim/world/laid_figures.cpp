@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/world/laid_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+namespace llmscape::world {
+namespace {
+
+constexpr std::array kWords = {std::string_view("name"),     std::string_view("description"),
+                               std::string_view("tag"),      std::string_view("source"),
+                               std::string_view("accuracy"), std::string_view("residuals")};
+
+bool from_preset(const YamlNode& node) { return node.origin.starts_with("preset"); }
+
+// Numbers that stand in the file or on the command line, where the rest of the device comes from elsewhere.
+class LaidFinder {
+ public:
+  explicit LaidFinder(bool in_file) : in_file_(in_file) {}
+  std::vector<LaidFigure> all;
+
+  void visit(const YamlNode& node) {
+    if (node.is_scalar()) {
+      if (is_laid(node)) all.push_back({path(), steps_});
+      return;
+    }
+    for (std::size_t i = 0; i < node.entries.size(); ++i) {
+      const auto& entry = node.entries[i];
+      if (std::ranges::find(kWords, entry.key) == kWords.end()) enter(entry.value, entry.key, i);
+    }
+    for (std::size_t i = 0; i < node.items.size(); ++i)  // of thousands of numbers in tables hardly any is laid over
+      if (!node.items[i].is_scalar() || is_laid(node.items[i])) enter(node.items[i], {}, i);
+  }
+
+ private:
+  void enter(const YamlNode& node, std::string_view key, std::size_t step) {
+    keys_.push_back(key);
+    steps_.push_back(step);
+    visit(node);
+    keys_.pop_back();
+    steps_.pop_back();
+  }
+  [[nodiscard]] bool is_laid(const YamlNode& node) const {
+    const bool laid = node.origin.empty() ? in_file_ : node.origin == "--set";
+    if (!laid || node.quoted) return false;
+    double number = 0;
+    const auto [end, error] = std::from_chars(node.text.data(), node.text.data() + node.text.size(), number);
+    return error == std::errc() && number != 0;
+  }
+  [[nodiscard]] std::string path() const {
+    std::string path;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (keys_[i].empty()) path += fmt::format("[{}]", steps_[i]);
+      else if (keys_[i] != "value") path += (path.empty() ? "" : ".") + std::string(keys_[i]);
+    }
+    return path;
+  }
+
+  bool in_file_;
+  std::vector<std::string_view> keys_;  // on the way to the node; of an item of a list: none
+  std::vector<std::size_t> steps_;
+};
+
+}  // namespace
+
+std::vector<LaidFigure> laid_over(const YamlNode& device) {
+  const bool preset = std::ranges::any_of(device.entries, [](const auto& entry) {
+    const YamlNode* value = entry.value.find("value");
+    return from_preset(entry.value) || (value && from_preset(*value));
+  });
+  LaidFinder finder(preset);
+  finder.visit(device);
+  return std::move(finder.all);
+}
+
+}  // namespace llmscape::world
