@@ -32,27 +32,20 @@ double independent_tokens(double chunk_tokens) {
   return std::pow(independent_tokens(left), 1 - share) * std::pow(independent_tokens(*after), share);
 }
 
-// sum_i 1 - (1 - p_i)^T over E, p_i in proportion to the popularity of expert i, with sum k: popular experts take every
-// token (p 1), the others share what is left of k.
-double popular_share(int experts, int experts_per_token, double tokens) {
-  const auto popularity = [experts](int i) { return std::pow(kPopularityRange, (i + 0.5) / experts); };
-  double sum = 0;
-  for (int i = 0; i < experts; ++i) sum += popularity(i);
-  int others = experts;  // the least popular ones, which not every token takes
-  double left = experts_per_token;
-  while (left > 0 && left * popularity(others - 1) >= sum) {
-    sum -= popularity(--others);
-    left -= 1;
-  }
-  double touched = experts - others;
-  for (int i = 0; i < others; ++i) touched += 1 - std::pow(1 - left * popularity(i) / sum, tokens);
-  return std::min(touched, experts_per_token * tokens) / experts;
+double uniform_share(int experts, int experts_per_token, double tokens) {
+  return 1 - std::pow(1 - static_cast<double>(experts_per_token) / experts, tokens);
 }
 
-// Variance over squared mean of popularity: (r + 1) ln r / (2 (r - 1)) - 1 for a range of r.
-double popularity_variance() {
-  constexpr double r = kPopularityRange;
-  return (r + 1) * std::log(r) / (2 * (r - 1)) - 1;
+// Tables deal whole rows, so that few of them meet; tokens of a router that knows nothing of each other do not touch
+// more than uniform ones. Where rows come to outnumber experts the law has another range: more rows do not touch less.
+double skewed_share(const ExpertCoverage& coverage, int experts, int experts_per_token, double tokens) {
+  const double per_token = static_cast<double>(experts_per_token) / experts;
+  const auto dealt = [&](double rows) {
+    return ExpertLoads(dealt_popularity(coverage.exponent, tokens, rows, experts), rows / experts).touched();
+  };
+  const double rows = tokens * experts_per_token;
+  const double touched = rows > experts ? std::max(dealt(rows), dealt(experts)) : dealt(rows);
+  return std::min(std::max(touched, per_token), uniform_share(experts, experts_per_token, tokens));
 }
 
 }  // namespace
@@ -61,19 +54,22 @@ double expert_share(const ExpertCoverage& coverage, int experts, int experts_per
                     std::int64_t decode_tokens) {
   double chunk = static_cast<double>(chunk_tokens);
   double decode = static_cast<double>(decode_tokens);
-  if (coverage.law == ExpertCoverage::Law::skewed) return popular_share(experts, experts_per_token, chunk + decode);
+  if (coverage.law == ExpertCoverage::Law::skewed)
+    return chunk + decode > 0 ? skewed_share(coverage, experts, experts_per_token, chunk + decode) : 0;
   if (coverage.law == ExpertCoverage::Law::related) {
     chunk = independent_tokens(chunk);
     decode = std::min(decode, std::pow(decode, coverage.beta));
   }
-  return 1 - std::pow(1 - static_cast<double>(experts_per_token) / experts, chunk + decode);
+  return uniform_share(experts, experts_per_token, chunk + decode);
 }
 
-double fullest_rank(const ExpertCoverage& coverage, int experts, double rows, int ranks) {
-  const double mean = rows / ranks;
+double fullest_rank(const ExpertCoverage& coverage, int experts, int experts_per_token, double tokens, int ranks) {
+  const double rows = tokens * experts_per_token, mean = rows / ranks;
   double variance = mean;
-  if (coverage.law == ExpertCoverage::Law::skewed)
-    variance += mean * mean * popularity_variance() * (ranks - 1) / experts;
+  if (coverage.law == ExpertCoverage::Law::skewed && ranks > 1) {
+    const ExpertLoads loads(dealt_popularity(coverage.exponent, tokens, rows, experts), 1);
+    variance += mean * mean * loads.relative_variance() * (ranks - 1) / experts;
+  }
   return std::min(rows, mean + std::sqrt(2 * variance * std::log(ranks)));
 }
 

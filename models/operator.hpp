@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/batch.hpp"
+#include "models/expert_loads.hpp"
 #include "models/precision.hpp"
 #include "models/state_form.hpp"
 
@@ -28,9 +29,10 @@ struct GroupedGemm {
   std::int64_t n = 0, k = 0;   // one expert's GEMM
   Format weights, activations;
   // How the rows fall on the touched experts: evenly, as in tables of balanced rows; as a router deals them that takes
-  // all experts alike; or to experts whose popularity differs (kPopularityRange).
+  // all experts alike; or to experts of unlike popularity.
   enum class Dealt { evenly, at_random, by_popularity };
   Dealt dealt = Dealt::evenly;
+  Popularity popularity{};
   // Tokens that the rank's kernels are handed, also those that go to experts of other ranks: some kernels choose their
   // tiles by them. 0: `rows` alone.
   std::int64_t seen_tokens = 0;

@@ -136,8 +136,8 @@ class TokenWork {
     const std::int64_t routed_chunks = ranks_.alike() ? chunk_tokens_ * plan_.data : ranks_.chunks;
     const std::int64_t routed_decodes = ranks_.alike() ? decode_tokens_ * plan_.data : ranks_.decodes;
     const std::int64_t routed_tokens = routed_chunks + routed_decodes;
-    const double rows = fullest_rank(coverage_, kind.experts,
-                                     static_cast<double>(routed_tokens) * kind.experts_per_token, plan_.expert);
+    const double rows =
+        fullest_rank(coverage_, kind.experts, kind.experts_per_token, static_cast<double>(routed_tokens), plan_.expert);
     const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks, routed_decodes);
     const std::int64_t input = kind.expert_input(model_.hidden);
     const auto [up, down] = feed_forward(input, kind.expert_width, kind, expert_shards(plan_));
@@ -147,8 +147,12 @@ class TokenWork {
     product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
     product.weights = precision.expert_weights();
     product.activations = inputs_of(precision, product.weights);
-    product.dealt = coverage_.law == ExpertCoverage::Law::skewed ? GroupedGemm::Dealt::by_popularity
-                                                                 : GroupedGemm::Dealt::at_random;
+    product.dealt = GroupedGemm::Dealt::at_random;
+    if (coverage_.law == ExpertCoverage::Law::skewed) {
+      const double tokens = static_cast<double>(routed_tokens);
+      product.dealt = GroupedGemm::Dealt::by_popularity;
+      product.popularity = dealt_popularity(coverage_.exponent, tokens, tokens * kind.experts_per_token, kind.experts);
+    }
     product.experts_per_token = kind.experts_per_token;
     if (!sends_to_experts()) product.seen_tokens = routed_tokens;
 

@@ -2,6 +2,7 @@
 #include "hardware/calibration/expert_fit.hpp"
 
 #include "hardware/calibration/cross_validation.hpp"
+#include "models/expert_coverage.hpp"
 #include "models/format.hpp"
 #include "traces/cells.hpp"
 
@@ -27,35 +28,35 @@ constexpr double kScoreBytes = 4;
 constexpr std::int64_t kLeastWidth = 128;  // of a rank's experts: narrower ones are ruled by alignment
 constexpr std::int64_t kRowsForAll = 4;    // rows for each expert that leave none without
 
-// Mean of the experts that get a row when `rows` rows fall over `experts` with loads in proportion to samples of a
-// power law.
-double touched_under_power_law(double exponent, double tokens, double rows, double experts) {
-  constexpr int kSamples = 1000;
-  const double low = rows > experts ? 1 : 0.01, high = rows > experts ? std::max(0.8 * tokens, 1.01) : 2;
-  const double e = 1 - exponent, from = std::pow(low, e), to = std::pow(high, e);
-  std::vector<double> loads;
-  double sum = 0;
-  for (int i = 0; i < kSamples; ++i) {
-    loads.push_back(std::pow(from + (to - from) * (i + 0.5) / kSamples, 1 / e));
-    sum += loads.back();
-  }
-  const double scale = rows * kSamples / (experts * sum);
-  const auto hit = std::ranges::count_if(loads, [&](double load) { return load * scale >= 0.5; });
-  return experts * static_cast<double>(hit) / kSamples;
+// The exponent of "power_law_X"; none for other routings.
+std::optional<double> exponent_of(std::string_view routing) {
+  constexpr std::string_view kPowerLaw = "power_law_";
+  if (!routing.starts_with(kPowerLaw)) return std::nullopt;
+  const auto exponent = traces::parse_number<double>(routing.substr(kPowerLaw.size()));
+  return exponent && *exponent > 1 && *exponent < 2 ? exponent : std::nullopt;
 }
 
-double touched(const ExpertLayerCase& layer) {
-  if (layer.experts_touched > 0) return layer.experts_touched;
+// Deals the rows of a layer out to its experts, and takes the rank with the most of them.
+void deal(const ExpertLayerCase& layer, models::GroupedGemm& g) {
   const double per_token = static_cast<double>(layer.experts_per_token), experts = static_cast<double>(layer.experts);
   const double tokens = static_cast<double>(layer.tokens), rows = tokens * per_token;
-  const double ranks = static_cast<double>(layer.expert_parallel);
-  if (layer.routing == "balanced") return std::max(1.0, std::min(experts, rows) / ranks);
-  constexpr std::string_view kPowerLaw = "power_law_";
-  const auto exponent = layer.routing.starts_with(kPowerLaw)
-                            ? traces::parse_number<double>(layer.routing.substr(kPowerLaw.size()))
-                            : std::nullopt;
-  if (!exponent || *exponent <= 1) throw std::invalid_argument("no routing '" + layer.routing + "'");
-  return std::max(1.0, std::max(per_token, touched_under_power_law(*exponent, tokens, rows, experts)) / ranks);
+  const auto ranks = static_cast<int>(layer.expert_parallel);
+  double rows_of_rank = rows / ranks, touched = std::min(experts, rows) / ranks;
+  if (const auto exponent = exponent_of(layer.routing)) {
+    const auto all = static_cast<int>(layer.experts);
+    g.dealt = models::GroupedGemm::Dealt::by_popularity;
+    g.popularity = models::dealt_popularity(*exponent, tokens, rows, all);
+    const double share = models::ExpertLoads(g.popularity, rows / experts).touched();
+    rows_of_rank = models::fullest_rank({models::ExpertCoverage::Law::skewed, 0, *exponent}, all,
+                                        static_cast<int>(layer.experts_per_token), tokens, ranks);
+    touched = models::fullest_touched(g.experts_held, std::max(share, std::min(1.0, per_token / experts)), ranks);
+  } else if (layer.routing != "balanced") {
+    if (layer.experts_touched <= 0) throw std::invalid_argument("no routing '" + layer.routing + "'");
+    g.dealt = models::GroupedGemm::Dealt::at_random;
+  }
+  g.rows = std::max<std::int64_t>(1, std::llround(rows_of_rank));
+  if (layer.experts_touched > 0) touched = layer.experts_touched;
+  g.experts_touched = std::min(std::max(1.0, touched), static_cast<double>(g.rows));
 }
 
 double seconds(const Chip& chip, const ElementwiseParameters& elementwise, const GemmParameters& p,
@@ -115,24 +116,20 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   if (!format) throw std::invalid_argument("no number format '" + layer.format + "'");
   const double tokens = static_cast<double>(layer.tokens), hidden = static_cast<double>(layer.hidden);
   const std::int64_t width = layer.expert_width / layer.tensor_parallel;
-  // The GEMMs skip rows of other ranks' experts.
-  const double rows = tokens * static_cast<double>(layer.experts_per_token);
-
   ExpertLayerWork work;
-  const double placed = layer.own_rows_alone ? rows / static_cast<double>(layer.expert_parallel) : rows;
+  // The GEMMs skip rows of other ranks' experts.
+  models::GroupedGemm& up = work.up;
+  up.experts_held = static_cast<int>(layer.experts / layer.expert_parallel);
+  deal(layer, up);
+  const double placed =
+      layer.own_rows_alone ? static_cast<double>(up.rows) : tokens * static_cast<double>(layer.experts_per_token);
   const double permuted = (placed + tokens) * hidden * kHiddenBytes;
   work.streams = {{Elementwise::Kind::router, kScoreBytes * tokens * static_cast<double>(layer.experts)},
                   {Elementwise::Kind::permute, permuted},
                   {Elementwise::Kind::activation, 3 * kHiddenBytes * placed * static_cast<double>(width)},
                   {Elementwise::Kind::permute, permuted}};
-  models::GroupedGemm& up = work.up;
-  up.rows = std::max<std::int64_t>(1, std::llround(rows / static_cast<double>(layer.expert_parallel)));
-  up.experts_held = static_cast<int>(layer.experts / layer.expert_parallel);
-  up.experts_touched = std::min(touched(layer), static_cast<double>(up.rows));
   up.weights = up.activations = *format;
   if (layer.format == "int4" || layer.format == "mxfp4") up.activations = models::Format();  // W4A16
-  using Dealt = models::GroupedGemm::Dealt;
-  up.dealt = layer.routing == "balanced" ? Dealt::evenly : Dealt::by_popularity;
   up.seen_tokens = layer.tokens;
   up.experts_per_token = static_cast<int>(layer.experts_per_token);
   up.n = 2 * width;
@@ -144,15 +141,15 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
 }
 
 std::vector<TimedExpertLayer> gated_layers(const Chip& chip, std::span<const TimedExpertLayer> records,
-                                           std::string_view format, std::string_view routing, Ranks ranks) {
+                                           std::string_view format, Ranks ranks) {
   std::vector<TimedExpertLayer> kept;
   std::ranges::copy_if(records, std::back_inserter(kept), [&](const TimedExpertLayer& r) {
-    return r.format == format && r.routing == routing && (ranks == Ranks::any || r.expert_parallel == 1) &&
-           r.expert_width / r.tensor_parallel >= kLeastWidth;
+    return r.format == format && (r.routing == "balanced" || exponent_of(r.routing)) &&
+           (ranks == Ranks::any || r.expert_parallel == 1) && r.expert_width / r.tensor_parallel >= kLeastWidth;
   });
   std::set<Model> ungated;
   for (const TimedExpertLayer& r : kept)
-    if (too_fast(chip, r)) ungated.insert(model_of(r));
+    if ((r.routing == "balanced" || r.expert_parallel == 1) && too_fast(chip, r)) ungated.insert(model_of(r));
   std::erase_if(kept, [&](const TimedExpertLayer& r) { return ungated.contains(model_of(r)); });
   return kept;
 }

@@ -19,21 +19,20 @@ struct ExpertLayerWork {
   std::vector<models::Elementwise> streams;
   models::GroupedGemm up, down;
 };
-// Distinct experts follow from the routing: under "balanced" all that the tokens can reach; "power_law_X" as the
-// samples of AIConfigurator's collector fall (from memory: X in [1, 0.8 tokens], or [0.01, 2] where tokens are fewer
-// than experts, scaled to the rows). Throws std::invalid_argument for a format or routing that is not known.
+// Rows and distinct experts follow from the routing: under "balanced" all that the tokens can reach, "power_law_X" as
+// the collector of AIConfigurator deals them (models/expert_loads.hpp), of the rank with the most. Throws
+// std::invalid_argument for a format or routing that is not known.
 ExpertLayerWork expert_layer_work(const traces::ExpertLayerCase& layer);
 
 // Whose expert layers are fitted. In vLLM ranks without some experts pay for the rows of those as well: only layers
 // with all experts on a rank say what its kernels cost. Other engines' ranks compute their own rows alone.
 enum class Ranks : std::uint8_t { with_all_experts, any };
 
-// The records of one format and routing on such ranks that hold at least 128 columns of every expert. Models that ran
-// faster than three matrices of each expert can be read are left out: their experts have two (Nemotron 3), which the
-// tables do not say.
+// The records of one format, dealt out evenly or by a power law, on such ranks that hold at least 128 columns of every
+// expert. Models that ran faster than three matrices of each expert can be read are left out: their experts have two
+// (Nemotron 3), which the tables do not say.
 std::vector<traces::TimedExpertLayer> gated_layers(const Chip& chip, std::span<const traces::TimedExpertLayer> records,
-                                                   std::string_view format, std::string_view routing,
-                                                   Ranks ranks = Ranks::with_all_experts);
+                                                   std::string_view format, Ranks ranks = Ranks::with_all_experts);
 
 struct ExpertCalibration {
   GemmParameters parameters;  // tagged as fitted; `most_rows` and `least_width` as the records have them

@@ -136,24 +136,26 @@ std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(
 }
 
 std::optional<ScalesCalibration> FamilyFits::scales(const std::string& format) const {
-  if (!looks_for_scales(engine_, format)) return std::nullopt;
-  std::vector<traces::TimedGemm> narrow;
-  std::ranges::copy_if(tables_.gemm, std::back_inserter(narrow), [&](const traces::TimedGemm& r) {
-    return r.engine == engine_ && r.format == format && std::min(r.n, r.k) < GemmRange().least_width;
-  });
+  const auto narrow = products_that_tell_scales(tables_.gemm, engine_, format);
   if (narrow.size() < kFewestFittedRows) return std::nullopt;
-  return fit_scales(gpu, gpu.elementwise, gpu.gemm, narrow);
+  ElementwiseParameters elementwise = gpu.elementwise;
+  const bool timed = std::ranges::any_of(tables_.elementwise, [&](const traces::TimedElementwise& r) {
+    return r.kind == "scales" && r.engine == engine_;
+  });
+  if (!timed) elementwise.scales.reset();
+  return fit_scales(gpu, elementwise, gpu.gemm, sample(narrow));
 }
 
 std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& format) const {
   const auto [chosen, note] = product_rows(format);
   if (chosen.empty()) return std::nullopt;
   ElementwiseParameters elementwise = gpu.elementwise;
-  if (const auto found = scales(format)) elementwise.scales = {found->parameters.launch, found->parameters.efficiency};
-  GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
+  elementwise.scales.reset();
+  if (const auto found = scales(format)) elementwise.scales = found->parameters.parameters();
+  std::vector<GemmPrior> priors = {{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}};
   const bool as_base = format == base_format() && engine_.empty();
-  if (!as_base) prior = best_prior(gpu, elementwise, chosen, prior);
-  GemmCalibration fit = fit_gemm(gpu, elementwise, chosen, prior);
+  if (!as_base) priors = product_tilings(best_prior(gpu, elementwise, chosen, priors.front()));
+  GemmCalibration fit = fit_gemm(gpu, elementwise, chosen, priors);
   if (as_base) fit.parameters.least_tile_rows = gpu.gemm.least_tile_rows;
   fit.report.data += note;
   auto rows = correction_rows(gpu, elementwise, fit.parameters, chosen);
@@ -163,9 +165,9 @@ std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& f
 std::vector<traces::TimedExpertLayer> FamilyFits::expert_rows(const std::string& format) const {
   std::vector<traces::TimedExpertLayer> own;
   std::ranges::copy_if(tables_.expert_layer, std::back_inserter(own),
-                       [&](const auto& r) { return r.engine == engine_; });
+                       [&](const auto& r) { return r.engine == engine_ && r.routing == "balanced"; });
   const bool own_rows = std::ranges::find(kOwnRowsAlone, engine_) != kOwnRowsAlone.end();
-  return sample(gated_layers(gpu, own, format, "balanced", own_rows ? Ranks::any : Ranks::with_all_experts));
+  return sample(gated_layers(gpu, own, format, own_rows ? Ranks::any : Ranks::with_all_experts));
 }
 
 std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format, Scoring scoring) const {

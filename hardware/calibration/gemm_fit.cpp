@@ -32,6 +32,7 @@ GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> fre
   GemmParameters p;
   p.wave_quantisation = prior.wave_quantisation;
   p.least_tile_rows = prior.least_tile_rows;
+  p.row_tiles = prior.row_tiles;
   p.compute_efficiency = free[0];
   p.memory_efficiency = free[1];
   p.launch = Seconds(free[2]);
@@ -86,7 +87,7 @@ QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementw
   const models::Elementwise quantise{models::Elementwise::Kind::quantise, bytes};
   QuantisedGemm product{{r.m, r.n, r.k, *format, *format}};
   if (bytes > 0) product.quantisation = elementwise_cost(chip, elementwise, quantise).time.si();
-  if (format->group == 0) product.quantisation += scales_cost(chip, elementwise, bytes).time.si();
+  if (format->group == 0) product.quantisation += scales_cost(chip, elementwise, r.m, bytes).time.si();
   return product;
 }
 
@@ -112,12 +113,26 @@ GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
   return best;
 }
 
+std::vector<GemmPrior> product_tilings(const GemmPrior& best) {
+  std::vector<GemmPrior> all = {best};
+  for (const double waves : {0.0, 1.0})
+    for (const std::int64_t most : {128, 256}) {
+      all.push_back(best);
+      all.back().wave_quantisation = waves;
+      all.back().row_tiles = {RowTiles::Choice::own_rows, 64, most, 1};
+    }
+  return all;
+}
+
 GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementwise, std::span<const TimedGemm> records,
-                         const GemmPrior& prior) {
+                         std::span<const GemmPrior> priors) {
   GemmCalibration calibration;
-  calibration.report = fit_and_validate(gemm_problem(chip, elementwise, records, prior));
+  std::vector<FormProblem> forms;
+  for (const GemmPrior& prior : priors) forms.push_back(gemm_problem(chip, elementwise, records, prior));
+  std::size_t chosen = 0;
+  calibration.report = fit_and_validate(forms, chosen);
   calibration.report.data = records.front().format + ", " + calibration.report.data;
-  GemmParameters& p = calibration.parameters = parameters_of(prior, values_of(calibration.report.fitted));
+  GemmParameters& p = calibration.parameters = parameters_of(priors[chosen], values_of(calibration.report.fitted));
   p.tag = Tag::fitted;
   p.least_width = std::min(records.front().n, records.front().k);
   for (const TimedGemm& r : records) {

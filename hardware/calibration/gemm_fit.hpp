@@ -16,7 +16,7 @@ struct GemmPrior {
   double wave_quantisation = 0;       // held fixed: 1 on A100, 0 on Hopper and Blackwell
   BytesPerSecond l2_bandwidth;        // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
   std::int64_t least_tile_rows = 64;  // held fixed
-  RowTiles row_tiles{};               // of experts, held fixed
+  RowTiles row_tiles{};               // held fixed
 };
 // That one of the waves and shortest tiles that kernels have which explains the records best.
 GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
@@ -38,8 +38,12 @@ struct GemmCalibration {
 
 // Fits the GEMMs' form to records of one format, which hold the quantisation of their inputs where these are narrower
 // than 16 bits: `elementwise` prices it. `records` must not be empty, and name a known format.
+// Of several priors that one counts which explains the records best; what is held fixed differs between them.
 GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementwise,
-                         std::span<const traces::TimedGemm> records, const GemmPrior& prior);
+                         std::span<const traces::TimedGemm> records, std::span<const GemmPrior> priors);
+// `best`, and the tiles of kernels that are chosen by the rows of a product (CUTLASS in vLLM: 64 rows up to 64, 128 up
+// to 128, then 256 or pairs of 128: cutlass_w8a8), in waves or not.
+std::vector<GemmPrior> product_tilings(const GemmPrior& best);
 
 // Times that the parameters give for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,

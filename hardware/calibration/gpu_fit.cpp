@@ -165,8 +165,8 @@ class GpuFit {
       say(fit.parameters, "quantise", fit.report);
     }
     if (auto scales = fit_scales(fits_.gpu, fit.parameters, rows)) {
-      fit.parameters.scales = {scales->parameters.launch, scales->parameters.efficiency};
-      say(fit.parameters, "scales", scales->report);
+      fit.parameters.scales = scales->parameters.parameters();
+      say(fit.parameters, "scales", std::move(scales->report));
     }
     fits_.gpu.elementwise = fit.parameters;
     groups_.set("elementwise", fitted_group(elementwise_fields(), std::move(fit.parameters)));
@@ -190,9 +190,16 @@ class GpuFit {
 
   void gemm(const std::string& format, bool base) {
     if (auto fit = fits_.scales(format)) {
-      keep(fit->parameters, fit->report);
-      fit->parameters.residuals = {};
-      groups_.set("scales", fitted_group(fitted_stream_fields(), std::move(fit->parameters)));
+      if (own_) {
+        ElementwiseParameters& all = fits_.gpu.elementwise;
+        all.scales = fit->parameters.parameters();
+        say(all, "rows of scales", std::move(fit->report));
+        groups_.set("elementwise", fitted_group(elementwise_fields(), ElementwiseParameters(all)));
+      } else {
+        keep(fit->parameters, fit->report);
+        fit->parameters.residuals = {};
+        groups_.set("scales", fitted_group(fitted_scales_fields(), std::move(fit->parameters)));
+      }
     }
     auto form = fits_.products(format);
     if (!form) return;

@@ -42,13 +42,20 @@ const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwi
 }
 
 template <class Parameters>
-Fields<Parameters> stream() {
-  Fields<Parameters> f("stream", "a kernel that streams its operands");
+Fields<Parameters> stream(const char* name = "stream", const char* what = "a kernel that streams its operands") {
+  Fields<Parameters> f(name, what);
   f.add("launch", &Parameters::launch, "fixed time of the kernel").required().at_least(0);
   f.add("efficiency", &Parameters::efficiency, "share of the memory bandwidth; above 1 inside L2")
       .required()
       .above(0)
       .at_most(3);
+  return f;
+}
+
+template <class Parameters>
+Fields<Parameters> scales(const char* name) {
+  Fields<Parameters> f = stream<Parameters>(name, "kernels that find scales");
+  f.add("row", &Parameters::row, "what each row adds, however wide").at_least(0);
   return f;
 }
 
@@ -59,8 +66,11 @@ KernelCost elementwise_cost(const Chip& chip, const ElementwiseParameters& p, co
   return row ? streamed(chip, *row, e.bytes) : KernelCost();
 }
 
-KernelCost scales_cost(const Chip& chip, const ElementwiseParameters& p, double bytes) {
-  return p.scales ? streamed(chip, *p.scales, bytes) : KernelCost();
+KernelCost scales_cost(const Chip& chip, const ElementwiseParameters& p, std::int64_t rows, double bytes) {
+  if (!p.scales || bytes <= 0) return {};
+  KernelCost cost = streamed(chip, {p.scales->launch, p.scales->efficiency}, bytes);
+  cost.time += static_cast<double>(rows) * p.scales->row;
+  return cost;
 }
 
 KernelCost copy_cost(const Chip& chip, const ElementwiseParameters& p, const models::Copy& copy) {
@@ -71,9 +81,9 @@ KernelCost sample_cost(const Chip& chip, const ElementwiseParameters& p, const m
   return streamed(chip, p.sampling, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
 }
 
-const Fields<FittedStream>& fitted_stream_fields() {
-  static const Fields<FittedStream> fields = [] {
-    Fields<FittedStream> f = stream<FittedStream>();
+const Fields<FittedScales>& fitted_scales_fields() {
+  static const Fields<FittedScales> fields = [] {
+    Fields<FittedScales> f = scales<FittedScales>("fitted_scales");
     add_fit_fields(f);
     return f;
   }();
@@ -84,12 +94,13 @@ const Fields<ElementwiseParameters>& elementwise_fields() {
   static const Fields<ElementwiseParameters> fields = [] {
     using P = ElementwiseParameters;
     static const Fields<StreamParameters> row = stream<StreamParameters>();
+    static const Fields<ScaleParameters> scale = scales<ScaleParameters>("scales");
     Fields<P> f("elementwise", "kernels that stream activations");
     f.add_group("norm", &P::norm, row, "layer norms").required();
     f.add_group("activation", &P::activation, row, "gated activations; also routers, permutes and copies").required();
     f.add_group("rope", &P::rope, row, "rotary embedding").required();
     f.add_group("quantise", &P::quantise, row, "quantisation of the inputs of GEMMs; absent: as activations");
-    f.add_group("scales", &P::scales, row,
+    f.add_group("scales", &P::scales, scale,
                 "what finding the scale of a token or a tensor adds, in tables of GEMMs; absent: nothing");
     f.add_group("add", &P::add, row, "residual additions; absent: they are part of the norms");
     f.add_group("embedding", &P::embedding, row, "rows of the input embedding").required();

@@ -4,6 +4,7 @@
 #include "hardware/gpu/chip.hpp"
 #include "models/operator.hpp"
 
+#include <cstdint>
 #include <optional>
 
 namespace llmscape::hardware {
@@ -14,10 +15,19 @@ struct StreamParameters {
   double efficiency = 0;  // share of the memory bandwidth; above 1 while the operands stay in L2
 };
 
-// One that was fitted by itself.
-struct FittedStream : Fit {
+// Kernels that find the scale of a token or a tensor: a stream, and what each row adds to it, however wide.
+struct ScaleParameters {
   Seconds launch;
   double efficiency = 0;
+  Seconds row;
+};
+
+// Those of one engine.
+struct FittedScales : Fit {
+  Seconds launch;
+  double efficiency = 0;
+  Seconds row;
+  [[nodiscard]] ScaleParameters parameters() const { return {launch, efficiency, row}; }
 };
 
 // Norms, activations and the like are 2-8 % of a layer. Routers, permutes and copies inside memory have no row of their
@@ -27,16 +37,16 @@ struct ElementwiseParameters : Fit {
   std::optional<StreamParameters> quantise;  // of the inputs of GEMMs, by scales that are known
   // What finding the scale of a token or a tensor first adds to that. Tables of GEMMs with narrow inputs hold it;
   // checkpoints that engines serve bring their scales along.
-  std::optional<StreamParameters> scales;
+  std::optional<ScaleParameters> scales;
   std::optional<StreamParameters> add;  // absent: residual additions are part of the norms
   StreamParameters sampling;            // softmax, top-k and the draw; the 4-byte logits come from memory once
 };
-const Fields<FittedStream>& fitted_stream_fields();
+const Fields<FittedScales>& fitted_scales_fields();
 const Fields<ElementwiseParameters>& elementwise_fields();
 
 KernelCost elementwise_cost(const Chip&, const ElementwiseParameters&, const models::Elementwise&);
-// Finding scales of inputs whose quantisation reads and writes so many bytes; free where nothing is known of it.
-KernelCost scales_cost(const Chip&, const ElementwiseParameters&, double bytes);
+// Finding scales of so many rows, whose quantisation reads and writes `bytes`; free where nothing is known of it.
+KernelCost scales_cost(const Chip&, const ElementwiseParameters&, std::int64_t rows, double bytes);
 KernelCost copy_cost(const Chip&, const ElementwiseParameters&, const models::Copy&);
 KernelCost sample_cost(const Chip&, const ElementwiseParameters&, const models::Sample&);
 

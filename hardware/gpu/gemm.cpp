@@ -2,7 +2,7 @@
 #include "hardware/gpu/gemm.hpp"
 
 #include "hardware/gpu/correction_features.hpp"
-#include "models/expert_coverage.hpp"
+#include "models/expert_loads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -77,25 +77,17 @@ class MainKernel {
       l2_bandwidth_, bytes_, weight_bytes_, activation_bytes_;
 };
 
-// The mean of ceil(x) where logarithms of x are spread evenly over kPopularityRange around this mean of x:
-// sum over j >= 0 of P(x > j).
-double mean_ceil(double mean) {
-  constexpr double kLargeMean = 16;  // beyond it the last one is half full
-  if (mean > kLargeMean) return mean + 0.5;
-  const double spread = std::log(models::kPopularityRange);
-  const double most = mean * spread / (1 - 1 / models::kPopularityRange);
-  double sum = 1;
-  for (int j = 1; j < most; ++j) sum += std::min(1.0, std::log(most / j) / spread);
-  return sum;
-}
-
-// Tiles that the rows of an expert take in the mean. Rows that routing deals out fill the last tile by half: tables of
-// experts with skewed rows are up to 60 % above those with even ones where these just fill a tile.
-double row_tiles(const models::GroupedGemm& g, double rows_of_expert, int tile_rows) {
+// Tiles that the rows of the touched experts take. Rows that routing deals out fill the last tile of an expert by half:
+// tables of experts with skewed rows are up to 60 % above those with even ones where these just fill a tile.
+double row_tiles(const models::GroupedGemm& g, double experts, int tile_rows) {
   using Dealt = models::GroupedGemm::Dealt;
-  const double tiles = rows_of_expert / tile_rows;
-  if (g.dealt == Dealt::evenly) return std::ceil(tiles);
-  return g.dealt == Dealt::by_popularity ? mean_ceil(tiles) : std::max(1.0, tiles + 0.5);
+  const double rows = static_cast<double>(g.rows);
+  if (g.dealt == Dealt::by_popularity) {
+    const double held = std::max(experts, static_cast<double>(g.experts_held));
+    return experts + held * models::ExpertLoads(g.popularity, rows / held).further_tiles(tile_rows);
+  }
+  const double tiles = rows / experts / tile_rows;
+  return experts * (g.dealt == Dealt::evenly ? std::ceil(tiles) : std::max(1.0, tiles + 0.5));
 }
 
 // Rows that the shortest tile computes, whether they were asked for or not. Watts of experts that see few rows (tables
@@ -126,14 +118,21 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   const std::int64_t least_rows = least_rows_of(p, g.weights, g.activations);
-  for (const Tile tile : kTiles) {
-    if (tile.rows < least_rows) continue;
+  const auto attempt = [&](const Tile& tile, int split) {
     const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
-    for (const int split : kSplits) {
-      if (split > 1 && k / split < kLeastSplitDepth) break;
-      const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile};
-      // Partial sums in 4 bytes are written and read once through L2.
-      best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
+    const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile};
+    // Partial sums in 4 bytes are written and read once through L2.
+    best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
+  };
+  if (const auto chosen = tile_rows(p.row_tiles, g.m)) {
+    for (const int columns : kTileColumns) attempt({static_cast<int>(*chosen), columns}, 1);
+  } else {
+    for (const Tile tile : kTiles) {
+      if (tile.rows < least_rows) continue;
+      for (const int split : kSplits) {
+        if (split > 1 && k / split < kLeastSplitDepth) break;
+        attempt(tile, split);
+      }
     }
   }
   const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
@@ -152,21 +151,20 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   const auto attempt = [&](const Tile& tile, double tiles) {
-    best = kernel.best_of(best,
-                          {experts * tiles * ceil_div(n, tile.columns), kDepthStep * ceil_div(k, kDepthStep), tile}, 0);
+    best = kernel.best_of(best, {tiles * ceil_div(n, tile.columns), kDepthStep * ceil_div(k, kDepthStep), tile}, 0);
   };
   if (const auto chosen = tile_rows(p.row_tiles, g)) {
     const auto tall = static_cast<int>(*chosen);
-    const double tiles = row_tiles(g, rows / experts, tall);
+    const double tiles = row_tiles(g, experts, tall);
     for (const int columns : kTileColumns) attempt({tall, columns}, tiles);
   } else {
     for (const Tile tile : kTiles)
       if (tile.rows >= p.row_tiles.least && tile.rows <= p.row_tiles.most)
-        attempt(tile, row_tiles(g, rows / experts, tile.rows));
+        attempt(tile, row_tiles(g, experts, tile.rows));
   }
   const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
   const auto whole = static_cast<int>(least_rows_of(p, g.weights, g.activations));
-  const double computed = experts * row_tiles(g, rows / experts, whole) * whole;
+  const double computed = row_tiles(g, experts, whole) * whole;
   KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), rows, computed, 2 * n * k, bytes);
   cost.expert_bytes = Bytes(experts * k * n * weight_bytes);
   return cost;
@@ -190,7 +188,7 @@ const Fields<GemmParameters>& gemm_fields() {
     f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
     f.add("split", &P::split, "second pass of split-K").required().at_least(0);
     f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
-    f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(), "of experts: the rows of tiles");
+    f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(), "how the rows of tiles are chosen");
     f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
     f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
     add_correction_field(f);

@@ -23,7 +23,7 @@ struct GemmParameters : Fit {
   // Rows of the shortest tile; short ones matter where the peak is low for the bandwidth. Each costs the energy of a
   // whole one, however few rows are asked for.
   std::int64_t least_tile_rows = 64;
-  RowTiles row_tiles;  // of experts
+  RowTiles row_tiles;  // other than the fastest: without split-K
   // Range of the fit: tokens, and the narrower side of the weights (wider ones run at the rate that is reached there).
   std::int64_t most_rows = 0, least_width = 0;
   std::optional<Correction> correction;  // of the form's times

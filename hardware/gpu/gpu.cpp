@@ -64,7 +64,8 @@ Gpu Gpu::of_engine(const std::string& whose) const {
   const KernelSet& own = set->second;
   gpu.engine = whose;
   gpu.quantises_in = own.quantises_in;
-  if (own.scales) gpu.elementwise.scales = {own.scales->launch, own.scales->efficiency};
+  gpu.elementwise.scales.reset();
+  if (own.scales) gpu.elementwise.scales = own.scales->parameters();
   if (own.gemm) gpu.gemm = *own.gemm;
   if (own.expert_gemm) gpu.expert_gemm = own.expert_gemm;
   if (own.prefill_attention) gpu.prefill_attention = *own.prefill_attention;

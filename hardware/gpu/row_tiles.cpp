@@ -33,24 +33,33 @@ std::int64_t marlin_rows(double rows) {
   return enough == kMarlinRows.end() ? kMarlinRows.back() : *enough;
 }
 
+// Rows of an expert of the rank's own and of all that it sees, in the mean, and whether there are few tokens.
+std::optional<std::int64_t> chosen(const RowTiles& tiles, double own, double seen, bool few) {
+  switch (tiles.choice) {
+    case RowTiles::Choice::fastest: break;
+    case RowTiles::Choice::own_rows: return power_of_two(tiles, own);
+    case RowTiles::Choice::seen_rows: return power_of_two(tiles, seen);
+    case RowTiles::Choice::marlin: return marlin_rows(seen);
+    case RowTiles::Choice::few_tokens: return few ? tiles.least : tiles.most;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> tile_rows(const RowTiles& tiles, const GroupedGemm& g) {
-  switch (tiles.choice) {
-    case RowTiles::Choice::fastest: break;
-    case RowTiles::Choice::own_rows: return power_of_two(tiles, own_rows(g));
-    case RowTiles::Choice::seen_rows: return power_of_two(tiles, seen_rows(g));
-    case RowTiles::Choice::marlin: return marlin_rows(seen_rows(g));
-    case RowTiles::Choice::few_tokens:
-      return (g.seen_tokens > 0 ? g.seen_tokens : g.rows) <= g.experts_held ? tiles.least : tiles.most;
-  }
-  return std::nullopt;
+  return chosen(tiles, own_rows(g), seen_rows(g), (g.seen_tokens > 0 ? g.seen_tokens : g.rows) <= g.experts_held);
+}
+
+std::optional<std::int64_t> tile_rows(const RowTiles& tiles, std::int64_t rows) {
+  const double all = static_cast<double>(rows);
+  return chosen(tiles, all, all, rows <= 1);
 }
 
 const Fields<RowTiles>& row_tiles_fields() {
   static const Fields<RowTiles> fields = [] {
     using Choice = RowTiles::Choice;
-    Fields<RowTiles> f("row_tiles", "how a kernel of experts chooses the rows of its tiles");
+    Fields<RowTiles> f("row_tiles", "how a kernel chooses the rows of its tiles");
     f.add_enum(
         "choice", &RowTiles::choice,
         {{"fastest", Choice::fastest},
@@ -59,7 +68,8 @@ const Fields<RowTiles>& row_tiles_fields() {
          {"marlin", Choice::marlin},
          {"few_tokens", Choice::few_tokens}},
         "fastest: whichever shape is; own_rows, seen_rows: the shortest power of two that takes the mean rows of "
-        "an expert, of the rank's own or of all that it sees; marlin: 8, 16, 32, 48 or 64, as Marlin's experts "
+        "an expert, of the rank's own or of all that it sees, or all rows of a product; marlin: 8, 16, 32, 48 or 64, "
+        "as Marlin's experts "
         "do by the rows seen; few_tokens: least while no more tokens than experts, then most");
     f.add("least", &RowTiles::least, "rows of the shortest tile").between(8, 256).power_of_two();
     f.add("most", &RowTiles::most, "rows of the longest tile").between(8, 256).power_of_two();

@@ -8,7 +8,8 @@
 
 namespace llmscape::hardware {
 
-// How a kernel of experts chooses the rows of its tiles: by a count that it knows before it runs, or by trials.
+// How a kernel of products or of experts chooses the rows of its tiles: by a count that it knows before it runs, or by
+// trials.
 struct RowTiles {
   enum class Choice : std::uint8_t {
     fastest,    // whichever of the shapes is (tuned kernels)
@@ -28,5 +29,7 @@ const Fields<RowTiles>& row_tiles_fields();
 
 // Rows of the tiles that these experts run in; absent: whichever are fastest.
 std::optional<std::int64_t> tile_rows(const RowTiles& tiles, const models::GroupedGemm& experts);
+// Of a product of so many rows: one expert that takes them all.
+std::optional<std::int64_t> tile_rows(const RowTiles& tiles, std::int64_t rows);
 
 }  // namespace llmscape::hardware

@@ -94,8 +94,8 @@ void check_gemm(const std::string& name, const std::string& device, double bound
   if (!tables) return;
   const Gpu gpu = gpu_named(name);
   const Halves halves(in_range(tables->gemm, "bf16", {}));
-  const GemmParameters p =
-      fit_gemm(gpu, gpu.elementwise, halves.some(), {gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}).parameters;
+  const GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
+  const GemmParameters p = fit_gemm(gpu, gpu.elementwise, halves.some(), {&prior, 1}).parameters;
   CHECK(corrected_error(gemm_correction_plan(), correction_rows(gpu, gpu.elementwise, p, halves.seen),
                         correction_rows(gpu, gpu.elementwise, p, halves.unseen)) <= bound);
 }

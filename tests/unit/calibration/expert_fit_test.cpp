@@ -102,7 +102,7 @@ TEST_CASE("layers with 3 % noise give launch, memory efficiency and L2 bandwidth
   CHECK(fit.report.data == "bf16, 225 rows of 5 shapes");
 }
 
-TEST_CASE("models that outrun the memory with three matrices, narrow shares and other routing are left out") {
+TEST_CASE("models that outrun the memory with three matrices, narrow shares and unknown routing are left out") {
   GemmParameters truth;
   truth.compute_efficiency = 0.86;
   truth.memory_efficiency = 0.9;
@@ -113,17 +113,20 @@ TEST_CASE("models that outrun the memory with three matrices, narrow shares and 
     if (r.experts == 160) r.time *= 2.0 / 3;
   auto skewed = records.front();
   skewed.routing = "power_law_1.2";
+  auto unknown = records.front();
+  unknown.routing = "by_moon";
+  records.push_back(unknown);
   auto narrow = records.front();
   narrow.tensor_parallel = 8;
   records.push_back(skewed);
   records.push_back(narrow);
-  const auto kept = gated_layers(h100(), records, "bf16", "balanced");
-  CHECK(kept.size() == 4 * 3 * 15);
+  const auto kept = gated_layers(h100(), records, "bf16");
+  CHECK(kept.size() == 4 * 3 * 15 + 1);
   auto sharded = records.front();
   sharded.expert_parallel = 8;
   records.push_back(sharded);
-  CHECK(gated_layers(h100(), records, "bf16", "balanced").size() == kept.size());
-  CHECK(gated_layers(h100(), records, "bf16", "balanced", Ranks::any).size() == kept.size() + 1);
+  CHECK(gated_layers(h100(), records, "bf16").size() == kept.size());
+  CHECK(gated_layers(h100(), records, "bf16", Ranks::any).size() == kept.size() + 1);
 }
 
 }  // namespace

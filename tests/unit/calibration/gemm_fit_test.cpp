@@ -68,7 +68,7 @@ double off(double fitted, double true_value) { return std::abs(fitted / true_val
 TEST_CASE("320 GEMMs with 3 % noise give efficiencies and launch back within 3 %, and intervals that hold") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     CAPTURE(seed);
-    const GemmCalibration fit = fit_gemm(h100(), {}, synthetic(320, seed), kHopper);
+    const GemmCalibration fit = fit_gemm(h100(), {}, synthetic(320, seed), {&kHopper, 1});
     CHECK(off(fit.parameters.compute_efficiency, truth().compute_efficiency) < 0.03);
     CHECK(off(fit.parameters.memory_efficiency, truth().memory_efficiency) < 0.03);
     CHECK(off(fit.parameters.launch.si(), truth().launch.si()) < 0.03);
@@ -92,7 +92,7 @@ TEST_CASE("the range of validity is that of the records") {
   for (traces::TimedGemm& r : records) r.m = std::min<std::int64_t>(r.m, 777);
   records[7].k = 576;
   const auto narrow = std::ranges::min(records, {}, [](const auto& r) { return std::min(r.n, r.k); });
-  const GemmCalibration fit = fit_gemm(h100(), {}, records, kHopper);
+  const GemmCalibration fit = fit_gemm(h100(), {}, records, {&kHopper, 1});
   CHECK(fit.parameters.most_rows == 777);
   CHECK(fit.parameters.least_width == std::min(narrow.n, narrow.k));
   CHECK(fit.parameters.tag == Tag::fitted);
@@ -126,7 +126,7 @@ std::optional<ErrorSummary> unseen_shapes(const std::string& device, const Chip&
   for (std::size_t i = 0; i < records.size(); ++i) (half[i] == 0 ? seen : unseen).push_back(records[i]);
   for (const std::size_t i : random_subset(seen.size(), 1500, 1)) rows.push_back(seen[i]);
 
-  const GemmCalibration fit = fit_gemm(c, {}, rows, prior);
+  const GemmCalibration fit = fit_gemm(c, {}, rows, {&prior, 1});
   std::vector<double> measured;
   for (const traces::TimedGemm& r : unseen) measured.push_back(r.time.si());
   return summarise(predict(c, {}, fit.parameters, unseen), measured);

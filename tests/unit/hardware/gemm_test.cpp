@@ -113,10 +113,11 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
   grouped.dealt = models::GroupedGemm::Dealt::at_random;
   const Seconds dealt = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
   CHECK(dealt / even == doctest::Approx(1.5).epsilon(0.05));
-  // Rows by popularity, 28.9 to 347 of them: 1 + (ln(347 / 128) + ln(347 / 256)) / ln 12 = 1.524 tiles of 128.
+  // Rows by popularity, 64 to 256 of them and x^-1.5 to one another: 1 + 2 / sqrt(128.5 / 64) - 1 = 1.411 tiles of 128.
   grouped.dealt = models::GroupedGemm::Dealt::by_popularity;
+  grouped.popularity = {1.5, 4};
   const Seconds popular = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
-  CHECK(popular / even == doctest::Approx(1.524).epsilon(0.05));
+  CHECK(popular / even == doctest::Approx(1.411).epsilon(0.05));
 }
 
 TEST_CASE("kernels of experts choose the rows of their tiles by the tokens that the rank sees, or by its own rows") {
@@ -165,6 +166,27 @@ TEST_CASE(
   CHECK(&gpu.decode_attention_of(decode) == &gpu.decode_attention);
   decode.kv = models::Format{"fp8", 1};
   CHECK(&gpu.decode_attention_of(decode) == &gpu.decode_attention_by_kv.at("fp8"));
+}
+
+TEST_CASE("a kernel that takes its tiles by the rows of the product runs them without split-K") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  const models::Format fp8{"fp8", 1};
+  GemmParameters p = gpu.gemm;
+  p.wave_quantisation = 1;
+  // 16 blocks of 128 x 64 on 132 multiprocessors walk a depth of 8,192: 2 x 128 x 64 x 8,192 flops on one of them.
+  const models::Gemm narrow{256, 512, 8192, fp8, fp8};
+  p.row_tiles = {RowTiles::Choice::own_rows, 64, 128, 1};
+  CHECK(tile_rows(p.row_tiles, narrow.m) == 128);
+  CHECK(tile_rows(p.row_tiles, 65) == 128);
+  CHECK(tile_rows(p.row_tiles, 64) == 64);
+  const double walk = 2.0 * 128 * 64 * 8192 / (p.compute_efficiency * gpu.peak(fp8, fp8).si() / 132);
+  const GemmParameters split = [&] {
+    GemmParameters q = p;
+    q.row_tiles = {};
+    return q;
+  }();
+  CHECK(gemm_cost(gpu, p, narrow).time.si() > walk);
+  CHECK(gemm_cost(gpu, split, narrow).time < gemm_cost(gpu, p, narrow).time);
 }
 
 }  // namespace

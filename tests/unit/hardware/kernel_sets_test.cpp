@@ -65,6 +65,9 @@ TEST_CASE("an engine changes the families that its set has, and no other") {
   for (const OperatorFamily family : {OperatorFamily::prefill_attention, OperatorFamily::decode_attention,
                                       OperatorFamily::elementwise, OperatorFamily::sampling})
     CHECK(of(own, family).si() == of(other, family).si());
+  // One engine's tables hold kernels that find scales; another's do not for that.
+  CHECK(gpu.elementwise.scales);
+  CHECK_FALSE(gpu.of_engine("sglang").elementwise.scales);
   // Formats that the set lacks are the entry's own: int8 runs in bf16's kernels at its own width.
   const Gpu chosen = gpu.of_engine("sglang");
   CHECK(chosen.engine == "sglang");
