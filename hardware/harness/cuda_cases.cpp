@@ -19,8 +19,7 @@ GemmCase product(const Sobol::Point& u, const char* format) {
 }
 
 void add_products(CaseList& list, const Points& points, const char* format) {
-  list.add_points(points,
-                  [format](const Sobol::Point& u) -> std::optional<KernelCase> { return product(u, format); });
+  list.add_points(points, [format](const Sobol::Point& u) -> std::optional<KernelCase> { return product(u, format); });
 }
 
 std::optional<KernelCase> experts(const Sobol::Point& u) {
@@ -127,9 +126,13 @@ std::vector<KernelCase> cuda_power_cases(bool quick) {
   CaseList list(quick);
   for (const char* format : {kFormat, "fp8"}) {
     list.add_points(
-        {24, 3}, long_ones([format](const Sobol::Point& u) { return std::optional<KernelCase>(product(u, format)); }));
+        {12, 2}, long_ones([format](const Sobol::Point& u) { return std::optional<KernelCase>(product(u, format)); }));
+    list.add_points({12, 2}, long_ones([format](const Sobol::Point& u) -> std::optional<KernelCase> {
+                      return GemmCase{spread(u[0], 1, 256), spread_width(u[1], 8192, 98304),
+                                      spread_width(u[2], 8192, 32768), format};
+                    }));
   }
-  list.add_points({22, 2}, long_ones(experts));
+  list.add_points({20, 2}, long_ones(experts));
   list.add_points({12, 2}, long_ones(decodes));
   list.add_points({12, 2}, long_ones(chunks));
   for (const char* kind : {"device", "triad"}) list.add(CopyCase{kind, 1LL << 30, 0});

@@ -12,7 +12,8 @@ namespace llmscape::hardware::harness {
 namespace cuda {
 namespace {
 
-constexpr double kSettling = 0.2;  // of the time that is measured
+constexpr double kSettling = 0.2;            // of the time that is measured
+constexpr std::chrono::seconds kFalling(4);  // until the clocks of an idle board have fallen
 
 // How the counter of energy moves over a stretch of time.
 class Counted {
@@ -30,6 +31,7 @@ class Counted {
 };
 
 traces::PowerRow at_rest(const Nvml& nvml, Seconds duration, double limit_w) {
+  std::this_thread::sleep_for(kFalling);
   const Counted counted(nvml);
   std::this_thread::sleep_for(std::chrono::duration<double>(duration.si()));
   return {std::nullopt, counted.mean_w(), limit_w, std::nullopt, nvml.condition().clock_mhz};
