@@ -49,7 +49,7 @@ class FamilyFits {
   // row above 20 us, count from three times that floor on, and rows of an engine that runs the same library stand in
   // below.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format) const;
-  // Layers of routed experts with evenly dealt rows.
+  // Layers of routed experts with evenly dealt rows; grouped GEMMs by themselves where no layers were timed.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format,
                                                                Scoring scoring = Scoring::held_out) const;
   // Attention over KV of a format by heads of at most 128, computed in that format where it was timed, else in 16 bits.
@@ -74,6 +74,7 @@ class FamilyFits {
   [[nodiscard]] std::string base_format() const;
 
  private:
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> grouped_gemms(const std::string& format) const;
   template <class Row>
   [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable) const;
   template <class Row>

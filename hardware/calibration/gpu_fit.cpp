@@ -12,6 +12,7 @@
 #include "traces/engine_kernels.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -316,10 +317,13 @@ class GpuFit {
   // Of the board, whichever engine's kernels it was read with.
   void energy() {
     const auto& readings = fits_.tables().power;
-    auto fit = fit_power(fits_.gpu, readings, request_.most_rows);
+    auto fit = fit_power(fits_.gpu, readings, request_.most_rows, request_.held);
     if (!fit) return;
-    fit->parameters.source = fmt::format("{} on {}, {}: {}; link as it was", readings.front().software,
-                                         fits_.tables().device, request_.records, summary_of(fit->report));
+    const std::string& of_reading = readings.front().software;
+    fit->parameters.source = fmt::format(
+        "{} on {}, {}: {}; {}link as it was", of_reading.empty() ? software() : of_reading, fits_.tables().device,
+        request_.records, summary_of(fit->report),
+        request_.held.empty() ? std::string() : fmt::format("{} held; ", fmt::join(request_.held, ", ")));
     Gpu fitted = fits_.gpu;
     fitted.energy = fit->parameters;
     groups_.set("energy", fitted_group(gpu_energy_fields(), std::move(fit->parameters)));

@@ -30,8 +30,8 @@ struct PowerLoad {
 PowerLoad power_load(const Gpu& gpu, const traces::PowerReading& reading);
 
 // The readings that tell what a kernel draws. Left out are kernels below 200 us (a sensor averages over gaps between
-// launches), products of a format whose fastest takes longer than 20 us below three times that floor (timed outside
-// graphs), layers of experts that are not dealt out evenly or lie on several ranks, prompts of one token, and formats
+// launches), an engine's products of a format whose fastest takes longer than 20 us below three times that floor (timed
+// outside graphs), layers of experts that are not dealt out evenly or lie on several ranks, prompts of one token, and formats
 // without a name.
 std::vector<traces::PowerReading> telling(std::span<const traces::PowerReading> readings);
 

@@ -61,9 +61,10 @@ std::optional<KernelCase> chunks(const Sobol::Point& u) {
   return a;
 }
 
-void add_elementwise(CaseList& list, const char* kind, std::int64_t narrowest, std::int64_t widest) {
+void add_elementwise(CaseList& list, const char* kind, std::int64_t narrowest, std::int64_t widest,
+                     const char* format = kFormat) {
   list.add_points({10, 4}, [&](const Sobol::Point& u) -> std::optional<KernelCase> {
-    const ElementwiseCase e{kind, spread(u[0], 1, 8192), spread_width(u[1], narrowest, widest), kFormat};
+    const ElementwiseCase e{kind, spread(u[0], 1, 8192), spread_width(u[1], narrowest, widest), format};
     if (static_cast<double>(e.rows * e.width * kElement) > kMostBytes / 4) return std::nullopt;
     return e;
   });
@@ -150,7 +151,7 @@ std::vector<KernelCase> cuda_cases(bool quick) {
   list.add_points({90, 24}, chunks);
   for (const char* kind : {"norm", "add", "embedding", "rope"}) add_elementwise(list, kind, 512, 16384);
   add_elementwise(list, "activation", 512, 28672);
-  add_elementwise(list, "quantise", 512, 16384);
+  add_elementwise(list, "quantise", 512, 16384, "fp8");  // the format that it writes
   for (const char* kind : {"softmax", "sampling"}) {
     for (const std::int64_t vocabulary : {32000, 128256})
       for (const std::int64_t rows : {1, 7, 64, 256}) list.add(ElementwiseCase{kind, rows, vocabulary, "fp32"});

@@ -94,15 +94,16 @@ std::optional<Simulated> simulate(const scenario::Scenario& scenario, Diagnostic
 }
 
 std::vector<Comparison> compare_energy(const result::RunResult& predicted, const traces::EngineRecord& measured) {
-  if (!measured.energy_j || !predicted.energy || !predicted.energy->joules_per_output_token) return {};
+  const result::EnergyResult& whole = predicted.overall.energy;
+  if (!measured.energy_j || !whole.joules_per_output_token) return {};
   double end_s = 0, tokens = 0;
   for (const traces::EngineRequest& r : measured.requests) {
     end_s = std::max(end_s, r.last_token_s);
     tokens += static_cast<double>(r.output_tokens);
   }
-  return {compare("power", "W", {{"run", predicted.energy->mean_w, *measured.energy_j / end_s}}),
+  return {compare("power", "W", {{"run", whole.mean_w, *measured.energy_j / end_s}}),
           compare("energy per token", "J",
-                  {{"run", *predicted.energy->joules_per_output_token, *measured.energy_j / tokens}})};
+                  {{"run", *whole.joules_per_output_token, *measured.energy_j / tokens}})};
 }
 
 }  // namespace llmscape::validation
