@@ -203,9 +203,8 @@ ExpertCalibration best_of(FormProblem problem, std::optional<double> compute_eff
   for (const GemmPrior& prior : priors) {
     problem.parameters = free_parameters(prior, !compute_efficiency);
     problem.form = [&time_of, compute_efficiency, prior](std::span<const double> free) {
-      return [&time_of, p = parameters_of(compute_efficiency, prior, free)](std::size_t row) {
-        return time_of(p, row);
-      };
+      return
+          [&time_of, p = parameters_of(compute_efficiency, prior, free)](std::size_t row) { return time_of(p, row); };
     };
     forms.push_back(problem);
   }

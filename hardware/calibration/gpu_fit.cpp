@@ -320,10 +320,10 @@ class GpuFit {
     auto fit = fit_power(fits_.gpu, readings, request_.most_rows, request_.held);
     if (!fit) return;
     const std::string& of_reading = readings.front().software;
-    fit->parameters.source = fmt::format(
-        "{} on {}, {}: {}; {}link as it was", of_reading.empty() ? software() : of_reading, fits_.tables().device,
-        request_.records, summary_of(fit->report),
-        request_.held.empty() ? std::string() : fmt::format("{} held; ", fmt::join(request_.held, ", ")));
+    fit->parameters.source =
+        fmt::format("{} on {}, {}: {}; {}link as it was", of_reading.empty() ? software() : of_reading,
+                    fits_.tables().device, request_.records, summary_of(fit->report),
+                    request_.held.empty() ? std::string() : fmt::format("{} held; ", fmt::join(request_.held, ", ")));
     Gpu fitted = fits_.gpu;
     fitted.energy = fit->parameters;
     groups_.set("energy", fitted_group(gpu_energy_fields(), std::move(fit->parameters)));

@@ -105,7 +105,8 @@ Watts predicted_power(const Gpu& gpu, const EnergyParameters& energy, const Powe
       return padded * load.flops * *own;
     return padded * load.bf16_flops * (experts ? energy.experts.value_or(energy.compute) : energy.compute);
   };
-  const Watts above = energy.active + (work() + load.bytes * energy.memory) / load.time;
+  const double running = std::max(0.0, 1 - load.launch / load.time);
+  const Watts above = running * energy.active + (work() + load.bytes * energy.memory) / load.time;
   return *gpu.idle + (energy.measured_limit ? std::min(above, *energy.measured_limit - *gpu.idle) : above);
 }
 
@@ -159,8 +160,8 @@ FamilyReport of_diluted(const Gpu& gpu, const EnergyParameters& energy, std::spa
 
 }  // namespace
 
-std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerReading> readings,
-                                          std::size_t most_rows, std::span<const std::string> held) {
+std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerReading> readings, std::size_t most_rows,
+                                          std::span<const std::string> held) {
   std::vector<PowerLoad> told;
   for (const PowerReading& reading : telling(readings)) told.push_back(power_load(gpu, reading));
   const std::vector<PowerLoad> all = steady(told);

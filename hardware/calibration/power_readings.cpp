@@ -139,11 +139,12 @@ Watts watts_of_like(std::size_t own, std::span<const PowerLoad* const> loads, st
 PowerLoad power_load(const Gpu& gpu, const PowerReading& reading) {
   const Described kernel = std::visit(Describer{gpu}, reading.what);
   const PartCost part = price(gpu, kernel.operators);
-  return {kernel.kind,  kernel.format,
-          part.flops,   std::accumulate(part.bf16_flops.begin(), part.bf16_flops.end(), Flops()),
-          part.padding, std::accumulate(part.bytes.begin(), part.bytes.end(), Bytes()),
-          reading.time, reading.power,
-          kernel.shape, kernel.tokens};
+  return {kernel.kind,   kernel.format,
+          part.flops,    std::accumulate(part.bf16_flops.begin(), part.bf16_flops.end(), Flops()),
+          part.padding,  std::accumulate(part.bytes.begin(), part.bytes.end(), Bytes()),
+          reading.time,  std::accumulate(part.launch.begin(), part.launch.end(), Seconds()),
+          reading.power, kernel.shape,
+          kernel.tokens};
 }
 
 std::vector<PowerReading> telling(std::span<const PowerReading> readings) {

@@ -47,6 +47,7 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
   causal_pairs_ = sequences_ * queries_ * (queries_ - 1) / 2;
   const bool copies = p.packing && grouped && sequences_ > 1 && of.kv_heads > 1;
   const double packing = copies ? p.packing->si() : 0;
+  launch_ = std::min(kLongestLaunch, p.launch);
   unsplit_kernel_ = p.launch.si() + packing;
   split_kernel_ = p.launch.si() + p.split.si() + packing;
   if (p.widening) widening_ = 1 / p.widening->si();
@@ -76,14 +77,18 @@ KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std
   const double seconds = (parts > 1 ? split_kernel_ : unsplit_kernel_) + body + std::max(tail, chain - body) +
                          rows_seconds_ + kv_bytes * widening_;
   const Flops flops(pair_flops_ * (queries_ * entries - causal_pairs_));
-  return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes_)};
+  return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes_), Bytes(), Flops(), launch_};
 }
 
 KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p, const models::DecodeAttention& a,
                                  const std::optional<WarmCache>& warm) {
   if (a.sequences <= 0) return {};
   KernelCost cost = DecodeAttentionForm(chip, p, a).cost(a.attended, warm);
-  if (p.correction && a.kernel == p.kernel) cost.time *= p.correction->factor(features_of(a));
+  if (p.correction && a.kernel == p.kernel) {
+    const double factor = p.correction->factor(features_of(a));
+    cost.time *= factor;
+    cost.launch *= factor;
+  }
   return cost;
 }
 

@@ -115,7 +115,8 @@ int calibrate(const Arguments& arguments) {
   std::optional<hardware::Calibration> calibration;
   if (base && tables && !diagnostics.has_errors())
     calibration = hardware::calibrate(
-        *tables, *base, {arguments.families, arguments.rows, names_of(arguments.records), std::move(siblings), arguments.held},
+        *tables, *base,
+        {arguments.families, arguments.rows, names_of(arguments.records), std::move(siblings), arguments.held},
         diagnostics);
   arguments.messages.show(diagnostics);
   if (!calibration) return kUsage;

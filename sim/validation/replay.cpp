@@ -102,8 +102,7 @@ std::vector<Comparison> compare_energy(const result::RunResult& predicted, const
     tokens += static_cast<double>(r.output_tokens);
   }
   return {compare("power", "W", {{"run", whole.mean_w, *measured.energy_j / end_s}}),
-          compare("energy per token", "J",
-                  {{"run", *whole.joules_per_output_token, *measured.energy_j / tokens}})};
+          compare("energy per token", "J", {{"run", *whole.joules_per_output_token, *measured.energy_j / tokens}})};
 }
 
 }  // namespace llmscape::validation

@@ -44,7 +44,6 @@ double best_rate(const char* kernel, double traces::MicrobenchRow::* amount) {
   return best;
 }
 
-
 YamlNode preset(const std::string& name) {
   YamlNode node = YamlNode::mapping({});
   node.set("preset", YamlNode::scalar(name));

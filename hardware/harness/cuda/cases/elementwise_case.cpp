@@ -151,8 +151,7 @@ std::unique_ptr<CudaCase> prepare_case(Machine& machine, const ElementwiseCase& 
   constexpr double kMostBytes = 24;  // of an element of a row: read, written, and the embedding's table
   if (what.rows < 1 || what.width < 8 || what.width % 8 != 0) return nullptr;
   if (!Machine::has_room(kMostBytes * static_cast<double>(what.rows * what.width) + 8e9)) return nullptr;
-  if (what.kind == "quantise")
-    return what.format == "fp8" ? std::make_unique<Quantise>(machine, what, seed) : nullptr;
+  if (what.kind == "quantise") return what.format == "fp8" ? std::make_unique<Quantise>(machine, what, seed) : nullptr;
   if (what.format != "bf16") return prepare_logits_case(machine, what, seed);
   if (what.kind == "norm") return std::make_unique<Norm>(machine, what, seed);
   if (what.kind == "activation") return std::make_unique<Activation>(machine, what, seed);
