@@ -36,6 +36,9 @@ constexpr std::array kTables = {
     Tables{"cpu-epyc-vm", "epyc-zen4-vm-2026-11-21.json",
            "`llmscape bench --backend cpu --quick`, one thread of a Zen 4 virtual machine, thread CPU time.", nullptr,
            nullptr, true},
+    Tables{"h100-sxm", "h100-sxm-2026-11-26.json.gz",
+           "`llmscape bench --backend cuda`: cuBLASLt 13.1 and kernels of this project, watts of steady loops.", nullptr,
+           nullptr, true},
 };
 
 constexpr std::size_t kMostFittedRows = 1500;  // of a family
