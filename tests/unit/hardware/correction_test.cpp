@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/correction.hpp"
 
+#include "hardware/gpu/correction_features.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -27,6 +29,19 @@ TEST_CASE("a correction is the product of its tables, even in logarithms between
   CHECK(log_factor(8, 1024) == doctest::Approx(0.20));
   CHECK(log_factor(8, 2048) == doctest::Approx(0.24));
   CHECK(log_factor(std::sqrt(32), 1024) == doctest::Approx(0.15));
+}
+
+TEST_CASE("a last wave that is half empty counts where products compute, not where they wait for their weights") {
+  Chip chip;
+  chip.multiprocessors.value = 132;
+  Correction waves;
+  waves.tables = {{{{Feature::tall_waves, 0.02, 1, 8}}, {0, 0, 0, 0, 0, 0, 10, 10}}};
+  const auto factor = [&](std::int64_t rows, std::int64_t columns) {
+    return waves.factor(features_of(chip, models::Gemm{rows, columns, 8192}));
+  };
+  CHECK(factor(129, 28672) == doctest::Approx(std::exp(0.1)));  // 224 tiles: 1.70 waves
+  CHECK(factor(128, 28672) == 1);
+  CHECK(factor(1, 512) == 1);
 }
 
 TEST_CASE("off its tables a correction fades to nothing over two octaves") {
