@@ -15,7 +15,7 @@ namespace llmscape {
 // sum is compensated, in the order of the calls), and so is the standard deviation, but for rounding.
 class Distribution {
  public:
-  static constexpr std::size_t kExactEntries = 1'000'000;
+  static constexpr std::size_t kExactEntries = 800'000;  // a run of millions of requests stays below 60 MB
   static constexpr double kSketchError = 0.005;
 
   void add(double value, std::int64_t weight = 1);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/yaml_lines.hpp"
 
+#include "base/utf8.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@ bool is_null_word(std::string_view text) { return text == "~" || text == "null" 
 
 bool is_plain(std::string_view text) {
   if (text.empty() || is_null_word(text) || text == "<<" || text.front() == ' ' || text.back() == ' ') return false;
+  if (text.starts_with(kByteOrderMark)) return false;  // at the start of a file it is no part of the text
   if (text.starts_with("---") || text.starts_with("...") || text == "-" || text.starts_with("- ")) return false;
   if (std::string_view("?:#&*!|>'\"%@`=").find(text.front()) != std::string_view::npos || text.back() == ':')
     return false;

@@ -202,6 +202,12 @@ std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std:
   return EarnedCorrection{learn_correction(plan, all), std::move(held_out.predicted)};
 }
 
+CorrectionPlan coarse(CorrectionPlan plan) {
+  for (auto& table : plan)
+    for (AxisPlan& axis : table) axis.octaves *= 2;
+  return plan;
+}
+
 const CorrectionPlan& gemm_correction_plan() {
   using enum Feature;
   static const CorrectionPlan plan = {{{rows}, {columns}, {depth}},

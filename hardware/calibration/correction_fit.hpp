@@ -38,6 +38,8 @@ const CorrectionPlan& gemm_correction_plan();
 const CorrectionPlan& expert_gemm_correction_plan();
 const CorrectionPlan& decode_attention_correction_plan();
 const CorrectionPlan& prefill_attention_correction_plan();
+// With points twice as far apart.
+CorrectionPlan coarse(CorrectionPlan plan);
 
 // The tables that bring the form's times closest to the measured ones, under the loss of `fit_in_log`, as smooth as the
 // rows allow.

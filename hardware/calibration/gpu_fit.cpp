@@ -28,13 +28,6 @@ constexpr double kSiblingWeight = 0.5, kEngineWeight = 0.25;
 // Tables with more points or rows have to lower the error to this share of what went before.
 constexpr double kWorthwhile = 0.95;
 
-// With points twice as far apart.
-CorrectionPlan coarse(CorrectionPlan plan) {
-  for (auto& table : plan)
-    for (AxisPlan& axis : table) axis.octaves *= 2;
-  return plan;
-}
-
 void append(std::vector<CorrectionRow>& to, const std::vector<CorrectionRow>& rows, double weight) {
   for (const CorrectionRow& row : rows) to.emplace_back(row).weight = weight;
 }

@@ -152,8 +152,8 @@ void feed(const Target& target, std::string_view bytes, const fs::path& folder) 
   const std::string said = diagnostics.text(false);
   if (diagnostics.has_errors() != (said.find("error: ") != std::string::npos) && !said.empty())
     throw std::logic_error(std::string(target.name) + " reports what is not shown");
-  for (const char* library : {"json.exception", "yaml-cpp"})
-    if (said.find(library) != std::string::npos)
+  for (const char* library : {"json.exception", "yaml-cpp"})  // unless the input has the words, whose lines are shown
+    if (said.find(library) != std::string::npos && bytes.find(library) == std::string_view::npos)
       throw std::logic_error(std::string(target.name) + " tells a library's words:\n" + said);
 }
 

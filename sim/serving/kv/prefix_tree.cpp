@@ -106,8 +106,7 @@ std::uint64_t PrefixTree::key(const PrefixNode* parent, std::uint64_t first_bloc
 
 PrefixNode* PrefixTree::child(const PrefixNode* parent, std::uint64_t first_block) const {
   if (parent->children == 0) return nullptr;
-  const auto found = children_.find(key(parent, first_block));
-  return found == children_.end() ? nullptr : found->second;
+  return children_.find(key(parent, first_block));
 }
 
 PrefixTree::Match PrefixTree::match(const Prompt& content, std::int64_t limit, std::uint64_t newest) const {
@@ -165,7 +164,7 @@ PrefixNode* PrefixTree::add(PrefixNode* parent, std::uint64_t first_block) {
   node->id = next_id_++;
   node->first_block = first_block;
   ++parent->children;
-  children_.emplace(key(parent, first_block), node);
+  children_.insert(key(parent, first_block), node);
   return node;
 }
 
@@ -198,7 +197,7 @@ void PrefixTree::split(PrefixNode* node, std::int64_t blocks) {
   node->blocks -= blocks;
   node->parent = head;
   head->children = 1;
-  children_.emplace(key(head, node->first_block), node);
+  children_.insert(key(head, node->first_block), node);
   if (node->references == 0) {  // the head was released with the tail, just after it
     head->older = node;
     head->newer = node->newer;

@@ -5,9 +5,9 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <unordered_map>
 #include <vector>
 
+#include "base/pointer_table.hpp"
 #include "traces/content.hpp"
 
 namespace llmscape::serving {
@@ -95,7 +95,7 @@ class PrefixTree {
   PrefixNode root_;
   std::deque<PrefixNode> nodes_;
   std::vector<PrefixNode*> spare_;
-  std::unordered_map<std::uint64_t, PrefixNode*> children_;  // by key(parent, first block); never iterated
+  PointerTable<PrefixNode> children_;  // by key(parent, first block)
   PrefixNode* oldest_ = nullptr;
   PrefixNode* newest_ = nullptr;
   std::uint64_t next_id_ = 1;
