@@ -3,6 +3,7 @@
 
 #include "base/files.hpp"
 #include "base/number_lists.hpp"
+#include "base/utf8.hpp"
 #include "base/yaml_syntax.hpp"
 #include "base/yaml_text.hpp"
 
@@ -58,6 +59,13 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   YamlNode take_root() { return std::move(root_); }
+  // What stands for a text that cannot be read.
+  [[nodiscard]] YamlNode invalid_root() const {
+    YamlNode invalid;
+    invalid.kind = YamlNode::Kind::invalid;
+    invalid.where = {source_, source_->first_line, 1, 1};
+    return invalid;
+  }
   // Whether each of the lists stood where a value can.
   [[nodiscard]] bool found_all_lists() const { return lists_.empty(); }
 
@@ -279,44 +287,36 @@ std::string tab_hint(const std::string_view line) {
   return tab == std::string_view::npos ? "" : "indent with spaces, not with tabs";
 }
 
-YamlNode invalid_root(const std::shared_ptr<const SourceText>& source) {
-  YamlNode invalid;
-  invalid.kind = YamlNode::Kind::invalid;
-  invalid.where = {source, source->first_line, 1, 1};
-  return invalid;
-}
-
-YamlNode parse(const std::string& text, TreeBuilder& builder, const std::shared_ptr<const SourceText>& source,
-               Diagnostics& diagnostics) {
+YamlNode parse(const std::string& text, TreeBuilder& builder, Diagnostics& diagnostics) {
   std::istringstream in(text);
   try {
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(builder)) continue;
   } catch (const Stop&) {
-    return invalid_root(source);
+    return builder.invalid_root();
   } catch (const YAML::Exception& error) {
     diagnostics.error(builder.at(error.mark), std::string(syntax_mistake(error.msg)),
                       tab_hint(builder.line(error.mark)));
-    return invalid_root(source);
+    return builder.invalid_root();
   }
   YamlNode root = builder.take_root();
-  if (!root.where.source) root.where = invalid_root(source).where;
+  if (!root.where.source) root.where = builder.invalid_root().where;
   return root;
 }
 
 }  // namespace
 
 YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagnostics) {
-  if (!check_text(source, diagnostics)) return invalid_root(source);
+  if (!check_text(source, diagnostics)) return TreeBuilder(std::move(source), {}, diagnostics).invalid_root();
   const std::string text = source->name.ends_with(".json") ? spaces_for_tabs(source->text) : source->text;
   if (const std::vector<NumberList> lists = long_number_lists(text); !lists.empty()) {
     Diagnostics unsaid;  // with what stands in for lists nothing is said: whatever is wrong is found again without
     TreeBuilder builder(source, lists, unsaid);
-    YamlNode root = parse(without_lists(text, lists), builder, source, unsaid);
+    YamlNode root = parse(without_lists(text, lists), builder, unsaid);
     if (unsaid.size() == 0 && builder.found_all_lists()) return root;
   }
-  TreeBuilder builder(source, {}, diagnostics);
-  return parse(text, builder, source, diagnostics);
+  TreeBuilder builder(std::move(source), {}, diagnostics);
+  return parse(text, builder, diagnostics);
 }
 
 YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnostics) {

@@ -36,8 +36,7 @@ TEST_CASE("texts are quoted where they would be read as something else, and only
     CHECK(write_yaml(YamlNode::scalar(plain)) == std::string(plain) + "\n");
   }
   for (const char* special : {"",
-                              "\xEF\xBB\xBF"
-                              "a",  // a byte order mark
+                              "\xEF\xBB\xBFz",  // a byte order mark
                               "~",
                               "null",
                               " a",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/yaml_reader.hpp"
 
+#include "base/number_lists.hpp"
 #include "tests/unit/base/reading.hpp"
 
 #include <doctest/doctest.h>
@@ -224,6 +225,8 @@ TEST_CASE("long lists of numbers are read as the parser reads them") {
         "a: !!seq @\n", "a: !foreign @\n", "\"a\": @\n\"a\": @\n", "? @\n: 1\n", "a: 1\n  @\n", "a: @\n  - 1\n",
         "a: [[1, 2], @\n]\n", "a: @\n b: ]\n", "a: @\nb: \"never closed\n", "  a: @\n"}) {
     CAPTURE(text);
+    CHECK(!long_number_lists(in_place_of("@", text, numbers)).empty());
+    CHECK(long_number_lists(in_place_of("@", text, numbers + " # the parser's")).empty());
     CHECK(reading(in_place_of("@", text, numbers)) == reading(in_place_of("@", text, numbers + " # the parser's")));
   }
   CHECK(tree("a: " + numbers + "\n").find("a")->items.size() == 16);

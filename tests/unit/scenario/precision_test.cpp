@@ -23,7 +23,7 @@ using llmscape::testing::scenario_of;
 
 namespace {
 
-constexpr models::Format kBf16{}, kFp8{"fp8", 1};
+const models::Format kBf16{}, kFp8{"fp8", 1};
 
 // One call of 8,192 prompt tokens and two tokens of answer.
 std::string prompt_on(const std::string& device, const std::string& model, int devices = 1) {
