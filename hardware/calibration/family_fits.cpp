@@ -165,7 +165,7 @@ std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& f
 std::vector<traces::TimedExpertLayer> FamilyFits::expert_rows(const std::string& format) const {
   std::vector<traces::TimedExpertLayer> own;
   std::ranges::copy_if(tables_.expert_layer, std::back_inserter(own),
-                       [&](const auto& r) { return r.engine == engine_; });
+                       [&](const auto& r) { return r.engine == engine_ && r.routing == "balanced"; });
   const bool own_rows = std::ranges::find(kOwnRowsAlone, engine_) != kOwnRowsAlone.end();
   return sample(gated_layers(gpu, own, format, own_rows ? Ranks::any : Ranks::with_all_experts));
 }

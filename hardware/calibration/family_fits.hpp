@@ -49,7 +49,7 @@ class FamilyFits {
   // row above 20 us, count from three times that floor on, and rows of an engine that runs the same library stand in
   // below.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format) const;
-  // Layers of routed experts, whether rows were dealt out evenly or by a power law.
+  // Layers of routed experts with evenly dealt rows.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format,
                                                                Scoring scoring = Scoring::held_out) const;
   // Attention over KV of a format by heads of at most 128, computed in that format where it was timed, else in 16 bits.
