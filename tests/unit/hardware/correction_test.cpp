@@ -113,18 +113,25 @@ TEST_CASE("no correction makes products of few rows faster than their weights ca
     const Gpu all = catalog_gpu(name);
     for (const char* engine : {"vllm", "sglang", "tensorrt_llm"}) {
       const Gpu gpu = all.of_engine(engine);
-      for (const std::int64_t columns : {28672, 57344})
-        for (const std::int64_t depth : {4096, 8192})
-          for (const std::int64_t rows : {1, 16, 64}) {
-            const models::Format bf16;
-            const KernelCost cost = gemm_cost(gpu, gpu.gemm, {rows, columns, depth, bf16, bf16});
-            CAPTURE(name);
-            CAPTURE(engine);
-            CAPTURE(columns);
-            CAPTURE(depth);
-            CAPTURE(rows);
-            CHECK(cost.time.si() > 2.0 * static_cast<double>(columns * depth) / gpu.hbm_bandwidth.value.si());
-          }
+      for (const char* name_of_format : {"bf16", "fp8"}) {
+        const models::Format format = models::format_named(name_of_format).value();
+        const auto own = gpu.gemm_by_format.find(name_of_format);
+        if (format.name != "bf16" && own == gpu.gemm_by_format.end()) continue;  // A100
+        const GemmParameters& parameters = own == gpu.gemm_by_format.end() ? gpu.gemm : own->second;
+        for (const std::int64_t columns : {18944, 28672, 57344})
+          for (const std::int64_t depth : {4096, 8192})
+            for (const std::int64_t rows : {1, 4, 16, 64}) {
+              const KernelCost cost = gemm_cost(gpu, parameters, {rows, columns, depth, format, format});
+              CAPTURE(name);
+              CAPTURE(engine);
+              CAPTURE(name_of_format);
+              CAPTURE(columns);
+              CAPTURE(depth);
+              CAPTURE(rows);
+              CHECK(cost.time.si() >
+                    format.bytes * static_cast<double>(columns * depth) / gpu.hbm_bandwidth.value.si());
+            }
+      }
     }
   }
 }
