@@ -9,7 +9,6 @@
 #include "hardware/calibration/indexed_attention_fit.hpp"
 #include "hardware/calibration/latent_power.hpp"
 #include "hardware/calibration/power_fit.hpp"
-#include "traces/engine_kernels.hpp"
 
 #include <fmt/format.h>
 
@@ -27,6 +26,9 @@ constexpr std::array<std::string_view, 2> kLatentFormats = {"bf16", "fp8"};
 constexpr double kSiblingWeight = 0.5, kEngineWeight = 0.25;
 // Tables with more points or rows have to lower the error to this share of what went before.
 constexpr double kWorthwhile = 0.95;
+// Rows of experts that a power law dealt out say more of the same kernels. They count unless those that were dealt out
+// evenly, whose tiles are counted and not expected, are met worse by more than this for it (Triton's on Hopper).
+constexpr double kMostWorse = 1.05;
 
 void append(std::vector<CorrectionRow>& to, const std::vector<CorrectionRow>& rows, double weight) {
   for (const CorrectionRow& row : rows) to.emplace_back(row).weight = weight;
@@ -119,17 +121,7 @@ class GpuFit {
     report.engine = fits_.engine();
     reports_.push_back(std::move(report));
   }
-  // The engine with its version, as the tables name it.
-  [[nodiscard]] std::string software() const {
-    const std::string& all = fits_.tables().software;
-    for (std::size_t from = 0; !fits_.engine().empty() && from < all.size();) {
-      const std::size_t to = std::min(all.find(", ", from), all.size());
-      const std::string name = all.substr(from, to - from);
-      if (traces::engine_of_framework(name.substr(0, name.find(' '))) == fits_.engine()) return name;
-      from = to + 2;
-    }
-    return all;
-  }
+  [[nodiscard]] std::string software() const { return software_of(fits_.tables(), fits_.engine()); }
 
   // Under `key`, or for a format as an entry of the mapping there.
   template <class Parameters>
@@ -204,10 +196,19 @@ class GpuFit {
   void experts() {
     const std::string base = fits_.base_format();
     for (const std::string& format : fits_.expert_formats()) {
-      auto form = fits_.experts(format);
+      const auto dealt = [&](Dealt how) {
+        auto form = fits_.experts(format, how);
+        if (form)
+          correct(*form, expert_gemm_correction_plan(),
+                  [&](const FamilyFits& fits) { return fits.experts(format, how, Scoring::none); });
+        return form;
+      };
+      auto form = dealt(Dealt::in_any_way);
       if (!form) continue;
-      correct(*form, expert_gemm_correction_plan(),
-              [&](const FamilyFits& fits) { return fits.experts(format, Scoring::none); });
+      if (auto even = dealt(Dealt::evenly)) {
+        const auto error = fits_.error_of_even_rows(*form, format, Dealt::in_any_way);
+        if (error && *error > kMostWorse * even->report.held_out.mean) form = std::move(even);
+      }
       write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format, gemm_fields(),
             std::move(*form));
     }
