@@ -26,6 +26,10 @@ constexpr std::string_view kEvenly = "balanced";  // routing of expert layers
 constexpr std::int64_t kWidestHead = 128;         // wider ones take smaller tiles
 constexpr std::uint64_t kRowsKey = 0x726f7773;    // any fixed number
 
+// Rows of experts that a power law dealt out say more of the same kernels. They count unless those that were dealt out
+// evenly, whose tiles are counted and not expected, are met worse by more than this for it (Triton's on Hopper).
+constexpr double kMostWorse = 1.05;
+
 // Engines that run another's library for products of a format (DeepGEMM).
 struct SameLibrary {
   std::string_view engine, format, as;
@@ -197,17 +201,16 @@ std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& fo
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
 
-std::optional<double> FamilyFits::error_of_even_rows(const FormFit<GemmParameters>& fit, const std::string& format,
-                                                     Dealt dealt) const {
-  const auto rows = expert_rows(format, dealt);
+bool FamilyFits::meets_even_rows_worse(const std::string& format, const FormFit<GemmParameters>& any,
+                                       const FormFit<GemmParameters>& even) const {
+  const auto rows = expert_rows(format, Dealt::in_any_way);
   std::vector<double> predicted, measured;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].routing != kEvenly) continue;
-    predicted.push_back(fit.report.rows[i].held_out);
-    measured.push_back(fit.report.rows[i].measured);
+    predicted.push_back(any.report.rows[i].held_out);
+    measured.push_back(any.report.rows[i].measured);
   }
-  if (measured.empty()) return std::nullopt;
-  return summarise(predicted, measured).mean;
+  return summarise(predicted, measured).mean > kMostWorse * even.report.held_out.mean;
 }
 
 std::vector<traces::TimedPrefillAttention> FamilyFits::prompt_rows(const std::string& kv) const {

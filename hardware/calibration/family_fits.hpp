@@ -58,9 +58,10 @@ class FamilyFits {
   // Layers of routed experts whose rows were dealt out so.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format, Dealt dealt,
                                                                Scoring scoring = Scoring::held_out) const;
-  // Mean held-out error of the evenly dealt rows among those of such a fit; nothing without any.
-  [[nodiscard]] std::optional<double> error_of_even_rows(const FormFit<GemmParameters>& fit, const std::string& format,
-                                                         Dealt dealt) const;
+  // Whether evenly dealt rows of unseen shapes are clearly worse met by a fit to rows dealt out in any way than by one
+  // to them alone.
+  [[nodiscard]] bool meets_even_rows_worse(const std::string& format, const FormFit<GemmParameters>& any,
+                                           const FormFit<GemmParameters>& even) const;
   // Attention over KV of a format by heads of at most 128, computed in that format where it was timed, else in 16 bits.
   [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> prompts(const std::string& kv) const;
   [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> decodes(const std::string& kv) const;

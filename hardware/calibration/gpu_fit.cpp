@@ -26,9 +26,6 @@ constexpr std::array<std::string_view, 2> kLatentFormats = {"bf16", "fp8"};
 constexpr double kSiblingWeight = 0.5, kEngineWeight = 0.25;
 // Tables with more points or rows have to lower the error to this share of what went before.
 constexpr double kWorthwhile = 0.95;
-// Rows of experts that a power law dealt out say more of the same kernels. They count unless those that were dealt out
-// evenly, whose tiles are counted and not expected, are met worse by more than this for it (Triton's on Hopper).
-constexpr double kMostWorse = 1.05;
 
 void append(std::vector<CorrectionRow>& to, const std::vector<CorrectionRow>& rows, double weight) {
   for (const CorrectionRow& row : rows) to.emplace_back(row).weight = weight;
@@ -205,10 +202,8 @@ class GpuFit {
       };
       auto form = dealt(Dealt::in_any_way);
       if (!form) continue;
-      if (auto even = dealt(Dealt::evenly)) {
-        const auto error = fits_.error_of_even_rows(*form, format, Dealt::in_any_way);
-        if (error && *error > kMostWorse * even->report.held_out.mean) form = std::move(even);
-      }
+      auto even = dealt(Dealt::evenly);
+      if (even && fits_.meets_even_rows_worse(format, *form, *even)) form = std::move(even);
       write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format, gemm_fields(),
             std::move(*form));
     }
