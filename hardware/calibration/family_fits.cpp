@@ -3,11 +3,13 @@
 
 #include "hardware/calibration/correction_rows.hpp"
 #include "hardware/calibration/decode_attention_fit.hpp"
+#include "hardware/calibration/errors.hpp"
 #include "hardware/calibration/expert_fit.hpp"
 #include "hardware/calibration/gemm_fit.hpp"
 #include "hardware/calibration/prefill_attention_fit.hpp"
 #include "hardware/calibration/sampling.hpp"
 #include "models/format.hpp"
+#include "traces/engine_kernels.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +22,13 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr std::int64_t kWidestHead = 128;       // wider ones take smaller tiles
-constexpr std::uint64_t kRowsKey = 0x726f7773;  // any fixed number
+constexpr std::string_view kEvenly = "balanced";  // routing of expert layers
+constexpr std::int64_t kWidestHead = 128;         // wider ones take smaller tiles
+constexpr std::uint64_t kRowsKey = 0x726f7773;    // any fixed number
+
+// Rows of experts that a power law dealt out say more of the same kernels. They count unless those that were dealt out
+// evenly, whose tiles are counted and not expected, are met worse by more than this for it (Triton's on Hopper).
+constexpr double kMostWorse = 1.05;
 
 // Engines that run another's library for products of a format (DeepGEMM).
 struct SameLibrary {
@@ -71,6 +78,17 @@ std::vector<std::string> engines_of(const traces::KernelTables& tables) {
   add(tables.indexed_attention);
   add(tables.collective);
   return {engines.begin(), engines.end()};
+}
+
+std::string software_of(const traces::KernelTables& tables, const std::string& engine) {
+  const std::string& all = tables.software;
+  for (std::size_t from = 0; !engine.empty() && from < all.size();) {
+    const std::size_t to = std::min(all.find(", ", from), all.size());
+    const std::string name = all.substr(from, to - from);
+    if (traces::engine_of_framework(name.substr(0, name.find(' '))) == engine) return name;
+    from = to + 2;
+  }
+  return all;
 }
 
 FamilyFits::FamilyFits(const traces::KernelTables& tables, std::string engine, Gpu device, std::size_t most_rows)
@@ -165,23 +183,37 @@ std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& f
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
 
-std::vector<traces::TimedExpertLayer> FamilyFits::expert_rows(const std::string& format) const {
+std::vector<traces::TimedExpertLayer> FamilyFits::expert_rows(const std::string& format, Dealt dealt) const {
   std::vector<traces::TimedExpertLayer> own;
-  std::ranges::copy_if(tables_.expert_layer, std::back_inserter(own),
-                       [&](const auto& r) { return r.engine == engine_ && r.routing == "balanced"; });
+  std::ranges::copy_if(tables_.expert_layer, std::back_inserter(own), [&](const auto& r) {
+    return r.engine == engine_ && (dealt == Dealt::in_any_way || r.routing == kEvenly);
+  });
   const bool own_rows = std::ranges::find(kOwnRowsAlone, engine_) != kOwnRowsAlone.end();
   return sample(gated_layers(gpu, own, format, own_rows ? Ranks::any : Ranks::with_all_experts));
 }
 
-std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format, Scoring scoring) const {
-  const auto chosen = expert_rows(format);
-  if (chosen.empty()) return grouped_gemms(format);
+std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& format, Dealt dealt,
+                                                           Scoring scoring) const {
+  const auto chosen = expert_rows(format, dealt);
+  if (chosen.empty()) return std::nullopt;
   const std::optional<double> efficiency =
       format == base_format() ? std::optional(gpu.gemm.compute_efficiency) : std::nullopt;
   const auto priors = tilings({gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}, !efficiency);
   ExpertCalibration fit = fit_experts(gpu, gpu.elementwise, efficiency, priors, chosen, scoring);
   auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+}
+
+bool FamilyFits::meets_even_rows_worse(const std::string& format, const FormFit<GemmParameters>& any,
+                                       const FormFit<GemmParameters>& even) const {
+  const auto rows = expert_rows(format, Dealt::in_any_way);
+  std::vector<double> predicted, measured;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].routing != kEvenly) continue;
+    predicted.push_back(any.report.rows[i].held_out);
+    measured.push_back(any.report.rows[i].measured);
+  }
+  return summarise(predicted, measured).mean > kMostWorse * even.report.held_out.mean;
 }
 
 std::optional<FormFit<GemmParameters>> FamilyFits::grouped_gemms(const std::string& format) const {

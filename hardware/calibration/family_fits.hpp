@@ -7,6 +7,7 @@
 #include "hardware/gpu/gpu.hpp"
 #include "traces/kernel_record.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,8 +30,13 @@ struct FormFit {
   std::vector<CorrectionRow> rows;
 };
 
+// How a table's rows fall on experts.
+enum class Dealt : std::uint8_t { evenly, in_any_way };
+
 // The serving engines whose kernels the tables hold, sorted; none where they do not say.
 std::vector<std::string> engines_of(const traces::KernelTables& tables);
+// An engine with its version, as the tables name it; the software of all rows where it is not among them.
+std::string software_of(const traces::KernelTables& tables, const std::string& engine);
 
 // The rows of one serving engine on one device, family by family. `engine` empty: rows that name none. Nothing where
 // fewer than kFewestFittedRows qualify; more than `most_rows` are drawn at random, the same ones every time.
@@ -49,9 +55,15 @@ class FamilyFits {
   // row above 20 us, count from three times that floor on, and rows of an engine that runs the same library stand in
   // below.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format) const;
-  // Layers of routed experts with evenly dealt rows; grouped GEMMs by themselves where no layers were timed.
-  [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format,
+  // Layers of routed experts whose rows were dealt out so.
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format, Dealt dealt,
                                                                Scoring scoring = Scoring::held_out) const;
+  // Grouped GEMMs that were timed by themselves.
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> grouped_gemms(const std::string& format) const;
+  // Whether evenly dealt rows of unseen shapes are clearly worse met by a fit to rows dealt out in any way than by one
+  // to them alone.
+  [[nodiscard]] bool meets_even_rows_worse(const std::string& format, const FormFit<GemmParameters>& any,
+                                           const FormFit<GemmParameters>& even) const;
   // Attention over KV of a format by heads of at most 128, computed in that format where it was timed, else in 16 bits.
   [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> prompts(const std::string& kv) const;
   [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> decodes(const std::string& kv) const;
@@ -60,7 +72,7 @@ class FamilyFits {
 
   // The rows that the fits above take; products with a note where some do not count.
   [[nodiscard]] std::pair<std::vector<traces::TimedGemm>, std::string> product_rows(const std::string& format) const;
-  [[nodiscard]] std::vector<traces::TimedExpertLayer> expert_rows(const std::string& format) const;
+  [[nodiscard]] std::vector<traces::TimedExpertLayer> expert_rows(const std::string& format, Dealt dealt) const;
   [[nodiscard]] std::vector<traces::TimedPrefillAttention> prompt_rows(const std::string& kv) const;
   [[nodiscard]] std::vector<traces::TimedDecodeAttention> decode_rows(const std::string& kv) const;
   // Modules over entries of this format, or kernels of the index, whose format is its own.
@@ -74,7 +86,6 @@ class FamilyFits {
   [[nodiscard]] std::string base_format() const;
 
  private:
-  [[nodiscard]] std::optional<FormFit<GemmParameters>> grouped_gemms(const std::string& format) const;
   template <class Row>
   [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable) const;
   template <class Row>

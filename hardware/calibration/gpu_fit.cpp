@@ -9,7 +9,6 @@
 #include "hardware/calibration/indexed_attention_fit.hpp"
 #include "hardware/calibration/latent_power.hpp"
 #include "hardware/calibration/power_fit.hpp"
-#include "traces/engine_kernels.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -120,17 +119,7 @@ class GpuFit {
     report.engine = fits_.engine();
     reports_.push_back(std::move(report));
   }
-  // The engine with its version, as the tables name it.
-  [[nodiscard]] std::string software() const {
-    const std::string& all = fits_.tables().software;
-    for (std::size_t from = 0; !fits_.engine().empty() && from < all.size();) {
-      const std::size_t to = std::min(all.find(", ", from), all.size());
-      const std::string name = all.substr(from, to - from);
-      if (traces::engine_of_framework(name.substr(0, name.find(' '))) == fits_.engine()) return name;
-      from = to + 2;
-    }
-    return all;
-  }
+  [[nodiscard]] std::string software() const { return software_of(fits_.tables(), fits_.engine()); }
 
   // Under `key`, or for a format as an entry of the mapping there.
   template <class Parameters>
@@ -205,10 +194,17 @@ class GpuFit {
   void experts() {
     const std::string base = fits_.base_format();
     for (const std::string& format : fits_.expert_formats()) {
-      auto form = fits_.experts(format);
-      if (!form) continue;
-      correct(*form, expert_gemm_correction_plan(),
-              [&](const FamilyFits& fits) { return fits.experts(format, Scoring::none); });
+      const auto dealt = [&](Dealt how) {
+        auto form = fits_.experts(format, how);
+        if (form)
+          correct(*form, expert_gemm_correction_plan(),
+                  [&](const FamilyFits& fits) { return fits.experts(format, how, Scoring::none); });
+        return form;
+      };
+      auto form = dealt(Dealt::in_any_way);
+      if (!form && !(form = fits_.grouped_gemms(format))) continue;
+      auto even = dealt(Dealt::evenly);
+      if (even && fits_.meets_even_rows_worse(format, *form, *even)) form = std::move(even);
       write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format, gemm_fields(),
             std::move(*form));
     }

@@ -19,8 +19,8 @@ enum class Feature {
   columns,     // outputs of a GEMM
   depth,       // inputs of a GEMM
   padding,     // rows rounded up to multiples of 256, over rows; at most 2
-  wide_waves,  // tiles of 128 x 256 over multiprocessors
-  tall_waves,  // tiles of 256 x 128 over multiprocessors
+  wide_waves,  // tiles of 128 x 256 over multiprocessors; of products that wait for their weights, next to none
+  tall_waves,  // tiles of 256 x 128 over multiprocessors; the same
   experts,     // touched by a grouped GEMM
   sequences,   // that an attention serves
   tokens,      // new ones of each sequence, on average

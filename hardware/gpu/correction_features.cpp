@@ -9,6 +9,10 @@ namespace {
 
 constexpr double kTileRows = 256;
 constexpr double kMostPadding = 2;
+// Products of so few rows wait for their weights: multiprocessors without a block in the last wave leave their share of
+// the bandwidth to the others.
+constexpr double kMemoryBoundRows = 128;
+constexpr double kNoWaves = 0.02;  // fewer than products of more rows fill
 
 double tiles(double m, double n, double rows, double columns) { return std::ceil(m / rows) * std::ceil(n / columns); }
 
@@ -22,8 +26,9 @@ Features features_of(const Chip& chip, const models::Gemm& gemm) {
   f.set(Feature::columns, n);
   f.set(Feature::depth, static_cast<double>(gemm.k));
   f.set(Feature::padding, std::min(kMostPadding, kTileRows * std::ceil(m / kTileRows) / m));
-  f.set(Feature::wide_waves, tiles(m, n, 128, 256) / sms);
-  f.set(Feature::tall_waves, tiles(m, n, 256, 128) / sms);
+  const bool computes = m > kMemoryBoundRows;
+  f.set(Feature::wide_waves, computes ? tiles(m, n, 128, 256) / sms : kNoWaves);
+  f.set(Feature::tall_waves, computes ? tiles(m, n, 256, 128) / sms : kNoWaves);
   f.set(Feature::bytes, gemm.weights.bytes);
   return f;
 }

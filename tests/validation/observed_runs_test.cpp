@@ -178,6 +178,8 @@ std::string trace_of(const std::vector<observe::Request>& calls, std::int64_t ch
   return text;
 }
 
+// Without the cache on the host, the two are one system, measured twice: their knees lie 14 % apart, at 0.94 and 1.08
+// calls a second, so that no prediction meets both to 7 %. Theirs is held to the mean of the two.
 struct Deployment {
   const char* name;
   bool host_cache;
@@ -278,6 +280,7 @@ TEST_CASE(
 TEST_CASE("Llama-3.1-70B on two A100 with and without a cache on the host: TPOT, TTFT and the rate that is too much") {
   const auto data = measured("llmd_a100_llama31_70b");
   if (!data) return;
+  std::vector<double> measured_knees, predicted_knees;
   for (const Deployment& deployment : kDeployments) {
     std::vector<double> measured_means, predicted_means;
     for (const char* rate : kRates) {
@@ -294,7 +297,7 @@ TEST_CASE("Llama-3.1-70B on two A100 with and without a cache on the host: TPOT,
       CAPTURE(run);
       MESSAGE(run << ": TPOT " << cold.mean_tpot() / real.mean_tpot() - 1 << ", median TTFT " << cold.median_ttft()
                   << " s for " << real.median_ttft());
-      CHECK(std::abs(cold.mean_tpot() / real.mean_tpot() - 1) < 0.15);
+      CHECK(std::abs(cold.mean_tpot() / real.mean_tpot() - 1) < 0.10);
       const bool below_knee = std::atof(rate) < 0.9;
       if (!below_knee && !deployment.host_cache) continue;
       // Servers went on from rate to rate: what an earlier run left on the host, or nothing.
@@ -304,13 +307,15 @@ TEST_CASE("Llama-3.1-70B on two A100 with and without a cache on the host: TPOT,
       CHECK(real.median_ttft() < 1.15 * cold.median_ttft());
     }
     const auto real = knee(measured_means), found = knee(predicted_means);
-    const std::string name = deployment.name;
-    CAPTURE(name);
+    CAPTURE(deployment.name);
     REQUIRE(real.has_value() == found.has_value());
+    REQUIRE(real.has_value() != deployment.host_cache);
     if (!real) continue;
-    MESSAGE(name << ": a mean TTFT of a second at " << *found << "/s, measured " << *real);
-    CHECK(std::abs(*found / *real - 1) < 0.15);
+    MESSAGE(deployment.name << ": a mean TTFT of a second at " << *found << "/s, measured " << *real);
+    measured_knees.push_back(*real);
+    predicted_knees.push_back(*found);
   }
+  for (const double found : predicted_knees) CHECK(std::abs(found / Latencies::mean(measured_knees) - 1) < 0.10);
 }
 
 }  // namespace observed_runs_test

@@ -2,6 +2,7 @@
 #include "hardware/calibration/calibrate.hpp"
 #include "base/catalog.hpp"
 #include "base/random.hpp"
+#include "hardware/calibration/expert_fit.hpp"
 #include "hardware/calibration/gemm_fit.hpp"
 #include "hardware/gpu/gpu.hpp"
 
@@ -83,6 +84,39 @@ TEST_CASE("tables that serve no wanted family are a mistake") {
   Diagnostics diagnostics;
   CHECK_FALSE(calibrate(products(), base(), {{"decode_attention"}, 1500, "records.csv"}, diagnostics));
   CHECK(diagnostics.text(false).find("nothing to fit: no family has 20 rows") != std::string::npos);
+}
+
+// Layers of five models, of each as many whose rows fall evenly on experts as by a power law; these take
+// `skewed` times what the form says.
+traces::KernelTables expert_layers(double skewed) {
+  GemmParameters truth = gpu_of(base())->gemm;
+  truth.correction.reset();
+  const std::int64_t models[][4] = {
+      {2048, 768, 128, 8}, {4096, 14336, 8, 2}, {4096, 1536, 128, 8}, {7168, 2048, 256, 8}, {6144, 2560, 160, 8}};
+  traces::KernelTables tables;
+  tables.device = "a test device";
+  tables.software = "a test";
+  for (const char* routing : {"balanced", "power_law_1.01"})
+    for (const auto& m : models)
+      for (std::int64_t tokens = 1; tokens <= 8192; tokens *= 2)
+        tables.expert_layer.push_back({{tokens, m[0], m[1], m[2], m[3], 1, 1, 0, routing, "bf16"}, Seconds()});
+  const auto times = predict(*gpu_of(base()), gpu_of(base())->elementwise, truth, tables.expert_layer);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    tables.expert_layer[i].time = Seconds(times[i] * (tables.expert_layer[i].routing == "balanced" ? 1 : skewed));
+  return tables;
+}
+
+TEST_CASE("rows that a power law deals out to experts count, unless even ones are met worse for it") {
+  const auto data = [](double skewed) {
+    Diagnostics diagnostics;
+    const auto calibration =
+        calibrate(expert_layers(skewed), base(), {{"expert_gemm"}, 1500, "records.csv"}, diagnostics);
+    REQUIRE_MESSAGE(calibration, diagnostics.text(false));
+    REQUIRE(calibration->reports.size() == 1);
+    return calibration->reports[0].data;
+  };
+  CHECK(data(1).find("140 rows") != std::string::npos);
+  CHECK(data(1.5).find("70 rows") != std::string::npos);
 }
 
 }  // namespace

@@ -110,8 +110,9 @@ TEST_CASE("when does the user see the first token? at once, or in older SGLang w
   CHECK(said == std::pair(plain, step));
 }
 
-// 32 layers of 10 operators and 4 outside, 22 us each from Python: 7.128 ms, more than the device's 5.9 ms for the
-// weights. With 126 us for a step and 4 us for its request before it where the host does not plan ahead.
+// 32 layers of 10 operators and 4 outside, 22 us each from Python: 7.128 ms, more than the device's 6.2 ms: 5.4 ms for
+// GEMMs, whose weights take 4.5 ms at 3.35 TB/s, and the rest for what stands between them. With 126 us for a step and
+// 4 us for its request before it where the host does not plan ahead.
 TEST_CASE("is eager mode free? a token of an 8B model on an H100 then waits for its launches") {
   const auto tpot = [](const std::string& serving) {
     return run_on_event_queue(*scenario_of(served(serving))).latency["tpot_s"]->mean;
@@ -120,7 +121,8 @@ TEST_CASE("is eager mode free? a token of an 8B model on an H100 then waits for 
   CHECK(tpot("{cuda_graphs: none}") == doctest::Approx(launches + 130e-6));
   CHECK(tpot("{cuda_graphs: none, batcher: {async_scheduling: false}}") == doctest::Approx(launches + 130e-6));
   const double device = tpot("{}");
-  CHECK(device < 0.85 * launches);
+  CHECK(device < 0.9 * launches);
+  CHECK(device > 1.2 * 15.01e9 / 3.35e12);
   CHECK(tpot("{batcher: {async_scheduling: false}}") == doctest::Approx(device + 130e-6));
   CHECK(run_on_event_queue(*scenario_of(served("{cuda_graphs: none}"))).engine == "vllm 0.19");
 }
