@@ -84,11 +84,7 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
                                  const std::optional<WarmCache>& warm) {
   if (a.sequences <= 0) return {};
   KernelCost cost = DecodeAttentionForm(chip, p, a).cost(a.attended, warm);
-  if (p.correction && a.kernel == p.kernel) {
-    const double factor = p.correction->factor(features_of(a));
-    cost.time *= factor;
-    cost.launch *= factor;
-  }
+  if (p.correction && a.kernel == p.kernel) cost.time *= p.correction->factor(features_of(a));
   return cost;
 }
 
