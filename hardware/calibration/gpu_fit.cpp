@@ -202,7 +202,8 @@ class GpuFit {
         return form;
       };
       auto form = dealt(Dealt::in_any_way);
-      if (!form && !(form = fits_.grouped_gemms(format))) continue;
+      if (!form) form = fits_.grouped_gemms(format);
+      if (!form) continue;
       auto even = dealt(Dealt::evenly);
       if (even && fits_.meets_even_rows_worse(format, *form, *even)) form = std::move(even);
       write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format, gemm_fields(),
@@ -315,11 +316,10 @@ class GpuFit {
     const auto& readings = fits_.tables().power;
     auto fit = fit_power(fits_.gpu, readings, request_.most_rows, request_.held);
     if (!fit) return;
-    const std::string& of_reading = readings.front().software;
-    fit->parameters.source =
-        fmt::format("{} on {}, {}: {}; {}link as it was", of_reading.empty() ? software() : of_reading,
-                    fits_.tables().device, request_.records, summary_of(fit->report),
-                    request_.held.empty() ? std::string() : fmt::format("{} held; ", fmt::join(request_.held, ", ")));
+    const std::string& read = readings.front().software;
+    const std::string held = request_.held.empty() ? "" : fmt::format("{} held; ", fmt::join(request_.held, ", "));
+    fit->parameters.source = fmt::format("{} on {}, {}: {}; {}link as it was", read.empty() ? software() : read,
+                                         fits_.tables().device, request_.records, summary_of(fit->report), held);
     Gpu fitted = fits_.gpu;
     fitted.energy = fit->parameters;
     groups_.set("energy", fitted_group(gpu_energy_fields(), std::move(fit->parameters)));
