@@ -64,7 +64,7 @@ std::optional<KernelCase> chunks(const Sobol::Point& u) {
 void add_elementwise(CaseList& list, const char* kind, std::int64_t narrowest, std::int64_t widest,
                      const char* format = kFormat) {
   list.add_points({10, 4}, [&](const Sobol::Point& u) -> std::optional<KernelCase> {
-    const ElementwiseCase e{kind, spread(u[0], 1, 8192), spread_width(u[1], narrowest, widest), format};
+    ElementwiseCase e{kind, spread(u[0], 1, 8192), spread_width(u[1], narrowest, widest), format};
     if (static_cast<double>(e.rows * e.width * kElement) > kMostBytes / 4) return std::nullopt;
     return e;
   });

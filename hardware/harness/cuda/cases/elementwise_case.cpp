@@ -86,7 +86,8 @@ class Rope final : public Rows {
     const int half = head_dim_ / 2;
     for (int head = 0; head < width_; head += head_dim_) {
       for (int i = 0; i < half; ++i) {
-        const auto low = static_cast<std::size_t>(head + i), high = low + static_cast<std::size_t>(half);
+        const auto low = static_cast<std::size_t>(head) + static_cast<std::size_t>(i),
+                   high = low + static_cast<std::size_t>(half);
         const double angle = positions_[static_cast<std::size_t>(row)] *
                              std::pow(static_cast<double>(kBase), -static_cast<double>(i) / half);
         error.add(number(out[low]), number(x[low]) * std::cos(angle) - number(x[high]) * std::sin(angle));
