@@ -8,6 +8,7 @@ void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithme
   bf16_flops[f] += count * cost.bf16_flops;
   bytes[f] += count * cost.bytes;
   work[f] += count * arithmetic;
+  launch[f] += count * cost.launch;
   flops += count * cost.flops;
   padding += count * cost.padding;
   expert_bytes += count * cost.expert_bytes;
@@ -18,6 +19,7 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   for (std::size_t i = 0; i < bf16_flops.size(); ++i) bf16_flops[i] += other.bf16_flops[i];
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += other.bytes[i];
   for (std::size_t i = 0; i < work.size(); ++i) work[i] += other.work[i];
+  for (std::size_t i = 0; i < launch.size(); ++i) launch[i] += other.launch[i];
   flops += other.flops;
   padding += other.padding;
   link_bytes += other.link_bytes;

@@ -8,6 +8,11 @@
 
 namespace llmscape::hardware {
 
+// The longest that an H100 rests at a kernel's launch: fixed times of the harness's kernels in graphs are 1.3 to 3.9 us
+// (traces/measured/h100-sxm-2026-11-26.json.gz). What tables of engines' layers show beyond (8 to 50 us) is work of
+// small kernels.
+inline constexpr Seconds kLongestLaunch(4e-6);
+
 // What one kernel costs one device.
 struct KernelCost {
   Seconds time;
@@ -16,6 +21,7 @@ struct KernelCost {
   Bytes bytes;           // device memory traffic
   Bytes expert_bytes{};  // of it, weights of routed experts
   Flops padding{};       // besides `flops`: of rows that fill up the tiles of a GEMM, whose results nobody reads
+  Seconds launch{};      // of the time: until the kernel's blocks run, and after them
 
   friend KernelCost operator-(const KernelCost& a, const KernelCost& b) {
     return {a.time - b.time,
@@ -23,7 +29,8 @@ struct KernelCost {
             a.bf16_flops - b.bf16_flops,
             a.bytes - b.bytes,
             a.expert_bytes - b.expert_bytes,
-            a.padding - b.padding};
+            a.padding - b.padding,
+            a.launch - b.launch};
   }
   KernelCost& operator+=(const KernelCost& other) {
     time += other.time;
@@ -32,6 +39,7 @@ struct KernelCost {
     bytes += other.bytes;
     expert_bytes += other.expert_bytes;
     padding += other.padding;
+    launch += other.launch;
     return *this;
   }
 };
@@ -43,6 +51,7 @@ struct FamilyCost {
   Bytes bytes;
   Joules work;         // of arithmetic, whatever power limit it runs under
   Bytes link_bytes{};  // of collectives
+  Seconds launch{};    // KernelCost::launch
 
   // A kernel `count` times, with the joules of its arithmetic.
   void add(const KernelCost& cost, Joules arithmetic, int count) {
@@ -50,6 +59,7 @@ struct FamilyCost {
     bf16_flops += count * cost.bf16_flops;
     bytes += count * cost.bytes;
     work += count * arithmetic;
+    launch += count * cost.launch;
   }
 };
 
@@ -58,7 +68,8 @@ struct PartCost {
   std::array<Seconds, kOperatorFamilies> by_family{};
   std::array<Flops, kOperatorFamilies> bf16_flops{};
   std::array<Bytes, kOperatorFamilies> bytes{};
-  std::array<Joules, kOperatorFamilies> work{};  // of arithmetic, whatever power limit it runs under
+  std::array<Joules, kOperatorFamilies> work{};     // of arithmetic, whatever power limit it runs under
+  std::array<Seconds, kOperatorFamilies> launch{};  // KernelCost::launch
   Flops flops;
   Flops padding;  // KernelCost::padding
   Bytes link_bytes;
@@ -72,14 +83,14 @@ struct PartCost {
   [[nodiscard]] Seconds of(OperatorFamily family) const { return by_family[static_cast<std::size_t>(family)]; }
   [[nodiscard]] FamilyCost family(std::size_t f) const {
     const bool links = f == static_cast<std::size_t>(OperatorFamily::collective);
-    return {by_family[f], bf16_flops[f], bytes[f], work[f], links ? link_bytes : Bytes()};
+    return {by_family[f], bf16_flops[f], bytes[f], work[f], links ? link_bytes : Bytes(), launch[f]};
   }
   [[nodiscard]] Seconds time() const { return std::accumulate(by_family.begin(), by_family.end(), Seconds()); }
 };
 
 // Energy of time and traffic; that of arithmetic is known kernel by kernel.
 struct PowerModel {
-  Watts active;  // above idle, while a kernel runs
+  Watts active;  // above idle, while a kernel's blocks run
   JoulesPerByte memory, link;
   // Above idle, the most that the kernels of a family drew when they were timed; what a lower clock makes of them is
   // hardware/gpu/timed_clocks.hpp's.
@@ -122,7 +133,7 @@ inline Phase phase_of(OperatorFamily family, const FamilyCost& cost, const Rates
   phase.bytes = cost.bytes;
   phase.busy_of(Resource::arithmetic) = cost.bf16_flops / rates.bf16;
   phase.busy_of(Resource::memory) = cost.bytes / rates.memory;
-  phase.energy_of(EnergyComponent::active) = devices * (power.active * cost.time);
+  phase.energy_of(EnergyComponent::active) = devices * (power.active * (cost.time - cost.launch));
   phase.energy_of(EnergyComponent::compute) = devices * cost.work;
   phase.energy_of(EnergyComponent::memory) = devices * (cost.bytes * power.memory);
   if (family == OperatorFamily::collective) {

@@ -29,6 +29,7 @@ struct Settings {
 struct File {
   std::string schema, backend, clock;
   Settings settings;
+  std::optional<double> energy_j;
   std::vector<EngineStep> steps;
   std::vector<EngineRequest> requests;
 };
@@ -110,6 +111,7 @@ const Fields<File>& file_fields() {
     f.add("backend", &File::backend, "where the model ran").one_of({"cpu", "cuda"}).required();
     f.add("clock", &File::clock, "of all times but wall_s").one_of({"thread cpu time", "wall"}).required();
     f.add_group("settings", &File::settings, settings_fields(), "how the engine was set up").required();
+    f.add("energy_j", &File::energy_j, "of the device, from the engine's start to the last step's end").above(0);
     f.add_group("steps", &File::steps, step_fields(), "in order").required();
     f.add_group("requests", &File::requests, request_fields(), "in order of arrival").required();
     f.check([](const File& file, const YamlNode& node, Diagnostics& d) {
@@ -199,6 +201,7 @@ std::optional<EngineRecord> read_engine_record(const std::string& path, Diagnost
   record.block_tokens = file.settings.block_tokens;
   record.kv_blocks = file.settings.kv_blocks;
   record.graphs = file.settings.graphs;
+  record.energy_j = file.energy_j;
   record.steps = std::move(file.steps);
   record.requests = std::move(file.requests);
   return record;
@@ -210,11 +213,13 @@ void write_engine_record(const EngineRecord& record, const std::string& path) {
                          {"block_tokens", record.block_tokens},
                          {"kv_blocks", record.kv_blocks},
                          {"graphs", record.graphs}};
+  const std::string energy =
+      record.energy_j ? fmt::format("  \"energy_j\": {},\n", Json(*record.energy_j).dump()) : std::string();
   const std::string text = fmt::format(
       "{{\n  \"schema\": {},\n  \"context\": {},\n  \"backend\": {},\n  \"clock\": {},\n  \"settings\": {},\n"
-      "  \"model\": {},\n  \"steps\": {},\n  \"requests\": {}\n}}\n",
+      "{}  \"model\": {},\n  \"steps\": {},\n  \"requests\": {}\n}}\n",
       Json(kSchema).dump(), Json(record.context).dump(), Json(record.backend).dump(), Json(record.clock).dump(),
-      settings.dump(), model_json(record.model).dump(), lines_of(record.steps), lines_of(record.requests));
+      settings.dump(), energy, model_json(record.model).dump(), lines_of(record.steps), lines_of(record.requests));
   write_file_atomically(path, compressed_for(path, text));
 }
 

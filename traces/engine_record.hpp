@@ -30,7 +30,7 @@ struct EngineRequest {
 };
 
 // A run of `llmscape engine`: {"schema": "llmscape.engine/1", "context": {...}, "model": {...}, "settings": {...},
-// "steps": [...], "requests": [...]}.
+// "energy_j": ..., "steps": [...], "requests": [...]}.
 struct EngineRecord {
   std::map<std::string, std::string> context;  // tool version, machine, date, clock: what a reader may want to know
   std::string model;                           // the native model/1 description as YAML text
@@ -38,6 +38,9 @@ struct EngineRecord {
   std::string clock;                           // of start_s and the requests: "thread cpu time" or "wall"
   std::int64_t max_sequences = 0, max_batched_tokens = 0, block_tokens = 0, kv_blocks = 0;
   bool graphs = false;
+  // Of the device, as it counts them itself, from the engine's start to the end of the last step; nothing where it does
+  // not.
+  std::optional<double> energy_j;
   std::vector<EngineStep> steps;
   std::vector<EngineRequest> requests;
 };

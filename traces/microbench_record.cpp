@@ -102,11 +102,11 @@ const Fields<Sentinel>& sentinel_fields() {
 
 const Fields<PowerRow>& power_fields() {
   static const Fields<PowerRow> fields = [] {
-    Fields<PowerRow> f("power", "Mean power over a steady loop.");
-    f.add("load", &PowerRow::load, "what ran").required();
+    Fields<PowerRow> f("power", "Mean power over a steady loop of one kernel, or at rest.");
     f.add("power_w", &PowerRow::power_w, "mean").at_least(0).required();
-    f.add("compute_share", &PowerRow::compute_share, "of the declared peak").at_least(0).required();
-    f.add("memory_share", &PowerRow::memory_share, "of the declared bandwidth").at_least(0).required();
+    f.add("limit_w", &PowerRow::limit_w, "what the board was held to").above(0).required();
+    f.add("time_s", &PowerRow::time_s, "of one launch; absent at rest").above(0);
+    f.add("clock_mhz", &PowerRow::clock_mhz, "at the end").above(0);
     return f;
   }();
   return fields;
@@ -165,6 +165,19 @@ std::vector<KernelCase> take_cases(YamlNode& root, std::string_view key, Diagnos
   return cases;
 }
 
+// The same of the loops of power, where an entry without a kernel is the device at rest.
+std::vector<std::optional<KernelCase>> take_loads(YamlNode& root, Diagnostics& diagnostics) {
+  std::vector<std::optional<KernelCase>> loads;
+  YamlNode* list = root.find("power");
+  if (!list || !list->is_sequence()) return loads;
+  for (YamlNode& entry : list->items) {
+    const bool at_rest = entry.is_mapping() && !entry.find("op") && !entry.find("axes");
+    if (!at_rest && !entry.find("time_s")) diagnostics.error(entry.where, "a loop of a kernel needs 'time_s'");
+    loads.push_back(at_rest ? std::nullopt : take_case(entry, diagnostics));
+  }
+  return loads;
+}
+
 OrderedJson axes_of(const KernelCase& what) {
   return std::visit(
       []<class Case>(const Case& c) {
@@ -202,10 +215,13 @@ OrderedJson json_of(const Sentinel& sentinel) {
 }
 
 OrderedJson json_of(const PowerRow& power) {
-  return {{"load", power.load},
-          {"power_w", power.power_w},
-          {"compute_share", power.compute_share},
-          {"memory_share", power.memory_share}};
+  OrderedJson object = OrderedJson::object();
+  if (power.what) object = {{"op", operator_of(*power.what)}, {"axes", axes_of(*power.what)}};
+  object["power_w"] = power.power_w;
+  object["limit_w"] = power.limit_w;
+  if (power.time_s) object["time_s"] = *power.time_s;
+  if (power.clock_mhz) object["clock_mhz"] = *power.clock_mhz;
+  return object;
 }
 
 template <class Entries>
@@ -233,6 +249,7 @@ std::optional<MicrobenchRecord> read_microbench_record(const std::string& path, 
   record.context = take_context(root, diagnostics);
   const std::vector<KernelCase> cases = take_cases(root, "benchmarks", diagnostics);
   const std::vector<KernelCase> sentinels = take_cases(root, "sentinels", diagnostics);
+  const std::vector<std::optional<KernelCase>> loads = take_loads(root, diagnostics);
   File file;
   file_fields().read(file, root, diagnostics);
   if (diagnostics.errors() != errors_before) return std::nullopt;
@@ -243,6 +260,7 @@ std::optional<MicrobenchRecord> read_microbench_record(const std::string& path, 
   record.sentinels = std::move(file.sentinels);
   for (std::size_t i = 0; i < sentinels.size(); ++i) record.sentinels[i].what = sentinels[i];
   record.power = std::move(file.power);
+  for (std::size_t i = 0; i < loads.size(); ++i) record.power[i].what = loads[i];
   return record;
 }
 
@@ -275,6 +293,9 @@ KernelTables kernel_tables(const MicrobenchRecord& record) {
         },
         row->what);
   }
+  for (const PowerRow& row : record.power)
+    if (row.what && row.time_s)
+      tables.power.push_back({*row.what, Seconds(*row.time_s), Watts(row.power_w), Watts(row.limit_w)});
   return tables;
 }
 

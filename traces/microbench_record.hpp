@@ -33,10 +33,12 @@ struct Sentinel {
   std::vector<double> medians_s;
 };
 
-// Mean power over a steady loop.
+// Mean power over a steady loop of one kernel, or at rest.
 struct PowerRow {
-  std::string load;                                         // "idle", or the kernel that ran
-  double power_w = 0, compute_share = 0, memory_share = 0;  // shares of the declared peaks
+  std::optional<KernelCase> what;   // nothing: at rest
+  double power_w = 0, limit_w = 0;  // mean; what the board was held to
+  std::optional<double> time_s;     // of one launch in the loop; nothing at rest
+  std::optional<double> clock_mhz;  // of the multiprocessors, at the end
 };
 
 // A run of `llmscape bench`: JSON in google-benchmark's shape ({"context": {...}, "benchmarks": [...]}) with fields of

@@ -67,6 +67,12 @@ std::optional<Calibration> calibrate(const traces::KernelTables& tables, const Y
   const auto* gpu = dynamic_cast<const Gpu*>(device.get());
   if (device && !gpu) diagnostics.error(base.where, "only GPUs and CPUs can be calibrated");
   if (!gpu || diagnostics.has_errors()) return std::nullopt;
+  for (const std::string& name : request.held)
+    if (std::ranges::find(kHoldable, name) == kHoldable.end() && !gpu->energy.own_compute(name))
+      diagnostics.error({}, fmt::format("nothing to hold under {}: the base has active, memory, padding, compute, and "
+                                        "joules of dense work by format",
+                                        in_quotes(name)));
+  if (diagnostics.has_errors()) return std::nullopt;
   Calibration calibration = calibrate_gpu(tables, *gpu, base, request);
   if (!calibration.reports.empty()) return calibration;
   diagnostics.error({}, fmt::format("nothing to fit: no family has {} rows of the wanted kind", kFewestFittedRows));

@@ -47,11 +47,20 @@ constexpr std::array kRows = {
     Row{"sampling", ElementwiseKind::norm, 0, [](ElementwiseParameters& p) -> StreamParameters& { return p.sampling; }},
 };
 
+// Whether a record is one of a row: a quantisation is named after the format that it writes, which has to be narrow.
+bool is_of(const Row& row, const TimedElementwise& r) {
+  if (r.kind != row.kind) return false;
+  if (row.kind != kQuantise) return true;
+  const auto format = models::format_named(r.format);
+  return format && models::quantised_bytes(r.rows, r.width, *format) > 0;
+}
+
 // Rows of kRows that have records enough.
 std::vector<const Row*> rows_of(std::span<const TimedElementwise> records) {
   std::vector<const Row*> rows;
   for (const Row& row : kRows)
-    if (std::ranges::count(records, row.kind, &TimedElementwise::kind) >= kFewestRecords) rows.push_back(&row);
+    if (std::ranges::count_if(records, [&row](const auto& r) { return is_of(row, r); }) >= kFewestRecords)
+      rows.push_back(&row);
   return rows;
 }
 
@@ -66,9 +75,8 @@ bool many_widths(std::span<const TimedElementwise> records, const Row& row) {
 KernelCost cost(const Chip& chip, const ElementwiseParameters& p, const Row& row, const TimedElementwise& r) {
   if (row.kind == kSampling) return sample_cost(chip, p, {r.rows, r.width});
   if (row.kind == kQuantise) {
-    const auto format = models::format_named(r.format);
-    if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
-    return elementwise_cost(chip, p, {row.what, models::quantised_bytes(r.rows, r.width, *format)});
+    const double bytes = models::quantised_bytes(r.rows, r.width, *models::format_named(r.format));
+    return elementwise_cost(chip, p, {row.what, bytes});
   }
   const double elements = static_cast<double>(r.rows) * static_cast<double>(r.width);
   return elementwise_cost(chip, p, {row.what, row.per_element * kElementBytes * elements});
@@ -93,7 +101,7 @@ ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const TimedEl
   std::vector<const TimedElementwise*> timed;
   std::vector<std::size_t> row_of;
   for (const TimedElementwise& r : records) {
-    const auto row = std::ranges::find(rows, r.kind, &Row::kind);
+    const auto row = std::ranges::find_if(rows, [&r](const Row* known) { return is_of(*known, r); });
     if (row == rows.end()) continue;
     timed.push_back(&r);
     row_of.push_back(static_cast<std::size_t>(row - rows.begin()));

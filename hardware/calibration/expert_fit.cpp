@@ -68,6 +68,7 @@ double seconds(const Chip& chip, const ElementwiseParameters& elementwise, const
 
 using Model = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 Model model_of(const ExpertLayerCase& r) { return {r.hidden, r.expert_width, r.experts, r.experts_per_token}; }
+Model model_of(const traces::GroupedGemmCase& r) { return {r.n, r.k, 0, 0}; }
 
 // Faster than the weights of its experts can be read, were there three matrices, with rows for all of them.
 bool too_fast(const Chip& chip, const TimedExpertLayer& r) {
@@ -110,6 +111,21 @@ GemmParameters parameters_of(std::optional<double> compute_efficiency, const Gem
 }
 
 }  // namespace
+
+models::GroupedGemm grouped_gemm_work(const traces::GroupedGemmCase& c) {
+  const auto format = models::format_named(c.format);
+  if (!format) throw std::invalid_argument("no number format '" + c.format + "'");
+  models::GroupedGemm g;
+  g.rows = c.tokens * c.experts_per_token;
+  g.experts_held = static_cast<int>(c.experts);
+  g.experts_touched = static_cast<double>(std::min(c.experts, g.rows));
+  g.n = c.n;
+  g.k = c.k;
+  g.weights = g.activations = *format;
+  g.seen_tokens = c.tokens;
+  g.experts_per_token = static_cast<int>(c.experts_per_token);
+  return g;
+}
 
 ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   const auto format = models::format_named(layer.format);
@@ -164,28 +180,40 @@ std::vector<double> predict(const Chip& chip, const ElementwiseParameters& eleme
 
 namespace {
 
-FormProblem expert_problem(const Chip& chip, const ElementwiseParameters& elementwise,
-                           std::optional<double> compute_efficiency, const GemmPrior& prior,
-                           std::span<const TimedExpertLayer> records) {
+// What was timed; rows of one shape are held out together.
+template <class Timed>
+FormProblem problem_of(std::span<const Timed> records) {
   std::set<Model> models;
-  for (const TimedExpertLayer& r : records) models.insert(model_of(r));
+  for (const Timed& r : records) models.insert(model_of(r));
   FormProblem problem;
   problem.family = "expert_gemm";
-  problem.parameters = free_parameters(prior, !compute_efficiency);
-  std::vector<ExpertLayerWork> layers;
-  for (const TimedExpertLayer& r : records) {
-    layers.push_back(expert_layer_work(r));
+  for (const Timed& r : records) {
     problem.measured.push_back(r.time.si());
     problem.groups.push_back({std::distance(models.begin(), models.find(model_of(r))), 0});
     problem.regime.push_back(regime_of(r.tokens));
   }
-  problem.form = [&chip, &elementwise, compute_efficiency, prior,
-                  layers = std::move(layers)](std::span<const double> free) {
-    return [&, p = parameters_of(compute_efficiency, prior, free)](std::size_t row) {
-      return seconds(chip, elementwise, p, layers[row]);
-    };
-  };
   return problem;
+}
+
+// The prior that explains the rows best, by `time_of` (parameters, row).
+template <class Time>
+ExpertCalibration best_of(FormProblem problem, std::optional<double> compute_efficiency,
+                          std::span<const GemmPrior> priors, Scoring scoring, const Time& time_of) {
+  std::vector<FormProblem> forms;
+  for (const GemmPrior& prior : priors) {
+    problem.parameters = free_parameters(prior, !compute_efficiency);
+    problem.form = [&time_of, compute_efficiency, prior](std::span<const double> free) {
+      return
+          [&time_of, p = parameters_of(compute_efficiency, prior, free)](std::size_t row) { return time_of(p, row); };
+    };
+    forms.push_back(problem);
+  }
+  ExpertCalibration calibration;
+  std::size_t chosen = 0;
+  calibration.report = fit(forms, chosen, scoring);
+  calibration.parameters = parameters_of(compute_efficiency, priors[chosen], values_of(calibration.report.fitted));
+  calibration.parameters.tag = Tag::fitted;
+  return calibration;
 }
 
 }  // namespace
@@ -213,21 +241,35 @@ std::vector<GemmPrior> tilings(const GemmPrior& prior, bool any_waves) {
 ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise,
                               std::optional<double> compute_efficiency, std::span<const GemmPrior> priors,
                               std::span<const TimedExpertLayer> records, Scoring scoring) {
-  ExpertCalibration calibration;
-  std::vector<FormProblem> forms;
-  for (const GemmPrior& prior : priors)
-    forms.push_back(expert_problem(chip, elementwise, compute_efficiency, prior, records));
-  std::size_t chosen = 0;
-  calibration.report = fit(forms, chosen, scoring);
+  std::vector<ExpertLayerWork> layers;
+  for (const TimedExpertLayer& r : records) layers.push_back(expert_layer_work(r));
+  ExpertCalibration calibration =
+      best_of(problem_of(records), compute_efficiency, priors, scoring,
+              [&](const GemmParameters& p, std::size_t row) { return seconds(chip, elementwise, p, layers[row]); });
   calibration.report.data = records.front().format + ", " + calibration.report.data;
-  GemmParameters& p = calibration.parameters =
-      parameters_of(compute_efficiency, priors[chosen], values_of(calibration.report.fitted));
-  p.tag = Tag::fitted;
-  p.least_width = expert_layer_work(records.front()).down.k;
-  for (const TimedExpertLayer& r : records) {
-    const ExpertLayerWork work = expert_layer_work(r);
+  GemmParameters& p = calibration.parameters;
+  p.least_width = layers.front().down.k;
+  for (const ExpertLayerWork& work : layers) {
     p.most_rows = std::max(p.most_rows, work.up.rows);
     p.least_width = std::min({p.least_width, work.down.k, work.down.n});
+  }
+  return calibration;
+}
+
+ExpertCalibration fit_grouped_gemms(const Chip& chip, std::optional<double> compute_efficiency,
+                                    std::span<const GemmPrior> priors,
+                                    std::span<const traces::TimedGroupedGemm> records) {
+  std::vector<models::GroupedGemm> gemms;
+  for (const traces::TimedGroupedGemm& r : records) gemms.push_back(grouped_gemm_work(r));
+  ExpertCalibration calibration = best_of(
+      problem_of(records), compute_efficiency, priors, Scoring::held_out,
+      [&](const GemmParameters& p, std::size_t row) { return grouped_gemm_cost(chip, p, gemms[row]).time.si(); });
+  calibration.report.data = records.front().format + ", grouped GEMMs, " + calibration.report.data;
+  GemmParameters& p = calibration.parameters;
+  p.least_width = gemms.front().k;
+  for (const models::GroupedGemm& g : gemms) {
+    p.most_rows = std::max(p.most_rows, g.rows);
+    p.least_width = std::min({p.least_width, g.k, g.n});
   }
   return calibration;
 }

@@ -24,6 +24,10 @@ struct ExpertLayerWork {
 // std::invalid_argument for a format or routing that is not known.
 ExpertLayerWork expert_layer_work(const traces::ExpertLayerCase& layer);
 
+// The same of grouped GEMMs by themselves, whose rows lie evenly on the experts. Throws std::invalid_argument for a
+// format that is not known.
+models::GroupedGemm grouped_gemm_work(const traces::GroupedGemmCase& gemm);
+
 // Whose expert layers are fitted. In vLLM ranks without some experts pay for the rows of those as well: only layers
 // with all experts on a rank say what its kernels cost. Other engines' ranks compute their own rows alone.
 enum class Ranks : std::uint8_t { with_all_experts, any };
@@ -46,6 +50,10 @@ struct ExpertCalibration {
 ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& elementwise,
                               std::optional<double> compute_efficiency, std::span<const GemmPrior> priors,
                               std::span<const traces::TimedExpertLayer> records, Scoring scoring = Scoring::held_out);
+// The same from grouped GEMMs that were timed by themselves; held out: folds that share no (n, k).
+ExpertCalibration fit_grouped_gemms(const Chip& chip, std::optional<double> compute_efficiency,
+                                    std::span<const GemmPrior> priors,
+                                    std::span<const traces::TimedGroupedGemm> records);
 // The tiles that kernels of experts are known to have, in waves as `prior` has them, or in either kind.
 std::vector<GemmPrior> tilings(const GemmPrior& prior, bool any_waves);
 

@@ -119,7 +119,10 @@ std::vector<Row> FamilyFits::attention_rows(const std::vector<Row>& all, const s
 }
 
 std::vector<std::string> FamilyFits::product_formats() const { return formats_of(tables_.gemm, engine_); }
-std::vector<std::string> FamilyFits::expert_formats() const { return formats_of(tables_.expert_layer, engine_); }
+std::vector<std::string> FamilyFits::expert_formats() const {
+  auto formats = formats_of(tables_.expert_layer, engine_);
+  return formats.empty() ? formats_of(tables_.grouped_gemm, engine_) : formats;
+}
 
 std::string FamilyFits::base_format() const {
   const auto has = [&](const auto& rows, const char* format) {
@@ -211,6 +214,18 @@ bool FamilyFits::meets_even_rows_worse(const std::string& format, const FormFit<
     measured.push_back(any.report.rows[i].measured);
   }
   return summarise(predicted, measured).mean > kMostWorse * even.report.held_out.mean;
+}
+
+std::optional<FormFit<GemmParameters>> FamilyFits::grouped_gemms(const std::string& format) const {
+  std::vector<traces::TimedGroupedGemm> own;
+  std::ranges::copy_if(tables_.grouped_gemm, std::back_inserter(own),
+                       [&](const auto& r) { return r.engine == engine_ && r.format == format; });
+  const auto chosen = sample(own);
+  if (chosen.empty()) return std::nullopt;
+  // Kernels by themselves, without a layer's other costs, tell their own efficiency.
+  const auto priors = tilings({gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}, true);
+  ExpertCalibration fit = fit_grouped_gemms(gpu, std::nullopt, priors, chosen);
+  return {{std::move(fit.parameters), std::move(fit.report), {}}};
 }
 
 std::vector<traces::TimedPrefillAttention> FamilyFits::prompt_rows(const std::string& kv) const {

@@ -58,6 +58,8 @@ class FamilyFits {
   // Layers of routed experts whose rows were dealt out so.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format, Dealt dealt,
                                                                Scoring scoring = Scoring::held_out) const;
+  // Grouped GEMMs that were timed by themselves.
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> grouped_gemms(const std::string& format) const;
   // Whether evenly dealt rows of unseen shapes are clearly worse met by a fit to rows dealt out in any way than by one
   // to them alone.
   [[nodiscard]] bool meets_even_rows_worse(const std::string& format, const FormFit<GemmParameters>& any,

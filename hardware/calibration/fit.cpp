@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 
 namespace llmscape::hardware {
 namespace {
@@ -137,6 +138,7 @@ FitOutcome fit_in_log(const FitProblem& problem, int starts) {
     best = coordinates;
   }
 
+  if (best.size() == 0) throw std::logic_error("a form that predicts no finite times");
   FitOutcome outcome;
   outcome.loss = least_norm * least_norm / (kOutlierScale * kOutlierScale);
   const std::vector<double> values = residuals.parameters_at(best);

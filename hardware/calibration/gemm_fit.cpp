@@ -86,6 +86,7 @@ QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementw
   const double bytes = models::quantised_bytes(r.m, r.k, *format);
   const models::Elementwise quantise{models::Elementwise::Kind::quantise, bytes};
   QuantisedGemm product{{r.m, r.n, r.k, *format, *format}};
+  if (r.engine.empty()) return product;
   if (bytes > 0) product.quantisation = elementwise_cost(chip, elementwise, quantise).time.si();
   if (format->group == 0) product.quantisation += scales_cost(chip, elementwise, r.m, bytes).time.si();
   return product;

@@ -49,7 +49,8 @@ std::vector<GemmPrior> product_tilings(const GemmPrior& best);
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,
                             const GemmParameters& parameters, std::span<const traces::TimedGemm> records);
 
-// What a record timed: the product, and the seconds that quantising its inputs takes.
+// What a record timed: the product, and the seconds that quantising its inputs takes. A library's product (of no
+// engine) is handed inputs that are narrow already.
 struct QuantisedGemm {
   models::Gemm gemm;
   double quantisation = 0;

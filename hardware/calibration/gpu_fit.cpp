@@ -11,6 +11,7 @@
 #include "hardware/calibration/power_fit.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -201,6 +202,7 @@ class GpuFit {
         return form;
       };
       auto form = dealt(Dealt::in_any_way);
+      if (!form) form = fits_.grouped_gemms(format);
       if (!form) continue;
       auto even = dealt(Dealt::evenly);
       if (even && fits_.meets_even_rows_worse(format, *form, *even)) form = std::move(even);
@@ -312,10 +314,12 @@ class GpuFit {
   // Of the board, whichever engine's kernels it was read with.
   void energy() {
     const auto& readings = fits_.tables().power;
-    auto fit = fit_power(fits_.gpu, readings, request_.most_rows);
+    auto fit = fit_power(fits_.gpu, readings, request_.most_rows, request_.held);
     if (!fit) return;
-    fit->parameters.source = fmt::format("{} on {}, {}: {}; link as it was", readings.front().software,
-                                         fits_.tables().device, request_.records, summary_of(fit->report));
+    const std::string& read = readings.front().software;
+    const std::string held = request_.held.empty() ? "" : fmt::format("{} held; ", fmt::join(request_.held, ", "));
+    fit->parameters.source = fmt::format("{} on {}, {}: {}; {}link as it was", read.empty() ? software() : read,
+                                         fits_.tables().device, request_.records, summary_of(fit->report), held);
     Gpu fitted = fits_.gpu;
     fitted.energy = fit->parameters;
     groups_.set("energy", fitted_group(gpu_energy_fields(), std::move(fit->parameters)));

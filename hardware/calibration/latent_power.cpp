@@ -49,7 +49,9 @@ Watts predicted_power(const Gpu& gpu, const traces::LatentModuleReading& reading
   const PartCost part = price(gpu, operators_of(reading));
   const Joules work = std::accumulate(part.work.begin(), part.work.end(), Joules());
   const Bytes bytes = std::accumulate(part.bytes.begin(), part.bytes.end(), Bytes());
-  const Watts above = gpu.energy.active + (work + bytes * gpu.energy.memory) / reading.time;
+  const Seconds launches = std::accumulate(part.launch.begin(), part.launch.end(), Seconds());
+  const double running = std::max(0.0, 1 - launches / reading.time);
+  const Watts above = running * gpu.energy.active + (work + bytes * gpu.energy.memory) / reading.time;
   return *gpu.idle + (gpu.energy.measured_limit ? std::min(above, *gpu.energy.measured_limit - *gpu.idle) : above);
 }
 

@@ -31,6 +31,13 @@ struct Layout {
     parameters.push_back(std::move(parameter));
     setters.push_back(std::move(set));
   }
+  // Leaves out what is held at the figure of the base.
+  void hold(std::span<const std::string> held) {
+    Layout left;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (std::ranges::find(held, parameters[i].name) == held.end()) left.add(parameters[i], setters[i]);
+    *this = std::move(left);
+  }
   [[nodiscard]] EnergyParameters laid_on(EnergyParameters energy, std::span<const double> free) const {
     for (std::size_t i = 0; i < setters.size(); ++i) setters[i](energy, free[i]);
     return energy;
@@ -98,7 +105,8 @@ Watts predicted_power(const Gpu& gpu, const EnergyParameters& energy, const Powe
       return padded * load.flops * *own;
     return padded * load.bf16_flops * (experts ? energy.experts.value_or(energy.compute) : energy.compute);
   };
-  const Watts above = energy.active + (work() + load.bytes * energy.memory) / load.time;
+  const double running = std::max(0.0, 1 - load.launch / load.time);
+  const Watts above = running * energy.active + (work() + load.bytes * energy.memory) / load.time;
   return *gpu.idle + (energy.measured_limit ? std::min(above, *energy.measured_limit - *gpu.idle) : above);
 }
 
@@ -152,8 +160,8 @@ FamilyReport of_diluted(const Gpu& gpu, const EnergyParameters& energy, std::spa
 
 }  // namespace
 
-std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerReading> readings,
-                                          std::size_t most_rows) {
+std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerReading> readings, std::size_t most_rows,
+                                          std::span<const std::string> held) {
   std::vector<PowerLoad> told;
   for (const PowerReading& reading : telling(readings)) told.push_back(power_load(gpu, reading));
   const std::vector<PowerLoad> all = steady(told);
@@ -170,9 +178,12 @@ std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerR
   EnergyParameters base = gpu.energy;
   base.experts = base.attention = std::nullopt;
   base.by_format.clear();
+  for (const std::string& format : held)
+    if (const auto own = gpu.energy.own_compute(format)) base.by_format[format].compute = *own;
   const Watts limit = std::ranges::max_element(readings, {}, &PowerReading::limit)->limit;
   base.measured_limit = held_to(all, limit);
-  const Layout layout = layout_of(gpu, loads, limit);
+  Layout layout = layout_of(gpu, loads, limit);
+  layout.hold(held);
   problem.parameters = layout.parameters;
   problem.form = [&](std::span<const double> free) {
     return [&, energy = layout.laid_on(base, free)](std::size_t row) {

@@ -20,8 +20,9 @@ struct PowerCalibration {
 
 // Fits watts at work, joules of work by kind of kernel and by format, and joules of traffic to steady readings of
 // power. Idle power is the GPU's; `measured_limit` is the median of the readings within a twentieth of the limit that
-// was set. Nothing where fewer than kFewestFittedRows readings tell anything.
+// was set. Figures named in `held` (of kHoldable, or a format that the GPU has dense work of) stay the GPU's. Nothing
+// where fewer than kFewestFittedRows readings tell anything.
 std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const traces::PowerReading> readings,
-                                          std::size_t most_rows);
+                                          std::size_t most_rows, std::span<const std::string> held = {});
 
 }  // namespace llmscape::hardware

@@ -53,6 +53,15 @@ struct Describer {
             {c.hidden, c.expert_width / c.tensor_parallel, c.experts, c.experts_per_token},
             c.tokens};
   }
+  Described operator()(const traces::GroupedGemmCase& c) const {
+    return {{{grouped_gemm_work(c), 1}}, Kind::experts, c.format, {4, c.n, c.k, c.experts}, c.tokens};
+  }
+  // A copy reads and writes each byte; the triad reads two arrays and writes one.
+  Described operator()(const traces::CopyCase& c) const {
+    const double passes = c.kind == "triad" ? 3 : 2;
+    const models::Elementwise stream{models::Elementwise::Kind::add, passes * static_cast<double>(c.bytes)};
+    return {{{stream, 1}}, Kind::dense, "bf16", {5, c.bytes, static_cast<std::int64_t>(passes), 0}, 1};
+  }
   Described operator()(const traces::DecodeAttentionCase& c) const {
     auto attention = of_heads<models::DecodeAttention>(c);
     attention.sequences = c.sequences;
@@ -77,6 +86,8 @@ struct Tells {
   bool operator()(const traces::ExpertLayerCase& c) const {
     return models::format_named(c.format) && c.routing == "balanced" && c.expert_parallel == 1;
   }
+  bool operator()(const traces::GroupedGemmCase& c) const { return models::format_named(c.format).has_value(); }
+  bool operator()(const traces::CopyCase& c) const { return c.kind == "device" || c.kind == "triad"; }
   bool operator()(const traces::DecodeAttentionCase& c) const { return models::format_named(c.kv_format).has_value(); }
   bool operator()(const traces::PrefillAttentionCase& c) const {
     return models::format_named(c.kv_format) && c.tokens > 1;
@@ -128,23 +139,24 @@ Watts watts_of_like(std::size_t own, std::span<const PowerLoad* const> loads, st
 PowerLoad power_load(const Gpu& gpu, const PowerReading& reading) {
   const Described kernel = std::visit(Describer{gpu}, reading.what);
   const PartCost part = price(gpu, kernel.operators);
-  return {kernel.kind,  kernel.format,
-          part.flops,   std::accumulate(part.bf16_flops.begin(), part.bf16_flops.end(), Flops()),
-          part.padding, std::accumulate(part.bytes.begin(), part.bytes.end(), Bytes()),
-          reading.time, reading.power,
-          kernel.shape, kernel.tokens};
+  return {kernel.kind,   kernel.format,
+          part.flops,    std::accumulate(part.bf16_flops.begin(), part.bf16_flops.end(), Flops()),
+          part.padding,  std::accumulate(part.bytes.begin(), part.bytes.end(), Bytes()),
+          reading.time,  std::accumulate(part.launch.begin(), part.launch.end(), Seconds()),
+          reading.power, kernel.shape,
+          kernel.tokens};
 }
 
 std::vector<PowerReading> telling(std::span<const PowerReading> readings) {
   std::map<std::string, Seconds> fastest;  // products, by format
   for (const PowerReading& r : readings)
-    if (const auto* gemm = std::get_if<traces::GemmCase>(&r.what)) {
+    if (const auto* gemm = std::get_if<traces::GemmCase>(&r.what); gemm && !r.engine.empty()) {
       const auto [known, first] = fastest.emplace(gemm->format, r.time);
       if (!first) known->second = std::min(known->second, r.time);
     }
   const auto launch_bound = [&](const PowerReading& r) {
     const auto* gemm = std::get_if<traces::GemmCase>(&r.what);
-    if (!gemm) return false;
+    if (!gemm || r.engine.empty()) return false;  // loops of the harness are graphs
     const Seconds floor = fastest.at(gemm->format);
     return floor >= kLaunchBound && r.time < kAboveFloor * floor;
   };

@@ -19,6 +19,7 @@ struct PowerLoad {
   Flops padding;            // KernelCost::padding, beside `flops`
   Bytes bytes;
   Seconds time;
+  Seconds launch;  // KernelCost::launch, of that time
   Watts power;
   Group shape{};        // kind of kernel first; readings of one shape are held out together
   std::int64_t tokens;  // that it computes
@@ -30,9 +31,9 @@ struct PowerLoad {
 PowerLoad power_load(const Gpu& gpu, const traces::PowerReading& reading);
 
 // The readings that tell what a kernel draws. Left out are kernels below 200 us (a sensor averages over gaps between
-// launches), products of a format whose fastest takes longer than 20 us below three times that floor (timed outside
-// graphs), layers of experts that are not dealt out evenly or lie on several ranks, prompts of one token, and formats
-// without a name.
+// launches), an engine's products of a format whose fastest takes longer than 20 us below three times that floor (timed
+// outside graphs), layers of experts that are not dealt out evenly or lie on several ranks, prompts of one token, and
+// formats without a name.
 std::vector<traces::PowerReading> telling(std::span<const traces::PowerReading> readings);
 
 // Of those, the ones that were repeated for as long as the sensor averages over. Readings of one and the same load come

@@ -47,6 +47,7 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
   causal_pairs_ = sequences_ * queries_ * (queries_ - 1) / 2;
   const bool copies = p.packing && grouped && sequences_ > 1 && of.kv_heads > 1;
   const double packing = copies ? p.packing->si() : 0;
+  launch_ = std::min(kLongestLaunch, p.launch);
   unsplit_kernel_ = p.launch.si() + packing;
   split_kernel_ = p.launch.si() + p.split.si() + packing;
   if (p.widening) widening_ = 1 / p.widening->si();
@@ -76,7 +77,7 @@ KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std
   const double seconds = (parts > 1 ? split_kernel_ : unsplit_kernel_) + body + std::max(tail, chain - body) +
                          rows_seconds_ + kv_bytes * widening_;
   const Flops flops(pair_flops_ * (queries_ * entries - causal_pairs_));
-  return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes_)};
+  return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes_), Bytes(), Flops(), launch_};
 }
 
 KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p, const models::DecodeAttention& a,

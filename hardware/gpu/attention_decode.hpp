@@ -73,6 +73,7 @@ class DecodeAttentionForm {
   double pair_flops_;                     // of all heads
   double causal_pairs_;                   // that the queries of one step leave out among themselves
   double split_kernel_, unsplit_kernel_;  // fixed times
+  Seconds launch_;                        // of these, before the kernel's blocks run
   double tail_bandwidth_ = 0;             // 0: no tail
 };
 

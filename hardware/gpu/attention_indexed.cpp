@@ -81,7 +81,13 @@ KernelCost index_cost(const Chip& chip, const IndexedAttentionParameters& p, con
   const double share = load.tokens > 0 ? load.choices / load.tokens : 0;
   const Seconds choosing = load.choices * p.choice + Bytes(share * kScoreBytes * load.pairs) / p.choice_bandwidth;
   const Flops wide = chip.peak_fp8 ? flops * (*chip.peak_bf16 / **chip.peak_fp8) : flops;
-  return {p.launch + load.tokens * p.token + scores + choosing, flops, wide, Bytes(load.bytes(s))};
+  return {p.launch + load.tokens * p.token + scores + choosing,
+          flops,
+          wide,
+          Bytes(load.bytes(s)),
+          Bytes(),
+          Flops(),
+          std::min(kLongestLaunch, p.launch)};
 }
 
 KernelCost indexed_attention_cost(const Chip& chip, const IndexedAttentionParameters& p,

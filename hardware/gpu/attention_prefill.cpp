@@ -104,7 +104,7 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
   // Decodes in the kernel are corrected as its chunks are.
   const double factor = p.correction && shape.kernel == p.kernel ? p.correction->factor(features_of(shape, chunks)) : 1;
   const Seconds time = factor * (p.launch + Seconds(body + streamed / bandwidth));
-  return {time, flops, flops, Bytes(streamed + decode_bytes)};
+  return {time, flops, flops, Bytes(streamed + decode_bytes), Bytes(), Flops(), std::min(kLongestLaunch, p.launch)};
 }
 
 }  // namespace

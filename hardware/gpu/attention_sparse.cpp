@@ -45,7 +45,7 @@ KernelCost sparse_attention_cost(const Chip& chip, const SparseAttentionParamete
   const Bytes bytes((keys + kSparseAppendPasses * tokens) * entry + tokens * shape.heads * widths * kSparseElement);
   const Seconds time =
       p.launch + flops / (p.compute_efficiency * *chip.peak_bf16) + bytes / (memory_efficiency * *chip.hbm_bandwidth);
-  return {time, flops, flops, bytes};
+  return {time, flops, flops, bytes, Bytes(), Flops(), std::min(kLongestLaunch, p.launch)};
 }
 
 KernelCost selection_cost(const Chip& chip, double compute_efficiency, const models::PrefillAttention& shape,

@@ -18,7 +18,7 @@ KernelCost streamed(const Chip& chip, const StreamParameters& p, double bytes) {
   const double bandwidth = chip.hbm_bandwidth.value.si();
   const double seconds =
       p.launch.si() + near / (p.efficiency * bandwidth) + far / (std::min(p.efficiency, kFarEfficiency) * bandwidth);
-  return {Seconds(seconds), Flops(), Flops(), Bytes(bytes)};
+  return {Seconds(seconds), Flops(), Flops(), Bytes(bytes), Bytes(), Flops(), std::min(kLongestLaunch, p.launch)};
 }
 
 const StreamParameters* row_of(const ElementwiseParameters& p, models::Elementwise::Kind kind) {

@@ -14,9 +14,11 @@ struct FormatEnergy {
   std::optional<JoulesPerFlop> compute, experts, attention;
 };
 
-// What a GPU draws above its idle power. A kernel takes `active` for as long as it runs, joules of its work and joules
-// of its traffic, together no more than `measured_limit` leaves: tables that were timed at a power limit hold the clock
-// that it left, in their times and in their watts.
+// What a GPU draws above its idle power. A kernel takes `active` for as long as its blocks run (not while it is
+// launched: runs of the mini engine on an H100, whose decode steps are a quarter of launches, drew 418 W where 512
+// would follow otherwise and 415 this way), joules of its work and joules of its traffic, together no more than
+// `measured_limit` leaves: tables that were timed at a power limit hold the clock that it left, in their times and in
+// their watts.
 struct EnergyParameters : Fit {
   Watts active;                            // schedulers, caches, clock trees, leakage of a die at work
   JoulesPerFlop compute;                   // of bf16 work

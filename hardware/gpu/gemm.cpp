@@ -137,7 +137,10 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   }
   const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
   const double whole = static_cast<double>(least_rows);
-  return cost_of(chip, peak, factor * (p.launch.si() + best), m, whole * ceil_div(m, whole), 2 * n * k, bytes);
+  KernelCost cost =
+      cost_of(chip, peak, factor * (p.launch.si() + best), m, whole * ceil_div(m, whole), 2 * n * k, bytes);
+  cost.launch = std::min(kLongestLaunch, p.launch);
+  return cost;
 }
 
 KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const models::GroupedGemm& g) {
@@ -167,6 +170,7 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
   const double computed = row_tiles(g, experts, whole) * whole;
   KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), rows, computed, 2 * n * k, bytes);
   cost.expert_bytes = Bytes(experts * k * n * weight_bytes);
+  cost.launch = std::min(kLongestLaunch, p.launch);
   return cost;
 }
 

@@ -120,7 +120,14 @@ KernelCost state_cost(const Chip& chip, const StateKernels& k, const models::Sta
   const Seconds time =
       u.scan ? scan_time(chip, k.scan, u, counts) + convolution_scan_time(chip, k.convolution_scan, u, counts)
              : update_time(chip, k.update, counts) + convolution_update_time(chip, k.convolution_update, u, counts);
-  return {time, Flops(load.flops), Flops(load.flops), Bytes(load.bytes)};
+  const Seconds launch = u.scan ? k.scan.launch : k.update.launch + k.convolution_update.launch;
+  return {time,
+          Flops(load.flops),
+          Flops(load.flops),
+          Bytes(load.bytes),
+          Bytes(),
+          Flops(),
+          std::min(2 * kLongestLaunch, launch)};
 }
 
 const Fields<StateKernels>& state_kernels_fields() {

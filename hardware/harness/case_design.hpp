@@ -45,5 +45,6 @@ class CaseList {
 
 std::vector<traces::KernelCase> cpu_cases(bool quick);
 std::vector<traces::KernelCase> cuda_cases(bool quick);
+std::vector<traces::KernelCase> cuda_power_cases(bool quick);
 
 }  // namespace llmscape::hardware::harness

@@ -9,6 +9,10 @@ std::vector<traces::KernelCase> kernel_cases(std::string_view backend, bool quic
   return backend == "cuda" ? cuda_cases(quick) : cpu_cases(quick);
 }
 
+std::vector<traces::KernelCase> power_cases(std::string_view backend, bool quick) {
+  return backend == "cuda" ? cuda_power_cases(quick) : std::vector<traces::KernelCase>();
+}
+
 std::vector<traces::KernelCase> sentinel_cases(std::string_view backend) {
   using namespace traces;
   if (backend == "cuda") {

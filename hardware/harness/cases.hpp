@@ -12,6 +12,10 @@ namespace llmscape::hardware::harness {
 // widths of GEMMs are multiples of 64 but no powers of two, and half the GEMMs have at most 256 rows.
 std::vector<traces::KernelCase> kernel_cases(std::string_view backend, bool quick);
 
+// Kernels whose power a backend measures, each long enough (0.3 ms at a GPU's rough rates) that gaps between launches
+// do not dilute it; none on a CPU.
+std::vector<traces::KernelCase> power_cases(std::string_view backend, bool quick);
+
 // Five cases that are timed at the start, in the middle and at the end of a run.
 std::vector<traces::KernelCase> sentinel_cases(std::string_view backend);
 

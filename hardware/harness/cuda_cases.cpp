@@ -14,10 +14,12 @@ constexpr const char* kFormat = "bf16";
 constexpr std::int64_t kElement = 2;
 constexpr double kMostFlops = 8e12, kMostBytes = 8e9;
 
+GemmCase product(const Sobol::Point& u, const char* format) {
+  return {spread_rows(u[0], 8192), spread_width(u[1], 512, 28672), spread_width(u[2], 512, 28672), format};
+}
+
 void add_products(CaseList& list, const Points& points, const char* format) {
-  list.add_points(points, [format](const Sobol::Point& u) -> std::optional<KernelCase> {
-    return GemmCase{spread_rows(u[0], 8192), spread_width(u[1], 512, 28672), spread_width(u[2], 512, 28672), format};
-  });
+  list.add_points(points, [format](const Sobol::Point& u) -> std::optional<KernelCase> { return product(u, format); });
 }
 
 std::optional<KernelCase> experts(const Sobol::Point& u) {
@@ -59,9 +61,10 @@ std::optional<KernelCase> chunks(const Sobol::Point& u) {
   return a;
 }
 
-void add_elementwise(CaseList& list, const char* kind, std::int64_t narrowest, std::int64_t widest) {
+void add_elementwise(CaseList& list, const char* kind, std::int64_t narrowest, std::int64_t widest,
+                     const char* format = kFormat) {
   list.add_points({10, 4}, [&](const Sobol::Point& u) -> std::optional<KernelCase> {
-    const ElementwiseCase e{kind, spread(u[0], 1, 8192), spread_width(u[1], narrowest, widest), kFormat};
+    ElementwiseCase e{kind, spread(u[0], 1, 8192), spread_width(u[1], narrowest, widest), format};
     if (static_cast<double>(e.rows * e.width * kElement) > kMostBytes / 4) return std::nullopt;
     return e;
   });
@@ -85,7 +88,57 @@ void add_collectives(CaseList& list) {
   }
 }
 
+// Whether a kernel takes long at the rates of an H100: its flops, in units of bf16 work, and its bytes.
+bool is_long(double flops, double bytes) { return flops > 3e-4 * 6e14 || bytes > 3e-4 * 3e12; }
+
+bool is_long(const GemmCase& g) {
+  const auto m = static_cast<double>(g.m), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+  const double width = g.format == "fp8" ? 1 : kElement;
+  return is_long(m * n * k * width, (m + n) * k * width + m * n * kElement);
+}
+bool is_long(const GroupedGemmCase& g) {
+  const auto rows = static_cast<double>(g.tokens * g.experts_per_token);
+  const double touched = std::min(static_cast<double>(g.experts), rows);
+  return is_long(2 * rows * static_cast<double>(g.n * g.k), touched * static_cast<double>(g.n * g.k * kElement));
+}
+bool is_long(const DecodeAttentionCase& a) {
+  return is_long(0, static_cast<double>(a.sequences * a.context * a.kv_heads * a.head_dim * 2 * kElement));
+}
+bool is_long(const PrefillAttentionCase& a) {
+  return is_long(4.0 * static_cast<double>(a.heads * a.head_dim) * models::windowed_pairs(a.tokens, a.cached, 0), 0);
+}
+
+// The long ones of what `make` gives.
+template <class Make>
+auto long_ones(Make make) {
+  return [make](const Sobol::Point& u) -> std::optional<KernelCase> {
+    const std::optional<KernelCase> what = make(u);
+    const auto takes_long = [](const auto& shape) {
+      if constexpr (requires { is_long(shape); }) return is_long(shape);
+      else return false;
+    };
+    return what && std::visit(takes_long, *what) ? what : std::nullopt;
+  };
+}
+
 }  // namespace
+
+std::vector<KernelCase> cuda_power_cases(bool quick) {
+  CaseList list(quick);
+  for (const char* format : {kFormat, "fp8"}) {
+    list.add_points(
+        {12, 2}, long_ones([format](const Sobol::Point& u) { return std::optional<KernelCase>(product(u, format)); }));
+    list.add_points({12, 2}, long_ones([format](const Sobol::Point& u) -> std::optional<KernelCase> {
+                      return GemmCase{spread(u[0], 1, 256), spread_width(u[1], 8192, 98304),
+                                      spread_width(u[2], 8192, 32768), format};
+                    }));
+  }
+  list.add_points({20, 2}, long_ones(experts));
+  list.add_points({12, 2}, long_ones(decodes));
+  list.add_points({12, 2}, long_ones(chunks));
+  for (const char* kind : {"device", "triad"}) list.add(CopyCase{kind, 1LL << 30, 0});
+  return list.take();
+}
 
 std::vector<KernelCase> cuda_cases(bool quick) {
   CaseList list(quick);
@@ -98,7 +151,7 @@ std::vector<KernelCase> cuda_cases(bool quick) {
   list.add_points({90, 24}, chunks);
   for (const char* kind : {"norm", "add", "embedding", "rope"}) add_elementwise(list, kind, 512, 16384);
   add_elementwise(list, "activation", 512, 28672);
-  add_elementwise(list, "quantise", 512, 16384);
+  add_elementwise(list, "quantise", 512, 16384, "fp8");  // the format that it writes
   for (const char* kind : {"softmax", "sampling"}) {
     for (const std::int64_t vocabulary : {32000, 128256})
       for (const std::int64_t rows : {1, 7, 64, 256}) list.add(ElementwiseCase{kind, rows, vocabulary, "fp32"});

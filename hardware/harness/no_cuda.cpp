@@ -13,7 +13,8 @@ std::unique_ptr<Backend> make_cuda_backend(int, std::string& reason) {
   return nullptr;
 }
 
-std::vector<traces::PowerRow> measure_power(int, Seconds, std::string& reason) {
+std::vector<traces::PowerRow> measure_power(int, std::span<const traces::KernelCase>, Seconds,
+                                            const std::function<void(std::size_t, std::size_t)>&, std::string& reason) {
   reason = kReason;
   return {};
 }

@@ -98,9 +98,15 @@ void add_provenance(traces::MicrobenchRecord& record, const Arguments& arguments
 // A GPU's power, unless only some cases are wanted; why not stands in the record.
 void add_power(traces::MicrobenchRecord& record, const Arguments& arguments) {
   if (arguments.backend != "cuda" || !arguments.filter.empty()) return;
-  const Seconds each(arguments.quick ? 1 : 5);
+  constexpr Seconds kEach(1.5);
+  Progress progress("power", arguments.quiet);
+  const auto step = [&progress](std::size_t done, std::size_t all) {
+    stop_if_interrupted();
+    progress.update(static_cast<double>(done) / static_cast<double>(all));
+  };
   std::string reason;
-  record.power = harness::measure_power(0, each, reason);
+  record.power = harness::measure_power(0, harness::power_cases("cuda", arguments.quick), kEach, step, reason);
+  progress.update(1);
   if (record.power.empty()) record.context["power"] = reason;
 }
 

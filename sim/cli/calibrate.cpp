@@ -46,7 +46,7 @@ Examples:
   llmscape calibrate --steps steps.csv --scenario server.yaml -o my-server.yaml)";
 
 struct Arguments {
-  std::vector<std::string> records, families, siblings;
+  std::vector<std::string> records, families, siblings, held;
   std::string base, output, report, scenario;
   bool steps = false;
   std::size_t rows = 1500;
@@ -115,7 +115,8 @@ int calibrate(const Arguments& arguments) {
   std::optional<hardware::Calibration> calibration;
   if (base && tables && !diagnostics.has_errors())
     calibration = hardware::calibrate(
-        *tables, *base, {arguments.families, arguments.rows, names_of(arguments.records), std::move(siblings)},
+        *tables, *base,
+        {arguments.families, arguments.rows, names_of(arguments.records), std::move(siblings), arguments.held},
         diagnostics);
   arguments.messages.show(diagnostics);
   if (!calibration) return kUsage;
@@ -158,12 +159,16 @@ void add(CLI::App& app, Session& session) {
       ->check([](const std::string& text) {
         return text.find('=') == std::string::npos ? "must be NAME=RECORD" : std::string();
       });
+  verb->add_option("--hold", arguments->held,
+                   "Of the energy, what stays as the base has it: active, memory, padding, compute, or a format")
+      ->type_name("NAME,...")
+      ->delimiter(',');
   verb->add_option("--rows", arguments->rows, "At most this many rows of a family, always the same ones")
       ->type_name("N")
       ->check(CLI::Range(20, 1'000'000))
       ->capture_default_str();
   verb->add_option("--report", arguments->report, "File for errors and parameters as JSON")->type_name("FILE");
-  for (const char* of_kernels : {"--family", "--sibling", "--rows", "--report"})
+  for (const char* of_kernels : {"--family", "--sibling", "--hold", "--rows", "--report"})
     steps->excludes(verb->get_option(of_kernels));
   arguments->messages.add_options(*verb);
   verb->callback([arguments, &session] { session.exit_code = calibrate(*arguments); });

@@ -231,6 +231,10 @@ void print_summary(const traces::EngineRecord& record) {
   table.row({"tpot", fmt::format("mean {}, p50 {}, p90 {}", milliseconds(tpot.mean()), milliseconds(tpot.quantile(0.5)),
                                  milliseconds(tpot.quantile(0.9)))});
   table.row({"answers", fmt::format("{:.4g} tokens/s", static_cast<double>(answered) / end)});
+  if (record.energy_j) {
+    table.row({"energy", fmt::format("{:.4g} W in the mean, {:.4g} J a token", *record.energy_j / end,
+                                     *record.energy_j / static_cast<double>(answered))});
+  }
   std::fputs(table.text().c_str(), stdout);
 }
 

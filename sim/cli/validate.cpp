@@ -134,11 +134,13 @@ void against_device(const std::string& device, const std::string& measured, vali
   if (!replay.scenario()) return;
   price_steps(*record, *replay.scenario(), report);
   if (auto simulated = validation::simulate(*replay.scenario(), diagnostics)) {
+    const auto energy = validation::compare_energy(simulated->result, *record);
     // The record counts from arrivals, which an engine reads between its steps.
     for (validation::RequestTimes& request : simulated->requests) request.queued = request.arrival;
     append(report.comparisons,
            validation::compare_requests(std::move(simulated->requests), validation::request_times(*record),
                                         typed(measured), diagnostics));
+    append(report.comparisons, std::optional(energy));
   }
 }
 

@@ -46,7 +46,8 @@ PinnedArray::PinnedArray(std::int64_t size) {
 void PinnedArray::Release::operator()(int* data) const { cudaFreeHost(data); }
 
 CudaExecutor::CudaExecutor(const LlamaShape& shape, const ExecutorLimits& limits, bool graphs)
-    : shape_(shape), limits_(limits), use_graphs_(graphs), machine_(0), embedding_(random_weights(Tensor::embedding)),
+    : shape_(shape), limits_(limits), use_graphs_(graphs), machine_(0),
+      nvml_(cuda::Nvml::open(machine_.pci_bus_id, no_nvml_)), embedding_(random_weights(Tensor::embedding)),
       final_norm_(random_weights(Tensor::final_norm)),
       own_head_(shape.tied ? DeviceArray<Bf16>() : random_weights(Tensor::head)),
       packing_{padded_rows(limits.tokens), padded_rows(limits.sequences), blocks_for(limits.length)},

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "hardware/harness/cuda/kernels/attention.hpp"
 #include "hardware/harness/cuda/machine.hpp"
+#include "hardware/harness/cuda/nvml.hpp"
 #include "sim/live/executor.hpp"
 #include "sim/live/packed_step.hpp"
 #include "sim/live/weights.hpp"
@@ -39,6 +41,7 @@ class CudaExecutor : public Executor {
   [[nodiscard]] std::map<std::string, std::string> context() const override;
   // Why nothing can be computed; empty: it can.
   [[nodiscard]] const std::string& missing() const { return machine_.no_gemms; }
+  [[nodiscard]] std::optional<double> joules() const override { return nvml_ ? nvml_->joules() : std::nullopt; }
   void prepare() override;
   StepTimes run(const StepInput& input, std::span<std::int32_t> next) override;
 
@@ -72,6 +75,8 @@ class CudaExecutor : public Executor {
   ExecutorLimits limits_;
   bool use_graphs_;
   hardware::harness::cuda::Machine machine_;
+  std::string no_nvml_;
+  std::unique_ptr<hardware::harness::cuda::Nvml> nvml_;
   hardware::harness::cuda::Stopwatch stopwatch_;
 
   DeviceArray<Bf16> embedding_, final_norm_, own_head_;  // a tied model has no head of its own

@@ -63,7 +63,13 @@ void Engine::prepare(const std::vector<LiveRequest>& requests) {
 
 void Engine::run(const std::vector<LiveRequest>& requests, const std::function<void(double share)>& progress) {
   prepare(requests);
+  const auto before = executor_.joules();
   clock_ = Clock(settings_.clock);
+  serve(progress);
+  if (const auto after = executor_.joules(); before && after) energy_j_ = *after - *before;
+}
+
+void Engine::serve(const std::function<void(double share)>& progress) {
   while (true) {
     if (idle() && arrived_ < sequences_.size()) clock_.wait_until(sequences_[arrived_].arrival.si());
     if (clock_.now() >= settings_.closes_s) close();
@@ -188,6 +194,7 @@ traces::EngineRecord Engine::record() const {
   record.max_batched_tokens = max_tokens_;
   record.block_tokens = kBlockTokens;
   record.kv_blocks = settings_.kv_blocks;
+  record.energy_j = energy_j_;
   record.steps = steps_;
   for (traces::EngineStep& step : record.steps)
     for (double* time : {&step.start_s, &step.schedule_s, &step.issue_s, &step.device_s, &step.wall_s})

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,7 @@ class Engine {
   };
 
   void prepare(const std::vector<LiveRequest>& requests);
+  void serve(const std::function<void(double share)>& progress);
   void read_arrivals();
   void close();
   void plan();
@@ -78,6 +80,7 @@ class Engine {
   StepInput input_;
   std::vector<std::int32_t> next_;
   std::vector<traces::EngineStep> steps_;
+  std::optional<double> energy_j_;  // of the run
 };
 
 }  // namespace llmscape::live

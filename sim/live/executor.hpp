@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ class Executor {
   [[nodiscard]] virtual std::string_view backend() const = 0;  // "cpu", "cuda"
   [[nodiscard]] virtual std::string_view format() const = 0;   // of all numbers: "fp32", "bf16"
   [[nodiscard]] virtual std::map<std::string, std::string> context() const = 0;
+  // What the device has taken since some moment, as it counts itself; nothing where it does not.
+  [[nodiscard]] virtual std::optional<double> joules() const { return std::nullopt; }
   // Makes beforehand what a first step of its kind would make: kernels for numbers of rows, graphs.
   virtual void prepare() = 0;
   // Runs the step and waits for it. `next` holds input.answers() tokens: the likeliest next ones.

@@ -38,6 +38,7 @@ class Recorder : public world::Watcher {
       step.output_tokens = outputs += step.output_tokens;
     }
     prediction_.window = power_.window().si();
+    prediction_.spending_ends = power_.end().si();
     for (const Joules& joules : power_.windows()) prediction_.joules.push_back(joules.si());
   }
 
@@ -61,8 +62,9 @@ double joules_between(const Prediction& prediction, double from, double to) {
   double sum = 0;
   for (std::size_t i = 0; i < prediction.joules.size(); ++i) {
     const double start = static_cast<double>(i) * prediction.window;
-    const double inside = std::min(to, start + prediction.window) - std::max(from, start);
-    if (inside > 0) sum += prediction.joules[i] * inside / prediction.window;
+    const double end = std::min(prediction.spending_ends, start + prediction.window);
+    const double inside = std::min(to, end) - std::max(from, start);
+    if (inside > 0) sum += prediction.joules[i] * inside / (end - start);
   }
   return sum;
 }

@@ -32,6 +32,7 @@ struct Prediction {
   std::vector<PredictedStep> steps;        // by end
   std::vector<double> joules;              // in windows of `window` seconds, of all devices
   double window = 1;
+  double spending_ends = 0;  // inside the last of them
   double kv_blocks = 1;  // of all replicas
 };
 

@@ -20,6 +20,7 @@ struct Tables {
   const char* sibling = nullptr;  // a device whose rows help to learn corrections, with its folder
   const char* sibling_folder = nullptr;
   bool own_record = false;
+  const char* name = nullptr;  // on the page, where it is not the device's
 };
 constexpr const char* kEngines =
     "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, SGLang 0.5.14, TensorRT-LLM 1.3.0rc20, NCCL 2.29; samples.";
@@ -36,6 +37,9 @@ constexpr std::array kTables = {
     Tables{"cpu-epyc-vm", "epyc-zen4-vm-2026-11-21.json",
            "`llmscape bench --backend cpu --quick`, one thread of a Zen 4 virtual machine, thread CPU time.", nullptr,
            nullptr, true},
+    Tables{"h100-sxm", "h100-sxm-2026-11-26.json.gz",
+           "`llmscape bench --backend cuda`: cuBLASLt 13.1 and kernels of this project, watts of steady loops.",
+           nullptr, nullptr, true, "h100-sxm, kernels of this project"},
 };
 
 constexpr std::size_t kMostFittedRows = 1500;  // of a family
@@ -96,7 +100,9 @@ void add_kernels(const AccuracyTask& task, AccuracyPage& page) {
   for (std::size_t i = 0; i < kTables.size(); ++i)
     if (!fitted[i].problem.empty())
       task.diagnostics.error({}, std::string("kernels of ") + kTables[i].device + ": " + fitted[i].problem);
-    else page.devices.push_back({kTables[i].device, kTables[i].about, std::move(fitted[i].reports)});
+    else
+      page.devices.push_back(
+          {kTables[i].name ? kTables[i].name : kTables[i].device, kTables[i].about, std::move(fitted[i].reports)});
 }
 
 }  // namespace llmscape::report

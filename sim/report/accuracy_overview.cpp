@@ -60,7 +60,7 @@ void add_kernels(Table& table, const AccuracyPage& page) {
     for (std::size_t i = 0; i < measured.size(); ++i) errors.push_back(std::abs(predicted[i] / measured[i] - 1));
     std::ranges::sort(errors);
     table.row({fmt::format("time of a kernel: {}", family.name),
-               fmt::format("shapes that the fit had not seen, {} fits of {} devices", fits, page.devices.size()),
+               fmt::format("shapes that the fit had not seen, {} fits to {} tables", fits, page.devices.size()),
                grouped(static_cast<std::int64_t>(scored)), percent(errors[errors.size() / 2]),
                percent(errors[errors.size() * 9 / 10]),
                percent(static_cast<double>(inside) / static_cast<double>(scored))});

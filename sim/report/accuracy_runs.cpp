@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "hardware/calibration/calibrate.hpp"
 #include "sim/report/accuracy_parts.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
@@ -16,11 +17,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Records of this project, and the device that they were taken on.
-constexpr const char* kDevice = "cpu-epyc-vm";
-constexpr const char* kRecords = "epyc-zen4-vm-2026-11-21-engine";
+// Records of this project: where the engine ran, and what its steps and arrivals are held against.
+struct EngineRuns {
+  const char *records, *where, *by, *about;
+};
+constexpr EngineRuns kOnCpu = {
+    "epyc-zen4-vm-2026-11-21-engine", "a CPU", "",
+    "`llmscape engine` in thread CPU time: each step priced from what it computed, and its arrivals replayed, on the "
+    "device fitted to the kernels above. No constant comes from the runs."};
+constexpr const char* kGpu = "h100-sxm";
+constexpr const char* kGpuKernels = "h100-sxm-2026-11-26.json.gz";
+constexpr EngineRuns kOnGpu = {"h100-sxm-2026-11-26-engine", "an H100", ", by its kernels",
+                               "`llmscape engine --backend cuda` on one H100, Llama-3.1-8B and Llama-3.2-1B: each step "
+                               "priced from what it computed, "
+                               "and its arrivals replayed, on a device fitted to nothing but the kernels and watts "
+                               "that `llmscape bench` measured on "
+                               "the same board in the same minutes. No constant comes from the runs."};
+constexpr EngineRuns kOnCatalogued = {kOnGpu.records, kOnGpu.where, ", by the catalogue",
+                                      "The same run on the catalogue's device, whose kernels are fitted to other "
+                                      "people's tables of vLLM's: what is left is "
+                                      "how unlike the kernels of the two engines are."};
 
-void add_engine_run(const AccuracyTask& task, const fs::path& path, YamlNode device, AccuracyPage& page) {
+void add_engine_run(const AccuracyTask& task, const EngineRuns& runs, const fs::path& path, YamlNode device,
+                    AccuracyPage& page) {
   const std::string model = path.filename().string().substr(0, path.filename().string().find('.'));
   task.about_to("mini engine, " + model);
   const auto record = traces::read_engine_record(path.string(), task.diagnostics);
@@ -28,19 +47,19 @@ void add_engine_run(const AccuracyTask& task, const fs::path& path, YamlNode dev
   const validation::Replay replay(*record, std::move(device), task.sources.catalogs, task.diagnostics);
   if (!replay.scenario()) return;
   RunAccuracy run;
-  run.name = "Mini engine on a CPU, model " + model;
-  run.about =
-      "`llmscape engine` in thread CPU time: each step priced from what it computed, and its arrivals replayed, on "
-      "the device fitted to the kernels above. No constant comes from the runs.";
+  run.name = fmt::format("Mini engine on {}, {}{}", runs.where, model, runs.by);
+  run.about = runs.about;
   const auto& config = replay.scenario()->config;
   const auto steps = engine::bind(*config.hardware.devices.front(), replay.scenario()->model, config.serving.plan(),
                                   scenario::settings_of(config.serving));
   run.comparisons = validation::compare_steps(*record, *steps, models::kv_laws(replay.scenario()->model));
   if (auto simulated = validation::simulate(*replay.scenario(), task.diagnostics)) {
+    const auto energy = validation::compare_energy(simulated->result, *record);
     for (validation::RequestTimes& request : simulated->requests) request.queued = request.arrival;  // as the record
     auto requests = validation::compare_requests(std::move(simulated->requests), validation::request_times(*record), {},
                                                  task.diagnostics);
     if (requests) run.comparisons.insert(run.comparisons.end(), requests->begin(), requests->end());
+    run.comparisons.insert(run.comparisons.end(), energy.begin(), energy.end());
   }
   page.runs.push_back(std::move(run));
 }
@@ -74,15 +93,25 @@ void add_vllm_run(const AccuracyTask& task, const std::string& name, const std::
   page.runs.push_back(std::move(run));
 }
 
+void add_runs(const AccuracyTask& task, const EngineRuns& runs, const YamlNode& device, AccuracyPage& page) {
+  std::vector<fs::path> paths;
+  for (const auto& file : fs::directory_iterator(task.sources.measured / runs.records)) paths.push_back(file.path());
+  std::ranges::sort(paths);
+  for (const fs::path& path : paths) add_engine_run(task, runs, path, device, page);
+}
+
 }  // namespace
 
 void add_engine_runs(const AccuracyTask& task, AccuracyPage& page) {
-  const auto device = task.entry(kDevice);
-  if (!device) return;
-  std::vector<fs::path> runs;
-  for (const auto& file : fs::directory_iterator(task.sources.measured / kRecords)) runs.push_back(file.path());
-  std::ranges::sort(runs);
-  for (const fs::path& path : runs) add_engine_run(task, path, *device, page);
+  if (const auto cpu = task.entry("cpu-epyc-vm")) add_runs(task, kOnCpu, *cpu, page);
+  const auto gpu = task.entry(kGpu);
+  const auto kernels = traces::read_kernel_tables({(task.sources.measured / kGpuKernels).string()}, task.diagnostics);
+  if (!gpu || !kernels) return;
+  hardware::CalibrationRequest request;
+  request.records = kGpuKernels;
+  if (const auto fit = hardware::calibrate(*kernels, *gpu, request, task.diagnostics))
+    add_runs(task, kOnGpu, fit->device, page);
+  add_runs(task, kOnCatalogued, *gpu, page);
 }
 
 void add_vllm_runs(const AccuracyTask& task, AccuracyPage& page) {

@@ -93,4 +93,16 @@ std::optional<Simulated> simulate(const scenario::Scenario& scenario, Diagnostic
   return Simulated{std::move(stations.requests), std::move(result)};
 }
 
+std::vector<Comparison> compare_energy(const result::RunResult& predicted, const traces::EngineRecord& measured) {
+  const result::EnergyResult& whole = predicted.overall.energy;
+  if (!measured.energy_j || !whole.joules_per_output_token) return {};
+  double end_s = 0, tokens = 0;
+  for (const traces::EngineRequest& r : measured.requests) {
+    end_s = std::max(end_s, r.last_token_s);
+    tokens += static_cast<double>(r.output_tokens);
+  }
+  return {compare("power", "W", {{"run", whole.mean_w, *measured.energy_j / end_s}}),
+          compare("energy per token", "J", {{"run", *whole.joules_per_output_token, *measured.energy_j / tokens}})};
+}
+
 }  // namespace llmscape::validation

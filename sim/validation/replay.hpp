@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <filesystem>
+#include <vector>
 
 #include "sim/result/result.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/validation/comparison.hpp"
 #include "sim/validation/request_times.hpp"
 
 namespace llmscape::validation {
@@ -33,5 +35,8 @@ struct Simulated {
   result::RunResult result;
 };
 std::optional<Simulated> simulate(const scenario::Scenario& scenario, Diagnostics& diagnostics);
+
+// Mean power and joules of an output token, each as a single pair; none where the record has no energy.
+std::vector<Comparison> compare_energy(const result::RunResult& predicted, const traces::EngineRecord& measured);
 
 }  // namespace llmscape::validation

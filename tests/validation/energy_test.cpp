@@ -49,21 +49,21 @@ std::vector<Comparison> errors_with(const Edits& edits, std::size_t rows) {
 
 }  // namespace
 
-// Of power 8 % are asked. In the mean it is met to 11.5 and 11.1 %, and with steps as long as they were measured to 9.9
-// % in the median as well (the next test): what lacks there are joules of kernels, not times. What is over is of small
-// batches on several GPUs and of experts, whose steps are 15 to 50 % shorter than they were: at the measured rate watts
-// are met better than before padding was priced (0.149).
+// Of power 8 % are asked. Watts at work, joules of a bit and of dense work are those of an H100 whose kernels were read
+// one by one (traces/measured): with steps as long as they were measured, power is met to 8.2 % (the next test). End to
+// end the same figures come out too high, as steps are 11 to 14 % too short: small batches on several GPUs and experts.
 TEST_CASE(
-    "power of full batches on H100s is met to 10.2 % in the median, whatever the prompts, and joules are in order") {
+    "power of full batches on H100s is met to 10 % in the median, whatever the prompts, and joules are in order") {
   for (const char* prompt : {"300", "600"}) {
     CAPTURE(prompt);
     const auto errors = errors_with({{"prompt_tokens: 300", "prompt_tokens: " + std::string(prompt)}}, 104);
     if (errors.empty()) return;
-    CHECK(*errors[0].error_median < 0.15);   // time between tokens: 0.142 and 0.111
-    CHECK(*errors[1].error_median < 0.102);  // power: 0.1009 and 0.0974; 0.0999 with GEMMs whose times were wrong
-    CHECK(*errors[1].error_mean < 0.117);    // 0.1149, 0.1154 with them
-    CHECK(std::abs(*errors[1].bias) < 0.05);
-    CHECK(*errors[2].error_median < 0.135);  // joules of a token: 0.128 and 0.081; 0.15 are asked
+    CHECK(*errors[0].error_median < 0.15);  // time between tokens: 0.142 and 0.111
+    CHECK(*errors[1].error_median < 0.10);  // power: 0.0974 and 0.0983
+    CHECK(*errors[1].error_mean < 0.117);
+    CHECK(std::abs(*errors[1].bias) < 0.08);  // 0.071 and 0.074
+    CHECK(*errors[1].rank > 0.965);           // 0.971 and 0.972
+    CHECK(*errors[2].error_median < 0.135);   // joules of a token: 0.128 and 0.081; 0.15 are asked
     CHECK(*errors[2].rank > 0.98);
   }
 }
@@ -76,9 +76,9 @@ TEST_CASE("with steps as long as they were measured, joules of a token lack what
   if (errors.empty()) return;
   CHECK(*errors[0].error_median < 0.001);
   CHECK(*errors[3].error_median < 0.025);
-  CHECK(*errors[1].bias < -0.05);          // -0.057: the device rests while the host works
-  CHECK(*errors[1].error_median < 0.105);  // 0.099
-  CHECK(*errors[2].error_median < 0.11);   // 0.096
+  CHECK(*errors[1].bias < -0.02);         // -0.036: the device rests while the host works
+  CHECK(*errors[1].error_median < 0.09);  // 0.082
+  CHECK(*errors[2].error_median < 0.11);  // 0.096
 }
 
 TEST_CASE("code completion, whose prompts are long and not recorded: watts do not depend on the guess") {

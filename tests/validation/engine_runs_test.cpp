@@ -3,17 +3,10 @@
 // timed there in the same minutes (cpu_calibration_test.cpp). No constant comes from the runs.
 #include <doctest/doctest.h>
 
-#include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
 
-#include "models/step_work.hpp"
-#include "sim/scenario/replica_size.hpp"
-#include "sim/validation/replay.hpp"
-#include "sim/validation/requests.hpp"
 #include "sim/validation/step_table.hpp"
-#include "sim/validation/steps.hpp"
+#include "tests/support/engine_outcome.hpp"
 
 using namespace llmscape;
 
@@ -28,47 +21,7 @@ YamlNode device() {
 }
 
 traces::EngineRecord recorded(const std::string& model, Diagnostics& diagnostics) {
-  auto record = traces::read_engine_record(kFolder + model + ".json.gz", diagnostics);
-  REQUIRE_MESSAGE(record, diagnostics.text(false));
-  return std::move(*record);
-}
-
-std::unique_ptr<const validation::Replay> replayed(const traces::EngineRecord& record, Diagnostics& diagnostics) {
-  static const scenario::Catalogs catalogs{"models/catalog", "hardware/catalog", "workloads/catalog"};
-  auto replay = std::make_unique<const validation::Replay>(record, device(), catalogs, diagnostics);
-  REQUIRE_MESSAGE(replay->scenario(), diagnostics.text(false));
-  return replay;
-}
-
-struct Outcome {
-  std::vector<validation::Comparison> comparisons;
-  [[nodiscard]] double error(const std::string& metric, const std::string& figure) const {
-    for (const auto& comparison : comparisons)
-      if (comparison.metric == metric) return comparison.error(figure).value();
-    throw std::out_of_range(metric);
-  }
-};
-
-Outcome outcome(const std::string& model) {
-  Diagnostics diagnostics;
-  const auto record = recorded(model, diagnostics);
-  const auto replay = replayed(record, diagnostics);
-  const scenario::Scenario& scenario = *replay->scenario();
-  const scenario::ServingConfig& serving = scenario.config.serving;
-  const auto steps = engine::bind(*scenario.config.hardware.devices.front(), scenario.model, serving.plan(),
-                                  scenario::settings_of(serving));
-  Outcome out{validation::compare_steps(record, *steps, models::kv_laws(scenario.model))};
-  auto simulated = validation::simulate(scenario, diagnostics);
-  REQUIRE_MESSAGE(simulated, diagnostics.text(false));
-  for (validation::RequestTimes& request : simulated->requests) request.queued = request.arrival;
-  const auto requests =
-      validation::compare_requests(std::move(simulated->requests), validation::request_times(record), {}, diagnostics);
-  REQUIRE_MESSAGE(requests, diagnostics.text(false));
-  out.comparisons.insert(out.comparisons.end(), requests->begin(), requests->end());
-  MESSAGE(model << ": median error of a step " << out.error("step", "error_median") << "; errors of mean TPOT "
-                << out.error("tpot", "mean") << ", TTFT " << out.error("ttft", "mean") << ", makespan "
-                << out.error("makespan", "mean"));
-  return out;
+  return test::recorded_run(kFolder + model + ".json.gz", diagnostics);
 }
 
 }  // namespace
@@ -76,7 +29,7 @@ Outcome outcome(const std::string& model) {
 TEST_CASE("steps of a recorded engine take what the kernels say, and its requests queue as simulated") {
   for (const char* model : {"small", "medium", "large"}) {
     CAPTURE(model);
-    const Outcome out = outcome(model);
+    const test::EngineOutcome out = test::engine_outcome(kFolder + model + ".json.gz", device());
     CHECK(out.error("step", "error_median") < 0.05);
     CHECK(out.error("step", "error_p95") < 0.12);
     CHECK(out.error("tpot", "mean") < 0.05);
@@ -90,7 +43,7 @@ TEST_CASE("four fifths of an engine's steps correct the prices of the others") {
     CAPTURE(model);
     Diagnostics diagnostics;
     const auto record = recorded(model, diagnostics);
-    const auto replay = replayed(record, diagnostics);
+    const auto replay = test::replayed(record, device(), diagnostics);
     const auto steps = validation::measured_steps(record, *replay->scenario());
     const auto table = validation::step_table(steps.steps, *replay->scenario(), model, {}, diagnostics);
     REQUIRE_MESSAGE(table, diagnostics.text(false));

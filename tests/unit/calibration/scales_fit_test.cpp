@@ -44,7 +44,7 @@ TEST_CASE("two kernels that look for the scale of a tensor are told apart from t
   for (const std::int64_t n : {32, 64, 128, 256})
     for (const std::int64_t k : {128, 1024, 8192})
       for (const std::int64_t m : {1, 64, 1024, 4096, 16384}) {
-        traces::TimedGemm row{{m, n, k, "fp8"}, Seconds(1)};
+        traces::TimedGemm row{{m, n, k, "fp8"}, Seconds(1), "vllm"};
         row.time = Seconds(predict(chip(), with, gemm(), {&row, 1}).front());
         narrow.push_back(row);
       }
@@ -64,12 +64,14 @@ TEST_CASE("two kernels that look for the scale of a tensor are told apart from t
   CHECK(rows.report.fitted.size() == 1);
 
   // Scales of groups are found by the kernel that quantises.
-  traces::TimedGemm groups{{64, 64, 1024, "fp8_block"}, Seconds(1)};
+  traces::TimedGemm groups{{64, 64, 1024, "fp8_block"}, Seconds(1), "vllm"};
   CHECK(product_of(chip(), with, groups).quantisation == product_of(chip(), streams(), groups).quantisation);
-  traces::TimedGemm tensor{{1, 64, 1000, "fp8"}, Seconds(1)};
+  traces::TimedGemm tensor{{1, 64, 1000, "fp8"}, Seconds(1), "vllm"};
   // 3,000 bytes of elements and 4 of the scale at 1.6 TB/s: 1.9 ns; one row.
   CHECK(product_of(chip(), with, tensor).quantisation - product_of(chip(), streams(), tensor).quantisation ==
         Approx(7e-6 + 3004 / 1.6e12 + 6e-9).epsilon(1e-9));
+  tensor.engine.clear();  // a library's product is handed numbers that are narrow already
+  CHECK(product_of(chip(), with, tensor).quantisation == 0);
 }
 
 TEST_CASE("what a scale of each token adds comes of shapes that were timed with and without") {

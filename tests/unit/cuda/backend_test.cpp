@@ -50,7 +50,7 @@ TEST_CASE("A device that no machine has is refused with a reason") {
   CHECK(make_cuda_backend(1000, reason) == nullptr);
   CHECK(!reason.empty());
   reason.clear();
-  CHECK(measure_power(1000, Seconds(1), reason).empty());
+  CHECK(measure_power(1000, {}, Seconds(1), [](std::size_t, std::size_t) {}, reason).empty());
   CHECK(!reason.empty());
 }
 

@@ -61,6 +61,21 @@ TEST_CASE("no case stands twice in a list, and the quick list is part of the ful
   }
 }
 
+TEST_CASE("loops of power are of kernels that last, enough of each kind to fit, and a quarter of them in the quick list") {
+  const auto loads = power_cases("cuda", false), quick = power_cases("cuda", true);
+  CHECK(power_cases("cpu", false).empty());
+  CHECK(only<traces::GemmCase>(loads).size() == 48);
+  CHECK(only<traces::GroupedGemmCase>(loads).size() == 20);
+  CHECK(only<traces::DecodeAttentionCase>(loads).size() + only<traces::PrefillAttentionCase>(loads).size() == 24);
+  CHECK(only<traces::CopyCase>(loads).size() == 2);
+  CHECK(quick.size() == 16);
+  for (const auto& what : quick) CHECK(std::ranges::find(loads, what) != loads.end());
+  for (const auto& g : only<traces::GemmCase>(loads)) {  // 0.3 ms at 600 Tflop/s in 16 bits or 3 TB/s
+    const double weights = static_cast<double>(g.n * g.k) * (g.format == "fp8" ? 1 : 2);
+    CHECK((weights * static_cast<double>(g.m) > 1.8e11 || weights > 0.8e9));
+  }
+}
+
 TEST_CASE("widths of GEMMs are multiples of 64 but no powers of two; half have at most 256 rows, many an odd number") {
   for (const char* backend : {"cpu", "cuda"}) {
     CAPTURE(backend);

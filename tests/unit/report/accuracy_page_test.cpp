@@ -50,7 +50,7 @@ TEST_CASE("what a buyer reads: rows, median error, what nine of ten lie within, 
   // of 20.
   CHECK(page_has(
       text,
-      "| time of a kernel: GEMM | shapes that the fit had not seen, 1 fits of 1 devices | 40 | 4.8 % | 20.0 % | "
+      "| time of a kernel: GEMM | shapes that the fit had not seen, 1 fits to 1 tables | 40 | 4.8 % | 20.0 % | "
       "90.0 % |"));
   CHECK(page_has(text, "| TPOT | servers under load, no constant fitted: " + run.name +
                            " | 10 | 10.0 % | 10.0 % | 75.0 % of 4 |"));

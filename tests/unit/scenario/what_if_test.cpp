@@ -131,17 +131,16 @@ TEST_CASE("does a cap count? where a step draws that much") {
 TEST_CASE("what do the joules of a result include? the boundary of its devices, and a share that is assumed") {
   const auto gpu = run_on_event_queue(*scenario_of(eight_gpus()));
   CHECK(gpu.energy->boundary == "board");
-  CHECK(gpu.energy->assumed_share == doctest::Approx(1));  // an H100's energy is the H200's, its idle power too
-  const auto own = run_on_event_queue(
-      *scenario_of(eight_gpus(),
-                   {kDevice + "energy.tag=fitted", kDevice + "idle_power={value: 116 W, tag: measured, source: own}"}));
-  CHECK(own.energy->assumed_share == 0);
-  CHECK(own.energy->total_joules == gpu.energy->total_joules);
-  // Which figures these are: an idle power alone is that much of the joules, 8 x 116 W over mean power.
-  const auto idle = run_on_event_queue(*scenario_of(eight_gpus(), {kDevice + "energy.tag=fitted"}));
+  CHECK(gpu.energy->assumed_share == 0);  // an H100 was measured
+  const std::string guessed_idle = kDevice + "idle_power={value: 121 W, tag: assumed, source: guess}";
+  const auto all = run_on_event_queue(*scenario_of(eight_gpus(), {kDevice + "energy.tag=assumed", guessed_idle}));
+  CHECK(all.energy->assumed_share == doctest::Approx(1));
+  CHECK(all.energy->total_joules == gpu.energy->total_joules);
+  // Which figures these are: an idle power alone is that much of the joules, 8 x 121 W over mean power.
+  const auto idle = run_on_event_queue(*scenario_of(eight_gpus(), {guessed_idle}));
   REQUIRE(idle.energy->assumed.size() == 1);
   CHECK(idle.energy->assumed[0].first == "idle");
-  CHECK(idle.energy->assumed_share == doctest::Approx(8 * 116 / idle.energy->mean_w));
+  CHECK(idle.energy->assumed_share == doctest::Approx(8 * 121 / idle.energy->mean_w));
 }
 
 TEST_CASE("what do joules of unlike groups include? each group's boundary is named") {

@@ -32,7 +32,8 @@ MicrobenchRecord small_record() {
   record.rows[0].flags = {"noisy"};
   record.rows[1].clock_mhz = 2600;
   record.sentinels = {{GemmCase{1, 192, 320, "fp32"}, {1e-6, 1.5e-6}}};
-  record.power = {{"idle", 80.5, 0, 0}};
+  record.power = {{std::nullopt, 80.5, 700, std::nullopt, 345},
+                  {GemmCase{3, 192, 320, "bf16"}, 512.5, 700, 2.5e-4, 1980}};
   return record;
 }
 
@@ -73,8 +74,11 @@ TEST_CASE("a record reads back as it was written, compressed too") {
     REQUIRE(read->sentinels.size() == 1);
     CHECK(read->sentinels[0].what == written.sentinels[0].what);
     CHECK(read->sentinels[0].medians_s == written.sentinels[0].medians_s);
-    REQUIRE(read->power.size() == 1);
+    REQUIRE(read->power.size() == 2);
+    CHECK_FALSE(read->power[0].what);
     CHECK(read->power[0].power_w == 80.5);
+    CHECK(read->power[1].what == written.power[1].what);
+    CHECK(read->power[1].time_s == 2.5e-4);
   }
 }
 
@@ -91,6 +95,10 @@ TEST_CASE("the tables hold each case once, in order, with the statistic that the
   CHECK(tables.software == "oneDNN 2.6");
   record.statistic = "p10";
   CHECK(kernel_tables(record).gemm[0].time.si() == doctest::Approx(0.95e-5));
+  REQUIRE(tables.power.size() == 1);  // rest is no kernel
+  CHECK(tables.power[0].what == KernelCase(GemmCase{3, 192, 320, "bf16"}));
+  CHECK(tables.power[0].power == Watts(512.5));
+  CHECK(tables.power[0].limit == Watts(700));
 }
 
 TEST_CASE("mistakes of a record are told with their place") {
@@ -109,6 +117,7 @@ TEST_CASE("mistakes of a record are told with their place") {
   tells("\"iterations\":20,", "", "7:", "'iterations'");
   tells("\"min\":2.7", "\"min\":9.9", "7:", "must not fall");
   tells("\"power_w\":80.5", "\"power_w\":-1", "", "'power_w'");
+  tells(",\"time_s\":0.00025", "", "", "a loop of a kernel needs 'time_s'");
   tells("\"context\": {", "\"contexts\": {", "", "'context' must be given as a mapping");
 }
 

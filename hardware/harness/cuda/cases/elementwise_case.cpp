@@ -86,7 +86,8 @@ class Rope final : public Rows {
     const int half = head_dim_ / 2;
     for (int head = 0; head < width_; head += head_dim_) {
       for (int i = 0; i < half; ++i) {
-        const auto low = static_cast<std::size_t>(head + i), high = low + static_cast<std::size_t>(half);
+        const auto low = static_cast<std::size_t>(head) + static_cast<std::size_t>(i),
+                   high = low + static_cast<std::size_t>(half);
         const double angle = positions_[static_cast<std::size_t>(row)] *
                              std::pow(static_cast<double>(kBase), -static_cast<double>(i) / half);
         error.add(number(out[low]), number(x[low]) * std::cos(angle) - number(x[high]) * std::sin(angle));
@@ -151,13 +152,13 @@ std::unique_ptr<CudaCase> prepare_case(Machine& machine, const ElementwiseCase& 
   constexpr double kMostBytes = 24;  // of an element of a row: read, written, and the embedding's table
   if (what.rows < 1 || what.width < 8 || what.width % 8 != 0) return nullptr;
   if (!Machine::has_room(kMostBytes * static_cast<double>(what.rows * what.width) + 8e9)) return nullptr;
+  if (what.kind == "quantise") return what.format == "fp8" ? std::make_unique<Quantise>(machine, what, seed) : nullptr;
   if (what.format != "bf16") return prepare_logits_case(machine, what, seed);
   if (what.kind == "norm") return std::make_unique<Norm>(machine, what, seed);
   if (what.kind == "activation") return std::make_unique<Activation>(machine, what, seed);
   if (what.kind == "add") return std::make_unique<Add>(machine, what, seed);
   if (what.kind == "rope") return what.width % 64 == 0 ? std::make_unique<Rope>(machine, what, seed) : nullptr;
   if (what.kind == "embedding") return std::make_unique<Embedding>(machine, what, seed);
-  if (what.kind == "quantise") return std::make_unique<Quantise>(machine, what, seed);
   return prepare_logits_case(machine, what, seed);
 }
 
