@@ -16,7 +16,7 @@ struct FormatEnergy {
 
 // What a GPU draws above its idle power. A kernel takes `active` for as long as its blocks run (not while it is
 // launched: runs of the mini engine on an H100, whose decode steps are a quarter of launches, drew 418 W where 512
-// would follow otherwise and 415 this way), joules of its work and joules of its traffic, together no more than
+// would follow otherwise and 440 do), joules of its work and joules of its traffic, together no more than
 // `measured_limit` leaves: tables that were timed at a power limit hold the clock that it left, in their times and in
 // their watts.
 struct EnergyParameters : Fit {

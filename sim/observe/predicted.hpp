@@ -33,7 +33,7 @@ struct Prediction {
   std::vector<double> joules;              // in windows of `window` seconds, of all devices
   double window = 1;
   double spending_ends = 0;  // inside the last of them
-  double kv_blocks = 1;  // of all replicas
+  double kv_blocks = 1;      // of all replicas
 };
 
 // Runs the scenario on the bare event queue, with the programs of `generator` if there is one, else with those of its

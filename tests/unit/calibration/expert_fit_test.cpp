@@ -102,6 +102,34 @@ TEST_CASE("layers with 3 % noise give launch, memory efficiency and L2 bandwidth
   CHECK(fit.report.data == "bf16, 225 rows of 5 shapes");
 }
 
+TEST_CASE("grouped GEMMs that were timed by themselves give their times back") {
+  GemmParameters truth;
+  truth.compute_efficiency = 0.35;
+  truth.memory_efficiency = 0.85;
+  truth.launch = Seconds(3e-6);
+  truth.tile = Seconds(1e-6);
+  truth.cta_bandwidth = BytesPerSecond(60e9);
+  truth.l2_bandwidth = BytesPerSecond(10e12);
+  truth.row_tiles = {RowTiles::Choice::fastest, 16, 256, 1};
+  std::vector<traces::TimedGroupedGemm> timed;
+  for (const auto& [n, k] : {std::pair{3072, 2048}, {2048, 1536}, {4096, 7168}, {5760, 2880}, {2880, 2880}})
+    for (const std::int64_t experts : {8, 32, 128})
+      for (const std::int64_t tokens : {4, 64, 1024, 8192}) {
+        traces::TimedGroupedGemm row{{tokens, experts, 4, n, k, "bf16"}, Seconds(1)};
+        row.time = grouped_gemm_cost(h100(), truth, grouped_gemm_work(row)).time;
+        timed.push_back(row);
+      }
+  const auto fit = fit_grouped_gemms(h100(), std::nullopt, tilings(kHopper, true), timed);
+  const models::GroupedGemm unseen = grouped_gemm_work({3000, 16, 4, 3584, 4096, "bf16"});  // it computes
+  CHECK(grouped_gemm_cost(h100(), fit.parameters, unseen).time.si() ==
+        doctest::Approx(grouped_gemm_cost(h100(), truth, unseen).time.si()).epsilon(0.02));
+  CHECK(fit.parameters.memory_efficiency == doctest::Approx(0.85).epsilon(0.02));
+  CHECK(fit.parameters.launch.si() == doctest::Approx(3e-6).epsilon(0.1));
+  CHECK(fit.report.held_out.mean < 0.02);
+  CHECK(fit.parameters.least_width == 1536);
+  CHECK(fit.parameters.most_rows == 4 * 8192);
+}
+
 TEST_CASE("models that outrun the memory with three matrices, narrow shares and unknown routing are left out") {
   GemmParameters truth;
   truth.compute_efficiency = 0.86;

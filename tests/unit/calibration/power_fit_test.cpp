@@ -160,6 +160,38 @@ TEST_CASE("watts at work, joules by kind and format and joules of a bit are foun
   CHECK(fit->report.held_out.mean < 0.04);
 }
 
+TEST_CASE("figures that are held stay the board's, and the others are fitted around them") {
+  Gpu gpu = board();
+  gpu.energy.active = Watts(230);
+  gpu.energy.by_format["fp8_block"].compute = JoulesPerFlop(0.25e-12);
+  const std::vector<std::string> held = {"active", "fp8_block"};
+  const auto fit = fit_power(gpu, readings(), 1500, held);
+  REQUIRE(fit);
+  CHECK(fit->parameters.active == Watts(230));
+  CHECK(fit->parameters.by_format.at("fp8_block").compute == JoulesPerFlop(0.25e-12));
+  for (const FittedParameter& p : fit->report.fitted) CHECK(std::ranges::find(held, p.name) == held.end());
+  CHECK(fit->parameters.experts->si() < 1e-12);  // 30 W more at work leave less for it
+}
+
+TEST_CASE(
+    "loops of the harness: none is launch-bound, copies have traffic alone, grouped GEMMs the work of their rows") {
+  PowerReading quick = product(64, 4096, 4096, "fp8", 250), slow = product(8192, 8192, 8192, "fp8", 800);
+  CHECK(telling(std::vector{quick, slow}).size() == 1);  // an engine's, below three times its floor
+  quick.engine = slow.engine = "";
+  CHECK(telling(std::vector{quick, slow}).size() == 2);
+  PowerReading copy = quick;
+  copy.what = traces::CopyCase{"triad", 1000, 0};
+  const PowerLoad traffic = power_load(board(), copy);
+  CHECK(traffic.flops == Flops());
+  CHECK(traffic.bytes == Bytes(3000));  // two arrays read, one written
+  PowerReading experts = quick;
+  experts.what = traces::GroupedGemmCase{48, 8, 2, 4096, 2048, "bf16"};
+  const PowerLoad work = power_load(board(), experts);
+  CHECK(work.kind == PowerLoad::Kind::experts);
+  CHECK(work.flops == Flops(2.0 * 96 * 4096 * 2048));
+  CHECK(telling(std::vector{copy, experts}).size() == 2);
+}
+
 TEST_CASE("latent attention draws what its projections, its expansion, its attention and its bytes do") {
   Gpu gpu = board();
   gpu.energy = truth();

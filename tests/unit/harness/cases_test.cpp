@@ -61,7 +61,8 @@ TEST_CASE("no case stands twice in a list, and the quick list is part of the ful
   }
 }
 
-TEST_CASE("loops of power are of kernels that last, enough of each kind to fit, and a quarter of them in the quick list") {
+TEST_CASE(
+    "loops of power are of kernels that last, enough of each kind to fit, and a quarter of them in the quick list") {
   const auto loads = power_cases("cuda", false), quick = power_cases("cuda", true);
   CHECK(power_cases("cpu", false).empty());
   CHECK(only<traces::GemmCase>(loads).size() == 48);
