@@ -32,7 +32,8 @@ constexpr EngineRuns kOnGpu = {"h100-sxm-2026-11-26-engine", "an H100", ", by it
                                "priced from what it computed, "
                                "and its arrivals replayed, on a device fitted to nothing but the kernels and watts "
                                "that `llmscape bench` measured on "
-                               "the same board in the same minutes. No constant comes from the runs."};
+                               "the same board in the same minutes. No constant comes from the runs; that watts at "
+                               "work pause during launches was seen in their watts."};
 constexpr EngineRuns kOnCatalogued = {kOnGpu.records, kOnGpu.where, ", by the catalogue",
                                       "The same run on the catalogue's device, whose kernels are fitted to other "
                                       "people's tables of vLLM's: what is left is "
