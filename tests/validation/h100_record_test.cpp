@@ -84,33 +84,35 @@ TEST_CASE("the committed record of an H100 says where it comes from, and every k
   CHECK(record.power.size() == 95);
 }
 
-TEST_CASE(
-    "its attention kernels reach what is asked of them, and no product of few rows beats its weights' bandwidth") {
+TEST_CASE("the record's attention kernels reach what is asked of them") {
   const double copy = best_rate("copy/kind:device", &traces::MicrobenchRow::bytes);
-  double product = 0, few_rows = 0;
+  double product = 0;
   std::vector<double> decodes;
   for (const traces::MicrobenchRow& row : committed_record().rows) {
-    if (const auto* g = std::get_if<traces::GemmCase>(&row.what)) {
-      if (g->format == "bf16") product = std::max(product, row.flops / row.time.median);
-      if (g->m <= 64 && row.bytes > 1e8) few_rows = std::max(few_rows, row.bytes / row.time.median);
-    }
+    if (const auto* g = std::get_if<traces::GemmCase>(&row.what); g && g->format == "bf16")
+      product = std::max(product, row.flops / row.time.median);
     if (std::holds_alternative<traces::DecodeAttentionCase>(row.what) && row.bytes > 1e8)
       decodes.push_back(row.bytes / row.time.median / copy);
   }
   std::ranges::sort(decodes);
   CHECK(decodes[decodes.size() / 2] > 0.8);  // 0.95
   CHECK(best_rate("prefill_attention", &traces::MicrobenchRow::flops) > 0.5 * product);
-  CHECK(few_rows < 0.9 * 3.35e12);
 }
 
 TEST_CASE("what the catalogue says of the record's products, which are those of another library") {
-  const auto products = catalogued([](const traces::KernelCase& what) -> std::vector<models::Operator> {
-    const auto* g = std::get_if<traces::GemmCase>(&what);
-    if (!g || g->format != "bf16") return {};
-    return {{models::Gemm{g->m, g->n, g->k, models::Format(), models::Format()}, 1}};
-  });
-  MESSAGE("bf16 products: median " << products.median << ", mean " << products.mean << ", bias " << products.bias);
-  CHECK(products.median < 0.10);
+  const auto products_up_to = [](std::int64_t rows) {
+    return catalogued([rows](const traces::KernelCase& what) -> std::vector<models::Operator> {
+      const auto* g = std::get_if<traces::GemmCase>(&what);
+      if (!g || g->format != "bf16" || g->m > rows) return {};
+      return {{models::Gemm{g->m, g->n, g->k, models::Format(), models::Format()}, 1}};
+    });
+  };
+  const auto all = products_up_to(8192), few = products_up_to(64);
+  MESSAGE("bf16 products: median " << all.median << ", mean " << all.mean << ", bias " << all.bias
+                                   << "; of up to 64 rows: median " << few.median << ", mean " << few.mean << ", bias "
+                                   << few.bias);
+  CHECK(all.median < 0.08);  // 0.067
+  CHECK(few.median < 0.05);  // 0.037
 }
 
 TEST_CASE("what the catalogue says of the record's watts, and what a fit says of shapes that it has not seen") {

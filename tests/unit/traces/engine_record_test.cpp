@@ -44,7 +44,8 @@ struct Spoilt {
 
 TEST_CASE("an engine record comes back as it was written, plain or compressed") {
   const TraceFolder folder;
-  const EngineRecord written = two_steps();
+  EngineRecord written = two_steps();
+  written.energy_j = 123.5;
   for (const char* name : {"engine.json", "engine.json.gz", "engine.json.zst"}) {
     CAPTURE(name);
     const std::string path = folder.path_of(name);
@@ -60,6 +61,7 @@ TEST_CASE("an engine record comes back as it was written, plain or compressed") 
     CHECK(read->block_tokens == 16);
     CHECK(read->kv_blocks == 40);
     CHECK_FALSE(read->graphs);
+    CHECK(read->energy_j == 123.5);
     REQUIRE(read->steps.size() == 2);
     CHECK(read->steps[0].chunks == written.steps[0].chunks);
     CHECK(read->steps[0].decodes.empty());
