@@ -48,8 +48,7 @@ void deal(const ExpertLayerCase& layer, models::GroupedGemm& g) {
     g.dealt = models::GroupedGemm::Dealt::by_popularity;
     g.popularity = models::dealt_popularity(*exponent, tokens, rows, all);
     const double share = models::ExpertLoads(g.popularity, rows / experts).touched();
-    rows_of_rank = models::fullest_rank({models::ExpertCoverage::Law::skewed, 0, *exponent}, all,
-                                        static_cast<int>(layer.experts_per_token), tokens, ranks);
+    rows_of_rank = models::fullest_dealt_rank(g.popularity, all, rows, ranks);
     touched = models::fullest_touched(g.experts_held, std::max(share, std::min(1.0, per_token / experts)), ranks);
   } else if (layer.routing != "balanced") {
     if (layer.experts_touched <= 0) throw std::invalid_argument("no routing '" + layer.routing + "'");

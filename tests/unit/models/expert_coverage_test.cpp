@@ -127,8 +127,12 @@ TEST_CASE("the fullest rank of skewed experts is that of drawn loads") {
   // (26.2.23; 1.4741 in truth); sums of a gamma distribution (1 - 0.007146 + 1.4737 x 0.253600 / 3)^3 = 1.39509. The
   // fullest of 256 has, with u = 0.56146 / 256, x^-0.5 = 0.111803 + 0.888197 u = 0.113751, x = 77.284; the others
   // 0.113751^-1 = 8.79113 in the mean; p = 8 (77.284 + 31 x 8.79113) / (77.284 + 255 x 8.79113) = 1.20704.
-  CHECK(fullest_rank({ExpertCoverage::Law::skewed, 0, 1.5}, 256, 8, 100, 8) ==
+  CHECK(fullest_dealt_rank({1.5, 80}, 256, 800, 8) ==
         Approx(100 * (1.20704 + (1.39509 - 1.20704) * 31 / 32)).epsilon(1e-3));
+  // Tokens that draw their experts scatter by 1 / 100 more: (1 - 0.008257 + 1.4737 x 0.272604 / 3)^3 = 1.42632.
+  CHECK(fullest_rank({ExpertCoverage::Law::skewed, 0, 1.5}, 256, 8, 100, 8) ==
+        Approx(100 * (1.20704 + (1.42632 - 1.20704) * 31 / 32)).epsilon(1e-3));
+  CHECK(fullest_dealt_rank({1.5, 80}, 256, 800, 1) == 800);
   // Means of 2,000 draws of the tables' law (dealt_popularity), over the mean rank.
   struct Row {
     double exponent;
@@ -149,8 +153,8 @@ TEST_CASE("the fullest rank of skewed experts is that of drawn loads") {
                          {1.2, 256, 8, 16, 4, 1.21}}) {
     CAPTURE(row.experts);
     CAPTURE(row.ranks);
-    const double mean = row.tokens * row.experts_per_token / row.ranks;
-    CHECK(fullest_rank({ExpertCoverage::Law::skewed, 0, row.exponent}, row.experts, row.experts_per_token, row.tokens,
-                       row.ranks) == Approx(mean * row.fullest).epsilon(0.09));
+    const double rows = row.tokens * row.experts_per_token;
+    CHECK(fullest_dealt_rank(dealt_popularity(row.exponent, row.tokens, rows, row.experts), row.experts, rows,
+                             row.ranks) == Approx(rows / row.ranks * row.fullest).epsilon(0.09));
   }
 }
