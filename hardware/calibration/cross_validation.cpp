@@ -134,6 +134,11 @@ FamilyReport fit(std::span<const FormProblem> forms, std::size_t& chosen, Scorin
   return report;
 }
 
+FamilyReport fit(const FormProblem& problem, Scoring scoring) {
+  std::size_t chosen = 0;
+  return fit({&problem, 1}, chosen, scoring);
+}
+
 FamilyReport fit_and_validate(const FormProblem& problem) {
   std::size_t chosen = 0;
   return fit_and_validate({&problem, 1}, chosen);

@@ -39,6 +39,7 @@ FamilyReport fit_and_validate(std::span<const FormProblem> forms, std::size_t& c
 // Whether a fit is wanted with its errors, or its parameters alone, from one start: that of a relative, say.
 enum class Scoring : std::uint8_t { held_out, none };
 FamilyReport fit(std::span<const FormProblem> forms, std::size_t& chosen, Scoring scoring);
+FamilyReport fit(const FormProblem& problem, Scoring scoring);
 // By rough fits to at most 160 of the rows.
 std::size_t best_form(std::span<const FormProblem> forms);
 

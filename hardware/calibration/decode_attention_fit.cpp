@@ -110,7 +110,8 @@ FormProblem decode_problem(const Chip& chip, const std::vector<DecodeRow>& rows,
   return problem;
 }
 
-DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<DecodeRow>& rows, DecodeKernel kernel) {
+DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<DecodeRow>& rows, DecodeKernel kernel,
+                                           Scoring scoring) {
   const double loss = rough_loss(decode_problem(chip, rows, kernel));
   const auto better_with = [&](bool DecodeKernel::* does) {
     DecodeKernel variant = kernel;
@@ -121,7 +122,7 @@ DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<D
   kernel.widens = kernel.computes && rows.front().attention.kv.bytes() < 2 && better_with(&DecodeKernel::widens);
 
   DecodeAttentionCalibration calibration;
-  calibration.report = fit_and_validate(decode_problem(chip, rows, kernel));
+  calibration.report = fit(decode_problem(chip, rows, kernel), scoring);
   const Form form = form_of(kernel, values_of(calibration.report.fitted));
   calibration.warm = form.warm;
   DecodeAttentionParameters& p = calibration.parameters = form.parameters;
@@ -146,13 +147,13 @@ std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& p
 }
 
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const TimedDecodeAttention> records,
-                                                double compute_efficiency, bool warm) {
-  return fit_decode_rows(chip, decode_rows(records), {compute_efficiency, false, warm, false, false});
+                                                double compute_efficiency, bool warm, Scoring scoring) {
+  return fit_decode_rows(chip, decode_rows(records), {compute_efficiency, false, warm, false, false}, scoring);
 }
 
 DecodeAttentionCalibration fit_latent_decodes(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
-                                              bool warm) {
-  auto calibration = fit_decode_rows(chip, decode_rows(records), {1, false, warm, true, false});
+                                              bool warm, Scoring scoring) {
+  auto calibration = fit_decode_rows(chip, decode_rows(records), {1, false, warm, true, false}, scoring);
   calibration.report.family = "latent_decode_attention";
   calibration.parameters.kernel = models::AttentionKernel::latent;
   return calibration;

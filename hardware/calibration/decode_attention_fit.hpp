@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/report.hpp"
 #include "hardware/gpu/attention_decode.hpp"
 #include "traces/kernel_record.hpp"
@@ -19,12 +20,13 @@ struct DecodeAttentionCalibration {
 // fitted: memory bounds decodes, and that of the GEMMs serves as well. Whether the kernel packs as
 // FlashAttention 2 does is what explains the records better. `records` must not be empty.
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const traces::TimedDecodeAttention> records,
-                                                double compute_efficiency, bool warm);
+                                                double compute_efficiency, bool warm,
+                                                Scoring scoring = Scoring::held_out);
 
 // The same of latent attention, absorbed, whose compute efficiency is fitted. Held out: folds that share no (heads,
 // sequences).
 DecodeAttentionCalibration fit_latent_decodes(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
-                                              bool warm);
+                                              bool warm, Scoring scoring = Scoring::held_out);
 
 // What is supposed of keys and values left in L2 before any record was seen: the medians of the fit's priors.
 WarmCache supposed_warm_cache(const Chip& chip);

@@ -59,9 +59,10 @@ void deal(const ExpertLayerCase& layer, models::GroupedGemm& g) {
   g.experts_touched = std::min(std::max(1.0, touched), static_cast<double>(g.rows));
 }
 
+// `tiles`: of either GEMM, whose rows are the same.
 double seconds(const Chip& chip, const ElementwiseParameters& elementwise, const GemmParameters& p,
-               const ExpertLayerWork& work) {
-  Seconds sum = grouped_gemm_cost(chip, p, work.up).time + grouped_gemm_cost(chip, p, work.down).time;
+               const ExpertLayerWork& work, const ExpertTiles& tiles) {
+  Seconds sum = grouped_gemm_cost(chip, p, work.up, tiles).time + grouped_gemm_cost(chip, p, work.down, tiles).time;
   for (const Elementwise& stream : work.streams) sum += elementwise_cost(chip, elementwise, stream).time;
   return sum.si();
 }
@@ -173,8 +174,10 @@ std::vector<TimedExpertLayer> gated_layers(const Chip& chip, std::span<const Tim
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,
                             const GemmParameters& parameters, std::span<const TimedExpertLayer> records) {
   std::vector<double> times;
-  for (const TimedExpertLayer& r : records)
-    times.push_back(seconds(chip, elementwise, parameters, expert_layer_work(r)));
+  for (const TimedExpertLayer& r : records) {
+    const ExpertLayerWork work = expert_layer_work(r);
+    times.push_back(seconds(chip, elementwise, parameters, work, ExpertTiles(work.up)));
+  }
   return times;
 }
 
@@ -242,10 +245,14 @@ ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& ele
                               std::optional<double> compute_efficiency, std::span<const GemmPrior> priors,
                               std::span<const TimedExpertLayer> records, Scoring scoring) {
   std::vector<ExpertLayerWork> layers;
-  for (const TimedExpertLayer& r : records) layers.push_back(expert_layer_work(r));
-  ExpertCalibration calibration =
-      best_of(problem_of(records), compute_efficiency, priors, scoring,
-              [&](const GemmParameters& p, std::size_t row) { return seconds(chip, elementwise, p, layers[row]); });
+  std::vector<ExpertTiles> tiles;
+  for (const TimedExpertLayer& r : records) {
+    layers.push_back(expert_layer_work(r));
+    tiles.emplace_back(layers.back().up);
+  }
+  ExpertCalibration calibration = best_of(
+      problem_of(records), compute_efficiency, priors, scoring,
+      [&](const GemmParameters& p, std::size_t row) { return seconds(chip, elementwise, p, layers[row], tiles[row]); });
   calibration.report.data = records.front().format + ", " + calibration.report.data;
   GemmParameters& p = calibration.parameters;
   p.least_width = layers.front().down.k;

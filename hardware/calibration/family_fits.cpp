@@ -167,7 +167,7 @@ std::optional<ScalesCalibration> FamilyFits::scales(const std::string& format) c
   return fit_scales(gpu, elementwise, gpu.gemm, sample(narrow));
 }
 
-std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& format) const {
+std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& format, Scoring scoring) const {
   const auto [chosen, note] = product_rows(format);
   if (chosen.empty()) return std::nullopt;
   ElementwiseParameters elementwise = gpu.elementwise;
@@ -176,7 +176,7 @@ std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& f
   std::vector<GemmPrior> priors = {{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}};
   const bool as_base = format == base_format() && engine_.empty();
   if (!as_base) priors = product_tilings(best_prior(gpu, elementwise, chosen, priors.front()));
-  GemmCalibration fit = fit_gemm(gpu, elementwise, chosen, priors);
+  GemmCalibration fit = fit_gemm(gpu, elementwise, chosen, priors, scoring);
   if (as_base) fit.parameters.least_tile_rows = gpu.gemm.least_tile_rows;
   fit.report.data += note;
   auto rows = correction_rows(gpu, elementwise, fit.parameters, chosen);
@@ -238,21 +238,21 @@ std::vector<traces::TimedDecodeAttention> FamilyFits::decode_rows(const std::str
   return attention_rows(tables_.decode_attention, kv);
 }
 
-std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std::string& kv) const {
+std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std::string& kv, Scoring scoring) const {
   const auto chunks = prompt_rows(kv);
   if (chunks.empty()) return std::nullopt;
   const auto mixed = attention_rows(tables_.mixed_attention, kv);
-  PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed);
+  PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed, scoring);
   std::vector<CorrectionRow> rows;
   if (mixed.empty()) rows = correction_rows(gpu, fit.parameters, chunks);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
 
-std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::decodes(const std::string& kv) const {
+std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::decodes(const std::string& kv, Scoring scoring) const {
   const auto chosen = decode_rows(kv);
   if (chosen.empty()) return std::nullopt;
   DecodeAttentionCalibration fit =
-      fit_decode_attention(gpu, chosen, gpu.gemm.compute_efficiency, tables_.warm_attention);
+      fit_decode_attention(gpu, chosen, gpu.gemm.compute_efficiency, tables_.warm_attention, scoring);
   auto rows = correction_rows(gpu, fit.parameters, fit.warm, chosen);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
@@ -288,18 +288,20 @@ std::vector<traces::TimedIndexedAttention> FamilyFits::indexed_rows(const std::s
   return sample(suitable);
 }
 
-std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::latent_prompts(const std::string& kv) const {
+std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::latent_prompts(const std::string& kv,
+                                                                              Scoring scoring) const {
   const auto chosen = latent_rows(kv, false);
   if (chosen.empty()) return std::nullopt;
-  PrefillAttentionCalibration fit = fit_latent_prompts(gpu, chosen);
+  PrefillAttentionCalibration fit = fit_latent_prompts(gpu, chosen, scoring);
   auto rows = correction_rows(gpu, fit.parameters, chosen);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
 
-std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::latent_decodes(const std::string& kv) const {
+std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::latent_decodes(const std::string& kv,
+                                                                             Scoring scoring) const {
   const auto chosen = latent_rows(kv, true);
   if (chosen.empty()) return std::nullopt;
-  DecodeAttentionCalibration fit = fit_latent_decodes(gpu, chosen, tables_.warm_attention);
+  DecodeAttentionCalibration fit = fit_latent_decodes(gpu, chosen, tables_.warm_attention, scoring);
   auto rows = correction_rows(gpu, fit.parameters, fit.warm, chosen);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }

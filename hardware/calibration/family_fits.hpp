@@ -54,10 +54,10 @@ class FamilyFits {
   // Dense products of a format, without these. Those of a table that was timed outside graphs, which shows in a fastest
   // row above 20 us, count from three times that floor on, and rows of an engine that runs the same library stand in
   // below.
-  [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format) const;
+  [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format, Scoring scoring) const;
   // Layers of routed experts whose rows were dealt out so.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format, Dealt dealt,
-                                                               Scoring scoring = Scoring::held_out) const;
+                                                               Scoring scoring) const;
   // Grouped GEMMs that were timed by themselves.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> grouped_gemms(const std::string& format) const;
   // Whether evenly dealt rows of unseen shapes are clearly worse met by a fit to rows dealt out in any way than by one
@@ -65,10 +65,13 @@ class FamilyFits {
   [[nodiscard]] bool meets_even_rows_worse(const std::string& format, const FormFit<GemmParameters>& any,
                                            const FormFit<GemmParameters>& even) const;
   // Attention over KV of a format by heads of at most 128, computed in that format where it was timed, else in 16 bits.
-  [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> prompts(const std::string& kv) const;
-  [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> decodes(const std::string& kv) const;
-  [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> latent_prompts(const std::string& kv) const;
-  [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> latent_decodes(const std::string& kv) const;
+  [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> prompts(const std::string& kv,
+                                                                           Scoring scoring) const;
+  [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> decodes(const std::string& kv, Scoring scoring) const;
+  [[nodiscard]] std::optional<FormFit<PrefillAttentionParameters>> latent_prompts(const std::string& kv,
+                                                                                  Scoring scoring) const;
+  [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> latent_decodes(const std::string& kv,
+                                                                                 Scoring scoring) const;
 
   // The rows that the fits above take; products with a note where some do not count.
   [[nodiscard]] std::pair<std::vector<traces::TimedGemm>, std::string> product_rows(const std::string& format) const;

@@ -126,12 +126,12 @@ std::vector<GemmPrior> product_tilings(const GemmPrior& best) {
 }
 
 GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementwise, std::span<const TimedGemm> records,
-                         std::span<const GemmPrior> priors) {
+                         std::span<const GemmPrior> priors, Scoring scoring) {
   GemmCalibration calibration;
   std::vector<FormProblem> forms;
   for (const GemmPrior& prior : priors) forms.push_back(gemm_problem(chip, elementwise, records, prior));
   std::size_t chosen = 0;
-  calibration.report = fit_and_validate(forms, chosen);
+  calibration.report = fit(forms, chosen, scoring);
   calibration.report.data = records.front().format + ", " + calibration.report.data;
   GemmParameters& p = calibration.parameters = parameters_of(priors[chosen], values_of(calibration.report.fitted));
   p.tag = Tag::fitted;

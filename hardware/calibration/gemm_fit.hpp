@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/report.hpp"
 #include "hardware/gpu/elementwise.hpp"
 #include "hardware/gpu/gemm.hpp"
@@ -40,7 +41,8 @@ struct GemmCalibration {
 // than 16 bits: `elementwise` prices it. `records` must not be empty, and name a known format.
 // Of several priors that one counts which explains the records best; what is held fixed differs between them.
 GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementwise,
-                         std::span<const traces::TimedGemm> records, std::span<const GemmPrior> priors);
+                         std::span<const traces::TimedGemm> records, std::span<const GemmPrior> priors,
+                         Scoring scoring = Scoring::held_out);
 // `best`, and the tiles of kernels that are chosen by the rows of a product (CUTLASS in vLLM: 64 rows up to 64, 128 up
 // to 128, then 256 or pairs of 128: cutlass_w8a8), in waves or not.
 std::vector<GemmPrior> product_tilings(const GemmPrior& best);

@@ -62,11 +62,17 @@ class GpuFit {
     return request_.families.empty() || std::ranges::find(request_.families, family) != request_.families.end();
   }
 
-  // Lays a correction on the form where the rows earn it, by themselves or with the help of relatives', and reports the
-  // errors of both together. `fit` gives those of a relative.
+  // The form with a correction on it where the rows earn one, by themselves or with the help of relatives', and the
+  // errors of both together. `fit` gives the form of a FamilyFits.
+  template <class Fit>
+  auto corrected(const CorrectionPlan& plan, const Fit& fit) const {
+    auto form = fit(fits_, Scoring::held_out);
+    if (form && !form->rows.empty()) correct(*form, plan, fit);
+    return form;
+  }
+
   template <class Parameters, class Fit>
-  void correct(FormFit<Parameters>& form, const CorrectionPlan& plan, const Fit& fit) {
-    if (form.rows.empty()) return;
+  void correct(FormFit<Parameters>& form, const CorrectionPlan& plan, const Fit& fit) const {
     std::vector<double> held_out, measured;
     for (const RowReport& row : form.report.rows) {
       held_out.push_back(row.held_out);
@@ -74,10 +80,10 @@ class GpuFit {
     }
     std::vector<CorrectionRow> siblings, all;
     for (const FamilyFits& relative : siblings_)
-      if (const auto other = fit(relative)) append(siblings, other->rows, kSiblingWeight);
+      if (const auto other = fit(relative, Scoring::none)) append(siblings, other->rows, kSiblingWeight);
     all = siblings;
     for (const FamilyFits& relative : engines_)
-      if (const auto other = fit(relative)) append(all, other->rows, kEngineWeight);
+      if (const auto other = fit(relative, Scoring::none)) append(all, other->rows, kEngineWeight);
     std::optional<EarnedCorrection> best;
     std::string with;
     double least = form.report.held_out.mean;
@@ -184,9 +190,9 @@ class GpuFit {
         groups_.set("scales", fitted_group(fitted_scales_fields(), std::move(fit->parameters)));
       }
     }
-    auto form = fits_.products(format);
+    auto form = corrected(gemm_correction_plan(),
+                          [&](const FamilyFits& fits, Scoring scoring) { return fits.products(format, scoring); });
     if (!form) return;
-    correct(*form, gemm_correction_plan(), [&](const FamilyFits& fits) { return fits.products(format); });
     if (base) fits_.gpu.gemm = form->parameters;
     write(base ? "gemm" : "gemm_by_format", base ? "" : format, gemm_fields(), std::move(*form));
   }
@@ -195,11 +201,9 @@ class GpuFit {
     const std::string base = fits_.base_format();
     for (const std::string& format : fits_.expert_formats()) {
       const auto dealt = [&](Dealt how) {
-        auto form = fits_.experts(format, how);
-        if (form)
-          correct(*form, expert_gemm_correction_plan(),
-                  [&](const FamilyFits& fits) { return fits.experts(format, how, Scoring::none); });
-        return form;
+        return corrected(expert_gemm_correction_plan(), [&, how](const FamilyFits& fits, Scoring scoring) {
+          return fits.experts(format, how, scoring);
+        });
       };
       auto form = dealt(Dealt::in_any_way);
       if (!form) form = fits_.grouped_gemms(format);
@@ -214,36 +218,32 @@ class GpuFit {
   void prefill_attention() {
     const std::string base = fits_.base_format();
     for (const std::string& kv : formats_of_kv(base))
-      if (auto form = fits_.prompts(kv)) {
-        correct(*form, prefill_attention_correction_plan(), [&](const FamilyFits& fits) { return fits.prompts(kv); });
+      if (auto form = corrected(prefill_attention_correction_plan(),
+                                [&](const FamilyFits& fits, Scoring scoring) { return fits.prompts(kv, scoring); }))
         write(kv == base ? "prefill_attention" : "prefill_attention_by_kv", kv == base ? "" : kv,
               prefill_attention_fields(), std::move(*form));
-      }
   }
 
   void decode_attention() {
     const std::string base = fits_.base_format();
     for (const std::string& kv : formats_of_kv(base))
-      if (auto form = fits_.decodes(kv)) {
-        correct(*form, decode_attention_correction_plan(), [&](const FamilyFits& fits) { return fits.decodes(kv); });
+      if (auto form = corrected(decode_attention_correction_plan(),
+                                [&](const FamilyFits& fits, Scoring scoring) { return fits.decodes(kv, scoring); }))
         write(kv == base ? "decode_attention" : "decode_attention_by_kv", kv == base ? "" : kv,
               decode_attention_fields(), std::move(*form));
-      }
   }
 
   void latent_attention() {
     for (const std::string_view name : kLatentFormats) {
       const std::string kv(name);
-      if (auto form = fits_.latent_prompts(kv)) {
-        correct(*form, prefill_attention_correction_plan(),
-                [&](const FamilyFits& fits) { return fits.latent_prompts(kv); });
+      if (auto form = corrected(prefill_attention_correction_plan(), [&](const FamilyFits& fits, Scoring scoring) {
+            return fits.latent_prompts(kv, scoring);
+          }))
         write("latent_prefill_attention", kv, prefill_attention_fields(), std::move(*form));
-      }
-      if (auto form = fits_.latent_decodes(kv)) {
-        correct(*form, decode_attention_correction_plan(),
-                [&](const FamilyFits& fits) { return fits.latent_decodes(kv); });
+      if (auto form = corrected(decode_attention_correction_plan(), [&](const FamilyFits& fits, Scoring scoring) {
+            return fits.latent_decodes(kv, scoring);
+          }))
         write("latent_decode_attention", kv, decode_attention_fields(), std::move(*form));
-      }
     }
   }
 

@@ -127,7 +127,7 @@ std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& 
 }
 
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<const TimedPrefillAttention> records,
-                                                  std::span<const TimedMixedAttention> mixed) {
+                                                  std::span<const TimedMixedAttention> mixed, Scoring scoring) {
   std::vector<PromptRow> rows;
   for (const TimedPrefillAttention& r : records)
     rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.sequences * r.tokens});
@@ -135,7 +135,7 @@ PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<co
     rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.tokens + r.decodes});
   const Tiling tiling = best_tiling(chip, rows, !mixed.empty());
   PrefillAttentionCalibration calibration;
-  calibration.report = fit_and_validate(prompt_problem(chip, rows, tiling));
+  calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
   p.tag = Tag::fitted;
   const auto widen = [&](const auto& r) {
@@ -147,14 +147,14 @@ PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<co
   return calibration;
 }
 
-PrefillAttentionCalibration fit_latent_prompts(const Chip& chip,
-                                               std::span<const traces::TimedLatentAttention> records) {
+PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
+                                               Scoring scoring) {
   std::vector<PromptRow> rows;
   for (const traces::TimedLatentAttention& r : records)
     rows.push_back({{latent_prompts(r), {}}, r.time.si(), {r.heads, r.sequences}, r.sequences * r.tokens});
   const Tiling tiling = best_tiling(chip, rows, false);
   PrefillAttentionCalibration calibration;
-  calibration.report = fit_and_validate(prompt_problem(chip, rows, tiling));
+  calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   calibration.report.family = "latent_prefill_attention";
   PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
   p.kernel = models::AttentionKernel::latent;

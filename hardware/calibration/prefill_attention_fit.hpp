@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/report.hpp"
 #include "hardware/gpu/attention_prefill.hpp"
 #include "traces/kernel_record.hpp"
@@ -18,10 +19,12 @@ struct PrefillAttentionCalibration {
 // is what explains the records best. `records` must not be empty, `mixed` may be.
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip,
                                                   std::span<const traces::TimedPrefillAttention> records,
-                                                  std::span<const traces::TimedMixedAttention> mixed = {});
+                                                  std::span<const traces::TimedMixedAttention> mixed = {},
+                                                  Scoring scoring = Scoring::held_out);
 
 // The same of latent attention with expanded keys and values. Held out: folds that share no (heads, sequences).
-PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const traces::TimedLatentAttention> records);
+PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
+                                               Scoring scoring = Scoring::held_out);
 
 // Times for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& parameters,

@@ -2,7 +2,6 @@
 #include "hardware/gpu/gemm.hpp"
 
 #include "hardware/gpu/correction_features.hpp"
-#include "models/expert_loads.hpp"
 
 #include <algorithm>
 #include <array>
@@ -77,19 +76,6 @@ class MainKernel {
       l2_bandwidth_, bytes_, weight_bytes_, activation_bytes_;
 };
 
-// Tiles that the rows of the touched experts take. Rows that routing deals out fill the last tile of an expert by half:
-// tables of experts with skewed rows are up to 60 % above those with even ones where these just fill a tile.
-double row_tiles(const models::GroupedGemm& g, double experts, int tile_rows) {
-  using Dealt = models::GroupedGemm::Dealt;
-  const double rows = static_cast<double>(g.rows);
-  if (g.dealt == Dealt::by_popularity) {
-    const double held = std::max(experts, static_cast<double>(g.experts_held));
-    return experts + held * models::ExpertLoads(g.popularity, rows / held).further_tiles(tile_rows);
-  }
-  const double tiles = rows / experts / tile_rows;
-  return experts * (g.dealt == Dealt::evenly ? std::ceil(tiles) : std::max(1.0, tiles + 0.5));
-}
-
 // Rows that the shortest tile computes, whether they were asked for or not. Watts of experts that see few rows (tables
 // of H200, B200 and GB200) are met best by 64, the rows of one matrix instruction of a warp group, not by 16, 32 or
 // 128.
@@ -143,7 +129,12 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   return cost;
 }
 
-KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const models::GroupedGemm& g) {
+namespace {
+
+// `tiles_of` a height of tiles.
+template <class Tiles>
+KernelCost cost_of_experts(const Chip& chip, const GemmParameters& p, const models::GroupedGemm& g,
+                           const Tiles& tiles_of) {
   const double rows = static_cast<double>(g.rows), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
   if (rows <= 0 || n <= 0 || k <= 0) return {};
   const FlopsPerSecond peak = chip.peak(g.weights, g.activations);
@@ -158,20 +149,29 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
   };
   if (const auto chosen = tile_rows(p.row_tiles, g)) {
     const auto tall = static_cast<int>(*chosen);
-    const double tiles = row_tiles(g, experts, tall);
+    const double tiles = tiles_of(tall);
     for (const int columns : kTileColumns) attempt({tall, columns}, tiles);
   } else {
     for (const Tile tile : kTiles)
-      if (tile.rows >= p.row_tiles.least && tile.rows <= p.row_tiles.most)
-        attempt(tile, row_tiles(g, experts, tile.rows));
+      if (tile.rows >= p.row_tiles.least && tile.rows <= p.row_tiles.most) attempt(tile, tiles_of(tile.rows));
   }
   const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
   const auto whole = static_cast<int>(least_rows_of(p, g.weights, g.activations));
-  const double computed = row_tiles(g, experts, whole) * whole;
+  const double computed = tiles_of(whole) * whole;
   KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), rows, computed, 2 * n * k, bytes);
   cost.expert_bytes = Bytes(experts * k * n * weight_bytes);
   cost.launch = std::min(kLongestLaunch, p.launch);
   return cost;
+}
+
+}  // namespace
+
+KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const models::GroupedGemm& g) {
+  return cost_of_experts(chip, p, g, [&g](int tile_rows) { return expert_tiles(g, tile_rows); });
+}
+KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const models::GroupedGemm& g,
+                             const ExpertTiles& tiles) {
+  return cost_of_experts(chip, p, g, tiles);
 }
 
 const Fields<GemmParameters>& gemm_fields() {

@@ -3,6 +3,7 @@
 #include "hardware/fit.hpp"
 #include "hardware/gpu/chip.hpp"
 #include "hardware/gpu/correction.hpp"
+#include "hardware/gpu/expert_tiles.hpp"
 #include "hardware/gpu/row_tiles.hpp"
 #include "models/operator.hpp"
 
@@ -37,5 +38,7 @@ KernelCost gemm_cost(const Chip&, const GemmParameters&, const models::Gemm&);
 // The GEMMs of a routed layer, in tiles as `row_tiles` has them: thread blocks are counted over the touched experts,
 // whose weights are read once. Rows that are not dealt out evenly leave the last tile of each expert half empty.
 KernelCost grouped_gemm_cost(const Chip&, const GemmParameters&, const models::GroupedGemm&);
+// `tiles` are those of the GEMM.
+KernelCost grouped_gemm_cost(const Chip&, const GemmParameters&, const models::GroupedGemm&, const ExpertTiles& tiles);
 
 }  // namespace llmscape::hardware
