@@ -15,7 +15,7 @@ double expert_tiles(const models::GroupedGemm&, int tile_rows);
 class ExpertTiles {
  public:
   explicit ExpertTiles(const models::GroupedGemm&);
-  // `tile_rows`: 8, 16, 32, 48, 64, 128 or 256.
+  // `tile_rows`: 8, 16, 32, 48, 64, 128 or 256; throws std::out_of_range for others.
   [[nodiscard]] double operator()(int tile_rows) const;
 
  private:

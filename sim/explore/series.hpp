@@ -31,20 +31,20 @@ class Series : public world::Watcher {
   [[nodiscard]] TimeLines lines() const;
 
  private:
-  // The integral of a quantity in each window; pairs of neighbours are joined when there are too many.
-  class Integral {
-   public:
-    void add(double from, double to, double value);
-    [[nodiscard]] double width() const { return width_; }
-    // Means over windows of `width`, which is at least width().
-    [[nodiscard]] std::vector<double> means(double width, std::size_t count) const;
-
-   private:
-    double width_ = kNarrowest;
-    std::vector<double> windows_;
+  // Integrals over a window.
+  struct Window {
+    double waiting = 0, batch = 0, kv_blocks = 0;
+    void add(const Window& value, double seconds) {
+      waiting += value.waiting * seconds;
+      batch += value.batch * seconds;
+      kv_blocks += value.kv_blocks * seconds;
+    }
   };
+  // Pairs of neighbours are joined, as there are too many.
+  void widen();
 
-  Integral waiting_, batch_, kv_blocks_;
+  double width_ = kNarrowest, per_window_ = 1 / kNarrowest;  // and its inverse, exact
+  std::vector<Window> windows_;
   metrics::PowerSeries power_;
 };
 

@@ -87,6 +87,16 @@ TEST_CASE("320 GEMMs with 3 % noise give efficiencies and launch back within 3 %
   }
 }
 
+TEST_CASE("a fit without scores has the parameters of one with them, and no rows") {
+  const auto records = synthetic(320, 1);
+  const GemmCalibration scored = fit_gemm(h100(), {}, records, {&kHopper, 1});
+  const GemmCalibration bare = fit_gemm(h100(), {}, records, {&kHopper, 1}, Scoring::none);
+  CHECK(off(bare.parameters.compute_efficiency, scored.parameters.compute_efficiency) < 0.01);
+  CHECK(off(bare.parameters.launch.si(), scored.parameters.launch.si()) < 0.01);
+  CHECK(bare.report.rows.empty());
+  CHECK(scored.report.rows.size() == 320);
+}
+
 TEST_CASE("the range of validity is that of the records") {
   std::vector<traces::TimedGemm> records = synthetic(60, 1);
   for (traces::TimedGemm& r : records) r.m = std::min<std::int64_t>(r.m, 777);

@@ -120,6 +120,29 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
   CHECK(popular / even == doctest::Approx(1.411).epsilon(0.05));
 }
 
+TEST_CASE("tiles of experts that were counted before are those that pricing counts, for every height") {
+  using enum models::GroupedGemm::Dealt;
+  models::GroupedGemm g{1000, 60, 64, 1024, 2048, {}, {}};
+  g.popularity = {1.2, 50};
+  g.seen_tokens = 125;
+  g.experts_per_token = 8;
+  for (const auto dealt : {evenly, at_random, by_popularity}) {
+    g.dealt = dealt;
+    const ExpertTiles tiles(g);
+    for (const int height : {8, 16, 32, 48, 64, 128, 256}) CHECK(tiles(height) == expert_tiles(g, height));
+    CHECK_THROWS(static_cast<void>(tiles(24)));
+  }
+  g.dealt = evenly;
+  CHECK(expert_tiles(g, 16) == 120);  // 16.7 rows for each of 60 experts
+  CHECK(expert_tiles(g, 32) == 60);
+  const Gpu gpu = worked_gpu("h100-sxm");
+  for (const auto choice : {RowTiles::Choice::fastest, RowTiles::Choice::marlin}) {
+    GemmParameters p = gpu.grouped_gemm();
+    p.row_tiles = {choice, 8, 64, 1};
+    CHECK(grouped_gemm_cost(gpu, p, g, ExpertTiles(g)).time == grouped_gemm_cost(gpu, p, g).time);
+  }
+}
+
 TEST_CASE("kernels of experts choose the rows of their tiles by the tokens that the rank sees, or by its own rows") {
   using enum RowTiles::Choice;
   models::GroupedGemm g{128, 12, 12, 1024, 7168, {}, {}};
