@@ -55,8 +55,8 @@ constexpr std::array kLargestGroups = {LargestGroup{"tensorrt_llm", 32}};
 constexpr std::array<std::string_view, 2> kOwnRowsAlone = {"sglang", "tensorrt_llm"};
 
 // Whose experts were left untuned in some runs of the tables' collector: a second speed of whole runs (one model under
-// the same degrees and routing), at which nearly all of vLLM's rows of FlashInfer's experts in fp8 stand, the same CUTLASS
-// kernels without a tuner. An engine tunes before it serves.
+// the same degrees and routing), at which nearly all of vLLM's rows of FlashInfer's experts in fp8 stand, the same
+// CUTLASS kernels without a tuner. An engine tunes before it serves.
 struct PartlyUntuned {
   std::string_view device, engine, format;  // `device`: part of its name
 };
