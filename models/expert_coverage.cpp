@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 namespace llmscape::models {
 namespace {
@@ -48,6 +49,26 @@ double skewed_share(const ExpertCoverage& coverage, int experts, int experts_per
   return std::min(std::max(touched, per_token), uniform_share(experts, experts_per_token, tokens));
 }
 
+// What a standard normal variable exceeds with this probability, at most 1/2; to 0.0005 (Abramowitz and
+// Stegun 26.2.23).
+double normal_exceeded_by(double share) {
+  const double t = std::sqrt(-2 * std::log(share));
+  return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
+}
+
+// `scatter`: relative variance of a rank's rows beside that of the loads.
+double fullest_of(const Popularity& popularity, int experts, double rows, int ranks, double scatter) {
+  const ExpertLoads loads(popularity, 1);
+  const double held = static_cast<double>(experts) / ranks;
+  const double largest = loads.largest_of(experts), rest = loads.mean_up_to(largest);
+  const double popular = ranks * (largest + (held - 1) * rest) / (largest + (experts - 1) * rest);
+  const double variance = loads.relative_variance() * (ranks - 1) / experts + scatter;
+  const double exceeded = normal_exceeded_by(std::exp(-std::numbers::egamma) / ranks);
+  const double root = 1 - variance / 9 + exceeded * std::sqrt(variance) / 3;
+  const double sum = root * root * root;
+  return std::min(rows, rows / ranks * (popular + std::max(0.0, sum - popular) * (1 - 1 / held)));
+}
+
 }  // namespace
 
 double expert_share(const ExpertCoverage& coverage, int experts, int experts_per_token, std::int64_t chunk_tokens,
@@ -65,12 +86,13 @@ double expert_share(const ExpertCoverage& coverage, int experts, int experts_per
 
 double fullest_rank(const ExpertCoverage& coverage, int experts, int experts_per_token, double tokens, int ranks) {
   const double rows = tokens * experts_per_token, mean = rows / ranks;
-  double variance = mean;
-  if (coverage.law == ExpertCoverage::Law::skewed && ranks > 1) {
-    const ExpertLoads loads(dealt_popularity(coverage.exponent, tokens, rows, experts), 1);
-    variance += mean * mean * loads.relative_variance() * (ranks - 1) / experts;
-  }
-  return std::min(rows, mean + std::sqrt(2 * variance * std::log(ranks)));
+  if (coverage.law == ExpertCoverage::Law::skewed && ranks > 1 && rows > 0)
+    return fullest_of(dealt_popularity(coverage.exponent, tokens, rows, experts), experts, rows, ranks, 1 / mean);
+  return std::min(rows, mean + std::sqrt(2 * mean * std::log(ranks)));
+}
+
+double fullest_dealt_rank(const Popularity& popularity, int experts, double rows, int ranks) {
+  return ranks > 1 && rows > 0 ? fullest_of(popularity, experts, rows, ranks, 0) : rows;
 }
 
 double fullest_touched(int held, double share, int ranks) {

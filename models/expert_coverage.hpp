@@ -24,10 +24,17 @@ struct ExpertCoverage {
 double expert_share(const ExpertCoverage&, int experts, int experts_per_token, std::int64_t chunk_tokens,
                     std::int64_t decode_tokens);
 
-// Rows of the fullest of `ranks`, of `tokens` that go to `experts_per_token` experts each: m + sqrt(2 v ln ranks), m =
-// rows / ranks; v, the variance of a rank's rows, is m where experts are alike, and m + m^2 c^2 (1 - 1 / ranks) /
-// (experts / ranks) where their loads have the coefficient of variation c.
+// Rows of the fullest of `ranks`, of `tokens` that go to `experts_per_token` experts each: with m = rows / ranks, m +
+// sqrt(2 m ln ranks) where experts are alike; where their loads follow a power law, what `fullest_dealt_rank` says of
+// sums whose relative variance is 1 / m higher, as tokens draw their experts.
 double fullest_rank(const ExpertCoverage&, int experts, int experts_per_token, double tokens, int ranks);
+// The same of rows that are dealt out by the loads, in the mean over draws of these. With m = rows / ranks and h =
+// experts / ranks it is p + max(0, g - p) (1 - 1 / h): p is the rank of the fullest expert, the other h - 1 being what
+// the rest are in the mean; g is what e^-0.5772 / ranks of sums of h loads exceed, were these gamma-distributed (Wilson
+// and Hilferty's approximation), of mean m and relative variance c^2 (1 - 1 / ranks) / h, c the loads' coefficient of
+// variation. Drawn loads (2 to 256 ranks, 8 to 512 experts, 16 to 8,192 tokens, 400 draws each) have that mean to 2.4 %
+// on average and 10 at most; single draws scatter by 5 to 40 %.
+double fullest_dealt_rank(const Popularity&, int experts, double rows, int ranks);
 // Experts that the rank with the most of them touches, of `held` each: h s + sqrt(2 h s (1 - s) ln ranks), s the share
 // that is touched over all ranks, at most `held`.
 double fullest_touched(int held, double share, int ranks);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace llmscape::models {
 namespace {
@@ -57,6 +58,13 @@ double ExpertLoads::further_tiles(double rows) const {
   // From half a tile on, as each of the sum stands for the tile around it.
   return tiles + rows_above((kTilesOneByOne + 0.5) * rows + kWholeRow) / rows;
 }
+
+double ExpertLoads::largest_of(int experts) const {
+  const double above = std::exp(-std::numbers::egamma) / experts;
+  return std::pow(to_ + above * (from_ - to_), 1 / power_);
+}
+
+double ExpertLoads::mean_up_to(double rows) const { return moment(1, rows) / (1 - share_above(rows)); }
 
 double ExpertLoads::relative_variance() const { return moment(2, most_) / (mean_ * mean_) - 1; }
 

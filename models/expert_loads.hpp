@@ -32,6 +32,10 @@ class ExpertLoads {
   [[nodiscard]] double further_tiles(double rows) const;
   // Variance of the loads over their squared mean.
   [[nodiscard]] double relative_variance() const;
+  // Rows of the fullest of so many experts: what a share of e^-0.5772 / experts of all loads exceeds.
+  [[nodiscard]] double largest_of(int experts) const;
+  // The mean of loads of up to `rows`.
+  [[nodiscard]] double mean_up_to(double rows) const;
 
  private:
   [[nodiscard]] double share_above(double rows) const;

@@ -69,7 +69,7 @@ class Scorer {
   void experts(const std::string& format) {
     const Gpu& gpu = rows_.gpu;
     std::vector<RowReport> rows;
-    for (const traces::TimedExpertLayer& r : rows_.expert_rows(format, Dealt::evenly)) {
+    for (const traces::TimedExpertLayer& r : rows_.expert_rows(format, Dealt::evenly).first) {
       const auto up = expert_layer_work(r).up;
       const auto& fit = gpu.grouped_gemm_of(up.weights, up.activations);
       rows.push_back({regime_of(r.tokens), r.time.si(), predict(gpu, gpu.elementwise, fit, {&r, 1}).front()});

@@ -27,6 +27,7 @@ constexpr double kHiddenBytes = 2;  // of activations between the kernels, whate
 constexpr double kScoreBytes = 4;
 constexpr std::int64_t kLeastWidth = 128;  // of a rank's experts: narrower ones are ruled by alignment
 constexpr std::int64_t kRowsForAll = 4;    // rows for each expert that leave none without
+constexpr double kUntuned = 1.6;           // times what peaks allow
 
 // The exponent of "power_law_X"; none for other routings.
 std::optional<double> exponent_of(std::string_view routing) {
@@ -47,8 +48,7 @@ void deal(const ExpertLayerCase& layer, models::GroupedGemm& g) {
     g.dealt = models::GroupedGemm::Dealt::by_popularity;
     g.popularity = models::dealt_popularity(*exponent, tokens, rows, all);
     const double share = models::ExpertLoads(g.popularity, rows / experts).touched();
-    rows_of_rank = models::fullest_rank({models::ExpertCoverage::Law::skewed, 0, *exponent}, all,
-                                        static_cast<int>(layer.experts_per_token), tokens, ranks);
+    rows_of_rank = models::fullest_dealt_rank(g.popularity, all, rows, ranks);
     touched = models::fullest_touched(g.experts_held, std::max(share, std::min(1.0, per_token / experts)), ranks);
   } else if (layer.routing != "balanced") {
     if (layer.experts_touched <= 0) throw std::invalid_argument("no routing '" + layer.routing + "'");
@@ -59,12 +59,28 @@ void deal(const ExpertLayerCase& layer, models::GroupedGemm& g) {
   g.experts_touched = std::min(std::max(1.0, touched), static_cast<double>(g.rows));
 }
 
+double streamed_seconds(const Chip& chip, const ElementwiseParameters& elementwise, const ExpertLayerWork& work) {
+  Seconds sum;
+  for (const Elementwise& stream : work.streams) sum += elementwise_cost(chip, elementwise, stream).time;
+  return sum.si();
+}
+
 // `tiles`: of either GEMM, whose rows are the same.
 double seconds(const Chip& chip, const ElementwiseParameters& elementwise, const GemmParameters& p,
                const ExpertLayerWork& work, const ExpertTiles& tiles) {
-  Seconds sum = grouped_gemm_cost(chip, p, work.up, tiles).time + grouped_gemm_cost(chip, p, work.down, tiles).time;
-  for (const Elementwise& stream : work.streams) sum += elementwise_cost(chip, elementwise, stream).time;
-  return sum.si();
+  return (grouped_gemm_cost(chip, p, work.up, tiles).time + grouped_gemm_cost(chip, p, work.down, tiles).time).si() +
+         streamed_seconds(chip, elementwise, work);
+}
+
+double weight_bytes(const models::GroupedGemm& g) {
+  return g.experts_touched * static_cast<double>(g.n * g.k) * g.weights.bytes_with_scales();
+}
+
+// Its reads and writes at the memory's rate, then its FLOPs at the peak.
+double seconds_at_peaks(const Chip& chip, const models::GroupedGemm& g) {
+  const double rows = static_cast<double>(g.rows), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+  const double bytes = weight_bytes(g) + rows * (n + k) * g.activations.bytes;
+  return bytes / chip.hbm_bandwidth.value.si() + 2 * rows * n * k / chip.peak(g.weights, g.activations).si();
 }
 
 using Model = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
@@ -74,10 +90,7 @@ Model model_of(const traces::GroupedGemmCase& r) { return {r.n, r.k, 0, 0}; }
 // Faster than the weights of its experts can be read, were there three matrices, with rows for all of them.
 bool too_fast(const Chip& chip, const TimedExpertLayer& r) {
   const ExpertLayerWork work = expert_layer_work(r);
-  const auto weights = [](const models::GroupedGemm& g) {
-    return g.experts_touched * static_cast<double>(g.n * g.k) * g.weights.bytes_with_scales();
-  };
-  const double bytes = weights(work.up) + weights(work.down);
+  const double bytes = weight_bytes(work.up) + weight_bytes(work.down);
   return work.up.rows >= kRowsForAll * r.experts && bytes > chip.l2.value.si() &&
          bytes > r.time.si() * chip.hbm_bandwidth.value.si();
 }
@@ -168,6 +181,19 @@ std::vector<TimedExpertLayer> gated_layers(const Chip& chip, std::span<const Tim
   for (const TimedExpertLayer& r : kept)
     if ((r.routing == "balanced" || r.expert_parallel == 1) && too_fast(chip, r)) ungated.insert(model_of(r));
   std::erase_if(kept, [&](const TimedExpertLayer& r) { return ungated.contains(model_of(r)); });
+  return kept;
+}
+
+std::vector<TimedExpertLayer> tuned_layers(const Chip& chip, const ElementwiseParameters& elementwise,
+                                           std::span<const TimedExpertLayer> records) {
+  std::vector<TimedExpertLayer> kept;
+  if (records.empty()) return kept;
+  const double fastest = std::ranges::min_element(records, {}, &TimedExpertLayer::time)->time.si();
+  std::ranges::copy_if(records, std::back_inserter(kept), [&](const TimedExpertLayer& r) {
+    const ExpertLayerWork work = expert_layer_work(r);
+    return r.time.si() <= kUntuned * (fastest + seconds_at_peaks(chip, work.up) + seconds_at_peaks(chip, work.down) +
+                                      streamed_seconds(chip, elementwise, work));
+  });
   return kept;
 }
 

@@ -38,6 +38,13 @@ enum class Ranks : std::uint8_t { with_all_experts, any };
 std::vector<traces::TimedExpertLayer> gated_layers(const Chip& chip, std::span<const traces::TimedExpertLayer> records,
                                                    std::string_view format, Ranks ranks = Ranks::with_all_experts);
 
+// Without the records whose kernels ran at another speed than tuned ones do: those that took more than 1.6 times the
+// fastest record, the reads and FLOPs at the chip's peaks one after the other, and the streamed pieces together. Of 438
+// layers of TensorRT-LLM in bf16 and fp8 on an H200, 376 take up to 1.6 times that sum (95 in 100 of them up to 1.3)
+// and 62 take 1.6 to 7.5 times it (docs/calibration.md).
+std::vector<traces::TimedExpertLayer> tuned_layers(const Chip& chip, const ElementwiseParameters& elementwise,
+                                                   std::span<const traces::TimedExpertLayer> records);
+
 struct ExpertCalibration {
   GemmParameters parameters;  // tagged as fitted; `most_rows` and `least_width` as the records have them
   FamilyReport report;        // held out: folds that share no model (hidden, width, experts, experts per token)

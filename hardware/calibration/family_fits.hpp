@@ -73,9 +73,10 @@ class FamilyFits {
   [[nodiscard]] std::optional<FormFit<DecodeAttentionParameters>> latent_decodes(const std::string& kv,
                                                                                  Scoring scoring) const;
 
-  // The rows that the fits above take; products with a note where some do not count.
+  // The rows that the fits above take; products and experts with a note where some do not count.
   [[nodiscard]] std::pair<std::vector<traces::TimedGemm>, std::string> product_rows(const std::string& format) const;
-  [[nodiscard]] std::vector<traces::TimedExpertLayer> expert_rows(const std::string& format, Dealt dealt) const;
+  [[nodiscard]] std::pair<std::vector<traces::TimedExpertLayer>, std::string> expert_rows(const std::string& format,
+                                                                                          Dealt dealt) const;
   [[nodiscard]] std::vector<traces::TimedPrefillAttention> prompt_rows(const std::string& kv) const;
   [[nodiscard]] std::vector<traces::TimedDecodeAttention> decode_rows(const std::string& kv) const;
   // Modules over entries of this format, or kernels of the index, whose format is its own.

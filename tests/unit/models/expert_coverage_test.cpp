@@ -113,14 +113,48 @@ TEST_CASE("rows of a power law touch as many experts as the tables' times say") 
   }
 }
 
-TEST_CASE("the fullest of 8 ranks holds the mean and sqrt(2 m ln 8) rows") {
+TEST_CASE("the fullest of 8 ranks holds the mean and sqrt(2 m ln 8) rows where experts are alike") {
   CHECK(fullest_rank(kUniform, 256, 8, 100, 8) == Approx(100 + std::sqrt(200 * std::log(8))));
   CHECK(fullest_rank(kUniform, 256, 8, 100, 1) == 800);
   CHECK(fullest_rank(kSkewed, 256, 8, 100, 1) == 800);
   CHECK(fullest_rank(kUniform, 256, 1, 1, 2) == 1);  // no rank holds more rows than there are
   CHECK(fullest_rank(kUniform, 256, 8, 0, 8) == 0);
+}
+
+TEST_CASE("the fullest rank of skewed experts is that of drawn loads") {
   // Loads over a range of 0.8 x 100, exponent 1.5: E[x] = sqrt(80), E[x^2] = (80^1.5 - 1) / 3 / (1 - 80^-0.5) = 268.16,
-  // c^2 = 2.35203; v = 100 + 100^2 x 2.35203 x 7 / 256 = 743.13.
+  // c^2 = 2.35203. 32 experts a rank: v = 2.35203 x 7 / 256 = 0.064313; a share of 0.56146 / 8 is above 1.4737
+  // (26.2.23; 1.4741 in truth); sums of a gamma distribution (1 - 0.007146 + 1.4737 x 0.253600 / 3)^3 = 1.39509. The
+  // fullest of 256 has, with u = 0.56146 / 256, x^-0.5 = 0.111803 + 0.888197 u = 0.113751, x = 77.284; the others
+  // 0.113751^-1 = 8.79113 in the mean; p = 8 (77.284 + 31 x 8.79113) / (77.284 + 255 x 8.79113) = 1.20704.
+  CHECK(fullest_dealt_rank({1.5, 80}, 256, 800, 8) ==
+        Approx(100 * (1.20704 + (1.39509 - 1.20704) * 31 / 32)).epsilon(1e-3));
+  // Tokens that draw their experts scatter by 1 / 100 more: (1 - 0.008257 + 1.4737 x 0.272604 / 3)^3 = 1.42632.
   CHECK(fullest_rank({ExpertCoverage::Law::skewed, 0, 1.5}, 256, 8, 100, 8) ==
-        Approx(100 + std::sqrt(2 * 743.13 * std::log(8))).epsilon(1e-5));
+        Approx(100 * (1.20704 + (1.42632 - 1.20704) * 31 / 32)).epsilon(1e-3));
+  CHECK(fullest_dealt_rank({1.5, 80}, 256, 800, 1) == 800);
+  // Means of 2,000 draws of the tables' law (dealt_popularity), over the mean rank.
+  struct Row {
+    double exponent;
+    int experts, experts_per_token;
+    double tokens;
+    int ranks;
+    double fullest;
+  };
+  for (const Row& row : {Row{1.01, 8, 2, 8192, 2, 1.54},
+                         {1.01, 8, 2, 256, 8, 3.47},
+                         {1.01, 16, 1, 8192, 4, 2.14},
+                         {1.01, 128, 8, 16, 8, 1.49},
+                         {1.01, 128, 8, 8192, 128, 8.69},
+                         {1.01, 256, 8, 256, 32, 2.10},
+                         {1.01, 256, 8, 8192, 128, 6.07},
+                         {1.2, 128, 8, 8192, 128, 16.98},
+                         {1.2, 256, 8, 8192, 64, 6.00},
+                         {1.2, 256, 8, 16, 4, 1.21}}) {
+    CAPTURE(row.experts);
+    CAPTURE(row.ranks);
+    const double rows = row.tokens * row.experts_per_token;
+    CHECK(fullest_dealt_rank(dealt_popularity(row.exponent, row.tokens, rows, row.experts), row.experts, rows,
+                             row.ranks) == Approx(rows / row.ranks * row.fullest).epsilon(0.09));
+  }
 }
