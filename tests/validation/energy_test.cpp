@@ -56,7 +56,7 @@ TEST_CASE(
     "power of full batches on H100s is met to 10 % in the median, whatever the prompts, and joules are in order") {
   for (const char* prompt : {"300", "600"}) {
     CAPTURE(prompt);
-    const auto errors = errors_with({{"prompt_tokens: 300", "prompt_tokens: " + std::string(prompt)}}, 104);
+    const auto errors = errors_with({{"prompt_tokens: 300", "prompt_tokens: " + std::string(prompt)}}, 110);
     if (errors.empty()) return;
     CHECK(*errors[0].error_median < 0.15);  // time between tokens: 0.142 and 0.111
     CHECK(*errors[1].error_median < 0.10);  // power: 0.0974 and 0.0983
@@ -72,7 +72,7 @@ TEST_CASE("with steps as long as they were measured, joules of a token lack what
   const auto errors = errors_with({{"rules:\n",
                                     "  \"hardware.devices[0].host.per_step\": \"${median_itl_ms} ms\"\n"
                                     "  \"hardware.devices[0].host.per_request\": 0 us\nrules:\n"}},
-                                  104);
+                                  110);
   if (errors.empty()) return;
   CHECK(*errors[0].error_median < 0.001);
   CHECK(*errors[3].error_median < 0.025);
