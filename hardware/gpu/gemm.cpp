@@ -26,7 +26,12 @@ constexpr int kDepthStep = 64;                  // a tile walks K in steps of 64
 constexpr double kLeastSplitDepth = 256;        // K is not split into shorter pieces
 constexpr double kBlocksPerMultiprocessor = 2;  // that draw from memory at a time
 
-double ceil_div(double a, double b) { return std::ceil(a / b); }
+// std::ceil() of what is not negative and fits 63 bits, without a call.
+double rounded_up(double value) {
+  const auto below = static_cast<double>(static_cast<std::int64_t>(value));
+  return below < value ? below + 1 : below;
+}
+double ceil_div(double a, double b) { return rounded_up(a / b); }
 
 // A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split.
 struct Grid {
@@ -45,16 +50,17 @@ class MainKernel {
         tile_flops_per_second_(p.compute_efficiency * peak.si() / sms_), wave_quantisation_(p.wave_quantisation),
         tile_seconds_(p.tile.si()), memory_bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()),
         cta_bandwidth_(p.cta_bandwidth.si()), l2_bandwidth_(p.l2_bandwidth.si()), bytes_(bytes),
-        weight_bytes_(weight_bytes), activation_bytes_(activation_bytes) {}
+        least_memory_(bytes / memory_bandwidth_), weight_bytes_(weight_bytes), activation_bytes_(activation_bytes) {}
 
   // The lesser of `best` and the time of the grid with `extra` seconds behind it.
   [[nodiscard]] double best_of(double best, const Grid& grid, double extra) const {
     const double full = grid.blocks / sms_;
-    const double waves = std::max(1.0, full + wave_quantisation_ * (std::ceil(full) - full));
+    const double waves = std::max(1.0, full + wave_quantisation_ * (rounded_up(full) - full));
     const double tile_flops = 2.0 * grid.tile.rows * grid.tile.columns * grid.depth;
     const double compute = waves * (tile_flops / tile_flops_per_second_ + tile_seconds_);
+    if (std::max(compute, least_memory_) + extra >= best) return best;
     const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms_) * cta_bandwidth_;
-    const double memory = bytes_ / std::min(memory_bandwidth_, drawn);
+    const double memory = drawn < memory_bandwidth_ ? bytes_ / drawn : least_memory_;
     const double through_l2 = grid.blocks * grid.depth *
                               (grid.tile.rows * activation_bytes_ + grid.tile.columns * weight_bytes_) / l2_bandwidth_;
     const double top = std::max({compute, memory, through_l2});
@@ -73,7 +79,7 @@ class MainKernel {
   }
 
   double sms_, tile_flops_per_second_, wave_quantisation_, tile_seconds_, memory_bandwidth_, cta_bandwidth_,
-      l2_bandwidth_, bytes_, weight_bytes_, activation_bytes_;
+      l2_bandwidth_, bytes_, least_memory_, weight_bytes_, activation_bytes_;
 };
 
 // Rows that the shortest tile computes, whether they were asked for or not. Watts of experts that see few rows (tables
