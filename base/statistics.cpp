@@ -5,8 +5,11 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <utility>
+
+#include "base/quick_logs.hpp"
 
 namespace llmscape {
 namespace {
@@ -14,7 +17,13 @@ namespace {
 // Bucket i of the sketch holds the values in (g^(i-1), g^i] (DDSketch; Masson, Rim and Lee, VLDB 2019).
 const double kLogG = std::log((1 + Distribution::kSketchError) / (1 - Distribution::kSketchError));
 
-int bucket_of(double value) { return static_cast<int>(std::ceil(std::log(value) / kLogG)); }
+const double kBucketsPerDoubling = std::log(2.0) / kLogG;
+
+int bucket_of(double value) {
+  const double place = quick_log2(std::max(value, std::numeric_limits<double>::min())) * kBucketsPerDoubling;
+  const int below = static_cast<int>(place);  // or above, where the place is negative
+  return below + (place > below ? 1 : 0);
+}
 // The value within a relative kSketchError of all in the bucket.
 double value_of_bucket(int bucket) { return std::exp(bucket * kLogG) * (1 - Distribution::kSketchError); }
 
@@ -50,14 +59,18 @@ void Distribution::keep(double value, std::int64_t weight) {
   if (!sketching_ && entries_ == kExactEntries) start_sketch();
   if (sketching_) return into_bucket(value, weight);
   ++entries_;
-  if (weight == 1) singles_.push_back(value);
-  else weighted_.push_back({value, weight});
+  if (weight == 1) return singles_.push_back(value);
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  for (; weight > 0; weight -= kMost)
+    weighted_.push_back({static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32U),
+                         static_cast<std::uint32_t>(std::min(weight, kMost))});
 }
 
 template <class Visit>
 void Distribution::each_entry(Visit visit) const {
   singles_.each([&](double value) { visit(value, std::int64_t{1}); });
-  weighted_.each([&](const Entry& entry) { visit(entry.value, entry.weight); });
+  weighted_.each([&](const PackedEntry& entry) { visit(entry.value(), std::int64_t{entry.weight}); });
 }
 
 void Distribution::start_sketch() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,13 @@ class Distribution {
     double value;
     std::int64_t weight;
   };
+  // One in 12 bytes: a fleet keeps millions.
+  struct PackedEntry {
+    std::uint32_t low, high, weight;
+    [[nodiscard]] double value() const {
+      return std::bit_cast<double>(std::uint64_t{high} << 32U | std::uint64_t{low});
+    }
+  };
   struct CompensatedSum {  // Neumaier 1974
     double sum = 0, lost = 0;
     void add(double value);
@@ -76,7 +84,7 @@ class Distribution {
   [[nodiscard]] double sketched_quantile(std::int64_t rank) const;
 
   Kept<double> singles_;  // values of weight 1
-  Kept<Entry> weighted_;
+  Kept<PackedEntry> weighted_;
   std::size_t entries_ = 0;  // of both
   bool sketching_ = false;
   std::vector<std::int64_t> buckets_;  // from first_bucket_ on

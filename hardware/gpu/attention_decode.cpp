@@ -31,27 +31,38 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
                                          const models::DecodeAttention& of)
     : chip_(&chip), sms_(static_cast<double>(*chip.multiprocessors)),
       bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()), seconds_per_byte_(1 / bandwidth_),
-      cta_bandwidth_(p.cta_bandwidth.si()), cta_(p.cta.si()), sequences_(static_cast<double>(of.sequences)),
-      queries_(static_cast<double>(of.tokens_per_sequence)), kv_heads_(of.kv_heads), work_(sequences_ * of.kv_heads),
-      entry_bytes_(of.stored_bytes()) {
+      block_bandwidth_(p.cta_bandwidth.si()), block_(p.cta.si()), queries_(static_cast<double>(of.tokens_per_sequence)),
+      work_(static_cast<double>(of.sequences) * of.kv_heads), share_(1 / static_cast<double>(of.sequences)),
+      entry_bytes_(of.stored_bytes()), entries_bytes_(of.kv_heads * entry_bytes_) {
+  const auto sequences = static_cast<double>(of.sequences);
   // Width of a query against a key, and of a value.
   const double score_width = of.head_dim, value_width = of.value_width();
   const bool grouped = of.heads > of.kv_heads;
   const double slots = !p.packing ? sms_ : grouped ? kSplitSlots * sms_ : 0;
   most_splits_ = work_ > kFullShare * slots ? 1 : std::min(std::floor(slots / work_), kMostSplits);
-  rows_bytes_ = sequences_ * queries_ * of.heads * (score_width + value_width) * kActivationBytes;
+  rows_bytes_ = sequences * queries_ * of.heads * (score_width + value_width) * kActivationBytes;
   rows_seconds_ = rows_bytes_ / bandwidth_;
-  row_flops_ = 2 * (score_width + value_width) * (kRowBlock * std::ceil(queries_ * of.heads / of.kv_heads / kRowBlock));
-  tile_rate_ = p.compute_efficiency * chip.peak_bf16.value.si();
+  const double row_flops =
+      2 * (score_width + value_width) * (kRowBlock * std::ceil(queries_ * of.heads / of.kv_heads / kRowBlock));
+  entry_seconds_ = row_flops * of.kv_heads / (p.compute_efficiency * chip.peak_bf16.value.si());
   pair_flops_ = 2 * of.heads * (score_width + value_width);
-  causal_pairs_ = sequences_ * queries_ * (queries_ - 1) / 2;
-  const bool copies = p.packing && grouped && sequences_ > 1 && of.kv_heads > 1;
+  causal_pairs_ = sequences * queries_ * (queries_ - 1) / 2;
+  const bool copies = p.packing && grouped && sequences > 1 && of.kv_heads > 1;
   const double packing = copies ? p.packing->si() : 0;
   launch_ = std::min(kLongestLaunch, p.launch);
   unsplit_kernel_ = p.launch.si() + packing;
   split_kernel_ = p.launch.si() + p.split.si() + packing;
   if (p.widening) widening_ = 1 / p.widening->si();
-  if (p.tail_bandwidth) tail_bandwidth_ = p.tail_bandwidth->si();
+  if (p.tail_bandwidth) tail_ = entry_bytes_ / p.tail_bandwidth->si();
+  unsplit_ = split_into(1);
+}
+
+DecodeAttentionForm::Split DecodeAttentionForm::split_into(double parts) const {
+  const double blocks = work_ * parts, waves = blocks / sms_;
+  const double scheduling = std::max(0.0, waves - 1) * block_;
+  return {parts > 1 ? split_kernel_ : unsplit_kernel_, 1 / (std::min(blocks, sms_) * block_bandwidth_),
+          entry_seconds_ / std::min(1.0, waves), scheduling * scheduling * scheduling,
+          entry_bytes_ / (parts * block_bandwidth_)};
 }
 
 double DecodeAttentionForm::splits(double context) const {
@@ -61,21 +72,20 @@ double DecodeAttentionForm::splits(double context) const {
 }
 
 KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std::optional<WarmCache>& warm) const {
-  const double entries = static_cast<double>(attended.sum), mean = entries / sequences_;
-  const double parts = splits(mean), blocks = work_ * parts;
-  const double kv_bytes = entries * kv_heads_ * entry_bytes_;
+  const double entries = static_cast<double>(attended.sum), mean = entries * share_;
+  const double parts = splits(mean);
+  const Split split = parts > 1 ? split_into(parts) : unsplit_;
+  const double kv_bytes = entries * entries_bytes_;
   const double per_byte = warm ? seconds_per_byte(*chip_, bandwidth_, kv_bytes, *warm) : seconds_per_byte_;
-  const double memory = std::max(kv_bytes * per_byte, kv_bytes / (std::min(blocks, sms_) * cta_bandwidth_));
-  const double compute = row_flops_ * entries * kv_heads_ / tile_rate_ / std::min(1.0, blocks / sms_);
-  const double scheduling = std::max(0.0, blocks / sms_ - 1) * cta_;
-  const double body =
-      cube_root(scheduling * scheduling * scheduling + memory * memory * memory + compute * compute * compute);
+  const double memory = kv_bytes * std::max(per_byte, split.byte);
+  const double compute = entries * split.entry;
+  const double body = cube_root(split.scheduling + memory * memory * memory + compute * compute * compute);
 
-  const double longest = static_cast<double>(attended.max);
-  const double chain = longest * entry_bytes_ / (splits(longest) * cta_bandwidth_);
-  const double tail = parts > 1 || tail_bandwidth_ == 0 ? 0 : (longest - mean) * entry_bytes_ / tail_bandwidth_;
-  const double seconds = (parts > 1 ? split_kernel_ : unsplit_kernel_) + body + std::max(tail, chain - body) +
-                         rows_seconds_ + kv_bytes * widening_;
+  const double longest = static_cast<double>(attended.max), parts_of_longest = splits(longest);
+  const double chain =
+      longest * (parts_of_longest == parts ? split.chain : entry_bytes_ / (parts_of_longest * block_bandwidth_));
+  const double tail = parts > 1 ? 0 : (longest - mean) * tail_;
+  const double seconds = split.kernel + body + std::max(tail, chain - body) + rows_seconds_ + kv_bytes * widening_;
   const Flops flops(pair_flops_ * (queries_ * entries - causal_pairs_));
   return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes_), Bytes(), Flops(), launch_};
 }

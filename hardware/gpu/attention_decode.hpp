@@ -55,26 +55,39 @@ class DecodeAttentionForm {
   DecodeAttentionForm(const Chip&, const DecodeAttentionParameters&, const models::DecodeAttention& of);
   [[nodiscard]] KernelCost cost(const models::Attended&, const std::optional<WarmCache>& warm = {}) const;
 
+  // Entries of a sequence.
+  [[nodiscard]] double mean(const models::Attended& attended) const {
+    return static_cast<double>(attended.sum) * share_;
+  }
+
  private:
   // Thread blocks for each sequence and KV head, to fill the multiprocessors.
   [[nodiscard]] double splits(double context) const;
+  // A kernel that splits KV into so many parts: its fixed time, seconds for a byte that its blocks draw and for an
+  // entry that they compute, the cube of the seconds of its waves, seconds for an entry of a chain of blocks.
+  struct Split {
+    double kernel, byte, entry, scheduling, chain;
+  };
+  [[nodiscard]] Split split_into(double parts) const;
 
   const Chip* chip_;
-  double sms_, bandwidth_, seconds_per_byte_, cta_bandwidth_, cta_;
-  double sequences_, queries_, kv_heads_;
-  double work_;          // sequences x KV heads
-  double most_splits_;   // that the multiprocessors have room for; 1: KV is not split
-  double entry_bytes_;   // stored of an entry and KV head
-  double widening_ = 0;  // seconds for a byte of the cache
-  double rows_bytes_;    // queries and outputs
+  double sms_, bandwidth_, seconds_per_byte_, block_bandwidth_, block_;
+  double queries_;
+  double work_;           // sequences x KV heads
+  double share_;          // of a sequence
+  double most_splits_;    // that the multiprocessors have room for; 1: KV is not split
+  double entry_bytes_;    // stored of an entry and KV head
+  double entries_bytes_;  // of an entry
+  double widening_ = 0;   // seconds for a byte of the cache
+  double rows_bytes_;     // queries and outputs
   double rows_seconds_;
-  double row_flops_;                      // of all rows of a tile with an entry and KV head
-  double tile_rate_;                      // FLOP per second
+  double entry_seconds_;                  // of all rows of a tile with an entry, on all multiprocessors
   double pair_flops_;                     // of all heads
   double causal_pairs_;                   // that the queries of one step leave out among themselves
   double split_kernel_, unsplit_kernel_;  // fixed times
   Seconds launch_;                        // of these, before the kernel's blocks run
-  double tail_bandwidth_ = 0;             // 0: no tail
+  double tail_ = 0;                       // seconds for an entry of the longest beyond the mean
+  Split unsplit_{};
 };
 
 }  // namespace llmscape::hardware

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/correction.hpp"
 
+#include "base/quick_logs.hpp"
+
 #include "hardware/gpu/correction_basis.hpp"
 
 #include <fmt/format.h>
@@ -69,8 +71,8 @@ Sum sum_of(const std::vector<CorrectionTable>& tables, const Features& features)
 }
 
 double faded(double percent, double off) {
-  percent *= std::max(0.0, 1 - off / kFadeOctaves);
-  return std::exp(std::clamp(percent, -kMostPercent, kMostPercent) / 100);
+  percent *= std::max(0.0, 1 - off * (1 / kFadeOctaves));
+  return quick_exp(std::clamp(percent, -kMostPercent, kMostPercent) * 0.01);
 }
 
 }  // namespace
@@ -107,7 +109,7 @@ CorrectionLine::CorrectionLine(const Correction& correction, Features others, Fe
 }
 
 double CorrectionLine::factor(double value) const {
-  const double log = std::log2(value), last = static_cast<double>(percent_.size() - 1);
+  const double log = quick_log2(value), last = static_cast<double>(percent_.size() - 1);
   const double place = std::clamp((log - first_) * points_per_octave_, 0.0, last);
   const auto below = static_cast<std::size_t>(place), above = std::min(below + 1, percent_.size() - 1);
   const double share = place - static_cast<double>(below);

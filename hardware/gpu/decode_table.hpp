@@ -17,16 +17,16 @@ class DecodeTable {
   DecodeTable(const Chip& chip, const DecodeAttentionParameters& parameters) : chip_(chip), parameters_(parameters) {}
   // Nothing where there is no sequence. The heads are those of the first call.
   KernelCost cost(const models::DecodeAttention& attention) {
-    if (attention.sequences <= 0) return {};
-    const Kept& of = kept(attention);
-    KernelCost cost = of.form.cost(attention.attended);
-    if (of.line)
-      cost.time *=
-          of.line->factor(static_cast<double>(attention.attended.sum) / static_cast<double>(attention.sequences));
-    return cost;
+    return attention.sequences > 0 ? of_some(attention) : KernelCost{};
   }
 
  private:
+  KernelCost of_some(const models::DecodeAttention& attention) {
+    const Kept& of = kept(attention);
+    KernelCost cost = of.form.cost(attention.attended);
+    if (of.line) cost.time *= of.line->factor(of.form.mean(attention.attended));
+    return cost;
+  }
   struct Kept {
     DecodeAttentionForm form;
     std::optional<CorrectionLine> line;

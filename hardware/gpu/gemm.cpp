@@ -28,7 +28,12 @@ constexpr double kBlocksPerMultiprocessor = 2;  // that draw from memory at a ti
 constexpr double kTileOutputs = 128 * 128;      // of the tile that GemmParameters::tile is of
 constexpr double kNarrowestOutput = 2;          // bytes
 
-double ceil_div(double a, double b) { return std::ceil(a / b); }
+// std::ceil() of what is not negative and fits 63 bits, without a call.
+double rounded_up(double value) {
+  const auto below = static_cast<double>(static_cast<std::int64_t>(value));
+  return below < value ? below + 1 : below;
+}
+double ceil_div(double a, double b) { return rounded_up(a / b); }
 
 // A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split, which cost `tile_seconds` besides.
 struct Grid {
@@ -47,17 +52,18 @@ class MainKernel {
       : sms_(static_cast<double>(*chip.multiprocessors)),
         tile_flops_per_second_(p.compute_efficiency * peak.si() / sms_), wave_quantisation_(p.wave_quantisation),
         memory_bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()), cta_bandwidth_(p.cta_bandwidth.si()),
-        l2_bandwidth_(p.l2_bandwidth.si()), bytes_(bytes), weight_bytes_(weight_bytes),
-        activation_bytes_(activation_bytes) {}
+        l2_bandwidth_(p.l2_bandwidth.si()), bytes_(bytes), least_memory_(bytes / memory_bandwidth_),
+        weight_bytes_(weight_bytes), activation_bytes_(activation_bytes) {}
 
   // The lesser of `best` and the time of the grid with `extra` seconds behind it.
   [[nodiscard]] double best_of(double best, const Grid& grid, double extra) const {
     const double full = grid.blocks / sms_;
-    const double waves = std::max(1.0, full + wave_quantisation_ * (std::ceil(full) - full));
+    const double waves = std::max(1.0, full + wave_quantisation_ * (rounded_up(full) - full));
     const double tile_flops = 2.0 * grid.tile.rows * grid.tile.columns * grid.depth;
     const double compute = waves * (tile_flops / tile_flops_per_second_ + grid.tile_seconds);
+    if (std::max(compute, least_memory_) + extra >= best) return best;
     const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms_) * cta_bandwidth_;
-    const double memory = bytes_ / std::min(memory_bandwidth_, drawn);
+    const double memory = drawn < memory_bandwidth_ ? bytes_ / drawn : least_memory_;
     const double through_l2 = grid.blocks * grid.depth *
                               (grid.tile.rows * activation_bytes_ + grid.tile.columns * weight_bytes_) / l2_bandwidth_;
     const double top = std::max({compute, memory, through_l2});
@@ -76,7 +82,7 @@ class MainKernel {
   }
 
   double sms_, tile_flops_per_second_, wave_quantisation_, memory_bandwidth_, cta_bandwidth_, l2_bandwidth_, bytes_,
-      weight_bytes_, activation_bytes_;
+      least_memory_, weight_bytes_, activation_bytes_;
 };
 
 // Rows that the shortest tile computes, whether they were asked for or not. Watts of experts that see few rows (tables

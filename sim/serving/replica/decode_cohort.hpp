@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <boost/container/flat_map.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <queue>
 #include <span>
@@ -110,7 +111,8 @@ class DecodeCohort {
   std::vector<Window> windows_;
   std::vector<models::Attended> attended_;
   std::vector<std::int64_t> starts_block_;  // sequences by the growth (modulo block_tokens) at which they start a block
-  std::map<std::int64_t, std::int64_t> offsets_;  // context - growth at joining: how many sequences have it
+  boost::container::flat_map<std::int64_t, std::int64_t>
+      offsets_;  // context - growth at joining: how many sequences have it
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
   std::vector<Slot> slots_;
   std::vector<std::int32_t> spare_slots_;

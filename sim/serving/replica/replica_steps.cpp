@@ -203,7 +203,8 @@ void Replica::commit(const StepPrice& price, Seconds start, Seconds end) {
   scheduler_->planned_until(end);
   Step& step = steps_.push_back();
   step.end = end;
-  step.finished.assign(plan_.finished.begin(), plan_.finished.end());
+  step.finished.clear();
+  for (Request* request : plan_.finished) step.finished.push_back(request);
 }
 
 // The chunk yields a token, and not only KV entries for another replica that answers it.
@@ -307,12 +308,12 @@ void Replica::plan_ahead() {
 
 // Steps planned ahead whose moment of planning lies before `until` (or at it) will run as priced.
 void Replica::commit_ahead(Seconds until, bool inclusive) {
-  while (!ahead_.empty()) {
+  for (bool first = true; !ahead_.empty(); first = false) {
     if (steps_.size() >= depth()) {
       const Seconds planned = steps_[steps_.size() - depth()].end;
       if (inclusive ? planned > until : planned >= until) return;
     }
-    plan_.clear();
+    if (first) plan_.clear();  // none but the last of them ends a sequence
     state_.schedule_decodes(plan_);
     plan_.copies = ahead_.copies();
     commit(ahead_.price(), scheduler_->last_end(), ahead_.end(0));

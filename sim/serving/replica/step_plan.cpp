@@ -5,12 +5,6 @@
 
 namespace llmscape::serving {
 
-std::int64_t StepPlan::prefill_tokens() const {
-  std::int64_t tokens = 0;
-  for (const PlannedChunk& chunk : chunks) tokens += chunk.unfinished ? 0 : chunk.work.tokens;
-  return tokens;
-}
-
 bool StepPlan::goes_on() const {
   return decodes == 0 && std::ranges::all_of(chunks, [](const PlannedChunk& chunk) {
            return !chunk.work.ends_prompt && !chunk.unfinished;

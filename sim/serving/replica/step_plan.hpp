@@ -41,7 +41,11 @@ struct StepPlan {
   // Of prompts that have more chunks, and of nothing else: no later step needs a token of it.
   [[nodiscard]] bool goes_on() const;
   // Tokens of prompts that are in the KV cache after this step.
-  [[nodiscard]] std::int64_t prefill_tokens() const;
+  [[nodiscard]] std::int64_t prefill_tokens() const {
+    std::int64_t tokens = 0;
+    for (const PlannedChunk& chunk : chunks) tokens += chunk.unfinished ? 0 : chunk.work.tokens;
+    return tokens;
+  }
   // Tokens that the decodes compute, padding aside.
   [[nodiscard]] std::int64_t decode_tokens() const { return decodes + (decodes - late) * drafts; }
   void clear();

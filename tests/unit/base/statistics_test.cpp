@@ -58,6 +58,17 @@ TEST_CASE("an empty distribution is all zeros") {
   CHECK(none.share_at_most(1) == 0);
 }
 
+TEST_CASE("a weight beyond 32 bits counts whole") {
+  constexpr std::int64_t kMany = 3 * (std::int64_t{1} << 32U) + 5;
+  Distribution values;
+  values.add(0.25, kMany);
+  values.add(7.5, kMany + 2);
+  CHECK(values.count() == 2 * kMany + 2);
+  CHECK(values.quantile(0.5) == 7.5);
+  CHECK(values.quantile(0.4999999) == 0.25);
+  CHECK(values.share_at_most(1) == static_cast<double>(kMany) / static_cast<double>(2 * kMany + 2));
+}
+
 TEST_CASE("a weight counts as so many equal values") {
   Distribution weighted, repeated;
   RandomStream random(3);
