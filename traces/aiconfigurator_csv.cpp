@@ -215,17 +215,17 @@ void read_latent_power(const std::string& path, KernelTables& into, Diagnostics&
   }
 }
 
-// Activations written in the format by known scales, and what finding those of tokens adds (0 where noise was larger).
+// Activations written in the format by known scales. What finding those of tokens adds to this kernel is in no product
+// of the tables.
 void read_quantisation(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
   enum Column { kRows = kCommonColumns, kWidth, kFormat };
   Table table(path, {{"m"}, {"k"}, {"quant_dtype"}}, into, diagnostics);
   while (table.next()) {
-    const bool known = table.text(kOperator) == "scale_matrix";
-    if (!known && (!table.is_of("compute_scale") || table.text(kLatency) == "0")) continue;
+    if (table.text(kOperator) == "compute_scale" || !table.is_of("scale_matrix")) continue;
     const auto rows = table.whole(kRows, 1), width = table.whole(kWidth, 1);
     if (const auto time = table.time(); rows && width && time)
       into.elementwise.push_back(
-          {{known ? "quantise" : "scales", *rows, *width, format_name(table.text(kFormat))}, *time, table.engine()});
+          {{"quantise", *rows, *width, format_name(table.text(kFormat))}, *time, table.engine()});
   }
 }
 

@@ -67,9 +67,8 @@ struct MixedAttentionCase {
 };
 
 // A kernel that reads and writes rows: "norm", "activation", "rope", "add", "embedding", "softmax", "sampling",
-// "quantise", "scales" (what finding the scale of a token adds to that), "router". `width` elements a row: hidden width
-// (norm, add, embedding, quantise, scales), feed-forward width (activation), query and KV heads x head_dim (rope),
-// vocabulary (softmax, sampling), experts (router).
+// "quantise", "router". `width` elements a row: hidden width (norm, add, embedding, quantise), feed-forward width
+// (activation), query and KV heads x head_dim (rope), vocabulary (softmax, sampling), experts (router).
 struct ElementwiseCase {
   std::string kind;
   std::int64_t rows = 0, width = 0;

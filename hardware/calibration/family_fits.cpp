@@ -168,12 +168,7 @@ std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(
 std::optional<ScalesCalibration> FamilyFits::scales(const std::string& format) const {
   const auto narrow = products_that_tell_scales(tables_.gemm, engine_, format);
   if (narrow.size() < kFewestFittedRows) return std::nullopt;
-  ElementwiseParameters elementwise = gpu.elementwise;
-  const bool timed = std::ranges::any_of(tables_.elementwise, [&](const traces::TimedElementwise& r) {
-    return r.kind == "scales" && r.engine == engine_;
-  });
-  if (!timed) elementwise.scales.reset();
-  return fit_scales(gpu, elementwise, gpu.gemm, sample(narrow));
+  return fit_scales(gpu, gpu.gemm, sample(narrow));
 }
 
 std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& format, Scoring scoring) const {

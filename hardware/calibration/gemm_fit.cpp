@@ -6,14 +6,19 @@
 #include "models/operator_list.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace llmscape::hardware {
 namespace {
 
 using traces::TimedGemm;
+
+// Rows of the tallest tile, and tiles that fewer rows are cut into.
+constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> kTallest = {{{128, 1}, {256, 1}, {256, 2}}};
 
 // Bounds and priors: fits of A100, H100, H200 and B200 agree on them (docs: kernel model). The order is that of
 // `parameters_of`.
@@ -87,8 +92,11 @@ QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementw
   const models::Elementwise quantise{models::Elementwise::Kind::quantise, bytes};
   QuantisedGemm product{{r.m, r.n, r.k, *format, *format}};
   if (r.engine.empty()) return product;
-  if (bytes > 0) product.quantisation = elementwise_cost(chip, elementwise, quantise).time.si();
-  if (format->group == 0) product.quantisation += scales_cost(chip, elementwise, r.m, bytes).time.si();
+  if (bytes <= 0) return product;
+  const bool finds_scales = elementwise.scales && format->group == 0;
+  product.quantisation = (finds_scales ? scales_cost(chip, *elementwise.scales, r.m, r.k, bytes)
+                                       : elementwise_cost(chip, elementwise, quantise))
+                             .time.si();
   return product;
 }
 
@@ -117,10 +125,10 @@ GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
 std::vector<GemmPrior> product_tilings(const GemmPrior& best) {
   std::vector<GemmPrior> all = {best};
   for (const double waves : {0.0, 1.0})
-    for (const std::int64_t most : {128, 256}) {
+    for (const auto& [most, cut] : kTallest) {
       all.push_back(best);
       all.back().wave_quantisation = waves;
-      all.back().row_tiles = {RowTiles::Choice::own_rows, 64, most, 1};
+      all.back().row_tiles = {RowTiles::Choice::own_rows, 64, most, cut};
     }
   return all;
 }

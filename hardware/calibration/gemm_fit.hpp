@@ -44,7 +44,7 @@ GemmCalibration fit_gemm(const Chip& chip, const ElementwiseParameters& elementw
                          std::span<const traces::TimedGemm> records, std::span<const GemmPrior> priors,
                          Scoring scoring = Scoring::held_out);
 // `best`, and the tiles of kernels that are chosen by the rows of a product (CUTLASS in vLLM: 64 rows up to 64, 128 up
-// to 128, then 256 or pairs of 128: cutlass_w8a8), in waves or not.
+// to 128 or to 256, then 256 or pairs of 128: cutlass_w8a8), in waves or not.
 std::vector<GemmPrior> product_tilings(const GemmPrior& best);
 
 // Times that the parameters give for the records, in seconds.

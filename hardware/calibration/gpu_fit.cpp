@@ -145,17 +145,12 @@ class GpuFit {
   }
 
   void elementwise() {
-    const auto& rows = fits_.tables().elementwise;
-    ElementwiseCalibration fit = fit_elementwise(fits_.gpu, rows, fits_.gpu.elementwise);
+    ElementwiseCalibration fit = fit_elementwise(fits_.gpu, fits_.tables().elementwise, fits_.gpu.elementwise);
     if (fit.report.family.empty()) return;
     if (fit.parameters.tag == Tag::fitted) {
       keep(fit.parameters, fit.report);
     } else {  // the other kinds are worth what they were
       say(fit.parameters, "quantise", fit.report);
-    }
-    if (auto scales = fit_scales(fits_.gpu, fit.parameters, rows)) {
-      fit.parameters.scales = scales->parameters.parameters();
-      say(fit.parameters, "scales", std::move(scales->report));
     }
     fits_.gpu.elementwise = fit.parameters;
     groups_.set("elementwise", fitted_group(elementwise_fields(), std::move(fit.parameters)));
@@ -182,7 +177,7 @@ class GpuFit {
       if (own_) {
         ElementwiseParameters& all = fits_.gpu.elementwise;
         all.scales = fit->parameters.parameters();
-        say(all, "rows of scales", std::move(fit->report));
+        say(all, "scales", std::move(fit->report));
         groups_.set("elementwise", fitted_group(elementwise_fields(), ElementwiseParameters(all)));
       } else {
         keep(fit->parameters, fit->report);

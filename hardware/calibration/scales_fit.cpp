@@ -10,9 +10,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <iterator>
-#include <utility>
 #include <vector>
 
 namespace llmscape::hardware {
@@ -20,113 +18,60 @@ namespace {
 
 struct Layer {
   std::string_view engine, format;
-  std::int64_t deepest;  // K of products whose time beside the scales is that of the 16-bit fit
+  // K of products whose time beside the quantisation is that of the 16-bit fit; as deep as they have rows they all are.
+  std::int64_t deepest;
 };
 constexpr std::int64_t kAnyDepth = 1'000'000;
-constexpr std::array kWithoutScales = {Layer{"tensorrt_llm", "fp8", kAnyDepth}, Layer{"vllm", "fp8", 1024}};
+constexpr std::array kFindScales = {Layer{"tensorrt_llm", "fp8", kAnyDepth}, Layer{"vllm", "fp8", 1024}};
 
-constexpr std::size_t kFewestRecords = 20;
-
-// Rows of what else runs in their time, in seconds, of the tokens, and of the bytes that quantisation moves.
-struct Rows {
-  std::vector<double> beside, bytes;
-  std::vector<std::int64_t> tokens;
-  FormProblem problem;
-
-  void add(double others, std::int64_t rows, double moved, Seconds measured, const Group& shape) {
-    beside.push_back(others);
-    tokens.push_back(rows);
-    bytes.push_back(moved);
-    problem.measured.push_back(measured.si());
-    problem.groups.push_back(shape);
-    problem.regime.push_back(regime_of(rows));
-  }
-};
-
-using Scales = std::function<ScaleParameters(std::span<const double> free)>;
-
-ScalesCalibration fit_scales(const Chip& chip, Rows rows, std::vector<FreeParameter> free, const Scales& scales,
-                             std::string_view what) {
-  rows.problem.family = "elementwise";
-  rows.problem.parameters = std::move(free);
-  rows.problem.form = [&](std::span<const double> values) {
-    ElementwiseParameters p;
-    p.scales = scales(values);
-    return [&, p](std::size_t i) {
-      return rows.beside[i] + scales_cost(chip, p, rows.tokens[i], rows.bytes[i]).time.si();
-    };
-  };
-  ScalesCalibration calibration;
-  calibration.report = fit_and_validate(rows.problem);
-  const ScaleParameters found = scales(values_of(calibration.report.fitted));
-  calibration.parameters = {
-      {.tag = Tag::fitted, .source = {}, .residuals = {}}, found.launch, found.efficiency, found.row};
-  calibration.report.data = fmt::format("{}; {}", what, calibration.report.data);
-  return calibration;
+ScaleParameters scales_of(std::span<const double> free) {
+  return {Seconds(free[0]), free[1], Seconds(free[2]), Seconds(free[3])};
 }
-
-const FreeParameter kLaunch = {"scales.launch", 0.1e-6, 200e-6, 2.5e-6, 0.7};
-const FreeParameter kEfficiency = {"scales.efficiency", 0.02, 3, 0.5, 0.7};
-const FreeParameter kRow = {"scales.row", 0.01e-9, 100e-9, 5e-9, 1.5};
 
 }  // namespace
 
 std::vector<traces::TimedGemm> products_that_tell_scales(std::span<const traces::TimedGemm> all,
                                                          std::string_view engine, std::string_view format) {
   std::vector<traces::TimedGemm> narrow;
-  for (const Layer& layer : kWithoutScales) {
+  for (const Layer& layer : kFindScales) {
     if (layer.engine != engine || layer.format != format) continue;
     std::ranges::copy_if(all, std::back_inserter(narrow), [&](const traces::TimedGemm& r) {
       return r.engine == engine && r.format == format && std::min(r.n, r.k) < GemmRange().least_width &&
-             r.k <= layer.deepest;
+             r.k <= std::max(layer.deepest, r.m);
     });
   }
   return narrow;
 }
 
-ScalesCalibration fit_scales(const Chip& chip, const ElementwiseParameters& elementwise, const GemmParameters& gemm,
-                             std::span<const traces::TimedGemm> narrow) {
-  ElementwiseParameters quantisation = elementwise;
-  quantisation.scales.reset();
-  Rows rows;
+ScalesCalibration fit_scales(const Chip& chip, const GemmParameters& gemm, std::span<const traces::TimedGemm> narrow) {
+  std::vector<double> products, bytes;
+  FormProblem problem;
+  problem.family = "elementwise";
+  problem.parameters = {{"scales.launch", 0.1e-6, 200e-6, 2.5e-6, 0.7},
+                        {"scales.efficiency", 0.02, 3, 0.5, 0.7},
+                        {"scales.row", 0.01e-9, 100e-9, 5e-9, 1.5},
+                        {"scales.pass", 0.01e-9, 100e-9, 5e-9, 1.5}};
   for (const traces::TimedGemm& r : narrow) {
-    const QuantisedGemm known = product_of(chip, quantisation, r);
-    rows.add(gemm_cost(chip, gemm, known.gemm).time.si() + known.quantisation, r.m,
-             models::quantised_bytes(r.m, r.k, known.gemm.activations), r.time, {r.n, r.k});
+    const models::Format format = models::format_named(r.format).value();
+    const models::Gemm product{r.m, r.n, r.k, format, format};
+    products.push_back(gemm_cost(chip, gemm, product).time.si());
+    bytes.push_back(models::quantised_bytes(r.m, r.k, product.activations));
+    problem.measured.push_back(r.time.si());
+    problem.groups.push_back({r.n, r.k});
+    problem.regime.push_back(regime_of(r.m));
   }
-  constexpr std::string_view kWhat = "scales, narrow products";
-  if (elementwise.scales)
-    return fit_scales(
-        chip, std::move(rows), {kRow},
-        [of = *elementwise.scales](std::span<const double> free) {
-          return ScaleParameters{of.launch, of.efficiency, Seconds(free[0])};
-        },
-        kWhat);
-  return fit_scales(
-      chip, std::move(rows), {kLaunch, kEfficiency, kRow},
-      [](std::span<const double> free) { return ScaleParameters{Seconds(free[0]), free[1], Seconds(free[2])}; }, kWhat);
-}
-
-std::optional<ScalesCalibration> fit_scales(const Chip& chip, const ElementwiseParameters& elementwise,
-                                            std::span<const traces::TimedElementwise> records) {
-  Rows rows;
-  for (const traces::TimedElementwise& r : records) {
-    const auto format = models::format_named(r.format);
-    if (r.kind != "scales" || !format) continue;
-    traces::ElementwiseCase same = r;
-    same.kind = "quantise";
-    const auto known = std::ranges::find_if(
-        records, [&](const traces::ElementwiseCase& other) { return (other <=> same) == std::strong_ordering::equal; });
-    if (known == records.end()) continue;
-    const double bytes = models::quantised_bytes(r.rows, r.width, *format);
-    const models::Elementwise quantise{models::Elementwise::Kind::quantise, bytes};
-    rows.add(elementwise_cost(chip, elementwise, quantise).time.si(), r.rows, bytes, r.time + known->time, {r.width});
-  }
-  if (rows.beside.size() < kFewestRecords) return std::nullopt;
-  return fit_scales(
-      chip, std::move(rows), {kLaunch, kEfficiency},
-      [](std::span<const double> free) { return ScaleParameters{Seconds(free[0]), free[1], Seconds()}; },
-      "quantise with scales of tokens");
+  problem.form = [&](std::span<const double> free) {
+    return [&, scales = scales_of(free)](std::size_t i) {
+      return products[i] + scales_cost(chip, scales, narrow[i].m, narrow[i].k, bytes[i]).time.si();
+    };
+  };
+  ScalesCalibration calibration;
+  calibration.report = fit_and_validate(problem);
+  const ScaleParameters found = scales_of(values_of(calibration.report.fitted));
+  calibration.parameters = {
+      {.tag = Tag::fitted, .source = {}, .residuals = {}}, found.launch, found.efficiency, found.row, found.pass};
+  calibration.report.data = fmt::format("scales, narrow products; {}", calibration.report.data);
+  return calibration;
 }
 
 }  // namespace llmscape::hardware

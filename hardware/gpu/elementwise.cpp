@@ -2,6 +2,7 @@
 #include "hardware/gpu/elementwise.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace llmscape::hardware {
 namespace {
@@ -11,6 +12,7 @@ constexpr double kLogitBytes = 4;
 // share.
 constexpr double kL2Share = 0.5;
 constexpr double kFarEfficiency = 0.85;
+constexpr double kPassColumns = 2048;
 
 KernelCost streamed(const Chip& chip, const StreamParameters& p, double bytes) {
   if (bytes <= 0) return {};
@@ -54,8 +56,9 @@ Fields<Parameters> stream(const char* name = "stream", const char* what = "a ker
 
 template <class Parameters>
 Fields<Parameters> scales(const char* name) {
-  Fields<Parameters> f = stream<Parameters>(name, "kernels that find scales");
+  Fields<Parameters> f = stream<Parameters>(name, "quantisation that finds its scales");
   f.add("row", &Parameters::row, "what each row adds, however wide").at_least(0);
+  f.add("pass", &Parameters::pass, "what each begun 2,048 columns of a row add").at_least(0);
   return f;
 }
 
@@ -66,10 +69,11 @@ KernelCost elementwise_cost(const Chip& chip, const ElementwiseParameters& p, co
   return row ? streamed(chip, *row, e.bytes) : KernelCost();
 }
 
-KernelCost scales_cost(const Chip& chip, const ElementwiseParameters& p, std::int64_t rows, double bytes) {
-  if (!p.scales || bytes <= 0) return {};
-  KernelCost cost = streamed(chip, {p.scales->launch, p.scales->efficiency}, bytes);
-  cost.time += static_cast<double>(rows) * p.scales->row;
+KernelCost scales_cost(const Chip& chip, const ScaleParameters& p, std::int64_t rows, std::int64_t columns,
+                       double bytes) {
+  KernelCost cost = streamed(chip, {p.launch, p.efficiency}, bytes);
+  const double passes = std::ceil(static_cast<double>(columns) / kPassColumns);
+  cost.time += static_cast<double>(rows) * (p.row + passes * p.pass);
   return cost;
 }
 
@@ -101,7 +105,7 @@ const Fields<ElementwiseParameters>& elementwise_fields() {
     f.add_group("rope", &P::rope, row, "rotary embedding").required();
     f.add_group("quantise", &P::quantise, row, "quantisation of the inputs of GEMMs; absent: as activations");
     f.add_group("scales", &P::scales, scale,
-                "what finding the scale of a token or a tensor adds, in tables of GEMMs; absent: nothing");
+                "in place of quantise where scales are found first, as in tables of GEMMs; absent: nowhere");
     f.add_group("add", &P::add, row, "residual additions; absent: they are part of the norms");
     f.add_group("embedding", &P::embedding, row, "rows of the input embedding").required();
     f.add_group("sampling", &P::sampling, row, "softmax, top-k and the draw").required();

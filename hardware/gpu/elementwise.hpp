@@ -15,19 +15,20 @@ struct StreamParameters {
   double efficiency = 0;  // share of the memory bandwidth; above 1 while the operands stay in L2
 };
 
-// Kernels that find the scale of a token or a tensor: a stream, and what each row adds to it, however wide.
+// Quantisation by scales of tokens or tensors that are found first, whole: a stream, what each row adds to it, and what
+// each begun pass over 2,048 columns of a row adds, where one block after the other walks its row.
 struct ScaleParameters {
   Seconds launch;
   double efficiency = 0;
-  Seconds row;
+  Seconds row, pass;
 };
 
 // Those of one engine.
 struct FittedScales : Fit {
   Seconds launch;
   double efficiency = 0;
-  Seconds row;
-  [[nodiscard]] ScaleParameters parameters() const { return {launch, efficiency, row}; }
+  Seconds row, pass;
+  [[nodiscard]] ScaleParameters parameters() const { return {launch, efficiency, row, pass}; }
 };
 
 // Norms, activations and the like are 2-8 % of a layer. Routers, permutes and copies inside memory have no row of their
@@ -35,8 +36,8 @@ struct FittedScales : Fit {
 struct ElementwiseParameters : Fit {
   StreamParameters norm, activation, rope, embedding;
   std::optional<StreamParameters> quantise;  // of the inputs of GEMMs, by scales that are known
-  // What finding the scale of a token or a tensor first adds to that. Tables of GEMMs with narrow inputs hold it;
-  // checkpoints that engines serve bring their scales along.
+  // In place of that where scales are found first. Tables of GEMMs with narrow inputs hold it; checkpoints that engines
+  // serve bring their scales along.
   std::optional<ScaleParameters> scales;
   std::optional<StreamParameters> add;  // absent: residual additions are part of the norms
   StreamParameters sampling;            // softmax, top-k and the draw; the 4-byte logits come from memory once
@@ -45,8 +46,8 @@ const Fields<FittedScales>& fitted_scales_fields();
 const Fields<ElementwiseParameters>& elementwise_fields();
 
 KernelCost elementwise_cost(const Chip&, const ElementwiseParameters&, const models::Elementwise&);
-// Finding scales of so many rows, whose quantisation reads and writes `bytes`; free where nothing is known of it.
-KernelCost scales_cost(const Chip&, const ElementwiseParameters&, std::int64_t rows, double bytes);
+// Quantisation of rows of so many columns that reads and writes `bytes` and finds their scales.
+KernelCost scales_cost(const Chip&, const ScaleParameters&, std::int64_t rows, std::int64_t columns, double bytes);
 KernelCost copy_cost(const Chip&, const ElementwiseParameters&, const models::Copy&);
 KernelCost sample_cost(const Chip&, const ElementwiseParameters&, const models::Sample&);
 

@@ -25,6 +25,8 @@ constexpr std::array kSplits = {1, 2, 4, 8, 16};
 constexpr int kDepthStep = 64;                  // a tile walks K in steps of 64
 constexpr double kLeastSplitDepth = 256;        // K is not split into shorter pieces
 constexpr double kBlocksPerMultiprocessor = 2;  // that draw from memory at a time
+constexpr double kTileOutputs = 128 * 128;      // of the tile that GemmParameters::tile is of
+constexpr double kNarrowestOutput = 2;          // bytes
 
 // std::ceil() of what is not negative and fits 63 bits, without a call.
 double rounded_up(double value) {
@@ -33,10 +35,11 @@ double rounded_up(double value) {
 }
 double ceil_div(double a, double b) { return rounded_up(a / b); }
 
-// A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split.
+// A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split, which cost `tile_seconds` besides.
 struct Grid {
   double blocks, depth;
   Tile tile;
+  double tile_seconds;
 };
 
 // Times of the main kernel without launch. What does not depend on how it is cut is worked out once: fits price
@@ -48,16 +51,16 @@ class MainKernel {
              double activation_bytes)
       : sms_(static_cast<double>(*chip.multiprocessors)),
         tile_flops_per_second_(p.compute_efficiency * peak.si() / sms_), wave_quantisation_(p.wave_quantisation),
-        tile_seconds_(p.tile.si()), memory_bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()),
-        cta_bandwidth_(p.cta_bandwidth.si()), l2_bandwidth_(p.l2_bandwidth.si()), bytes_(bytes),
-        least_memory_(bytes / memory_bandwidth_), weight_bytes_(weight_bytes), activation_bytes_(activation_bytes) {}
+        memory_bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()), cta_bandwidth_(p.cta_bandwidth.si()),
+        l2_bandwidth_(p.l2_bandwidth.si()), bytes_(bytes), least_memory_(bytes / memory_bandwidth_),
+        weight_bytes_(weight_bytes), activation_bytes_(activation_bytes) {}
 
   // The lesser of `best` and the time of the grid with `extra` seconds behind it.
   [[nodiscard]] double best_of(double best, const Grid& grid, double extra) const {
     const double full = grid.blocks / sms_;
     const double waves = std::max(1.0, full + wave_quantisation_ * (rounded_up(full) - full));
     const double tile_flops = 2.0 * grid.tile.rows * grid.tile.columns * grid.depth;
-    const double compute = waves * (tile_flops / tile_flops_per_second_ + tile_seconds_);
+    const double compute = waves * (tile_flops / tile_flops_per_second_ + grid.tile_seconds);
     if (std::max(compute, least_memory_) + extra >= best) return best;
     const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms_) * cta_bandwidth_;
     const double memory = drawn < memory_bandwidth_ ? bytes_ / drawn : least_memory_;
@@ -78,8 +81,8 @@ class MainKernel {
     return top * std::sqrt(std::sqrt(fourth(a) + fourth(b) + fourth(c)));
   }
 
-  double sms_, tile_flops_per_second_, wave_quantisation_, tile_seconds_, memory_bandwidth_, cta_bandwidth_,
-      l2_bandwidth_, bytes_, least_memory_, weight_bytes_, activation_bytes_;
+  double sms_, tile_flops_per_second_, wave_quantisation_, memory_bandwidth_, cta_bandwidth_, l2_bandwidth_, bytes_,
+      least_memory_, weight_bytes_, activation_bytes_;
 };
 
 // Rows that the shortest tile computes, whether they were asked for or not. Watts of experts that see few rows (tables
@@ -105,14 +108,17 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   if (m <= 0 || n <= 0 || k <= 0) return {};
   const FlopsPerSecond peak = chip.peak(g.weights, g.activations);
   const double weight_bytes = g.weights.bytes_with_scales(), activation_bytes = g.activations.bytes;
-  const double bytes = k * n * weight_bytes + (m * k + m * n) * activation_bytes;
+  const double output_bytes = std::max(kNarrowestOutput, activation_bytes);
+  const double bytes = k * n * weight_bytes + m * (k * activation_bytes + n * output_bytes);
 
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   const std::int64_t least_rows = least_rows_of(p, g.weights, g.activations);
   const auto attempt = [&](const Tile& tile, int split) {
     const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
-    const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile};
+    const double outputs = static_cast<double>(tile.rows) * tile.columns;
+    const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile,
+                    outputs / kTileOutputs * p.tile.si()};
     // Partial sums in 4 bytes are written and read once through L2.
     best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
   };
@@ -151,7 +157,8 @@ KernelCost cost_of_experts(const Chip& chip, const GemmParameters& p, const mode
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   const auto attempt = [&](const Tile& tile, double tiles) {
-    best = kernel.best_of(best, {tiles * ceil_div(n, tile.columns), kDepthStep * ceil_div(k, kDepthStep), tile}, 0);
+    const double blocks = tiles * ceil_div(n, tile.columns);
+    best = kernel.best_of(best, {blocks, kDepthStep * ceil_div(k, kDepthStep), tile, p.tile.si()}, 0);
   };
   if (const auto chosen = tile_rows(p.row_tiles, g)) {
     const auto tall = static_cast<int>(*chosen);
@@ -190,7 +197,9 @@ const Fields<GemmParameters>& gemm_fields() {
         .at_most(1.3);
     f.add("memory_efficiency", &P::memory_efficiency, "share of the memory bandwidth").required().above(0).at_most(1.3);
     f.add("launch", &P::launch, "launch gap, prologue and epilogue inside a graph").required().at_least(0);
-    f.add("tile", &P::tile, "fixed cost of a tile").required().at_least(0);
+    f.add("tile", &P::tile, "what a tile costs beside its depth: of a GEMM the outputs of 128 x 128, of experts any")
+        .required()
+        .at_least(0);
     f.add("cta_bandwidth", &P::cta_bandwidth, "memory bandwidth that one thread block can draw").required().above(0);
     f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for persistent kernels")
         .required()

@@ -16,11 +16,13 @@ struct GemmParameters : Fit {
   double compute_efficiency = 0;  // share of the peak inside full tiles
   double memory_efficiency = 0;   // share of the memory bandwidth
   Seconds launch;                 // launch gap, prologue and epilogue inside a graph
-  Seconds tile;                   // fixed cost of a tile
-  BytesPerSecond cta_bandwidth;   // what one thread block can draw from memory
-  double wave_quantisation = 0;   // 1: classic waves; 0: persistent kernels or stream-K
-  BytesPerSecond l2_bandwidth;    // L2 to the multiprocessors
-  Seconds split;                  // second pass of split-K
+  // What a tile costs beside its steps in K. Of a GEMM: writing the outputs of one of 128 x 128, and of others by their
+  // area. Of experts, whose rows are gathered first: any.
+  Seconds tile;
+  BytesPerSecond cta_bandwidth;  // what one thread block can draw from memory
+  double wave_quantisation = 0;  // 1: classic waves; 0: persistent kernels or stream-K
+  BytesPerSecond l2_bandwidth;   // L2 to the multiprocessors
+  Seconds split;                 // second pass of split-K
   // Rows of the shortest tile; short ones matter where the peak is low for the bandwidth. Each costs the energy of a
   // whole one, however few rows are asked for.
   std::int64_t least_tile_rows = 64;
@@ -33,6 +35,7 @@ const Fields<GemmParameters>& gemm_fields();
 
 // The fastest over tile shapes and split-K degrees of
 //   launch + (t_compute^4 + t_memory^4 + t_l2^4)^(1/4) + [split > 1] second pass.
+// Outputs are written in 16 bits at least: what reads them next, a norm or an activation, narrows them.
 KernelCost gemm_cost(const Chip&, const GemmParameters&, const models::Gemm&);
 
 // The GEMMs of a routed layer, in tiles as `row_tiles` has them: thread blocks are counted over the touched experts,

@@ -24,9 +24,8 @@ const Fields<KernelSet>& kernel_set_fields() {
                 "latent attention of decodes, by the format of the latents");
     f.add_group("indexed_attention", &P::indexed_attention, indexed_attention_fields(),
                 "latent attention to entries that an index chooses, by the format of the latents");
-    f.add_group(
-        "scales", &P::scales, fitted_scales_fields(),
-        "what finding the scale of a token or a tensor adds to quantisation, in tables of GEMMs; absent: nothing");
+    f.add_group("scales", &P::scales, fitted_scales_fields(),
+                "quantisation where scales are found first, as in tables of GEMMs; absent: nowhere");
     f.add("quantises_in", &P::quantises_in, "kernels that write narrow inputs of GEMMs themselves; absent: none")
         .one_of({"norm", "activation"});
     f.add_group("collectives", &P::collectives, collective_fields(),

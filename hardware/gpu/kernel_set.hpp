@@ -26,7 +26,7 @@ struct KernelSet {
   std::map<std::string, PrefillAttentionParameters> latent_prefill_attention;
   std::map<std::string, DecodeAttentionParameters> latent_decode_attention;
   std::map<std::string, IndexedAttentionParameters> indexed_attention;
-  std::optional<FittedScales> scales;     // in place of ElementwiseParameters::scales; absent: none are found
+  std::optional<FittedScales> scales;     // in place of ElementwiseParameters::scales; absent: nowhere
   std::vector<std::string> quantises_in;  // as Gpu has it; absent: none, whatever the GPU's own do
   // The engine's own: they take the place of the GPU's rows that leave large tensors to others (`below`).
   std::vector<CollectiveFit> collectives;

@@ -71,7 +71,8 @@ TEST_CASE("prompts within the cap are served as without it, but for choosing wha
   const std::string plan = planned("{policy: snapkv, cap: 4096, window: 32}");
   const auto result = run_on_event_queue(*scenario_of(calls(plan, 1, 4000, 50, kNoPrefixes)));
   const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 1, 4000, 50, kNoPrefixes)));
-  CHECK(result.latency["tpot_s"]->mean == full.latency["tpot_s"]->mean);
+  // Decodes of the same length, which begin at another time: the last digits of a difference.
+  CHECK(result.latency["tpot_s"]->mean == Approx(full.latency["tpot_s"]->mean).epsilon(1e-12));
   CHECK(result.latency["ttft_s"]->mean == Approx(full.latency["ttft_s"]->mean).epsilon(0.02));
   CHECK(result.kv.peak_use == full.kv.peak_use);
 }

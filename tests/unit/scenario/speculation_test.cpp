@@ -119,13 +119,14 @@ TEST_CASE("a user who is alone waits for drafts of a device nearby exactly where
         .latency["tpot_s"]
         ->mean;
   };
-  // 2.47 GB at 1.01 TB/s are 2.5 ms a draft at the least, and (3.3616 - 1) or (2.44 - 1) passes of some 6 ms the gain.
+  // 2.47 GB at 1.01 TB/s are 2.5 ms a draft at the least, and (3.689 - 1) of five or (2.44 - 1) passes of some 6 ms the
+  // gain.
   struct Case {
     int tokens;
     const char* model;
     bool pays;
   };
-  for (const Case& c : {Case{4, "llama-3.2-1b", false}, Case{2, "llama-3.2-1b", true}, Case{4, "qwen3-0.6b", true}}) {
+  for (const Case& c : {Case{5, "llama-3.2-1b", false}, Case{2, "llama-3.2-1b", true}, Case{4, "qwen3-0.6b", true}}) {
     CAPTURE(c.model);
     CAPTURE(c.tokens);
     const double without = tpot(c.tokens, c.model, ", deadline: 0 s"),
