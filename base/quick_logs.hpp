@@ -40,8 +40,8 @@ constexpr std::array<Cell, kCells> kTable = [] {
 }();
 constexpr std::array<double, 2 * kPowers + 1> kExps = [] {
   std::array<double, 2 * kPowers + 1> table{};
-  for (int i = -kPowers; i <= kPowers; ++i)
-    table[static_cast<std::size_t>(i + kPowers)] = slow_exp(i * (kLn2 / kPowers));
+  for (std::size_t i = 0; i < table.size(); ++i)
+    table[i] = slow_exp((static_cast<double>(i) - kPowers) * (kLn2 / kPowers));
   return table;
 }();
 
