@@ -32,22 +32,21 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
     : chip_(&chip), sms_(static_cast<double>(*chip.multiprocessors)),
       bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()), seconds_per_byte_(1 / bandwidth_),
       block_bandwidth_(p.cta_bandwidth.si()), block_(p.cta.si()), queries_(static_cast<double>(of.tokens_per_sequence)),
-      work_(static_cast<double>(of.sequences) * of.kv_heads), share_(1 / static_cast<double>(of.sequences)),
+      sequences_(static_cast<double>(of.sequences)), work_(sequences_ * of.kv_heads), share_(1 / sequences_),
       entry_bytes_(of.stored_bytes()), entries_bytes_(of.kv_heads * entry_bytes_) {
-  const auto sequences = static_cast<double>(of.sequences);
   // Width of a query against a key, and of a value.
   const double score_width = of.head_dim, value_width = of.value_width();
   const bool grouped = of.heads > of.kv_heads;
   const double slots = !p.packing ? sms_ : grouped ? kSplitSlots * sms_ : 0;
   most_splits_ = work_ > kFullShare * slots ? 1 : std::min(std::floor(slots / work_), kMostSplits);
-  rows_bytes_ = sequences * queries_ * of.heads * (score_width + value_width) * kActivationBytes;
+  rows_bytes_ = sequences_ * queries_ * of.heads * (score_width + value_width) * kActivationBytes;
   rows_seconds_ = rows_bytes_ / bandwidth_;
   const double row_flops =
       2 * (score_width + value_width) * (kRowBlock * std::ceil(queries_ * of.heads / of.kv_heads / kRowBlock));
   entry_seconds_ = row_flops * of.kv_heads / (p.compute_efficiency * chip.peak_bf16.value.si());
   pair_flops_ = 2 * of.heads * (score_width + value_width);
-  causal_pairs_ = sequences * queries_ * (queries_ - 1) / 2;
-  const bool copies = p.packing && grouped && sequences > 1 && of.kv_heads > 1;
+  causal_pairs_ = sequences_ * queries_ * (queries_ - 1) / 2;
+  const bool copies = p.packing && grouped && sequences_ > 1 && of.kv_heads > 1;
   const double packing = copies ? p.packing->si() : 0;
   launch_ = std::min(kLongestLaunch, p.launch);
   unsplit_kernel_ = p.launch.si() + packing;
@@ -73,7 +72,8 @@ double DecodeAttentionForm::splits(double context) const {
 
 KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std::optional<WarmCache>& warm) const {
   const double entries = static_cast<double>(attended.sum), mean = entries * share_;
-  const double parts = splits(mean);
+  // Not of the mean by the reciprocal: a context of whole blocks must not lose one to rounding.
+  const double parts = most_splits_ > 1 ? splits(entries / sequences_) : 1;
   const Split split = parts > 1 ? split_into(parts) : unsplit_;
   const double kv_bytes = entries * entries_bytes_;
   const double per_byte = warm ? seconds_per_byte(*chip_, bandwidth_, kv_bytes, *warm) : seconds_per_byte_;

@@ -72,7 +72,7 @@ class DecodeAttentionForm {
 
   const Chip* chip_;
   double sms_, bandwidth_, seconds_per_byte_, block_bandwidth_, block_;
-  double queries_;
+  double queries_, sequences_;
   double work_;           // sequences x KV heads
   double share_;          // of a sequence
   double most_splits_;    // that the multiprocessors have room for; 1: KV is not split

@@ -12,7 +12,7 @@ constexpr double kLogitBytes = 4;
 // share.
 constexpr double kL2Share = 0.5;
 constexpr double kFarEfficiency = 0.85;
-constexpr double kPassColumns = 2048;
+constexpr double kPassColumns = 2048;  // where times step (hardware/calibration/scales_fit.hpp)
 
 KernelCost streamed(const Chip& chip, const StreamParameters& p, double bytes) {
   if (bytes <= 0) return {};

@@ -258,7 +258,7 @@ TEST_CASE(
   const auto& watts = mean_of(report.comparisons, "mean_w");
   MESSAGE("tp2_c64: TPOT " << error_of(tpot) << ", power " << error_of(watts));
   CHECK(std::abs(error_of(tpot)) < 0.05);
-  CHECK(std::abs(error_of(watts)) < 0.125);  // -0.120; 0.10 are asked
+  CHECK(std::abs(error_of(watts)) < 0.121);  // -0.1202; 0.10 are asked
   for (const char* name : {"kv_use_pct", "prompt_tokens_per_s", "output_tokens_per_s"}) {
     const auto course = std::ranges::find(report.courses, name, &validation::Course::name);
     REQUIRE(course != report.courses.end());
@@ -297,7 +297,8 @@ TEST_CASE("Llama-3.1-70B on two A100 with and without a cache on the host: TPOT,
       CAPTURE(run);
       MESSAGE(run << ": TPOT " << cold.mean_tpot() / real.mean_tpot() - 1 << ", median TTFT " << cold.median_ttft()
                   << " s for " << real.median_ttft());
-      CHECK(std::abs(cold.mean_tpot() / real.mean_tpot() - 1) < 0.105);
+      // -0.1002 at the last rate with the cache; 0.15 are asked
+      CHECK(std::abs(cold.mean_tpot() / real.mean_tpot() - 1) < 0.101);
       const bool below_knee = std::atof(rate) < 0.9;
       if (!below_knee && !deployment.host_cache) continue;
       // Servers went on from rate to rate: what an earlier run left on the host, or nothing.

@@ -41,6 +41,19 @@ TEST_CASE("decode attention on an H100 costs what the published form gives") {
   CHECK(decode_micros(gpu, decode(2048, 64)) == printed(490.497));
 }
 
+TEST_CASE("contexts of two whole blocks of keys are split in two, however many sequences share them") {
+  Gpu gpu = worked_gpu("h100-sxm");
+  gpu.decode_attention.split = Seconds(1);  // rules all else
+  for (std::int64_t sequences = 1; sequences <= 66; ++sequences) {
+    CAPTURE(sequences);
+    models::DecodeAttention one_head = decode(sequences, 256);  // 49 x 256 / 49 by a reciprocal is less than 256
+    one_head.kv_heads = 1;
+    CHECK(decode_micros(gpu, one_head) > 1e6);
+    one_head.attended = equal_contexts(sequences, 255);
+    CHECK(decode_micros(gpu, one_head) < 1e6);
+  }
+}
+
 // New keys and values are read and written once more, at 1.1 of 3.35 TB/s, which the published form leaves out.
 double append_micros(std::int64_t tokens) {
   return 2.0 * static_cast<double>(tokens) * 8 * 512 / (1.1 * 3.35e12) * 1e6;
