@@ -19,7 +19,7 @@ const double kLogG = std::log((1 + Distribution::kSketchError) / (1 - Distributi
 
 const double kBucketsPerDoubling = std::log(2.0) / kLogG;
 
-int bucket_of(double value) {
+inline int bucket_of(double value) {
   const double place = quick_log2(std::max(value, std::numeric_limits<double>::min())) * kBucketsPerDoubling;
   const int below = static_cast<int>(place);  // or above, where the place is negative
   return below + (place > below ? 1 : 0);
@@ -29,14 +29,34 @@ double value_of_bucket(int bucket) { return std::exp(bucket * kLogG) * (1 - Dist
 
 }  // namespace
 
-void Distribution::CompensatedSum::add(double value) {
+inline void Distribution::CompensatedSum::add(double value) {
   const double next = sum + value;
   lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
   sum = next;
 }
 
+// Adds `count` values, already counted, of this mean and sum of squared distances from it (Chan, Golub and LeVeque
+// 1983).
+inline void Distribution::spread(double mean, double squared_distances, std::int64_t count) {
+  const double share = static_cast<double>(count) / static_cast<double>(count_), distance = mean - running_mean_;
+  running_mean_ += distance * share;
+  squared_distances_ += squared_distances + distance * (mean - running_mean_) * static_cast<double>(count);
+}
+
+inline void Distribution::into_bucket(double value, std::int64_t weight) {
+  if (value == 0) {
+    zeros_ += weight;
+    return;
+  }
+  const int index = bucket_of(value);
+  const auto at = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(index) - first_bucket_);  // large if below
+  if (at < buckets_.size()) buckets_[at] += weight;
+  else bucket(index) += weight;
+}
+
 void Distribution::add(double value, std::int64_t weight) {
-  if (!(value >= 0) || !std::isfinite(value)) throw std::invalid_argument("a distribution takes finite values from 0");
+  if (!(value >= 0 && value <= std::numeric_limits<double>::max()))
+    throw std::invalid_argument("a distribution takes finite values from 0");
   if (weight < 0) throw std::invalid_argument("a distribution takes weights from 0");
   if (weight == 0) return;
   minimum_ = count_ == 0 ? value : std::min(minimum_, value);
@@ -44,15 +64,8 @@ void Distribution::add(double value, std::int64_t weight) {
   count_ += weight;
   sum_.add(value * static_cast<double>(weight));
   spread(value, 0, weight);
-  keep(value, weight);
-}
-
-// Adds `count` values, already counted, of this mean and sum of squared distances from it (Chan, Golub and LeVeque
-// 1983).
-void Distribution::spread(double mean, double squared_distances, std::int64_t count) {
-  const double share = static_cast<double>(count) / static_cast<double>(count_), distance = mean - running_mean_;
-  running_mean_ += distance * share;
-  squared_distances_ += squared_distances + distance * (mean - running_mean_) * static_cast<double>(count);
+  if (sketching_) into_bucket(value, weight);
+  else keep(value, weight);
 }
 
 void Distribution::keep(double value, std::int64_t weight) {
@@ -80,14 +93,7 @@ void Distribution::start_sketch() {
   weighted_ = {};
 }
 
-void Distribution::into_bucket(double value, std::int64_t weight) {
-  if (value == 0) {
-    zeros_ += weight;
-    return;
-  }
-  bucket(bucket_of(value)) += weight;
-}
-
+// One that may not be there yet.
 std::int64_t& Distribution::bucket(int index) {
   if (buckets_.empty()) first_bucket_ = index;
   if (index < first_bucket_) {

@@ -112,6 +112,7 @@ class StepRecorder : public serving::StepListener {
     if (at >= warmup_) gaps.add(gap.si(), count);
   }
   void on_step(Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
+  [[nodiscard]] bool hears_steps() const override { return false; }
   void on_energy(Seconds start, Seconds end, Joules energy) override { power.add(start, end, energy); }
   void on_first_token(Seconds at) override { window_.on_first_token(at); }
 

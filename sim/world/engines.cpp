@@ -38,6 +38,7 @@ class Engines::StepRecorder : public metrics::StepRecorder {
                std::int64_t kv_blocks_used) override {
     if (watcher_) watcher_->on_step(replica_, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
   }
+  [[nodiscard]] bool hears_steps() const override { return watcher_ != nullptr; }
 
  private:
   int replica_;

@@ -220,6 +220,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
                  std::int64_t kv) override {
       if (system.keep_steps) system.steps.push_back({index, start, end, decodes, prefill_tokens, waiting, kv});
     }
+    [[nodiscard]] bool hears_steps() const override { return system.keep_steps; }
     void on_energy(Seconds, Seconds, Joules) override {}
     System& system;
     int index;

@@ -11,6 +11,9 @@ namespace llmscape::serving {
 // whole cost.
 class AheadSteps {
  public:
+  // Those of a run.
+  [[nodiscard]] const engine::DecodeRun& run() const { return run_; }
+  [[nodiscard]] const Ring<RunStep>& of_run() const { return alike_; }
   [[nodiscard]] bool empty() const { return size() == 0; }
   [[nodiscard]] std::size_t size() const { return alike_.size() + whole_.size(); }
   [[nodiscard]] Seconds end(std::size_t i) const { return alike_.empty() ? whole_[i].end : alike_[i].end; }
@@ -32,23 +35,19 @@ class AheadSteps {
     return {nullptr, &run_, &alike_.front().own};
   }
   [[nodiscard]] KvStepCopies copies() const { return alike_.empty() ? whole_.front().copies : KvStepCopies{}; }
-  void pop_front() {
-    if (alike_.empty()) whole_.pop_front();
-    else alike_.pop_front();
+  void pop_front(std::size_t count = 1) {
+    if (alike_.empty()) whole_.pop_front(count);
+    else alike_.pop_front(count);
   }
 
  private:
-  struct Alike {
-    Seconds end;
-    hardware::OwnAttention own;
-  };
   struct Whole {
     Seconds end;
     engine::EngineCost cost;
     KvStepCopies copies;
   };
   engine::DecodeRun run_;
-  Ring<Alike> alike_;
+  Ring<RunStep> alike_;
   Ring<Whole> whole_;
 };
 

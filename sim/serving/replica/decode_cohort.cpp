@@ -145,6 +145,22 @@ std::int64_t DecodeCohort::steps_to_crossing() const {
   return steps;
 }
 
+void DecodeCohort::add_attended(std::int64_t steps, std::span<std::int64_t> attended) const {
+  std::int64_t grown = 0;  // of a context, summed over the steps
+  for (std::int64_t ahead = 0; ahead < steps; ++ahead) grown += grown_by(ahead) + tokens_per_decode();
+  std::size_t law = 0;
+  if (full_) attended[law++] += steps * offset_sum_ + size_ * grown;
+  for (const Window& w : windows_)
+    attended[law++] += steps * (w.inside_sum + (size_ - w.inside) * w.size) + w.inside * grown;
+}
+
+void DecodeCohort::advance_evenly(std::int64_t steps) {
+  grown_before_ = grown_by(steps - 1);
+  grown_ = grown_by(steps);
+  step_ += steps;
+  blocks_needed_ = blocks_started(grown_before_, grown_);
+}
+
 void DecodeCohort::advance(std::vector<Request*>& finished) {
   const std::int64_t growth = grown_by(1) - grown_;
   for (Window& w : windows_) {  // those whose context reaches the window with this step stay at it from now on

@@ -64,6 +64,17 @@ class DecodeCohort {
   // Steps for which the aggregates advance evenly: no sequence grows beyond a window before.
   [[nodiscard]] std::int64_t steps_to_crossing() const;
 
+  // Steps for which nothing but the contexts changes: none ends, none grows beyond a window.
+  [[nodiscard]] std::int64_t even_steps() { return std::min(steps_to_finish() - 1, steps_to_crossing()); }
+  // What the first `steps` of them come to: entries attended to, added to one number for each law, and KV blocks that
+  // they start.
+  void add_attended(std::int64_t steps, std::span<std::int64_t> attended) const;
+  [[nodiscard]] std::int64_t blocks_of(std::int64_t steps) const {
+    return blocks_needed_ + blocks_started(grown_, grown_by(steps - 1));
+  }
+  // So many of them are planned, at least one.
+  void advance_evenly(std::int64_t steps);
+
   // One decode step is planned: every sequence grows. Those whose last pass it is leave and are added to `finished`, in
   // order of joining.
   void advance(std::vector<Request*>& finished);

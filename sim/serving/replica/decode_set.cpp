@@ -44,6 +44,13 @@ std::span<const models::Attended> DecodeSet::drafted(std::int64_t ahead) {
   return drafted_.attended(ahead);
 }
 
+void DecodeSet::advance_evenly(std::int64_t steps) {
+  const bool all_are_late = all_late();
+  drafted_.advance_evenly(steps);
+  if (late_) late_->advance_evenly(steps);
+  last_growth_ = all_are_late ? late_->last_growth() : drafted_.last_growth();
+}
+
 void DecodeSet::advance(std::vector<Request*>& finished) {
   const bool all_were_late = all_late();
   if (!late_) {

@@ -78,6 +78,21 @@ class DecodeSet {
     return late_ ? std::min(steps, late_->steps_to_crossing()) : steps;
   }
 
+  // Steps for which nothing but the contexts changes: none ends, none grows beyond a window.
+  [[nodiscard]] std::int64_t even_steps() {
+    const std::int64_t steps = drafted_.even_steps();
+    return late_ ? std::min(steps, late_->even_steps()) : steps;
+  }
+  // What the first `steps` of them, at least one, come to: entries attended to, added to one number for each law, and
+  // KV blocks that they start; and so many are planned.
+  void add_attended(std::int64_t steps, std::span<std::int64_t> attended) const {
+    drafted_.add_attended(steps, attended);
+    if (late_) late_->add_attended(steps, attended);
+  }
+  [[nodiscard]] std::int64_t blocks_of(std::int64_t steps) const {
+    return drafted_.blocks_of(steps) + (late_ ? late_->blocks_of(steps) : 0);
+  }
+  void advance_evenly(std::int64_t steps);
   // One decode step is planned: every sequence grows. Those that end with it leave and are added to `finished`.
   void advance(std::vector<Request*>& finished);
 

@@ -90,6 +90,11 @@ class KvMemory {
     return config_.grows ? decoding.blocks_needed(ahead) : 0;
   }
 
+  // The same of all of the next `steps` together, in which nothing but the contexts changes.
+  [[nodiscard]] std::int64_t blocks_for_even(const DecodeSet& decoding, std::int64_t steps) const {
+    return config_.grows ? decoding.blocks_of(steps) : 0;
+  }
+
   // Tokens of a sequence that need not be computed, as their entries were found.
   struct Reuse {
     std::int64_t tokens = 0;

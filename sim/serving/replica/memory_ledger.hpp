@@ -45,8 +45,8 @@ class MemoryLedger {
   Bytes hold(std::int64_t kv_blocks) {
     const std::int64_t blocks =
         config_.slot_blocks > 0 ? config_.slot_blocks : std::min(kv_blocks, config_.device_blocks);
-    held_ += static_cast<double>(blocks - held_blocks_) * config_.block;
     held_blocks_ = blocks;
+    held_ = config_.weights + static_cast<double>(blocks) * config_.block;
     return held_;
   }
 

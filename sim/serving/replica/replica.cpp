@@ -131,8 +131,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
 Seconds Replica::depth_before() const {
   const std::size_t planned = steps_.size() + ahead_.size();
   if (planned == 0) return kNever;
-  const std::size_t before = planned - std::min(planned, depth());
-  return before < steps_.size() ? steps_[before].end : ahead_.end(before - steps_.size());
+  return end_of(planned - std::min(planned, depth()));
 }
 
 bool Replica::may_plan(Seconds now) const { return !held_ && scheduler_->may_plan(now, steps_.size() + ahead_.size()); }

@@ -175,6 +175,8 @@ class Replica {
   bool begin_run(const models::Batch& batch);
   [[nodiscard]] Seconds duration_of_own() const;
   void commit_ahead(Seconds until, bool inclusive);
+  std::size_t commit_evenly(std::size_t most);
+  [[nodiscard]] std::size_t standing(Seconds until, bool inclusive) const;
   // What is planned ahead stands as far as it comes before what happens at `at`.
   void commit_before(Seconds at) { commit_ahead(at, outcomes_.settled(at)); }
   [[nodiscard]] EngineConfig engine_config(const BatcherPolicy& policy, const std::vector<std::int64_t>& kv_laws);
@@ -195,6 +197,10 @@ class Replica {
   [[nodiscard]] engine::EngineCost chunk_cost(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] Seconds prefill_time(std::int64_t cached, std::int64_t tokens);
   [[nodiscard]] std::size_t depth() const { return scheduler_->timing().depth; }
+  // Of a step that is planned for good, or ahead, counted from the first that has not ended.
+  [[nodiscard]] Seconds end_of(std::size_t place) const {
+    return place < steps_.size() ? steps_[place].end : ahead_.end(place - steps_.size());
+  }
   [[nodiscard]] Seconds depth_before() const;
   void announce_prompts(Seconds start);
 
@@ -232,6 +238,7 @@ class Replica {
   Seconds exchanged_;               // of the draft's price
   std::size_t kv_laws_;
   std::vector<models::Attended> dummy_attended_;
+  std::vector<std::int64_t> attended_;  // by steps that are committed together, by KV law
   std::vector<models::PrefillChunk> chunks_;
   Seconds woken_;              // last
   Seconds tried_turn_;         // the turn at its devices in which it last tried to plan a step, by when it began

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a replica: what they cost, what they stamp, and those that are planned ahead of the clock.
+// The steps of a replica: what they cost and what they stamp.
 #include <algorithm>
 #include <span>
 #include <stdexcept>
@@ -8,21 +8,6 @@
 #include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
-namespace {
-
-// Steps that are priced though the gateway's next message, which may be for another replica, may take them back: twice
-// as many after each time that all of them stood, half as many after one was taken back.
-constexpr std::int64_t kLeastReach = 2, kFurthestReach = 32;
-
-}  // namespace
-
-void Replica::interrupt(Seconds at) {
-  commit_before(at);
-  reached_ = false;
-  if (ahead_.empty()) return;
-  ahead_.clear();
-  reach_ = std::max(kLeastReach, reach_ / 2);
-}
 
 // How many tokens the decodes of a batch compute: one each where all would have to wait too long for their drafts.
 void Replica::tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
@@ -256,70 +241,6 @@ void Replica::stamp_accepted(Seconds at) {
   accepted_ += accepted;
   ledger_.count_accepted(accepted);
   if (!reports_) listener_.on_token_gaps(at, Seconds(), accepted);
-}
-
-// The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
-// comes: prices these steps now, changes nothing else.
-void Replica::plan_ahead() {
-  if (!plan_.steady || state_.decoding.size() == 0 || state_.running.adapters().loads() > loads_) return;
-  for (std::size_t i = 0; i < steps_.size(); ++i)
-    if (!steps_[i].finished.empty()) return;
-  const std::int64_t furthest =
-      std::min({config_.lookahead - 1, state_.decoding.steps_to_finish() - 1, state_.decoding.steps_to_crossing()});
-  models::Batch batch;
-  batch.decodes = state_.decoding.size();
-  // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
-  const std::int64_t free = state_.kv.offload.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
-  const Seconds arrival = state_.kv.offload.next_arrival(), message = outcomes_.next_message();
-  batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
-  batch.late = state_.decoding.late();
-  Seconds end = scheduler_->last_end();
-  tell_drafts(batch, batch.decodes, batch.late, {});
-  const bool of_run = begin_run(batch);
-  if (of_run) ahead_.begin(run_);
-  if (std::exchange(reached_, false)) reach_ = std::min(2 * reach_, kFurthestReach);
-  std::int64_t blocks = 0;
-  for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
-    const Seconds planned = depth_before();
-    const std::int64_t blocks_before = blocks;
-    blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
-    if (blocks > free || planned >= arrival) return;
-    if (planned >= message && ahead >= (of_run ? reach_ : kLeastReach)) {
-      reached_ = true;
-      return;
-    }
-    batch.attended = state_.decoding.attended(ahead);
-    if (of_run && step_model_->attend(run_, batch, own_)) {
-      ahead_.add(end += duration_of_own(), own_);
-      continue;
-    }
-    if (of_run && ahead > 0) return;
-    tell_drafts(batch, batch.decodes, batch.late, state_.decoding.drafted(ahead));
-    engine::EngineCost cost = price(batch);
-    KvStepCopies copies;
-    if (const KvSpill* spill = state_.kv.spill()) {
-      const KvCache& pool = state_.kv.pool;
-      copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), cost.device);
-      cost.sync += copies.wait;
-    }
-    ahead_.add(end += scheduler_->timing().duration(cost), cost, copies);
-  }
-}
-
-// Steps planned ahead whose moment of planning lies before `until` (or at it) will run as priced.
-void Replica::commit_ahead(Seconds until, bool inclusive) {
-  for (bool first = true; !ahead_.empty(); first = false) {
-    if (steps_.size() >= depth()) {
-      const Seconds planned = steps_[steps_.size() - depth()].end;
-      if (inclusive ? planned > until : planned >= until) return;
-    }
-    if (first) plan_.clear();  // none but the last of them ends a sequence
-    state_.schedule_decodes(plan_);
-    plan_.copies = ahead_.copies();
-    commit(ahead_.price(), scheduler_->last_end(), ahead_.end(0));
-    ahead_.pop_front();
-    while (steps_.size() > depth() && steps_.front().finished.empty()) steps_.pop_front();
-  }
 }
 
 }  // namespace llmscape::serving

@@ -16,10 +16,12 @@ class Ring {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] T& front() { return places_[first_]; }
   [[nodiscard]] const T& front() const { return places_[first_]; }
+  [[nodiscard]] const T& back() const { return (*this)[size_ - 1]; }
   [[nodiscard]] const T& operator[](std::size_t i) const { return places_[(first_ + i) & (places_.size() - 1)]; }
-  void pop_front() {
+  void pop_front(std::size_t count = 1) {
+    size_ -= count;
     // One that has become empty begins anew in the places that are in the caches.
-    first_ = --size_ == 0 ? 0 : (first_ + 1) & (places_.size() - 1);
+    first_ = size_ == 0 ? 0 : (first_ + count) & (places_.size() - 1);
   }
   // A place for one more at the back, to be filled whole.
   [[nodiscard]] T& push_back() {

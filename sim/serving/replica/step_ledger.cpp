@@ -24,10 +24,7 @@ void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, cons
   totals_.most_tokens = std::max(totals_.most_tokens, occupancy.tokens);
   totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, occupancy.kv_blocks);
   listener_.on_step(start, end, plan.decodes, prefill_tokens, occupancy.waiting, occupancy.kv_blocks);
-  while (!timing_.shared_stages && under_way_.size() >= timing_.depth) {  // the others have ended
-    spend(under_way_.front(), under_way_.front().end);
-    under_way_.pop_front();
-  }
+  while (!timing_.shared_stages && under_way_.size() >= timing_.depth) spend_front();  // the others have ended
   UnderWay& step = under_way_.push_back();
   step.start = start;
   step.end = end;
@@ -45,11 +42,53 @@ void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, cons
   step.late = plan.late;
 }
 
+void StepLedger::spend_front() {
+  spend(under_way_.front(), under_way_.front().end);
+  under_way_.pop_front();
+}
+
+void StepLedger::commit_run(const engine::DecodeRun& run, const Ring<RunStep>& steps, std::size_t count, Seconds start,
+                            const Alike& alike) {
+  const auto times = static_cast<std::int64_t>(count);
+  const std::int64_t passes = times * alike.decodes;
+  totals_.steps += times;
+  totals_.sequence_steps += passes;
+  totals_.decode_tokens += passes;
+  totals_.passes += passes;
+  totals_.attended_decodes += passes;
+  if (totals_.attended.size() < alike.attended.size()) totals_.attended.resize(alike.attended.size());
+  for (std::size_t law = 0; law < alike.attended.size(); ++law)  // whole numbers: the order does not matter
+    totals_.attended[law] += static_cast<double>(alike.attended[law]);
+  totals_.most_sequences = std::max(totals_.most_sequences, alike.decodes);
+  totals_.most_tokens = std::max(totals_.most_tokens, alike.each.tokens);
+  totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, alike.each.kv_blocks);
+  // All but the last `depth` of them and of those before have ended.
+  std::size_t ended = under_way_.size() + count - std::min(under_way_.size() + count, timing_.depth);
+  for (; ended > 0 && !under_way_.empty(); --ended) spend_front();
+  for (std::size_t i = 0; i < count; ++i) {
+    const RunStep& step = steps[i];
+    if (i < ended) {
+      spend_of_run(run, step.own, start, step.end);
+    } else {
+      UnderWay& under_way = under_way_.push_back();
+      under_way.start = start;
+      under_way.end = step.end;
+      under_way.of_run = true;
+      under_way.own = step.own;
+      under_way.run.become(run);
+      under_way.sequences = under_way.decodes = alike.decodes;
+      under_way.prefill_tokens = under_way.late = 0;
+      under_way.emitted = alike.each.emitted;
+    }
+    start = step.end;
+  }
+}
+
 // Adds the time and the joules of a step to the totals, up to `until`: the share of it that has passed then.
 void StepLedger::spend(const UnderWay& step, Seconds until) {
   if (!step.of_run) return spend_whole(step, step.whole, until);
   if (step.end > until) return spend_whole(step, step.cost(), until);
-  spend_of_run(step);
+  spend_of_run(step.run, step.own, step.start, step.end);
 }
 
 void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cost, Seconds until) {
@@ -90,20 +129,21 @@ void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cos
 
 // The same of a whole step of a run, to the last bit. Its stages are not shared, and it waits for nobody: such steps
 // are not planned ahead.
-void StepLedger::spend_of_run(const UnderWay& step) {
+void StepLedger::spend_of_run(const engine::DecodeRun& run, const hardware::OwnAttention& own, Seconds start,
+                              Seconds end) {
   constexpr auto kAttention = static_cast<std::size_t>(hardware::OperatorFamily::decode_attention);
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
-  const hardware::StepCost& others = step.run.steps->others();
-  const hardware::DecodeSteps::Sums sums = step.run.steps->sums(step.own);
+  const hardware::StepCost& others = run.steps->others();
+  const hardware::DecodeSteps::Sums sums = run.steps->sums(own);
   const double stages = timing_.stages;
-  totals_.busy += step.end - step.start;
-  for (const hardware::DecodeSteps::Family& other : step.run.steps->families()) {
+  totals_.busy += end - start;
+  for (const hardware::DecodeSteps::Family& other : run.steps->families()) {
     totals_.time[other.index][static_cast<std::size_t>(other.bound)] += other.time * stages;
     totals_.energy_by_family[other.index] += other.energy;
   }
-  totals_.time[kAttention][static_cast<std::size_t>(sums.bound)] += step.own.cost.time * stages;
+  totals_.time[kAttention][static_cast<std::size_t>(sums.bound)] += own.cost.time * stages;
   totals_.energy_by_family[kAttention] += sums.attention;
-  const Seconds duration = timing_.duration(sums.device, step.run.host, step.run.launch, step.run.sync);
+  const Seconds duration = timing_.duration(sums.device, run.host, run.launch, run.sync);
   totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
       std::max(Seconds(), duration - sums.device * stages);
   totals_.extrapolated += others.extrapolated * stages;
@@ -115,15 +155,14 @@ void StepLedger::spend_of_run(const UnderWay& step) {
   }
 #pragma GCC unroll 5
   for (std::size_t i = 0; i < sums.busy.size(); ++i) totals_.busy_by_resource[i] += sums.busy[i];
-  totals_.flops += step.own.flops;
+  totals_.flops += own.flops;
   totals_.bytes += sums.bytes;
   totals_.expert_bytes += others.expert_bytes;
-  listener_.on_energy(step.start, step.end, energy);
+  listener_.on_energy(start, end, energy);
 }
 
 void StepLedger::spend_ended(Seconds now) {
-  for (; !under_way_.empty() && under_way_.front().end <= now; under_way_.pop_front())
-    spend(under_way_.front(), under_way_.front().end);
+  while (!under_way_.empty() && under_way_.front().end <= now) spend_front();
 }
 
 void StepUse::add(const StepUse& other, double share) {

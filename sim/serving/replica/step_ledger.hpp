@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/engine/engine_model.hpp"
@@ -58,6 +59,8 @@ class StepListener {
   // A step was planned for good.
   virtual void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                        std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
+  // Whether on_step() has to be called.
+  [[nodiscard]] virtual bool hears_steps() const { return true; }
   // The dynamic energy of a step, of all devices of the replica, once it has ended or was cut short.
   virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
   // A request's first token is answered at `at`.
@@ -69,6 +72,12 @@ struct StepPrice {
   const engine::EngineCost* whole;  // or nullptr, and
   const engine::DecodeRun* run;
   const hardware::OwnAttention* own;
+};
+
+// One of a run that follows the one before it without a pause.
+struct RunStep {
+  Seconds end;
+  hardware::OwnAttention own;
 };
 
 // A step that was planned for good and whose time and joules are not counted yet: the run, or its replica, may end
@@ -126,6 +135,16 @@ class StepLedger {
               const Occupancy& occupancy) {
     commit(StepPrice{&cost, nullptr, nullptr}, start, end, plan, occupancy);
   }
+  // The same of the first `count` of `steps`, at least one, which begin at `start` and are alike but for their
+  // attention: `each` is how the replica stands after the last of them, `attended` what all of them attended to, by KV
+  // law. on_step() is not called.
+  struct Alike {
+    std::int64_t decodes = 0;
+    Occupancy each;
+    std::span<const std::int64_t> attended;
+  };
+  void commit_run(const engine::DecodeRun& run, const Ring<RunStep>& steps, std::size_t count, Seconds start,
+                  const Alike& alike);
   void count_dummy() { ++totals_.dummy_steps; }
   // A step waits for adapters.
   void count_loading(Seconds loading) { totals_.adapter_loading += loading; }
@@ -146,7 +165,8 @@ class StepLedger {
  private:
   void spend(const UnderWay& step, Seconds until);
   void spend_whole(const UnderWay& step, const engine::EngineCost& cost, Seconds until);
-  void spend_of_run(const UnderWay& step);
+  void spend_of_run(const engine::DecodeRun& run, const hardware::OwnAttention& own, Seconds start, Seconds end);
+  void spend_front();
 
   StepTiming timing_;
   StepListener& listener_;

@@ -113,6 +113,56 @@ TEST_CASE("the aggregates equal sums over the sequences, through joins, leaves, 
   }
 }
 
+TEST_CASE("steps in which nothing but the contexts changes come to the same at once and one by one") {
+  const std::vector<std::int64_t> laws = {0, 40, 100};
+  int together = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    CAPTURE(seed);
+    RandomStream random(seed);
+    const Speculation speculation{seed % 2 == 0 ? 3 : 0, 0.7, RandomStreams(seed)};
+    DecodeSet set(laws, 16, speculation, seed % 3 == 0 ? 64 : 0);
+    std::deque<Request> all;
+    std::vector<Request*> finished;
+    for (int round = 0; round < 200; ++round) {
+      if (random.chance(0.1)) {
+        all.push_back(request_with(random.integer(1, 130), 1, random.integer(2, 300)));
+        all.back().id = all.size();
+        set.join(all.back());
+      }
+      if (set.size() > 0 && set.even_steps() > 0) {
+        const std::int64_t steps = std::min(set.even_steps(), random.integer(1, 12));
+        DecodeSet at_once = set;
+        std::vector<std::int64_t> attended(laws.size()), summed(laws.size());
+        at_once.add_attended(steps, attended);
+        std::int64_t blocks = at_once.blocks_of(steps);
+        at_once.advance_evenly(steps);
+        for (std::int64_t step = 0; step < steps; ++step) {
+          for (std::size_t law = 0; law < laws.size(); ++law) summed[law] += set.attended()[law].sum;
+          blocks -= set.blocks_needed();
+          set.advance(finished);
+        }
+        REQUIRE(attended == summed);
+        REQUIRE(blocks == 0);
+        REQUIRE(finished.empty());
+        for (std::size_t law = 0; law < laws.size(); ++law) {
+          REQUIRE(at_once.attended()[law].sum == set.attended()[law].sum);
+          REQUIRE(at_once.attended()[law].max == set.attended()[law].max);
+        }
+        REQUIRE(at_once.step() == set.step());
+        REQUIRE(at_once.blocks_needed() == set.blocks_needed());
+        REQUIRE(at_once.last_growth() == set.last_growth());
+        REQUIRE(at_once.tokens_to_finish() == set.tokens_to_finish());
+        REQUIRE(at_once.steps_to_finish() == set.steps_to_finish());
+        REQUIRE(at_once.steps_to_crossing() == set.steps_to_crossing());
+        together += steps > 1 ? 1 : 0;
+      }
+      set.advance(finished);
+      finished.clear();
+    }
+  }
+  CHECK(together > 1000);
+}
+
 TEST_CASE("under speculation too: every sequence grows alike, and holds the blocks of all that it computes") {
   const Speculation speculation{4, 0.8, RandomStreams(1)};
   const std::vector<std::int64_t> laws = {0, 40, 100};

@@ -74,6 +74,71 @@ TEST_CASE("what the end of a run cuts off counts until then, and its tokens not 
   CHECK(listener.spans == std::vector<std::pair<double, double>>{{0, 2}, {2, 3}});
 }
 
+TEST_CASE("steps of a run come to the same bits at once and one by one, those under way too") {
+  hardware::PartCost part;
+  const hardware::KernelCost gemm{Seconds(3e-3), Flops(2e12), Flops(2e12), Bytes(15e9)};
+  part.add(hardware::OperatorFamily::gemm, gemm, Joules(0.7), 1);
+  const hardware::Rates rates{FlopsPerSecond(989e12), BytesPerSecond(3.35e12)};
+  const hardware::PowerModel power{Watts(120), JoulesPerByte(45e-12), JoulesPerByte(10e-12)};
+  engine::DecodeRun run;
+  run.steps = std::make_shared<const hardware::DecodeSteps>(part, rates, power, 1);
+  run.host = Seconds(1e-4);
+  for (const std::size_t before : {0, 1, 2})
+    for (const std::size_t count : {1, 2, 3, 7}) {
+      CAPTURE(before);
+      CAPTURE(count);
+      const StepTiming timing{.hides_host = true, .depth = 2};
+      Ring<RunStep> steps;
+      Seconds end;
+      for (std::size_t i = 0; i < before + count; ++i) {
+        hardware::OwnAttention own = run.steps->common();
+        const double kib = 20 + static_cast<double>(i) / 3;
+        own.cost.add({Seconds(kib * 1e-6), Flops(4e9), Flops(4e9), Bytes(kib * 1024)}, Joules(1e-3 * kib), 32);
+        end += timing.duration(run.steps->device(own), run.host, run.launch, run.sync);
+        steps.push_back() = {end, own};
+      }
+      Listener one_by_one, at_once;
+      StepLedger singly(timing, one_by_one), together(timing, at_once);
+      Seconds start;
+      for (std::size_t i = 0; i < before + count; ++i) {
+        StepPlan plan = decodes(3);
+        plan.attended = {{static_cast<std::int64_t>(100 + 3 * i), 50}};
+        StepLedger::Occupancy occupancy{.tokens = 3, .emitted = 3};
+        occupancy.kv_blocks = static_cast<std::int64_t>(20 + i);
+        singly.commit({nullptr, &run, &steps[i].own}, start, steps[i].end, plan, occupancy);
+        if (i < before) together.commit({nullptr, &run, &steps[i].own}, start, steps[i].end, plan, occupancy);
+        start = steps[i].end;
+      }
+      const Seconds from = before > 0 ? steps[before - 1].end : Seconds();
+      steps.pop_front(before);
+      const std::vector<std::int64_t> attended = {
+          static_cast<std::int64_t>(count * (100 + 3 * before) + 3 * count * (count - 1) / 2)};
+      StepLedger::Alike alike{3, {.tokens = 3, .emitted = 3}, attended};
+      alike.each.kv_blocks = static_cast<std::int64_t>(20 + before + count - 1);
+      together.commit_run(run, steps, count, from, alike);
+      const auto check = [&] {
+        CHECK(together.totals().steps == singly.totals().steps);
+        CHECK(together.totals().decode_tokens == singly.totals().decode_tokens);
+        CHECK(together.totals().attended == singly.totals().attended);
+        CHECK(together.totals().attended_decodes == singly.totals().attended_decodes);
+        CHECK(together.totals().peak_kv_blocks == singly.totals().peak_kv_blocks);
+        CHECK(together.totals().busy == singly.totals().busy);
+        CHECK(together.totals().time == singly.totals().time);
+        CHECK(together.totals().energy == singly.totals().energy);
+        CHECK(together.totals().bytes == singly.totals().bytes);
+        CHECK(together.totals().cut_emitted_tokens == singly.totals().cut_emitted_tokens);
+        CHECK(at_once.spans == one_by_one.spans);
+        CHECK(at_once.joules == one_by_one.joules);
+      };
+      check();
+      const Seconds cut = 0.4 * steps[count - 1].end + 0.6 * (count > 1 ? steps[count - 2].end : from);
+      singly.stop(cut);
+      together.stop(cut);
+      check();
+      CHECK(singly.totals().steps == static_cast<std::int64_t>(before + count - 1));
+    }
+}
+
 TEST_CASE("a replica that is lost has spent what its steps had come to") {
   Listener listener;
   StepLedger ledger({.depth = 1}, listener);

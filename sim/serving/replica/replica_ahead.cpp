@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps that a replica plans ahead of the clock: how far, and which of them stand.
+#include <algorithm>
+#include <utility>
+
+#include "sim/serving/replica/replica.hpp"
+
+namespace llmscape::serving {
+namespace {
+
+// Steps that are priced though the gateway's next message, which may be for another replica, may take them back: twice
+// as many after each time that all of them stood, half as many, down to none, after one was taken back.
+constexpr std::int64_t kFurthestReach = 32;
+
+}  // namespace
+
+void Replica::interrupt(Seconds at) {
+  commit_before(at);
+  reached_ = false;
+  if (ahead_.empty()) return;
+  ahead_.clear();
+  reach_ /= 2;
+}
+
+// The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
+// comes: prices these steps now, changes nothing else.
+void Replica::plan_ahead() {
+  if (!plan_.steady || state_.decoding.size() == 0 || state_.running.adapters().loads() > loads_) return;
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (!steps_[i].finished.empty()) return;
+  const std::int64_t furthest = std::min(config_.lookahead - 1, state_.decoding.even_steps());
+  models::Batch batch;
+  batch.decodes = state_.decoding.size();
+  // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
+  const std::int64_t free = state_.kv.offload.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
+  const Seconds arrival = state_.kv.offload.next_arrival(), message = outcomes_.next_message();
+  batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
+  batch.late = state_.decoding.late();
+  Seconds end = scheduler_->last_end();
+  tell_drafts(batch, batch.decodes, batch.late, {});
+  const bool of_run = begin_run(batch);
+  if (of_run) ahead_.begin(run_);
+  if (std::exchange(reached_, false)) reach_ = std::clamp<std::int64_t>(2 * reach_, 1, kFurthestReach);
+  std::int64_t blocks = 0;
+  for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
+    const Seconds planned = depth_before();
+    const std::int64_t blocks_before = blocks;
+    blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
+    if (blocks > free || planned >= arrival) return;
+    if (planned >= message && ahead >= reach_) {
+      reached_ = true;
+      return;
+    }
+    batch.attended = state_.decoding.attended(ahead);
+    if (of_run && step_model_->attend(run_, batch, own_)) {
+      ahead_.add(end += duration_of_own(), own_);
+      continue;
+    }
+    if (of_run && ahead > 0) return;
+    tell_drafts(batch, batch.decodes, batch.late, state_.decoding.drafted(ahead));
+    engine::EngineCost cost = price(batch);
+    KvStepCopies copies;
+    if (const KvSpill* spill = state_.kv.spill()) {
+      const KvCache& pool = state_.kv.pool;
+      copies = spill->copies(batch, pool.occupied(blocks_before), pool.occupied(blocks), cost.device);
+      cost.sync += copies.wait;
+    }
+    ahead_.add(end += scheduler_->timing().duration(cost), cost, copies);
+  }
+}
+
+// How many of the steps planned ahead have their moment of planning before `until` (or at it).
+std::size_t Replica::standing(Seconds until, bool inclusive) const {
+  std::size_t count = 0;
+  for (; count < ahead_.size(); ++count) {
+    const std::size_t place = steps_.size() + count;
+    if (place < depth()) continue;
+    const Seconds planned = end_of(place - depth());
+    if (inclusive ? planned > until : planned >= until) break;
+  }
+  return count;
+}
+
+// These will run as priced.
+void Replica::commit_ahead(Seconds until, bool inclusive) {
+  std::size_t left = standing(until, inclusive);
+  if (left == 0) return;
+  plan_.clear();  // none but the last of them ends a sequence
+  for (left -= commit_evenly(left); left > 0; --left) {
+    state_.schedule_decodes(plan_);
+    plan_.copies = ahead_.copies();
+    commit(ahead_.price(), scheduler_->last_end(), ahead_.end(0));
+    ahead_.pop_front();
+    while (steps_.size() > depth() && steps_.front().finished.empty()) steps_.pop_front();
+  }
+}
+
+// Of the first `most` steps planned ahead those in which nothing but the contexts changes, all at once: the same as one
+// by one. Returns how many; 0 where somebody has to be told of each.
+std::size_t Replica::commit_evenly(std::size_t most) {
+  const Ring<RunStep>& steps = ahead_.of_run();
+  DecodeSet& decoding = state_.decoding;
+  const auto count = static_cast<std::size_t>(
+      std::min({static_cast<std::int64_t>(most), static_cast<std::int64_t>(steps.size()), decoding.even_steps()}));
+  if (count < 2 || reports_ || !state_.kv.stores().empty() || listener_.hears_steps() ||
+      decoding.accepted() != accepted_)
+    return 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!(steps[i].end >= (i > 0 ? steps[i - 1].end : scheduler_->last_end()))) return 0;  // INV-2 is broken
+  const auto taken = static_cast<std::int64_t>(count);
+  attended_.assign(kv_laws_, 0);
+  decoding.add_attended(taken, attended_);
+  const std::int64_t blocks = state_.kv.blocks_for_even(decoding, taken);
+  StepLedger::Alike alike{decoding.size(), {}, attended_};
+  alike.each.tokens = decoding.size() * decoding.tokens_per_decode();
+  alike.each.emitted = decoding.size();
+  alike.each.kv_blocks = state_.kv.pool.used() + blocks;
+  // Blocks are taken and none given back: if one of these steps is the largest yet, the last of them is.
+  if (memory_.may_be_largest(alike.each.tokens, alike.each.tokens, alike.each.kv_blocks)) return 0;
+
+  if (blocks > 0) state_.kv.pool.take_for_decodes(blocks);
+  decoding.advance_evenly(taken);
+  state_.counts.answers += taken * alike.decodes;
+  for (std::size_t i = 0; i < count; ++i)
+    state_.gaps.decode(steps[i].end, alike.decodes, [&](Seconds gap, std::int64_t tokens) {
+      listener_.on_token_gaps(steps[i].end, gap, tokens);
+    });
+  ledger_.commit_run(ahead_.run(), steps, count, scheduler_->last_end(), alike);
+  const std::size_t under_way = std::min(count, depth());
+  if (under_way == depth()) steps_.clear();
+  for (std::size_t i = count - under_way; i < count; ++i) {
+    Step& step = steps_.push_back();
+    step.end = steps[i].end;
+    step.finished.clear();
+  }
+  while (steps_.size() > depth()) steps_.pop_front();
+  scheduler_->planned_until(steps_.back().end);
+  ahead_.pop_front(count);
+  return count;
+}
+
+}  // namespace llmscape::serving
