@@ -35,7 +35,8 @@ class OutcomePort : public serving::OutcomeListener {
     gateway_->on_reserved(request, tokens, at);
     ring();
   }
-  [[nodiscard]] Seconds next_message() override { return gateway_->next_event(); }
+  [[nodiscard]] Seconds next_message() override { return gateway_->next_message(); }
+  [[nodiscard]] Seconds next_report() override { return gateway_->next_report(); }
   [[nodiscard]] bool settled(Seconds at) const override { return gateway_->settled(at); }
 
  private:

@@ -38,14 +38,16 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
       transfers_(config_.move_by_layer, config_.move_kv, {calls_, state_, fleet_, placer_, reports_, *this}),
       versions_(config_.streaming_input, {calls_, programs_, state_, front_end_}) {}
 
-Seconds Gateway::next_event() {
+Seconds Gateway::next_event() { return std::min(next_message(), reports_.next_event()); }
+
+Seconds Gateway::next_message() {
   if (!others_known_) {
     next_of_others_ = config_.horizon;
     for (EventSource* source : sources_)
       if (source != &reports_) next_of_others_ = std::min(next_of_others_, source->next_event());
     others_known_ = true;
   }
-  return std::min(next_of_others_, reports_.next_event());
+  return next_of_others_;
 }
 
 bool Gateway::done() { return stopped_ || (programs_.idle() && reports_.empty() && generator_.next_start() == kNever); }

@@ -72,7 +72,8 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
     reports_.add(Report::What::reserved, request, at, {}, tokens);
   }
 
-  [[nodiscard]] Seconds next_message() override { return next_event(); }
+  [[nodiscard]] Seconds next_message() override;
+  [[nodiscard]] Seconds next_report() override { return reports_.next_event(); }
   [[nodiscard]] bool settled(Seconds at) const override { return settling_ && at == replicas_woke_; }
 
   [[nodiscard]] const FleetManager& fleet() const { return fleet_; }

@@ -32,8 +32,10 @@ class OutcomeListener {
   virtual void on_prompt_start(Request& request, Seconds at) = 0;
   // A slot and blocks are kept for an import; `tokens` of its KV entries have to come.
   virtual void on_reserved(Request& request, std::int64_t tokens, Seconds at) = 0;
-  // As far as is known, no replica gets a message before this time.
+  // As far as is known, no replica gets a message before this time, unless it follows from what replicas have told; and
+  // when that is looked at next.
   [[nodiscard]] virtual Seconds next_message() { return kNever; }
+  [[nodiscard]] virtual Seconds next_report() { return kNever; }
   // What happens now, at `at`, follows from what a replica did at that instant: it comes after all steps that were to
   // be planned at it, also those that were planned ahead.
   [[nodiscard]] virtual bool settled(Seconds /*at*/) const { return false; }
@@ -221,8 +223,15 @@ class Replica {
   std::deque<Message> messages_;
   Ring<Step> steps_;        // planned for good, not ended
   AheadSteps ahead_;        // decode-only steps after these; taken back when a message comes first
-  std::int64_t reach_ = 2;  // so many of them are priced whatever message may come before
-  bool reached_ = false;    // so many were, and none has been taken back
+  // So many of them are priced though something may come before that takes them back, and so many were since the last
+  // one was.
+  struct Reach {
+    std::int64_t steps = 1;
+    bool reached = false;
+    void widen();
+  };
+  Reach past_message_, past_report_;
+  Seconds foreseen_;  // the next message, when they were priced
 
   engine::DecodeRun run_;       // of the decodes that were priced last
   hardware::OwnAttention own_;  // and the last of its steps

@@ -8,18 +8,22 @@
 namespace llmscape::serving {
 namespace {
 
-// Steps that are priced though the gateway's next message, which may be for another replica, may take them back: twice
-// as many after each time that all of them stood, half as many, down to none, after one was taken back.
-constexpr std::int64_t kFurthestReach = 32;
+constexpr std::int64_t kFurthestReach = 32;  // steps
 
 }  // namespace
 
+// The gateway's next message may be for another replica, and a report may lead to none: steps beyond either are priced,
+// twice as many after each time that all of them stood, half as many, down to none, after one was taken back.
+void Replica::Reach::widen() {
+  if (std::exchange(reached, false)) steps = std::clamp<std::int64_t>(2 * steps, 1, kFurthestReach);
+}
+
 void Replica::interrupt(Seconds at) {
   commit_before(at);
-  reached_ = false;
+  past_message_.reached = past_report_.reached = false;
   if (ahead_.empty()) return;
   ahead_.clear();
-  reach_ /= 2;
+  (at < foreseen_ ? past_report_ : past_message_).steps /= 2;
 }
 
 // The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
@@ -33,24 +37,28 @@ void Replica::plan_ahead() {
   batch.decodes = state_.decoding.size();
   // An eviction that is written to a tier happens when it happens, as a prefix comes when it comes.
   const std::int64_t free = state_.kv.offload.writes_evicted() ? state_.kv.pool.free() : state_.kv.pool.available();
-  const Seconds arrival = state_.kv.offload.next_arrival(), message = outcomes_.next_message();
+  const Seconds arrival = state_.kv.offload.next_arrival(), report = outcomes_.next_report();
+  foreseen_ = outcomes_.next_message();
   batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
   batch.late = state_.decoding.late();
   Seconds end = scheduler_->last_end();
   tell_drafts(batch, batch.decodes, batch.late, {});
   const bool of_run = begin_run(batch);
   if (of_run) ahead_.begin(run_);
-  if (std::exchange(reached_, false)) reach_ = std::clamp<std::int64_t>(2 * reach_, 1, kFurthestReach);
+  past_message_.widen();
+  past_report_.widen();
   std::int64_t blocks = 0;
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
     const Seconds planned = depth_before();
     const std::int64_t blocks_before = blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
     if (blocks > free || planned >= arrival) return;
-    if (planned >= message && ahead >= reach_) {
-      reached_ = true;
-      return;
-    }
+    const auto stops = [&](Seconds at, Reach& reach) {
+      const bool stop = planned >= at && ahead >= reach.steps;
+      if (stop) reach.reached = true;
+      return stop;
+    };
+    if (stops(foreseen_, past_message_) || stops(report, past_report_)) return;
     batch.attended = state_.decoding.attended(ahead);
     if (of_run && step_model_->attend(run_, batch, own_)) {
       ahead_.add(end += duration_of_own(), own_);
