@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -10,71 +11,72 @@ namespace llmscape {
 template <class Key>
 class IndexedHeap {
  public:
-  [[nodiscard]] bool empty() const { return order_.empty(); }
-  [[nodiscard]] std::size_t size() const { return order_.size(); }
-  [[nodiscard]] std::size_t front() const { return order_.front(); }
-  [[nodiscard]] const Key& front_key() const { return keys_[order_.front()]; }
+  [[nodiscard]] bool empty() const { return heap_.empty(); }
+  [[nodiscard]] std::size_t size() const { return heap_.size(); }
+  [[nodiscard]] std::size_t front() const { return heap_.front().item; }
+  [[nodiscard]] const Key& front_key() const { return heap_.front().key; }
   [[nodiscard]] bool contains(std::size_t item) const { return item < places_.size() && places_[item] != kNowhere; }
-  [[nodiscard]] const Key& key(std::size_t item) const { return keys_[item]; }
+  [[nodiscard]] const Key& key(std::size_t item) const { return heap_[places_[item]].key; }
 
   // Puts the item in, or moves it to another key.
   void set(std::size_t item, const Key& key) {
-    if (item >= places_.size()) {
-      places_.resize(item + 1, kNowhere);
-      keys_.resize(item + 1);
+    if (item >= places_.size()) places_.resize(item + 1, kNowhere);
+    std::size_t place = places_[item];
+    if (place == kNowhere) {
+      place = heap_.size();
+      heap_.push_back({key, item});
     }
-    keys_[item] = key;
-    if (places_[item] == kNowhere) {
-      places_[item] = order_.size();
-      order_.push_back(item);
-      rise(order_.size() - 1);
-    } else {
-      sink(rise(places_[item]));
-    }
+    move_to(place, {key, item});
   }
   void erase(std::size_t item) {
-    const std::size_t place = std::exchange(places_[item], kNowhere), last = order_.back();
-    order_.pop_back();
-    if (last == item) return;
-    put(last, place);
-    sink(rise(place));
+    const std::size_t place = std::exchange(places_[item], kNowhere);
+    const Node last = heap_.back();
+    heap_.pop_back();
+    if (last.item != item) move_to(place, last);
   }
   void clear() {
-    for (const std::size_t item : order_) places_[item] = kNowhere;
-    order_.clear();
+    for (const Node& node : heap_) places_[node.item] = kNowhere;
+    heap_.clear();
   }
 
  private:
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  static constexpr std::size_t kChildren = 4;  // of a node, side by side: half as many levels as of two
 
-  [[nodiscard]] bool before(std::size_t a, std::size_t b) const {
-    return keys_[a] < keys_[b] || (!(keys_[b] < keys_[a]) && a < b);
+  struct Node {
+    Key key;
+    std::size_t item;
+  };
+  [[nodiscard]] static bool before(const Node& a, const Node& b) {
+    return a.key == b.key ? a.item < b.item : a.key < b.key;
   }
-  void put(std::size_t item, std::size_t place) {
-    order_[place] = item;
-    places_[item] = place;
+  void put(const Node& node, std::size_t place) {
+    heap_[place] = node;
+    places_[node.item] = place;
   }
-  std::size_t rise(std::size_t place) {
-    const std::size_t item = order_[place];
-    for (; place > 0 && before(item, order_[(place - 1) / 2]); place = (place - 1) / 2)
-      put(order_[(place - 1) / 2], place);
-    put(item, place);
-    return place;
+  // Puts the node into a place that is to be filled, or as far above or below it as it belongs.
+  void move_to(std::size_t place, const Node& node) {
+    std::size_t at = place;
+    for (; at > 0 && before(node, heap_[(at - 1) / kChildren]); at = (at - 1) / kChildren)
+      put(heap_[(at - 1) / kChildren], at);
+    if (at == place) at = sink(place, node);
+    put(node, at);
   }
-  void sink(std::size_t place) {
-    const std::size_t item = order_[place];
-    for (std::size_t child = 2 * place + 1; child < order_.size(); child = 2 * place + 1) {
-      if (child + 1 < order_.size() && before(order_[child + 1], order_[child])) ++child;
-      if (!before(order_[child], item)) break;
-      put(order_[child], place);
-      place = child;
+  std::size_t sink(std::size_t place, const Node& node) {
+    for (;;) {
+      const std::size_t first = kChildren * place + 1, end = std::min(first + kChildren, heap_.size());
+      if (first >= end) return place;
+      std::size_t least = first;
+      for (std::size_t child = first + 1; child < end; ++child)
+        if (before(heap_[child], heap_[least])) least = child;
+      if (!before(heap_[least], node)) return place;
+      put(heap_[least], place);
+      place = least;
     }
-    put(item, place);
   }
 
-  std::vector<std::size_t> order_;   // a binary heap of items
+  std::vector<Node> heap_;
   std::vector<std::size_t> places_;  // of each item in it
-  std::vector<Key> keys_;            // of each item
 };
 
 }  // namespace llmscape

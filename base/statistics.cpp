@@ -75,9 +75,9 @@ void Distribution::keep(double value, std::int64_t weight) {
   if (weight == 1) return singles_.push_back(value);
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   const auto bits = std::bit_cast<std::uint64_t>(value);
-  for (; weight > 0; weight -= kMost)
-    weighted_.push_back({static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32U),
-                         static_cast<std::uint32_t>(std::min(weight, kMost))});
+  const auto low = static_cast<std::uint32_t>(bits), high = static_cast<std::uint32_t>(bits >> 32U);
+  for (; weight > kMost; weight -= kMost) weighted_.push_back({low, high, static_cast<std::uint32_t>(kMost)});
+  weighted_.push_back({low, high, static_cast<std::uint32_t>(weight)});
 }
 
 template <class Visit>

@@ -4,8 +4,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace llmscape {
@@ -52,24 +54,53 @@ class Distribution {
     void add(double value);
   };
 
-  // Grows without a copy of everything: a million values cost 8 MB and never 24.
+  // Grows without a copy of everything: a million values cost 8 MB and never 24. Where the next one goes is at hand: of
+  // a fleet there is a distribution for each replica, and none stays in the caches.
   template <class T>
   class Kept {
    public:
+    Kept() = default;
+    Kept(const Kept& other) {
+      other.each([this](const T& value) { push_back(value); });
+    }
+    Kept(Kept&& other) noexcept
+        : next_(std::exchange(other.next_, nullptr)), end_(std::exchange(other.end_, nullptr)),
+          blocks_(std::exchange(other.blocks_, {})) {}
+    Kept& operator=(Kept other) noexcept {
+      std::swap(next_, other.next_);
+      std::swap(end_, other.end_);
+      std::swap(blocks_, other.blocks_);
+      return *this;
+    }
+    ~Kept() = default;
+
     void push_back(const T& value) {
-      if (blocks_.empty() || blocks_.back().size() == blocks_.back().capacity())
-        blocks_.emplace_back().reserve(std::min(kLargest, kSmallest << std::min<std::size_t>(blocks_.size(), 32)));
-      blocks_.back().push_back(value);
+      if (next_ == end_) add_block();
+      *next_++ = value;
     }
     template <class Visit>
     void each(Visit visit) const {
-      for (const std::vector<T>& block : blocks_)
-        for (const T& value : block) visit(value);
+      for (const Block& block : blocks_) {
+        const T* const values = block.values.get();
+        const T* const end = values + block.size;
+        for (const T* value = values; value != (end == end_ ? next_ : end); ++value) visit(*value);
+      }
     }
 
    private:
     static constexpr std::size_t kSmallest = 32, kLargest = 4096;  // of a block
-    std::vector<std::vector<T>> blocks_;
+    struct Block {
+      std::unique_ptr<T[]> values;
+      std::size_t size;
+    };
+    void add_block() {
+      const std::size_t size = std::min(kLargest, kSmallest << std::min<std::size_t>(blocks_.size(), 32));
+      next_ = blocks_.emplace_back(Block{std::make_unique_for_overwrite<T[]>(size), size}).values.get();
+      end_ = next_ + size;
+    }
+    T* next_ = nullptr;  // in the last block
+    T* end_ = nullptr;
+    std::vector<Block> blocks_;
   };
 
   void spread(double mean, double squared_distances, std::int64_t count);

@@ -35,6 +35,7 @@ void DecodeCohort::join(Request& request, std::int64_t passes, std::int64_t toke
   request.sequence.end_step = step_ + passes;
   request.sequence.to_answer = tokens;
   endings_.push({request.sequence.end_step, next_order_, request.sequence.slot});
+  if (first_end_) first_end_ = std::min(*first_end_, request.sequence.end_step);
   ends_sum_ += grown_ + request.output_tokens - request.emitted;
   ++next_order_;
 
@@ -74,6 +75,7 @@ void DecodeCohort::remove(Request& request) {
     --w.inside;
     w.inside_sum -= offset;
   }
+  if (request.sequence.end_step == first_end_) first_end_.reset();
   slots_[static_cast<std::size_t>(request.sequence.slot)] = {};
   spare_slots_.push_back(request.sequence.slot);
   request.sequence.slot = -1;
@@ -118,10 +120,10 @@ std::span<const models::Attended> DecodeCohort::attended(std::int64_t ahead) {
   return attended_;
 }
 
-std::int64_t DecodeCohort::steps_to_finish() {
+std::int64_t DecodeCohort::find_first_end() {
   while (!endings_.empty()) {
     const Ending& next = endings_.top();
-    if (slots_[static_cast<std::size_t>(next.slot)].order == next.order) return next.step - step_;
+    if (slots_[static_cast<std::size_t>(next.slot)].order == next.order) return next.step;
     endings_.pop();
     ++work_;
   }

@@ -60,7 +60,10 @@ class DecodeCohort {
   // Tokens that all of them together have still to answer, here or elsewhere.
   [[nodiscard]] std::int64_t tokens_to_finish() const { return std::max<std::int64_t>(0, ends_sum_ - size_ * grown_); }
   // Steps until the first sequence leaves, that step included: at least 1. Very large when empty.
-  [[nodiscard]] std::int64_t steps_to_finish();
+  [[nodiscard]] std::int64_t steps_to_finish() {
+    if (!first_end_) first_end_ = find_first_end();
+    return *first_end_ - step_;
+  }
   // Steps for which the aggregates advance evenly: no sequence grows beyond a window before.
   [[nodiscard]] std::int64_t steps_to_crossing() const;
 
@@ -101,6 +104,7 @@ class DecodeCohort {
     std::int64_t inside_sum = 0;  // of their offsets
   };
   void remove(Request& request);
+  [[nodiscard]] std::int64_t find_first_end();
   // The largest offset of a sequence whose next context still fits into `size`.
   [[nodiscard]] std::int64_t furthest_inside(std::int64_t size) const { return size - grown_ - tokens_per_decode(); }
   [[nodiscard]] bool inside(const Window& w, std::int64_t offset) const { return offset <= furthest_inside(w.size); }
@@ -124,6 +128,7 @@ class DecodeCohort {
   std::vector<std::int64_t> starts_block_;  // sequences by the growth (modulo block_tokens) at which they start a block
   boost::container::flat_map<std::int64_t, std::int64_t>
       offsets_;  // context - growth at joining: how many sequences have it
+  std::optional<std::int64_t> first_end_;  // the step by which the first one ends, if that is known
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
   std::vector<Slot> slots_;
   std::vector<std::int32_t> spare_slots_;
