@@ -107,8 +107,10 @@ Seconds collective_time(const Links& links, const models::Collective& c) {
   if (ranks == 0) return ring_time(c, *links.latency, *links.bandwidth);
   Seconds best(std::numeric_limits<double>::infinity());
   for (const CollectiveFit& fit : links.collectives)
-    if (takes(fit, kind, c.bytes) && fit.ranks == ranks)
-      best = std::min(best, fit.latency + x / fit.bandwidth + std::sqrt(x.si()) * fit.root_term);
+    if (takes(fit, kind, c.bytes) && fit.ranks == ranks) {
+      const Seconds form = fit.latency + x / fit.bandwidth + std::sqrt(x.si()) * fit.root_term;
+      best = std::min(best, fit.correction ? form * fit.correction->factor(c.bytes) : form);
+    }
   return best;
 }
 
@@ -116,6 +118,13 @@ Tag provenance(const Links& links) {
   Tag tag = links.collectives.empty() ? Tag::assumed : Tag::measured;
   for (const CollectiveFit& fit : links.collectives) tag = weaker(tag, fit.tag);
   return tag;
+}
+
+Residuals residuals(const Links& links) {
+  for (auto fit = links.collectives.rbegin(); fit != links.collectives.rend(); ++fit)
+    if (!fit->residuals.small.empty() || !fit->residuals.medium.empty() || !fit->residuals.large.empty())
+      return fit->residuals;
+  return {};
 }
 
 const Fields<CollectiveFit>& collective_fields() {
@@ -136,6 +145,8 @@ const Fields<CollectiveFit>& collective_fields() {
     f.add("bandwidth", &P::bandwidth, "bytes through each rank per second, large messages").required().above(0);
     f.add("root_term", &P::root_term, "time per square root of a byte").at_least(0);
     f.add("below", &P::below, "tensors from this size on are left to other rows; absent: takes all").above(0);
+    f.add_group("correction", &P::correction, size_correction_fields(),
+                "what it takes beside that, by the size of the tensor; absent: nothing");
     add_fit_fields(f);
     return f;
   }();

@@ -2,6 +2,7 @@
 #pragma once
 #include "base/quantity.hpp"
 #include "hardware/fit.hpp"
+#include "hardware/size_correction.hpp"
 #include "models/operator.hpp"
 
 #include <optional>
@@ -11,7 +12,8 @@
 namespace llmscape::hardware {
 
 // A measured collective of one software and number of ranks: latency + x / bandwidth + root_term sqrt(x), x being the
-// bytes that a ring moves through each rank.
+// bytes that a ring moves through each rank. Software changes protocols and kernels with the size of the tensor, each
+// at its own sizes: `correction` has what it took beside that.
 struct CollectiveFit : Fit {
   models::Collective::Kind kind = models::Collective::Kind::all_reduce;
   int ranks = 2;
@@ -19,6 +21,7 @@ struct CollectiveFit : Fit {
   BytesPerSecond bandwidth;
   Seconds root_term;           // time per square root of a byte
   std::optional<Bytes> below;  // of the tensor: larger ones are left to other software
+  std::optional<SizeCorrection> correction;
 };
 const Fields<CollectiveFit>& collective_fields();
 
@@ -55,5 +58,7 @@ std::optional<models::Collective> between_domains(const Links&, const models::Co
 bool measured(const Links&, const models::Collective&);
 // The weakest of the measured collectives; assumed where there are none.
 Tag provenance(const Links&);
+// How measured collectives lay about their fits: the last that says so speaks for all of its software's. None: unknown.
+Residuals residuals(const Links&);
 
 }  // namespace llmscape::hardware

@@ -33,6 +33,12 @@ FitOutcome fit_rows(const FormProblem& problem, const Rows& rows, int starts) {
   return fit_in_log(fit, starts);
 }
 
+// The fitted form, with what its rows say beside it.
+FormProblem::Pricing pricing(const FormProblem& problem, std::span<const double> parameters, const Rows& seen) {
+  auto time = problem.form(parameters);
+  return problem.refined ? problem.refined(time, seen) : time;
+}
+
 // Predictions beside what was measured.
 struct Comparison {
   std::vector<double> predicted, measured;
@@ -91,7 +97,7 @@ std::vector<double> held_out_predictions(std::span<const FormProblem> forms) {
     for (std::size_t row = 0; row < fold_of.size(); ++row) (fold_of[row] == fold ? held_out : seen).push_back(row);
     // One start: the basin was found with all rows, and the prior medians lie in it.
     const FormProblem& form = forms[best_form(forms, seen)];
-    const auto time = form.form(values_of(fit_rows(form, seen, 1).parameters));
+    const auto time = pricing(form, values_of(fit_rows(form, seen, 1).parameters), seen);
     for (const std::size_t row : held_out) predicted[row] = time(row);
   }
   return predicted;
@@ -161,7 +167,7 @@ FamilyReport fit_and_validate(std::span<const FormProblem> forms, std::size_t& c
   const std::vector<double> held_out = held_out_predictions(forms);
   for (const std::size_t row : all) report.rows.push_back({problem.regime[row], problem.measured[row], held_out[row]});
   std::vector<double> predicted;
-  std::ranges::transform(all, std::back_inserter(predicted), problem.form(values_of(report.fitted)));
+  std::ranges::transform(all, std::back_inserter(predicted), pricing(problem, values_of(report.fitted), all));
   score(report, predicted);
   return report;
 }

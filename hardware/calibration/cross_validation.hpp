@@ -25,6 +25,8 @@ struct FormProblem {
   // The time of a row in seconds, by its number, given the parameters.
   using Pricing = std::function<double(std::size_t row)>;
   std::function<Pricing(std::span<const double> parameters)> form;
+  // What the rows that a form was fitted to say beside it; empty: nothing.
+  std::function<Pricing(const Pricing& form, std::span<const std::size_t> seen)> refined;
 };
 
 // Fits the form to all rows, and to four fifths of the shapes at a time to predict the others. Warns of parameters that

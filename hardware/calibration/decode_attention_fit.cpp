@@ -11,6 +11,10 @@ namespace {
 
 using traces::TimedDecodeAttention;
 
+// Four parameters more fit any rows better by chance; two kernels lower the loss to less than this share.
+constexpr double kTwoKernels = 0.8;
+constexpr std::size_t kFewestOfAKernel = 20;
+
 // What is known of the kernel and its records, or supposed, before the fit.
 struct DecodeKernel {
   double compute_efficiency = 0;
@@ -18,6 +22,7 @@ struct DecodeKernel {
   bool warm = false;
   bool computes = false;  // compute bounds it too: its efficiency is free
   bool widens = false;    // the cache before it reads it
+  bool parts = false;     // heads that share no keys in a kernel of their own
 };
 
 // What the records timed.
@@ -34,6 +39,11 @@ std::vector<FreeParameter> free_parameters(const Chip& chip, const DecodeKernel&
                                     {"cta", 0.05e-6, 40e-6, 3.5e-6, 0.7},
                                     {"split", 0.05e-6, 40e-6, 2e-6, 0.7},
                                     {"cta_bandwidth", 5e9, 600e9, 100e9, 0.7}};
+  if (kernel.parts)
+    for (std::size_t i = 1; i <= 4; ++i) {
+      FreeParameter& own = all.emplace_back(all[i]);
+      own.name = "ungrouped." + own.name;
+    }
   if (kernel.packs) all.push_back({"packing", 0.1e-6, 40e-6, 4e-6, 0.7});
   // Kernels that widen the whole cache before they read it reach a fraction of the bandwidth.
   if (kernel.computes) {
@@ -68,6 +78,10 @@ Form form_of(const DecodeKernel& kernel, std::span<const double> free) {
   p.split = Seconds(free[3]);
   p.cta_bandwidth = BytesPerSecond(free[4]);
   std::size_t next = 5;
+  if (kernel.parts) {
+    p.ungrouped = DecodeBlocks{Seconds(free[5]), Seconds(free[6]), BytesPerSecond(free[8]), Seconds(free[7])};
+    next = 9;
+  }
   if (kernel.packs) p.packing = Seconds(free[next++]);
   if (kernel.computes) p.compute_efficiency = free[next++];
   if (kernel.widens) p.widening = BytesPerSecond(free[next++]);
@@ -112,14 +126,21 @@ FormProblem decode_problem(const Chip& chip, const std::vector<DecodeRow>& rows,
 
 DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<DecodeRow>& rows, DecodeKernel kernel,
                                            Scoring scoring) {
-  const double loss = rough_loss(decode_problem(chip, rows, kernel));
-  const auto better_with = [&](bool DecodeKernel::* does) {
+  double loss = rough_loss(decode_problem(chip, rows, kernel));
+  const auto better_with = [&](bool DecodeKernel::* does, double share = 1) {
     DecodeKernel variant = kernel;
     variant.*does = true;
-    return rough_loss(decode_problem(chip, rows, variant)) < loss;
+    const double other = rough_loss(decode_problem(chip, rows, variant));
+    if (other >= share * loss) return false;
+    loss = other;
+    return true;
   };
   kernel.packs = !kernel.computes && better_with(&DecodeKernel::packs);
   kernel.widens = kernel.computes && rows.front().attention.kv.bytes() < 2 && better_with(&DecodeKernel::widens);
+  const auto ungrouped = [](const DecodeRow& r) { return r.attention.heads == r.attention.kv_heads; };
+  const auto alone = static_cast<std::size_t>(std::ranges::count_if(rows, ungrouped));
+  kernel.parts = !kernel.computes && alone >= kFewestOfAKernel && rows.size() - alone >= kFewestOfAKernel &&
+                 better_with(&DecodeKernel::parts, kTwoKernels);
 
   DecodeAttentionCalibration calibration;
   calibration.report = fit(decode_problem(chip, rows, kernel), scoring);
@@ -148,12 +169,12 @@ std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& p
 
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const TimedDecodeAttention> records,
                                                 double compute_efficiency, bool warm, Scoring scoring) {
-  return fit_decode_rows(chip, decode_rows(records), {compute_efficiency, false, warm, false, false}, scoring);
+  return fit_decode_rows(chip, decode_rows(records), {compute_efficiency, false, warm, false, false, false}, scoring);
 }
 
 DecodeAttentionCalibration fit_latent_decodes(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
                                               bool warm, Scoring scoring) {
-  auto calibration = fit_decode_rows(chip, decode_rows(records), {1, false, warm, true, false}, scoring);
+  auto calibration = fit_decode_rows(chip, decode_rows(records), {1, false, warm, true, false, false}, scoring);
   calibration.report.family = "latent_decode_attention";
   calibration.parameters.kernel = models::AttentionKernel::latent;
   return calibration;

@@ -20,7 +20,7 @@ template <class Parameters>
 YamlNode fitted_group(const Fields<Parameters>& fields, Parameters parameters) {
   parameters.residuals = rounded(std::move(parameters.residuals));
   YamlNode group = fields.write(parameters, 4);
-  if constexpr (requires { parameters.correction; })
+  if constexpr (requires { static_cast<std::optional<Correction>&>(parameters.correction); })
     if (parameters.correction) group.set("correction", correction_fields().write(*parameters.correction, 6));
   return group;
 }

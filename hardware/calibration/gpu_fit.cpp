@@ -283,8 +283,9 @@ class GpuFit {
       if (r.engine == fits_.engine() || (own_ && r.engine.empty())) messages.push_back(r);
     std::vector<CollectiveCalibration> fits = fit_collectives(messages);
     std::erase_if(fits, [](const CollectiveCalibration& fit) {  // the fastest is used: one of unknown rate would be
-      return !std::ranges::all_of(fit.report.fitted,
-                                  [](const FittedParameter& p) { return p.name != "bandwidth" || p.identified(); });
+      return !fit.parameters.below && !std::ranges::all_of(fit.report.fitted, [](const FittedParameter& p) {
+        return p.name != "bandwidth" || p.identified();
+      });
     });
     if (fits.empty()) return;
     YamlNode kept;
@@ -297,9 +298,12 @@ class GpuFit {
       });
       if (!fitted) kept.items.push_back(links->find("collectives")->items[i]);
     }
+    Residuals pooled = pooled_residuals(fits, models::Collective::Kind::all_reduce);  // the first speaks for all
     for (CollectiveCalibration& fit : fits) {
       keep(fit.parameters, fit.report);
       fit.parameters.residuals = {};
+      if (fit.parameters.kind == models::Collective::Kind::all_reduce)
+        fit.parameters.residuals = std::exchange(pooled, {});
       fit.parameters.source = fit.implementation + ": " + fit.parameters.source;
       kept.items.push_back(fitted_group(collective_fields(), fit.parameters));
     }

@@ -25,15 +25,36 @@ double seconds_per_byte(const Chip& chip, double bandwidth, double kv_bytes, con
   return (1 - hits) / bandwidth + hits / warm.bandwidth.si();
 }
 
+DecodeBlocks blocks_of(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
+  if (p.ungrouped && of.heads == of.kv_heads) return *p.ungrouped;
+  return {p.launch, p.cta, p.cta_bandwidth, p.split};
+}
+
+const Fields<DecodeBlocks>& block_fields() {
+  static const Fields<DecodeBlocks> fields = [] {
+    using P = DecodeBlocks;
+    Fields<P> f("blocks", "thread blocks of a kernel of its own");
+    f.add("launch", &P::launch, "fixed time of the kernel").required().at_least(0);
+    f.add("cta", &P::cta, "cost of one more thread block on a multiprocessor").required().at_least(0);
+    f.add("cta_bandwidth", &P::cta_bandwidth, "memory bandwidth that one thread block can draw").required().above(0);
+    f.add("split", &P::split, "merging the parts of a split KV").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
 }  // namespace
 
 DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttentionParameters& p,
                                          const models::DecodeAttention& of)
     : chip_(&chip), sms_(static_cast<double>(*chip.multiprocessors)),
       bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()), seconds_per_byte_(1 / bandwidth_),
-      block_bandwidth_(p.cta_bandwidth.si()), block_(p.cta.si()), queries_(static_cast<double>(of.tokens_per_sequence)),
-      sequences_(static_cast<double>(of.sequences)), work_(sequences_ * of.kv_heads), share_(1 / sequences_),
-      entry_bytes_(of.stored_bytes()), entries_bytes_(of.kv_heads * entry_bytes_) {
+      queries_(static_cast<double>(of.tokens_per_sequence)), sequences_(static_cast<double>(of.sequences)),
+      work_(sequences_ * of.kv_heads), share_(1 / sequences_), entry_bytes_(of.stored_bytes()),
+      entries_bytes_(of.kv_heads * entry_bytes_) {
+  const DecodeBlocks blocks = blocks_of(p, of);
+  block_bandwidth_ = blocks.cta_bandwidth.si();
+  block_ = blocks.cta.si();
   // Width of a query against a key, and of a value.
   const double score_width = of.head_dim, value_width = of.value_width();
   const bool grouped = of.heads > of.kv_heads;
@@ -48,9 +69,9 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
   causal_pairs_ = sequences_ * queries_ * (queries_ - 1) / 2;
   const bool copies = p.packing && grouped && sequences_ > 1 && of.kv_heads > 1;
   const double packing = copies ? p.packing->si() : 0;
-  launch_ = std::min(kLongestLaunch, p.launch);
-  unsplit_kernel_ = p.launch.si() + packing;
-  split_kernel_ = p.launch.si() + p.split.si() + packing;
+  launch_ = std::min(kLongestLaunch, blocks.launch);
+  unsplit_kernel_ = blocks.launch.si() + packing;
+  split_kernel_ = blocks.launch.si() + blocks.split.si() + packing;
   if (p.widening) widening_ = 1 / p.widening->si();
   if (p.tail_bandwidth) tail_ = entry_bytes_ / p.tail_bandwidth->si();
   unsplit_ = split_into(1);
@@ -123,6 +144,8 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
     f.add("widening", &P::widening,
           "bytes a second of a cache that is written in 16 bits before it is read; absent: no such copy")
         .above(0);
+    f.add_group("ungrouped", &P::ungrouped, block_fields(),
+                "of heads that share no keys, where these run in another kernel than groups of them");
     f.add("most_sequences", &P::most_sequences, "range of the fit: most sequences").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest context in tokens").required().at_least(1);
     add_correction_field(f);

@@ -9,6 +9,14 @@
 
 namespace llmscape::hardware {
 
+// Thread blocks of a kernel of its own.
+struct DecodeBlocks {
+  Seconds launch;
+  Seconds cta;
+  BytesPerSecond cta_bandwidth;
+  Seconds split;
+};
+
 // Parameters of decode attention with split KV (flash decoding). Caches are taken as cold: in serving the weights pass
 // through L2 between two attentions.
 struct DecodeAttentionParameters : Fit {
@@ -28,6 +36,9 @@ struct DecodeAttentionParameters : Fit {
   // Kernels that know no entries in 8 bits: the cache is written in 16 bits before it is read, so many of its bytes a
   // second. Absent: no such copy.
   std::optional<BytesPerSecond> widening;
+  // Engines whose heads that share no keys run in another kernel than groups of them (TensorRT-LLM: masked multi-head
+  // attention, a block for each head, beside XQA). Absent: in the same.
+  std::optional<DecodeBlocks> ungrouped;
   std::int64_t most_sequences = 0, longest_context = 0;               // range of the fit
   models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
   std::optional<Correction> correction;                               // of the form's times
@@ -71,7 +82,7 @@ class DecodeAttentionForm {
   [[nodiscard]] Split split_into(double parts) const;
 
   const Chip* chip_;
-  double sms_, bandwidth_, seconds_per_byte_, block_bandwidth_, block_;
+  double sms_, bandwidth_, seconds_per_byte_;
   double queries_, sequences_;
   double work_;           // sequences x KV heads
   double share_;          // of a sequence
@@ -83,6 +94,7 @@ class DecodeAttentionForm {
   double rows_seconds_;
   double entry_seconds_;                  // of all rows of a tile with an entry, on all multiprocessors
   double pair_flops_;                     // of all heads
+  double block_bandwidth_, block_;        // of the kernel
   double causal_pairs_;                   // that the queries of one step leave out among themselves
   double split_kernel_, unsplit_kernel_;  // fixed times
   Seconds launch_;                        // of these, before the kernel's blocks run

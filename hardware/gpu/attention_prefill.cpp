@@ -35,6 +35,7 @@ class TileWork {
     ++sequences;
     queries += n;
     new_keys += n;
+    context += n + c;
     keys += static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, shape_.window));
     pairs += models::windowed_pairs(chunk.tokens, chunk.cached, shape_.window);
   }
@@ -53,6 +54,7 @@ class TileWork {
   double tiles = 0, tile_blocks = 0, longest = 0;  // longest: blocks of one tile
   double sequences = 0, queries = 0, pairs = 0;
   double keys = 0, new_keys = 0;  // read by chunks; computed by them
+  double context = 0;             // of chunks, with what lies outside a window
 
  private:
   void add(double more_tiles, double mean_row, double last_row) {
@@ -103,7 +105,8 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
   const Flops flops(2 * shape.heads * (score_width + value_width) * work.pairs);
   // Decodes in the kernel are corrected as its chunks are.
   const double factor = p.correction && shape.kernel == p.kernel ? p.correction->factor(features_of(shape, chunks)) : 1;
-  const Seconds time = factor * (p.launch + Seconds(body + streamed / bandwidth));
+  const Seconds copied = p.widening ? Bytes(work.context * key_bytes) / *p.widening : Seconds();
+  const Seconds time = factor * (p.launch + Seconds(body + streamed / bandwidth) + copied);
   return {time, flops, flops, Bytes(streamed + decode_bytes), Bytes(), Flops(), std::min(kLongestLaunch, p.launch)};
 }
 
@@ -141,6 +144,9 @@ const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
     f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for none").required().between(0, 1);
     f.add("takes_decodes", &P::takes_decodes,
           "FlashAttention 2: a tile for each query head, those of decodes beside a chunk too");
+    f.add("widening", &P::widening,
+          "bytes a second of keys and values that are written in 16 bits before they are read; absent: no such copy")
+        .above(0);
     f.add("most_tokens", &P::most_tokens, "range of the fit: longest chunk").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest chunk with its cache")
         .required()

@@ -23,6 +23,9 @@ struct PrefillAttentionParameters : Fit {
   // A tile holds rows of one query head (FlashAttention 2), so that decodes beside a prompt chunk run in this kernel, a
   // tile for each query head, instead of in one of their own. Otherwise the heads of a group are packed into tiles.
   bool takes_decodes = false;
+  // Kernels that know no entries in 8 bits beside queries in 16: the keys and values of a chunk, those of its cache
+  // too, are written in 16 bits before they are read, so many of their bytes a second. Absent: no such copy.
+  std::optional<BytesPerSecond> widening;
   std::int64_t most_tokens = 0, longest_context = 0;  // range of the fit: of a chunk, of chunk and cache
   models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
   std::optional<Correction> correction;                               // of the form's times

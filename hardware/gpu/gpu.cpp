@@ -167,16 +167,15 @@ std::array<Tag, kOperatorFamilies> Gpu::provenance() const {
 
 std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
   const auto tags = provenance();
-  const Residuals none;
-  const std::array<const Residuals*, kOperatorFamilies> known = {
-      &gemm.residuals,
-      &grouped_gemm().residuals,
-      &prefill_attention.residuals,
-      &decode_attention.residuals,
-      &elementwise.residuals,
-      links.collectives.empty() ? &none : &links.collectives.front().residuals,
-      &elementwise.residuals,
-      &host.residuals};
+  const Residuals messages = residuals(links);
+  const std::array<const Residuals*, kOperatorFamilies> known = {&gemm.residuals,
+                                                                 &grouped_gemm().residuals,
+                                                                 &prefill_attention.residuals,
+                                                                 &decode_attention.residuals,
+                                                                 &elementwise.residuals,
+                                                                 &messages,
+                                                                 &elementwise.residuals,
+                                                                 &host.residuals};
   std::array<Spread, kOperatorFamilies> spreads;
   for (std::size_t family = 0; family < spreads.size(); ++family) {
     const Residuals& residuals = *known[family];
@@ -222,13 +221,17 @@ Gpu Gpu::at_clock(double share) const {
   for (auto* formats : {&gpu.gemm_by_format, &gpu.expert_gemm_by_format})
     for (auto& [format, p] : *formats) slow_products(p);
   gpu.prefill_attention.tile /= share;
-  gpu.decode_attention.cta /= share;
+  const auto slow_blocks = [share](DecodeAttentionParameters& p) {
+    p.cta /= share;
+    if (p.ungrouped) p.ungrouped->cta /= share;
+  };
+  slow_blocks(gpu.decode_attention);
   for (auto& [format, p] : gpu.latent_prefill_attention) p.kernel = models::AttentionKernel::latent;
   for (auto& [format, p] : gpu.latent_decode_attention) p.kernel = models::AttentionKernel::latent;
   for (auto* formats : {&gpu.prefill_attention_by_kv, &gpu.latent_prefill_attention})
     for (auto& [format, p] : *formats) p.tile /= share;
   for (auto* formats : {&gpu.decode_attention_by_kv, &gpu.latent_decode_attention})
-    for (auto& [format, p] : *formats) p.cta /= share;
+    for (auto& [format, p] : *formats) slow_blocks(p);
   for (auto& [format, p] : gpu.indexed_attention) p.choice /= share;
   return gpu;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <span>
 #include <string_view>
 
@@ -20,13 +21,14 @@ using validation::Comparison;
 
 struct Family {
   std::string_view prefix, name, data;  // reports whose family and data begin so
+  bool by_engine = false;               // fits of an engine have one interval together, as its device file has it
 };
 constexpr std::array kFamilies = {Family{"gemm", "GEMM", ""},
                                   Family{"expert_gemm", "layer of experts", ""},
                                   Family{"prefill_attention", "attention of prompts", ""},
                                   Family{"decode_attention", "attention of decodes", ""},
                                   Family{"latent_", "latent attention", ""},
-                                  Family{"collectives", "all-reduce", "all_reduce"}};
+                                  Family{"collectives", "all-reduce", "all_reduce", true}};
 
 // How many of the rows lie within the half-width that 90 % of the others take.
 std::size_t rows_held(std::span<const RowReport> rows, std::size_t parity) {
@@ -44,7 +46,8 @@ void add_kernels(Table& table, const AccuracyPage& page) {
     std::vector<double> predicted, measured;
     std::size_t inside = 0, scored = 0;
     int fits = 0;
-    for (const DeviceAccuracy& device : page.devices)
+    for (const DeviceAccuracy& device : page.devices) {
+      std::map<std::string, std::vector<RowReport>> intervals;  // rows that share one
       for (const FamilyReport& f : device.families) {
         if (!f.family.starts_with(family.prefix) || !f.data.starts_with(family.data)) continue;
         ++fits;
@@ -52,9 +55,13 @@ void add_kernels(Table& table, const AccuracyPage& page) {
           predicted.push_back(row.held_out);
           measured.push_back(row.measured);
         }
-        for (const std::size_t parity : {0U, 1U}) inside += rows_held(f.rows, parity);
+        auto& shared = intervals[family.by_engine ? f.engine : fmt::format("{}", fits)];
+        shared.insert(shared.end(), f.rows.begin(), f.rows.end());
         scored += f.rows.size();
       }
+      for (const auto& [whose, rows] : intervals)
+        for (const std::size_t parity : {0U, 1U}) inside += rows_held(rows, parity);
+    }
     if (fits == 0) continue;
     std::vector<double> errors;
     for (std::size_t i = 0; i < measured.size(); ++i) errors.push_back(std::abs(predicted[i] / measured[i] - 1));

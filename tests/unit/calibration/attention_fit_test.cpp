@@ -93,6 +93,20 @@ TEST_CASE("320 decodes with 3 % noise give the parameters back within 3 %, and i
   }
 }
 
+TEST_CASE("a kernel of its own for heads that share no keys is told from the rows, and not where there is none") {
+  DecodeAttentionParameters truth = decode_truth(false);
+  truth.ungrouped = DecodeBlocks{Seconds(6e-6), Seconds(1e-6), BytesPerSecond(60e9), Seconds(3e-6)};
+  auto records = decodes(320, false, 7);  // one of eight shapes shares none: 40 rows
+  CHECK_FALSE(fit_decode_attention(h100(), records, 0.86, false).parameters.ungrouped);
+  RandomStream draws(8);
+  add_noise(records, predict(h100(), truth, {}, records), draws);
+  const DecodeAttentionCalibration fit = fit_decode_attention(h100(), records, 0.86, false);
+  REQUIRE(fit.parameters.ungrouped);
+  CHECK(off(fit.parameters.ungrouped->launch.si(), 6e-6) < 0.05);
+  CHECK(off(fit.parameters.ungrouped->cta.si(), 1e-6) < 0.1);
+  CHECK(off(fit.parameters.cta.si(), 3e-6) < 0.03);
+}
+
 PrefillAttentionParameters prefill_truth(bool by_head) {
   PrefillAttentionParameters p;
   p.tile_edge = 128;
@@ -140,6 +154,20 @@ TEST_CASE("320 chunks with 3 % noise give rate and launch back within 3 %, and i
     CHECK(share >= 0.85);
     CHECK(share <= 0.95);
   }
+}
+
+TEST_CASE("keys of 8 bits that are widened before a prompt reads them give the rate of that back") {
+  auto records = chunks(320, false, 9);
+  for (auto& r : records) r.kv_format = "fp8";
+  PrefillAttentionParameters truth = prefill_truth(false);
+  RandomStream draws(10);
+  add_noise(records, predict(h100(), truth, records), draws);
+  CHECK_FALSE(fit_prefill_attention(h100(), records).parameters.widening);
+  truth.widening = BytesPerSecond(50e9);
+  add_noise(records, predict(h100(), truth, records), draws);
+  const PrefillAttentionCalibration fit = fit_prefill_attention(h100(), records);
+  REQUIRE(fit.parameters.widening);
+  CHECK(off(fit.parameters.widening->si(), 50e9) < 0.05);
 }
 
 TEST_CASE("one head shape is enough: rows are then held out one by one") {

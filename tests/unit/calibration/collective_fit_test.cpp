@@ -49,8 +49,58 @@ TEST_CASE("vLLM's own all-reduce is fitted below 8 MiB, and leaves larger tensor
   const auto time = [&](double bytes) {
     return collective_time(links, {models::Collective::Kind::all_reduce, bytes, 4}).si();
   };
-  CHECK(time((8 << 20) - 1) < 0.1);
+  CHECK(time((8 << 20) - 1e3) < 0.1);  // four digits of 8 MiB
   CHECK(time(8 << 20) >= 1);
+}
+
+TEST_CASE("SGLang's takes 16 MiB itself") {
+  const auto fits = fit_collectives(synthetic("sglang_graph"));
+  REQUIRE(fits.size() == 1);
+  CHECK(fits[0].report.held_out.rows == 25 - 9);  // 2^9 to 2^24 bytes
+  CHECK(fits[0].parameters.below->si() > 16 << 20);
+}
+
+// The same where messages of 1 MiB and more take 1.3 times as long, in another protocol.
+std::vector<traces::TimedCollective> with_a_protocol() {
+  auto records = synthetic("nccl");
+  for (traces::TimedCollective& r : records)
+    if (r.bytes >= 1 << 20) r.time = 1.3 * r.time;
+  return records;
+}
+
+TEST_CASE("what a form cannot follow is corrected by size") {
+  const auto records = with_a_protocol();
+  const auto fits = fit_collectives(records);
+  REQUIRE(fits.size() == 1);
+  REQUIRE(fits[0].parameters.correction);
+  const Links links{{fits[0].parameters}, {}, {}, {}};
+  for (const traces::TimedCollective& r : records) {
+    const double time =
+        collective_time(links, {models::Collective::Kind::all_reduce, static_cast<double>(r.bytes), 4}).si();
+    CHECK(time == doctest::Approx(r.time.si()).epsilon(1e-3));  // points have tenths of a per cent
+  }
+  CHECK(fits[0].report.held_out.mean < 0.05);
+  CHECK(fits[0].report.form == "physical + residual table");
+}
+
+TEST_CASE("a message that took twice as long as its neighbours was disturbed") {
+  auto records = synthetic("nccl");
+  records[4].time = 3 * records[4].time;
+  CHECK(fit_collectives(records)[0].report.held_out.rows == 19);
+  records[5].time = 3 * records[5].time;  // two are another way of working
+  CHECK(fit_collectives(records)[0].report.held_out.rows == 20);
+}
+
+TEST_CASE("unseen sizes of all numbers of ranks give the quantiles together") {
+  auto records = synthetic("nccl");
+  for (const traces::TimedCollective& r : synthetic("vllm_graph")) records.push_back(r);
+  const auto fits = fit_collectives(records);
+  REQUIRE(fits.size() == 2);  // 20 and 14 messages: 11 and 11 of at most 64 tokens, 4 and 3 of at most 1,024
+  const Residuals pooled = pooled_residuals(fits, models::Collective::Kind::all_reduce);
+  CHECK(pooled.small.size() == 11);
+  CHECK(pooled.medium == pooled.large);  // of all: too few
+  CHECK(pooled.medium.front() <= pooled.small.front());
+  CHECK(pooled_residuals(fits, models::Collective::Kind::send).small.empty());
 }
 
 TEST_CASE("messages that cross nodes, and sets of few messages, are passed over") {

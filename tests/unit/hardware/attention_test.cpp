@@ -177,6 +177,39 @@ TEST_CASE("a cache that is widened first takes the time of one more pass: 604 MB
   CHECK(extra.si() == doctest::Approx(64 * 8192 * 1152 / 300e9));
 }
 
+TEST_CASE("a prompt's keys are widened with those of its cache, also outside a window: 3 x 4,096 B are 12,288 B") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  PrefillAttentionParameters p = gpu.prefill_attention;
+  const std::array chunks = {models::PrefillChunk{1, 2, true}};
+  for (const std::int64_t window : {0, 1}) {
+    p.widening.reset();
+    const Seconds read_as_it_is = prefill_attention_cost(gpu, p, prefill_shape(window), chunks).time;
+    p.widening = BytesPerSecond(1e9);  // 8 KV heads x 128 x 2 x 2 B of each token
+    const Seconds extra = prefill_attention_cost(gpu, p, prefill_shape(window), chunks).time - read_as_it_is;
+    CHECK(extra.si() == doctest::Approx(12.288e-6));
+  }
+}
+
+TEST_CASE("heads that share no keys run in a kernel of their own where an engine has one") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  DecodeAttentionParameters p = gpu.decode_attention;
+  const auto micros = [&](int heads) {
+    models::DecodeAttention a = decode(132 * 100, 1);  // 800 blocks of a KV head on each of 132 multiprocessors
+    a.heads = heads;
+    return decode_attention_cost(gpu, p, a).time.si() * 1e6;
+  };
+  const double grouped = micros(32), alone = micros(8);
+  p.ungrouped = DecodeBlocks{p.launch + Seconds(7e-6), p.cta, p.cta_bandwidth, p.split};
+  CHECK(micros(32) == grouped);
+  CHECK(micros(8) == doctest::Approx(alone + 7));
+  // 799 blocks more on each, of a microsecond: nothing else of 13,200 entries takes as long.
+  p.ungrouped->cta = Seconds(1e-6);
+  const double quick = micros(8);
+  p.ungrouped->cta = Seconds(2e-6);
+  CHECK(micros(8) - quick == doctest::Approx(799).epsilon(0.01));
+  CHECK(micros(32) == grouped);
+}
+
 TEST_CASE("prefill attention never gets faster with more tokens or a longer cache") {
   const Gpu gpu = worked_gpu("h100-sxm");
   double longest = 0;

@@ -21,7 +21,7 @@ Links only(Links links, const std::string& software) {
 }
 
 TEST_CASE("an NCCL all-reduce over eight H100 costs what was fitted") {
-  const Links nccl = only(catalog_gpu("h100-sxm").links, "NCCL");
+  const Links nccl = only(worked_gpu("h100-sxm").links, "NCCL");
   CHECK(micros(nccl, Kind::all_reduce, 65536, 8) == doctest::Approx(18.04).epsilon(3e-4));
   CHECK(micros(nccl, Kind::all_reduce, 1 << 20, 8) == doctest::Approx(29.01).epsilon(3e-4));
   CHECK(micros(nccl, Kind::all_reduce, 64 << 20, 8) == doctest::Approx(331.3).epsilon(3e-4));
@@ -30,8 +30,9 @@ TEST_CASE("an NCCL all-reduce over eight H100 costs what was fitted") {
 
 TEST_CASE("the engine's own all-reduce is taken where it is faster") {
   const Links links = catalog_gpu("h100-sxm").links;
-  const Links nccl = only(links, "NCCL"), custom = only(links, "custom");
-  CHECK(micros(custom, Kind::all_reduce, 1 << 20, 8) == doctest::Approx(15.08).epsilon(3e-4));  // measured: 15.0
+  const Links nccl = only(links, "NCCL"), custom = only(links, "vllm_graph");
+  // (4.455 + 1,835,008 B / 737.4 GB/s + 6.035 ns sqrt(1,835,008)) us, less 1 % of its logarithm; measured: 15.0
+  CHECK(micros(custom, Kind::all_reduce, 1 << 20, 8) == doctest::Approx(14.97).epsilon(3e-4));
   CHECK(micros(links, Kind::all_reduce, 1 << 20, 8) == micros(custom, Kind::all_reduce, 1 << 20, 8));
   CHECK(micros(links, Kind::all_reduce, 256 << 20, 2) == micros(nccl, Kind::all_reduce, 256 << 20, 2));
 }
@@ -49,10 +50,10 @@ TEST_CASE("a ring moves 2 (n-1)/n of the tensor for an all-reduce and half of th
 }
 
 TEST_CASE("what was not measured falls back: to more ranks, to the all-reduce, to an assumed ring") {
-  Links links = catalog_gpu("h100-sxm").links;
+  Links links = worked_gpu("h100-sxm").links;
   CHECK(collective_time(links, {Kind::all_reduce, 0, 3}) == collective_time(links, {Kind::all_reduce, 0, 4}));
   CHECK(measured(links, {Kind::all_gather, 1, 2}));
-  CHECK(micros(links, Kind::all_gather, 0, 2) == doctest::Approx(4.16));
+  CHECK(micros(links, Kind::all_gather, 0, 2) == doctest::Approx(4.2));
   links.domain.reset();
   CHECK_FALSE(measured(links, {Kind::all_reduce, 1, 16}));
   // 30 hops of 2.5 us, then 1.875 x 1 GB at 450 GB/s

@@ -31,18 +31,21 @@ double all_reduce_us(const Gpu& gpu, double mib) {
 }
 
 TEST_CASE("what does half the NVLink do to an all-reduce? its bandwidth term doubles, its root term grows by 1.41") {
-  // NCCL row of eight H100: 15.3 us + x / 498 GB/s + 7.4 ns sqrt(x), x = 2 x 7/8 x 64 MiB = 117,440,512 B.
-  const double x = 117440512, fixed = 15.3, streamed = x / 498e9 * 1e6, root = 7.4e-3 * std::sqrt(x);
+  // NCCL row of eight H100: 15.73 us + x / 426.4 GB/s + 6,096 ps sqrt(x), x = 2 x 7/8 x 64 MiB = 117,440,512 B, and a
+  // correction of -2.4 % at 64 MiB.
+  const double x = 117440512, by = std::exp(-0.024);
+  const double fixed = by * 15.73, streamed = by * x / 426.4e9 * 1e6, root = by * 6.096e-3 * std::sqrt(x);
   CHECK(all_reduce_us(with_overrides("h100-sxm", {}), 64) == Approx(fixed + streamed + root));
   const Gpu half = with_overrides("h100-sxm", {"links.bandwidth=225 GB/s"});
   CHECK(all_reduce_us(half, 64) == Approx(fixed + 2 * streamed + std::sqrt(2) * root));
-  CHECK(all_reduce_us(half, 64) == Approx(600.36).epsilon(1e-4));
+  CHECK(all_reduce_us(half, 64) == Approx(644.35).epsilon(1e-4));
 }
 
 TEST_CASE("what do links of twice the latency do? fitted latencies double, bandwidths stay") {
   const Gpu slow = with_overrides("h100-sxm", {"links.latency=5 us"});
   const double x = 117440512;
-  CHECK(all_reduce_us(slow, 64) == Approx(2 * 15.3 + x / 498e9 * 1e6 + std::sqrt(2) * 7.4e-3 * std::sqrt(x)));
+  const double form = 2 * 15.73 + x / 426.4e9 * 1e6 + std::sqrt(2) * 6.096e-3 * std::sqrt(x);
+  CHECK(all_reduce_us(slow, 64) == Approx(std::exp(-0.024) * form));
 }
 
 TEST_CASE("links count on every GPU that has measured collectives") {

@@ -150,7 +150,8 @@ TEST_CASE("messages are counted in bytes: elements of 2 bytes, or of 1") {
       folder.write("nccl.csv",
                    "framework,version,device,op_name,kernel_source,nccl_dtype,num_gpus,message_size,latency\n"
                    "TRTLLM,2,X,alltoall,NCCL,half,4,512,0.02\n"
-                   "TRTLLM,2,X,alltoall,NCCL,int8,4,1024,0.03\n");
+                   "TRTLLM,2,X,alltoall,NCCL,int8,4,1024,0.03\n"
+                   "TRTLLM,2,X,all_reduce,NCCL,int8,4,1024,0.07\n");  // no engine sums up int8
   const std::string custom = folder.write(
       "custom.csv",
       "framework,version,device,op_name,kernel_source,allreduce_dtype,num_gpus,message_size,latency,backend\n"
