@@ -88,7 +88,7 @@ std::string carried_section(const std::vector<CarriedAccuracy>& pairs) {
       "does; engines together. A format, or an engine, whose kernels the other chip lacks is priced by its own 16-bit "
       "ones at the new peak. What `run --intervals` takes for such fits comes from the first pair, all formats of a "
       "family "
-      "together, without latent attention; the other pairs check it.\n\n";
+      "together, latent attention or not; the other pairs check it.\n\n";
   for (const CarriedAccuracy& pair : pairs) {
     Table table({"family", "format", "rows", "median", "mean", "bias", "90 % of rows within", "intervals hold"});
     std::map<std::string, std::vector<RowReport>> whole;
@@ -97,6 +97,12 @@ std::string carried_section(const std::vector<CarriedAccuracy>& pairs) {
       whole[which.first].insert(whole[which.first].end(), rows.begin(), rows.end());
     }
     for (const auto& [family, rows] : whole) table.row(cells_of(family, "all", rows));
+    for (const std::string family : {"prefill_attention", "decode_attention"}) {
+      std::vector<RowReport> both = whole[family];
+      const std::vector<RowReport>& latent = whole["latent_" + family];
+      both.insert(both.end(), latent.begin(), latent.end());
+      if (!latent.empty()) table.row(cells_of("latent or not: " + family, "all", both));
+    }
     text += fmt::format("### {} by the fits of {}\n\n{}\n", pair.to, pair.from, table.markdown());
   }
   return text;
