@@ -324,7 +324,8 @@ void read_library_collectives(const std::string& path, KernelTables& into, Diagn
     const auto m = read_message(table);
     const std::string_view operation = table.text(kOperator), library = table.text(kKernel);
     const std::string kind(operation == "alltoall" ? "all_to_all" : operation);
-    // Sums of int8 take 3 to 8 % longer than those of as many bytes in 16 bits, and no engine adds up its activations so.
+    // Sums of int8 take 3 to 8 % longer than those of as many bytes in 16 bits, and no engine adds up its activations
+    // so.
     if ((kind == "all_reduce" || kind == "reduce_scatter") && table.text(kElement) == "int8") continue;
     if (kind != "all_reduce" && kind != "all_gather" && kind != "reduce_scatter" && kind != "all_to_all")
       table.error(kOperator, fmt::format("'op_name' must be all_reduce, all_gather, reduce_scatter or alltoall; got {}",

@@ -127,7 +127,7 @@ class DecodeCohort {
   std::vector<models::Attended> attended_;
   std::vector<std::int64_t> starts_block_;  // sequences by the growth (modulo block_tokens) at which they start a block
   boost::container::flat_map<std::int64_t, std::int64_t>
-      offsets_;  // context - growth at joining: how many sequences have it
+      offsets_;                            // context - growth at joining: how many sequences have it
   std::optional<std::int64_t> first_end_;  // the step by which the first one ends, if that is known
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
   std::vector<Slot> slots_;

@@ -221,8 +221,8 @@ class Replica {
   std::optional<StreamReports> reports_;  // where tokens are held back
 
   std::deque<Message> messages_;
-  Ring<Step> steps_;        // planned for good, not ended
-  AheadSteps ahead_;        // decode-only steps after these; taken back when a message comes first
+  Ring<Step> steps_;  // planned for good, not ended
+  AheadSteps ahead_;  // decode-only steps after these; taken back when a message comes first
   // So many of them are priced though something may come before that takes them back, and so many were since the last
   // one was.
   struct Reach {

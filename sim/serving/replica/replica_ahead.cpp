@@ -130,9 +130,8 @@ std::size_t Replica::commit_evenly(std::size_t most) {
   decoding.advance_evenly(taken);
   state_.counts.answers += taken * alike.decodes;
   for (std::size_t i = 0; i < count; ++i)
-    state_.gaps.decode(steps[i].end, alike.decodes, [&](Seconds gap, std::int64_t tokens) {
-      listener_.on_token_gaps(steps[i].end, gap, tokens);
-    });
+    state_.gaps.decode(steps[i].end, alike.decodes,
+                       [&](Seconds gap, std::int64_t tokens) { listener_.on_token_gaps(steps[i].end, gap, tokens); });
   ledger_.commit_run(ahead_.run(), steps, count, scheduler_->last_end(), alike);
   const std::size_t under_way = std::min(count, depth());
   if (under_way == depth()) steps_.clear();
