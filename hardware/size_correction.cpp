@@ -36,7 +36,7 @@ double SizeCorrection::factor(double bytes) const {
 const Fields<SizeCorrection>& size_correction_fields() {
   static const Fields<SizeCorrection> fields = [] {
     using P = SizeCorrection;
-    Fields<P> f("size correction", "a factor on the time, by the size of the tensor: even in its logarithm");
+    Fields<P> f("size_correction", "a factor on the time, by the size of the tensor: even in its logarithm");
     f.add("first", &P::first, "size at the first point; each further one is of twice the size").required().above(0);
     f.add("percent", &P::percent, "100 x the logarithm of the factor at each point")
         .required()

@@ -310,9 +310,8 @@ void read_custom_all_reduce(const std::string& path, KernelTables& into, Diagnos
               into, diagnostics);
   while (table.next()) {
     const auto m = read_message(table);
-    const std::string by(table.has(kBackend)          ? table.text(kBackend)
-                         : table.has(kImplementation) ? table.text(kImplementation)
-                                                      : table.text(kKernel));
+    std::string by(table.text(kKernel));
+    if (const auto own = table.has(kBackend) ? kBackend : kImplementation; table.has(own)) by = table.text(own);
     if (table.is_of("all_reduce") && m)
       into.collective.push_back({{"all_reduce", m->bytes, m->ranks, by, m->ranks}, m->time, table.engine()});
   }
@@ -322,17 +321,15 @@ void read_library_collectives(const std::string& path, KernelTables& into, Diagn
   Table table(path, {{"nccl_dtype"}, {"num_gpus"}, {"message_size"}}, into, diagnostics);
   while (table.next()) {
     const auto m = read_message(table);
-    const std::string_view operation = table.text(kOperator), library = table.text(kKernel);
+    const std::string_view operation = table.text(kOperator);
+    const std::string by = table.text(kKernel) == "oneCCL" ? "oneccl" : "nccl";
     const std::string kind(operation == "alltoall" ? "all_to_all" : operation);
-    // Sums of int8 take 3 to 8 % longer than those of as many bytes in 16 bits, and no engine adds up its activations
-    // so.
+    // Sums of int8 take 3 to 8 % longer than those of as many bytes in 16 bits, and no engine adds up in it.
     if ((kind == "all_reduce" || kind == "reduce_scatter") && table.text(kElement) == "int8") continue;
     if (kind != "all_reduce" && kind != "all_gather" && kind != "reduce_scatter" && kind != "all_to_all")
       table.error(kOperator, fmt::format("'op_name' must be all_reduce, all_gather, reduce_scatter or alltoall; got {}",
                                          in_quotes(operation)));
-    else if (m)
-      into.collective.push_back(
-          {{kind, m->bytes, m->ranks, library == "oneCCL" ? "oneccl" : "nccl", m->ranks}, m->time});
+    else if (m) into.collective.push_back({{kind, m->bytes, m->ranks, by, m->ranks}, m->time});
   }
 }
 
