@@ -31,21 +31,22 @@ double all_reduce_us(const Gpu& gpu, double mib) {
 }
 
 TEST_CASE("what does half the NVLink do to an all-reduce? its bandwidth term doubles, its root term grows by 1.41") {
-  // NCCL row of eight H100: 15.73 us + x / 426.4 GB/s + 6,096 ps sqrt(x), x = 2 x 7/8 x 64 MiB = 117,440,512 B, and a
-  // correction of -2.4 % at 64 MiB.
-  const double x = 117440512, by = std::exp(-0.024);
-  const double fixed = by * 15.73, streamed = by * x / 426.4e9 * 1e6, root = by * 6.096e-3 * std::sqrt(x);
+  // NCCL row of eight H100: 15.37 us + x / 493.7 GB/s + 7,238 ps sqrt(x), x = 2 x 7/8 x 64 MiB = 117,440,512 B, and a
+  // correction of -2.2 % at 64 MiB, where 324.53 us were measured in 16 bits.
+  const double x = 117440512, by = std::exp(-0.022);
+  const double fixed = by * 15.37, streamed = by * x / 493.7e9 * 1e6, root = by * 7.238e-3 * std::sqrt(x);
   CHECK(all_reduce_us(with_overrides("h100-sxm", {}), 64) == Approx(fixed + streamed + root));
+  CHECK(all_reduce_us(with_overrides("h100-sxm", {}), 64) == Approx(324.53).epsilon(1e-3));
   const Gpu half = with_overrides("h100-sxm", {"links.bandwidth=225 GB/s"});
   CHECK(all_reduce_us(half, 64) == Approx(fixed + 2 * streamed + std::sqrt(2) * root));
-  CHECK(all_reduce_us(half, 64) == Approx(644.35).epsilon(1e-4));
+  CHECK(all_reduce_us(half, 64) == Approx(588.95).epsilon(1e-4));
 }
 
 TEST_CASE("what do links of twice the latency do? fitted latencies double, bandwidths stay") {
   const Gpu slow = with_overrides("h100-sxm", {"links.latency=5 us"});
   const double x = 117440512;
-  const double form = 2 * 15.73 + x / 426.4e9 * 1e6 + std::sqrt(2) * 6.096e-3 * std::sqrt(x);
-  CHECK(all_reduce_us(slow, 64) == Approx(std::exp(-0.024) * form));
+  const double form = 2 * 15.37 + x / 493.7e9 * 1e6 + std::sqrt(2) * 7.238e-3 * std::sqrt(x);
+  CHECK(all_reduce_us(slow, 64) == Approx(std::exp(-0.022) * form));
 }
 
 TEST_CASE("links count on every GPU that has measured collectives") {
