@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace llmscape::hardware {
 namespace {
@@ -45,7 +46,8 @@ SizeCorrection size_correction(std::span<const SizeResidual> residuals, Bytes fi
   std::vector<Point> below, from;
   if (switches_at)
     for (const Point& p : all) (first.si() * std::exp2(p.place) < switches_at->si() ? below : from).push_back(p);
-  for (double place = 0; place <= all.back().place; ++place) {
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(all.back().place); ++i) {
+    const auto place = static_cast<double>(i);
     const bool under = switches_at && first.si() * std::exp2(place) < switches_at->si();
     const std::vector<Point>& side = !switches_at ? all : under ? below : from;
     const double log = between(side.empty() ? all : side, place);
