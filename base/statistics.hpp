@@ -81,9 +81,9 @@ class Distribution {
     template <class Visit>
     void each(Visit visit) const {
       for (const Block& block : blocks_) {
-        const T* const values = block.values.get();
-        const T* const end = values + block.size;
-        for (const T* value = values; value != (end == end_ ? next_ : end); ++value) visit(*value);
+        const T* const end = block.values.get() + block.size;
+        const T* const filled = end == end_ ? next_ : end;
+        for (const T* value = block.values.get(); value != filled; ++value) visit(*value);
       }
     }
 

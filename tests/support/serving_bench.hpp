@@ -271,6 +271,8 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
     if (keep_steps) tasks.push_back(clock);
   }
   void on_wake(Seconds now) override { gateway_->on_wake(now); }
+  [[nodiscard]] Seconds next_message() override { return gateway_->next_message(); }
+  [[nodiscard]] Seconds next_report() override { return gateway_->next_report(); }
   [[nodiscard]] bool settled(Seconds at) const override { return !gateway_ || gateway_->settled(at); }
   void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
     gateway_->on_outcome(request, outcome, at);

@@ -120,11 +120,11 @@ std::size_t Replica::commit_evenly(std::size_t most) {
   decoding.add_attended(taken, attended_);
   const std::int64_t blocks = state_.kv.blocks_for_even(decoding, taken);
   StepLedger::Alike alike{decoding.size(), {}, attended_};
-  alike.each.tokens = decoding.size() * decoding.tokens_per_decode();
-  alike.each.emitted = decoding.size();
-  alike.each.kv_blocks = state_.kv.pool.used() + blocks;
+  alike.last.tokens = decoding.size() * decoding.tokens_per_decode();
+  alike.last.emitted = decoding.size();
+  alike.last.kv_blocks = state_.kv.pool.used() + blocks;
   // Blocks are taken and none given back: if one of these steps is the largest yet, the last of them is.
-  if (memory_.may_be_largest(alike.each.tokens, alike.each.tokens, alike.each.kv_blocks)) return 0;
+  if (memory_.may_be_largest(alike.last.tokens, alike.last.tokens, alike.last.kv_blocks)) return 0;
 
   if (blocks > 0) state_.kv.pool.take_for_decodes(blocks);
   decoding.advance_evenly(taken);

@@ -9,20 +9,14 @@ void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, cons
                         const Occupancy& occupancy) {
   const std::int64_t prefill_tokens = plan.prefill_tokens();
   const std::int64_t sequences = plan.decodes + static_cast<std::int64_t>(plan.chunks.size());
-  totals_.steps += 1;
+  count(1, sequences, plan.decodes, occupancy);
   if (price.whole) totals_.tabled_steps += price.whole->tabled;
-  totals_.sequence_steps += sequences;
   totals_.prefill_tokens += prefill_tokens;
-  totals_.decode_tokens += plan.decodes;
-  totals_.passes += plan.decodes;
   totals_.late_passes += plan.late;
   if (totals_.attended.size() < plan.attended.size()) totals_.attended.resize(plan.attended.size());
   for (std::size_t law = 0; law < plan.attended.size(); ++law)
     totals_.attended[law] += static_cast<double>(plan.attended[law].sum);
   if (!plan.attended.empty()) totals_.attended_decodes += plan.decodes + plan.idle_decodes;
-  totals_.most_sequences = std::max(totals_.most_sequences, sequences);
-  totals_.most_tokens = std::max(totals_.most_tokens, occupancy.tokens);
-  totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, occupancy.kv_blocks);
   listener_.on_step(start, end, plan.decodes, prefill_tokens, occupancy.waiting, occupancy.kv_blocks);
   while (!timing_.shared_stages && under_way_.size() >= timing_.depth) spend_front();  // the others have ended
   UnderWay& step = under_way_.push_back();
@@ -42,30 +36,34 @@ void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, cons
   step.late = plan.late;
 }
 
+void StepLedger::count(std::int64_t times, std::int64_t sequences, std::int64_t decodes, const Occupancy& last) {
+  totals_.steps += times;
+  totals_.sequence_steps += times * sequences;
+  totals_.decode_tokens += times * decodes;
+  totals_.passes += times * decodes;
+  totals_.most_sequences = std::max(totals_.most_sequences, sequences);
+  totals_.most_tokens = std::max(totals_.most_tokens, last.tokens);
+  totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, last.kv_blocks);
+}
+
 void StepLedger::spend_front() {
   spend(under_way_.front(), under_way_.front().end);
   under_way_.pop_front();
 }
 
-void StepLedger::commit_run(const engine::DecodeRun& run, const Ring<RunStep>& steps, std::size_t count, Seconds start,
-                            const Alike& alike) {
-  const auto times = static_cast<std::int64_t>(count);
-  const std::int64_t passes = times * alike.decodes;
-  totals_.steps += times;
-  totals_.sequence_steps += passes;
-  totals_.decode_tokens += passes;
-  totals_.passes += passes;
-  totals_.attended_decodes += passes;
+void StepLedger::commit_run(const engine::DecodeRun& run, const Ring<RunStep>& steps, std::size_t steps_of_run,
+                            Seconds start, const Alike& alike) {
+  const auto times = static_cast<std::int64_t>(steps_of_run);
+  count(times, alike.decodes, alike.decodes, alike.last);
+  totals_.attended_decodes += times * alike.decodes;
   if (totals_.attended.size() < alike.attended.size()) totals_.attended.resize(alike.attended.size());
   for (std::size_t law = 0; law < alike.attended.size(); ++law)  // whole numbers: the order does not matter
     totals_.attended[law] += static_cast<double>(alike.attended[law]);
-  totals_.most_sequences = std::max(totals_.most_sequences, alike.decodes);
-  totals_.most_tokens = std::max(totals_.most_tokens, alike.each.tokens);
-  totals_.peak_kv_blocks = std::max(totals_.peak_kv_blocks, alike.each.kv_blocks);
   // All but the last `depth` of them and of those before have ended.
-  std::size_t ended = under_way_.size() + count - std::min(under_way_.size() + count, timing_.depth);
+  const std::size_t all = under_way_.size() + steps_of_run;
+  std::size_t ended = all - std::min(all, timing_.depth);
   for (; ended > 0 && !under_way_.empty(); --ended) spend_front();
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < steps_of_run; ++i) {
     const RunStep& step = steps[i];
     if (i < ended) {
       spend_of_run(run, step.own, start, step.end);
@@ -78,7 +76,7 @@ void StepLedger::commit_run(const engine::DecodeRun& run, const Ring<RunStep>& s
       under_way.run.become(run);
       under_way.sequences = under_way.decodes = alike.decodes;
       under_way.prefill_tokens = under_way.late = 0;
-      under_way.emitted = alike.each.emitted;
+      under_way.emitted = alike.last.emitted;
     }
     start = step.end;
   }

@@ -135,15 +135,15 @@ class StepLedger {
               const Occupancy& occupancy) {
     commit(StepPrice{&cost, nullptr, nullptr}, start, end, plan, occupancy);
   }
-  // The same of the first `count` of `steps`, at least one, which begin at `start` and are alike but for their
-  // attention: `each` is how the replica stands after the last of them, `attended` what all of them attended to, by KV
+  // The same of the first `steps_of_run` of `steps`, at least one, which begin at `start` and are alike but for their
+  // attention: `last` is how the replica stands after the last of them, `attended` what all of them attended to, by KV
   // law. on_step() is not called.
   struct Alike {
     std::int64_t decodes = 0;
-    Occupancy each;
+    Occupancy last;
     std::span<const std::int64_t> attended;
   };
-  void commit_run(const engine::DecodeRun& run, const Ring<RunStep>& steps, std::size_t count, Seconds start,
+  void commit_run(const engine::DecodeRun& run, const Ring<RunStep>& steps, std::size_t steps_of_run, Seconds start,
                   const Alike& alike);
   void count_dummy() { ++totals_.dummy_steps; }
   // A step waits for adapters.
@@ -167,6 +167,8 @@ class StepLedger {
   void spend_whole(const UnderWay& step, const engine::EngineCost& cost, Seconds until);
   void spend_of_run(const engine::DecodeRun& run, const hardware::OwnAttention& own, Seconds start, Seconds end);
   void spend_front();
+  // So many steps alike; the most of each number is the last one's.
+  void count(std::int64_t times, std::int64_t sequences, std::int64_t decodes, const Occupancy& last);
 
   StepTiming timing_;
   StepListener& listener_;

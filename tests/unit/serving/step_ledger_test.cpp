@@ -114,7 +114,7 @@ TEST_CASE("steps of a run come to the same bits at once and one by one, those un
       const std::vector<std::int64_t> attended = {
           static_cast<std::int64_t>(count * (100 + 3 * before) + 3 * count * (count - 1) / 2)};
       StepLedger::Alike alike{3, {.tokens = 3, .emitted = 3}, attended};
-      alike.each.kv_blocks = static_cast<std::int64_t>(20 + before + count - 1);
+      alike.last.kv_blocks = static_cast<std::int64_t>(20 + before + count - 1);
       together.commit_run(run, steps, count, from, alike);
       const auto check = [&] {
         CHECK(together.totals().steps == singly.totals().steps);
