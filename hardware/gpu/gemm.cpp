@@ -7,12 +7,14 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace llmscape::hardware {
 namespace {
 
 struct Tile {
   int rows, columns;
+  [[nodiscard]] constexpr double outputs() const { return static_cast<double>(rows) * columns; }
 };
 constexpr std::array kTiles = {Tile{16, 64},   Tile{16, 128},  Tile{32, 64},  Tile{32, 128},
                                Tile{64, 32},   Tile{64, 64},   Tile{64, 128}, Tile{128, 64},
@@ -27,6 +29,7 @@ constexpr double kLeastSplitDepth = 256;        // K is not split into shorter p
 constexpr double kBlocksPerMultiprocessor = 2;  // that draw from memory at a time
 constexpr double kTileOutputs = 128 * 128;      // of the tile that GemmParameters::tile is of
 constexpr double kNarrowestOutput = 2;          // bytes
+constexpr double kHairAbove = 1 + 1e-12;        // more than rounding makes of a time
 
 // std::ceil() of what is not negative and fits 63 bits, without a call.
 double rounded_up(double value) {
@@ -35,11 +38,12 @@ double rounded_up(double value) {
 }
 double ceil_div(double a, double b) { return rounded_up(a / b); }
 
-// A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split, which cost `tile_seconds` besides.
+// A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split: so many for each multiprocessor, each
+// computing for `block_seconds`, what it costs besides its depth included.
 struct Grid {
-  double blocks, depth;
+  double blocks, for_each, depth;
   Tile tile;
-  double tile_seconds;
+  double block_seconds;
 };
 
 // Times of the main kernel without launch. What does not depend on how it is cut is worked out once: fits price
@@ -55,12 +59,16 @@ class MainKernel {
         l2_bandwidth_(p.l2_bandwidth.si()), bytes_(bytes), least_memory_(bytes / memory_bandwidth_),
         weight_bytes_(weight_bytes), activation_bytes_(activation_bytes) {}
 
+  [[nodiscard]] double for_each(double blocks) const { return blocks / sms_; }
+  // What `outputs` of a tile take over that depth.
+  [[nodiscard]] double computing(double outputs, double depth) const {
+    return 2.0 * outputs * depth / tile_flops_per_second_;
+  }
   // The lesser of `best` and the time of the grid with `extra` seconds behind it.
   [[nodiscard]] double best_of(double best, const Grid& grid, double extra) const {
-    const double full = grid.blocks / sms_;
+    const double full = grid.for_each;
     const double waves = std::max(1.0, full + wave_quantisation_ * (rounded_up(full) - full));
-    const double tile_flops = 2.0 * grid.tile.rows * grid.tile.columns * grid.depth;
-    const double compute = waves * (tile_flops / tile_flops_per_second_ + grid.tile_seconds);
+    const double compute = waves * grid.block_seconds;
     if (std::max(compute, least_memory_) + extra >= best) return best;
     const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms_) * cta_bandwidth_;
     const double memory = drawn < memory_bandwidth_ ? bytes_ / drawn : least_memory_;
@@ -68,21 +76,48 @@ class MainKernel {
                               (grid.tile.rows * activation_bytes_ + grid.tile.columns * weight_bytes_) / l2_bandwidth_;
     const double top = std::max({compute, memory, through_l2});
     if (top + extra >= best) return best;
+    // Fourth powers tell without roots that it is not the lesser; rounding leaves the close ones to what follows.
+    const double limit = kHairAbove * best - extra;
+    if (fourth(compute) + fourth(memory) + fourth(through_l2) >= kHairAbove * fourth(limit)) return best;
     return std::min(best, (top > 0 ? blend(compute, memory, through_l2, top) : 0) + extra);
   }
 
  private:
   // (a^4 + b^4 + c^4)^(1/4), scaled by the largest so that nothing overflows; never below it.
   static double blend(double a, double b, double c, double top) {
-    const auto fourth = [top](double x) {
-      const double square = (x / top) * (x / top);
-      return square * square;
-    };
-    return top * std::sqrt(std::sqrt(fourth(a) + fourth(b) + fourth(c)));
+    return top * std::sqrt(std::sqrt(fourth(a / top) + fourth(b / top) + fourth(c / top)));
+  }
+  static double fourth(double x) {
+    const double square = x * x;
+    return square * square;
   }
 
   double sms_, tile_flops_per_second_, wave_quantisation_, memory_bandwidth_, cta_bandwidth_, l2_bandwidth_, bytes_,
       least_memory_, weight_bytes_, activation_bytes_;
+};
+
+// K in pieces, whatever the tile. Pieces and outputs of tiles are powers of two: to scale by them is exact.
+struct Cut {
+  double pieces, depth;
+  double computing;  // of an output of a tile, over that depth
+  double extra;      // partial sums in 4 bytes are written and read once through L2
+};
+class Cuts {
+ public:
+  Cuts(const MainKernel& kernel, const GemmParameters& p, double m, double n, double k) {
+    const double partial = 8.0 * m * n / p.l2_bandwidth.si();
+    for (const int split : kSplits) {
+      if (split > 1 && k / split < kLeastSplitDepth) break;
+      const double depth = kDepthStep * ceil_div(k / split, kDepthStep);
+      cuts_[count_++] = {static_cast<double>(split), depth, kernel.computing(1, depth),
+                         split > 1 ? p.split.si() + split * partial : 0};
+    }
+  }
+  [[nodiscard]] std::span<const Cut> all() const { return {cuts_.data(), count_}; }
+
+ private:
+  std::array<Cut, kSplits.size()> cuts_;
+  std::size_t count_ = 0;
 };
 
 // Rows that the shortest tile computes, whether they were asked for or not. Watts of experts that see few rows (tables
@@ -114,24 +149,31 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
   const std::int64_t least_rows = least_rows_of(p, g.weights, g.activations);
-  const auto attempt = [&](const Tile& tile, int split) {
-    const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
-    const double outputs = static_cast<double>(tile.rows) * tile.columns;
-    const Grid grid{blocks * split, kDepthStep * ceil_div(k / split, kDepthStep), tile,
-                    outputs / kTileOutputs * p.tile.si()};
-    // Partial sums in 4 bytes are written and read once through L2.
-    best = kernel.best_of(best, grid, split > 1 ? p.split.si() + 8.0 * split * m * n / p.l2_bandwidth.si() : 0);
-  };
+  const auto tile_seconds = [&p](double outputs) { return outputs / kTileOutputs * p.tile.si(); };
   if (const auto chosen = tile_rows(p.row_tiles, g.m)) {
-    for (const int columns : kTileColumns) attempt({static_cast<int>(*chosen), columns}, 1);
-  } else {
-    for (const Tile tile : kTiles) {
-      if (tile.rows < least_rows) continue;
-      for (const int split : kSplits) {
-        if (split > 1 && k / split < kLeastSplitDepth) break;
-        attempt(tile, split);
-      }
+    const double depth = kDepthStep * ceil_div(k, kDepthStep);
+    for (const int columns : kTileColumns) {
+      const Tile tile{static_cast<int>(*chosen), columns};
+      const double blocks = ceil_div(m, tile.rows) * ceil_div(n, columns), outputs = tile.outputs();
+      best = kernel.best_of(
+          best,
+          {blocks, kernel.for_each(blocks), depth, tile, kernel.computing(outputs, depth) + tile_seconds(outputs)}, 0);
     }
+  } else {
+    const Cuts cuts(kernel, p, m, n, k);
+    const auto attempt = [&](const Tile& tile) {
+      if (tile.rows < least_rows) return;
+      const double outputs = tile.outputs();
+      const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns), for_each = kernel.for_each(blocks);
+      for (const Cut& cut : cuts.all())
+        best = kernel.best_of(best,
+                              {blocks * cut.pieces, for_each * cut.pieces, cut.depth, tile,
+                               outputs * cut.computing + tile_seconds(outputs)},
+                              cut.extra);
+    };
+    // The likely ones first: the others are seldom worked out whole.
+    if (m > kTiles[kTiles.size() / 2].rows) std::ranges::for_each(kTiles.rbegin(), kTiles.rend(), attempt);
+    else std::ranges::for_each(kTiles, attempt);
   }
   const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
   const double whole = static_cast<double>(least_rows);
@@ -156,9 +198,11 @@ KernelCost cost_of_experts(const Chip& chip, const GemmParameters& p, const mode
 
   const MainKernel kernel(chip, p, peak, bytes, weight_bytes, activation_bytes);
   double best = std::numeric_limits<double>::infinity();
+  const double depth = kDepthStep * ceil_div(k, kDepthStep);
   const auto attempt = [&](const Tile& tile, double tiles) {
     const double blocks = tiles * ceil_div(n, tile.columns);
-    best = kernel.best_of(best, {blocks, kDepthStep * ceil_div(k, kDepthStep), tile, p.tile.si()}, 0);
+    best = kernel.best_of(
+        best, {blocks, kernel.for_each(blocks), depth, tile, kernel.computing(tile.outputs(), depth) + p.tile.si()}, 0);
   };
   if (const auto chosen = tile_rows(p.row_tiles, g)) {
     const auto tall = static_cast<int>(*chosen);
