@@ -17,7 +17,11 @@
 // process).
 namespace llmscape::testing {
 
-inline scenario::Catalogs source_catalogs() { return {"models/catalog", "hardware/catalog", "workloads/catalog"}; }
+// Their files are read once in the life of a test program: reading a GPU's takes longer than most runs.
+inline scenario::Catalogs source_catalogs() {
+  static const auto remembered = std::make_shared<scenario::Catalogs::Remembered>();
+  return {"models/catalog", "hardware/catalog", "workloads/catalog", remembered};
+}
 
 inline std::optional<scenario::Scenario> scenario_of(const std::string& yaml,
                                                      const std::vector<std::string>& overrides = {}) {
