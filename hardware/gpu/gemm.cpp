@@ -38,10 +38,10 @@ double rounded_up(double value) {
 }
 double ceil_div(double a, double b) { return rounded_up(a / b); }
 
-// A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split: so many for each multiprocessor, each
-// computing for `block_seconds`, what it costs besides its depth included.
+// A GEMM cut into `blocks` thread blocks of one tile over a depth of K / split: so many for each multiprocessor
+// (`waves`), each computing for `block_seconds`, what it costs besides its depth included.
 struct Grid {
-  double blocks, for_each, depth;
+  double blocks, waves, depth;
   Tile tile;
   double block_seconds;
 };
@@ -59,15 +59,14 @@ class MainKernel {
         l2_bandwidth_(p.l2_bandwidth.si()), bytes_(bytes), least_memory_(bytes / memory_bandwidth_),
         weight_bytes_(weight_bytes), activation_bytes_(activation_bytes) {}
 
-  [[nodiscard]] double for_each(double blocks) const { return blocks / sms_; }
+  [[nodiscard]] double waves_of(double blocks) const { return blocks / sms_; }
   // What `outputs` of a tile take over that depth.
   [[nodiscard]] double computing(double outputs, double depth) const {
     return 2.0 * outputs * depth / tile_flops_per_second_;
   }
   // The lesser of `best` and the time of the grid with `extra` seconds behind it.
   [[nodiscard]] double best_of(double best, const Grid& grid, double extra) const {
-    const double full = grid.for_each;
-    const double waves = std::max(1.0, full + wave_quantisation_ * (rounded_up(full) - full));
+    const double waves = std::max(1.0, grid.waves + wave_quantisation_ * (rounded_up(grid.waves) - grid.waves));
     const double compute = waves * grid.block_seconds;
     if (std::max(compute, least_memory_) + extra >= best) return best;
     const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms_) * cta_bandwidth_;
@@ -157,19 +156,19 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
       const double blocks = ceil_div(m, tile.rows) * ceil_div(n, columns), outputs = tile.outputs();
       best = kernel.best_of(
           best,
-          {blocks, kernel.for_each(blocks), depth, tile, kernel.computing(outputs, depth) + tile_seconds(outputs)}, 0);
+          {blocks, kernel.waves_of(blocks), depth, tile, kernel.computing(outputs, depth) + tile_seconds(outputs)}, 0);
     }
   } else {
     const Cuts cuts(kernel, p, m, n, k);
     const auto attempt = [&](const Tile& tile) {
       if (tile.rows < least_rows) return;
       const double outputs = tile.outputs();
-      const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns), for_each = kernel.for_each(blocks);
+      const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns), waves = kernel.waves_of(blocks);
       for (const Cut& cut : cuts.all())
-        best = kernel.best_of(best,
-                              {blocks * cut.pieces, for_each * cut.pieces, cut.depth, tile,
-                               outputs * cut.computing + tile_seconds(outputs)},
-                              cut.extra);
+        best = kernel.best_of(
+            best,
+            {blocks * cut.pieces, waves * cut.pieces, cut.depth, tile, outputs * cut.computing + tile_seconds(outputs)},
+            cut.extra);
     };
     // The likely ones first: the others are seldom worked out whole.
     if (m > kTiles[kTiles.size() / 2].rows) std::ranges::for_each(kTiles.rbegin(), kTiles.rend(), attempt);
@@ -202,7 +201,7 @@ KernelCost cost_of_experts(const Chip& chip, const GemmParameters& p, const mode
   const auto attempt = [&](const Tile& tile, double tiles) {
     const double blocks = tiles * ceil_div(n, tile.columns);
     best = kernel.best_of(
-        best, {blocks, kernel.for_each(blocks), depth, tile, kernel.computing(tile.outputs(), depth) + p.tile.si()}, 0);
+        best, {blocks, kernel.waves_of(blocks), depth, tile, kernel.computing(tile.outputs(), depth) + p.tile.si()}, 0);
   };
   if (const auto chosen = tile_rows(p.row_tiles, g)) {
     const auto tall = static_cast<int>(*chosen);
