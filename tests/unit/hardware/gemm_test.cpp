@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/gemm.hpp"
+#include "base/random.hpp"
 #include "hardware_fixtures.hpp"
 #include "models/format.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
 
 namespace llmscape::hardware::gemm_test {
 namespace {
@@ -30,6 +34,58 @@ TEST_CASE("GEMMs on an A100 come in whole waves") {
   CHECK(micros(gpu, 1, 4096, 4096) == printed(27.405));
   CHECK(micros(gpu, 161, 6144, 4096) == printed(64.736));
   CHECK(micros(gpu, 4096, 4096, 4096) == printed(569.707));
+}
+
+// The form over every way to cut a 16-bit GEMM, none left out.
+double seconds_of_the_best_cut(const Gpu& gpu, double m, double n, double k) {
+  const GemmParameters& p = gpu.gemm;
+  constexpr std::pair<int, int> kTiles[] = {{16, 64},  {16, 128}, {32, 64},   {32, 128},  {64, 32},  {64, 64},
+                                            {64, 128}, {128, 64}, {128, 128}, {128, 256}, {256, 128}};
+  const double sms = static_cast<double>(*gpu.multiprocessors);
+  const double bandwidth = p.memory_efficiency * gpu.hbm_bandwidth.value.si(), bytes = 2 * (k * n + m * (k + n));
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [rows, columns] : kTiles) {
+    if (rows < p.least_tile_rows) continue;
+    for (const int split : {1, 2, 4, 8, 16}) {
+      if (split > 1 && k / split < 256) continue;
+      const double blocks = std::ceil(m / rows) * std::ceil(n / columns) * split,
+                   depth = 64 * std::ceil(k / split / 64);
+      const double full = blocks / sms;
+      const double waves = std::max(1.0, full + p.wave_quantisation * (std::ceil(full) - full));
+      const double compute =
+          waves * (2.0 * rows * columns * depth / (p.compute_efficiency * gpu.peak_bf16.value.si() / sms) +
+                   rows * columns / (128.0 * 128) * p.tile.si());
+      const double memory = bytes / std::min(bandwidth, std::min(blocks, 2 * sms) * p.cta_bandwidth.si());
+      const double cached = blocks * depth * 2 * (rows + columns) / p.l2_bandwidth.si();
+      const double top = std::max({compute, memory, cached});
+      const double sum = std::pow(compute / top, 4) + std::pow(memory / top, 4) + std::pow(cached / top, 4);
+      const double partial = split > 1 ? p.split.si() + 8 * split * m * n / p.l2_bandwidth.si() : 0;
+      best = std::min(best, top * std::pow(sum, 0.25) + partial);
+    }
+  }
+  return p.launch.si() + best;
+}
+
+TEST_CASE("no way to cut a GEMM that is left before it is worked out would have been the fastest") {
+  RandomStream random(7);
+  for (const char* name : {"h100-sxm", "a100-80"}) {
+    Gpu gpu = worked_gpu(name);
+    for (const std::int64_t least : {16, 64}) {
+      gpu.gemm.least_tile_rows = least;
+      for (int i = 0; i < 300; ++i) {
+        const auto shape = [&](double octaves) {
+          return static_cast<std::int64_t>(std::exp2(octaves * random.uniform()));
+        };
+        const std::int64_t m = shape(15), n = 32 * shape(10), k = 32 * shape(9);
+        CAPTURE(m);
+        CAPTURE(n);
+        CAPTURE(k);
+        const double best =
+            seconds_of_the_best_cut(gpu, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
+        CHECK(micros(gpu, m, n, k) == doctest::Approx(1e6 * best).epsilon(1e-13));
+      }
+    }
+  }
 }
 
 TEST_CASE("the outputs of a tile cost by their area, and are written in 16 bits") {
