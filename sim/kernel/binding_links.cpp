@@ -7,13 +7,14 @@
 namespace llmscape::kernel {
 namespace {
 
-bool has(const std::vector<std::size_t>& links, std::size_t link) {
+template <class Links>
+bool has(const Links& links, std::size_t link) {
   return std::ranges::find(links, link) != links.end();
 }
 
 }  // namespace
 
-void BindingLinks::add_route(const std::vector<std::size_t>& path) {
+void BindingLinks::add_route(std::span<const std::uint32_t> path) {
   for (const std::size_t link : path) {
     if (link >= links_.size()) links_.resize(link + 1);
     Link& of = links_[link];
@@ -44,7 +45,7 @@ bool BindingLinks::set_bandwidths(const std::vector<double>& bandwidths) {
   return changed;
 }
 
-std::vector<std::size_t> BindingLinks::on(const std::vector<std::size_t>& path) const {
+std::vector<std::size_t> BindingLinks::on(std::span<const std::uint32_t> path) const {
   std::vector<std::size_t> binding;
   std::ranges::copy_if(path, std::back_inserter(binding), [this](std::size_t link) { return links_[link].binds; });
   return binding;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 namespace llmscape::kernel {
@@ -10,11 +12,11 @@ namespace llmscape::kernel {
 class BindingLinks {
  public:
   // All of them, before it is asked; each link of a path once.
-  void add_route(const std::vector<std::size_t>& path);
+  void add_route(std::span<const std::uint32_t> path);
   // The bandwidth of each link. True: other links bind than before.
   bool set_bandwidths(const std::vector<double>& bandwidths);
   // Those of a path, at least one.
-  [[nodiscard]] std::vector<std::size_t> on(const std::vector<std::size_t>& path) const;
+  [[nodiscard]] std::vector<std::size_t> on(std::span<const std::uint32_t> path) const;
 
  private:
   struct Link {

@@ -20,24 +20,27 @@ Fabric::Link Fabric::add_wire(const std::string& name, BytesPerSecond bandwidth,
   return links_.size() - 1;
 }
 
-void Fabric::add_route(Endpoint from, Endpoint to, std::vector<Link> path, Seconds latency) {
-  routes_[{from, to}] = {std::move(path), latency};
+void Fabric::add_route(Endpoint from, Endpoint to, const std::vector<Link>& path, Seconds latency) {
+  routes_.add(from, to, path, latency);
 }
 
 bool Fabric::up(const Route& route) const {
-  return std::ranges::all_of(route.path, [this](Link link) { return links_[link].bandwidth > BytesPerSecond(); });
+  return std::ranges::all_of(path(route), [this](Link link) { return links_[link].bandwidth > BytesPerSecond(); });
+}
+
+bool Fabric::crosses(const Route& route, Link link) const {
+  return std::ranges::find(path(route), link) != path(route).end();
 }
 
 void Fabric::move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done) {
-  const auto found = routes_.find({from, to});
-  if (found == routes_.end())
-    throw std::logic_error("no route from '" + endpoints_.at(from) + "' to '" + endpoints_.at(to) + "'");
-  const Route& route = found->second;
+  const Route* const found = routes_.find(from, to);
+  if (!found) throw std::logic_error("no route from '" + endpoints_.at(from) + "' to '" + endpoints_.at(to) + "'");
+  const Route& route = *found;
   ++in_flight_;
   start(from, to, route, bytes, now, [this, &route, bytes, done = std::move(done)](bool arrived, Seconds at) {
     --in_flight_;
     if (arrived)
-      for (const Link link : route.path) links_[link].carried += bytes;
+      for (const Link link : path(route)) links_[link].carried += bytes;
     done(arrived, at);
   });
 }

@@ -2,12 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/quantity.hpp"
+#include "sim/kernel/routes.hpp"
 
 namespace simgrid::s4u {
 class Link;
@@ -38,7 +37,7 @@ class Fabric {
   // One that a topology has laid on SimGrid.
   Link add_wire(const std::string& name, BytesPerSecond bandwidth, simgrid::s4u::Link* wire);
   // What goes from one endpoint to another one crosses these links, each once, after `latency`.
-  void add_route(Endpoint from, Endpoint to, std::vector<Link> path, Seconds latency);
+  void add_route(Endpoint from, Endpoint to, const std::vector<Link>& path, Seconds latency);
 
   // Moves at least one byte between two endpoints that a route joins; throws std::logic_error where none does. `done`
   // is called once, later. A transfer fails if a link on its way is down when its first byte would leave, or goes down
@@ -64,15 +63,13 @@ class Fabric {
     Seconds since;
     simgrid::s4u::Link* wire = nullptr;  // on SimGrid, where it is there before the run
   };
-  struct Route {
-    std::vector<Link> path;
-    Seconds latency;
-  };
 
   [[nodiscard]] const std::vector<std::string>& endpoint_names() const { return endpoints_; }
   [[nodiscard]] const std::vector<LinkState>& link_states() const { return links_; }
-  [[nodiscard]] const std::map<std::pair<Endpoint, Endpoint>, Route>& routes() const { return routes_; }
+  [[nodiscard]] Routes& routes() { return routes_; }
+  [[nodiscard]] std::span<const std::uint32_t> path(const Route& route) const { return routes_.path(route); }
   [[nodiscard]] bool up(const Route& route) const;
+  [[nodiscard]] bool crosses(const Route& route, Link link) const;
 
   // Calls done(arrived, at) when the transfer has ended.
   virtual void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) = 0;
@@ -81,7 +78,7 @@ class Fabric {
  private:
   std::vector<std::string> endpoints_;
   std::vector<LinkState> links_;
-  std::map<std::pair<Endpoint, Endpoint>, Route> routes_;
+  Routes routes_;
   std::int64_t in_flight_ = 0;
 };
 

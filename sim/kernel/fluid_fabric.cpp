@@ -8,6 +8,7 @@
 namespace llmscape::kernel {
 namespace {
 
+constexpr std::uint32_t kNoLane = std::numeric_limits<std::uint32_t>::max();
 constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
 // What a heap has in front comes after all others. Counts what it looks at.
@@ -39,7 +40,8 @@ Seconds FluidFabric::next_event() const {
 
 void FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) {
   if (started_ == 0) {
-    for (const auto& [ends, way] : routes()) binding_.add_route(way.path);
+    for (const Route& way : routes().all()) binding_.add_route(path(way));
+    lanes_by_route_.assign(routes().all().size(), kNoLane);
     binding_.set_bandwidths(bandwidths());
   }
   waiting_.push_back(std::make_unique<Flow>(Flow{.id = started_++,
@@ -61,16 +63,15 @@ std::vector<double> FluidFabric::bandwidths() const {
 }
 
 std::size_t FluidFabric::lane_of(const Route& route) {
-  const auto known = lanes_by_route_.find(&route);
-  if (known != lanes_by_route_.end()) return known->second;
-  const auto [lane, fresh] = lanes_by_links_.emplace(binding_.on(route.path), lanes_.size());
+  std::uint32_t& known = lanes_by_route_[routes().number(route)];
+  if (known != kNoLane) return known;
+  const auto [lane, fresh] = lanes_by_links_.emplace(binding_.on(path(route)), lanes_.size());
   if (fresh) {
     lanes_.emplace_back();
     rates_.add_crowd(lane->first);
     for (const Link link : lane->first) rates_.set_bandwidth(link, link_states()[link].bandwidth.si());
   }
-  lanes_by_route_[&route] = lane->second;
-  return lane->second;
+  return known = static_cast<std::uint32_t>(lane->second);
 }
 
 // Of the first flow.
@@ -142,9 +143,8 @@ void FluidFabric::share(Seconds now) {
 void FluidFabric::lose_over(Link link, Seconds now) {
   for (std::size_t index = 0; index < lanes_.size(); ++index) {
     Flows& flows = lanes_[index].flows;
-    const auto lost = std::ranges::stable_partition(flows, [link](const auto& flow) {
-      return std::ranges::find(flow->route->path, link) == flow->route->path.end();
-    });
+    const auto lost =
+        std::ranges::stable_partition(flows, [&](const auto& flow) { return !crosses(*flow->route, link); });
     if (lost.empty()) continue;
     under_way_ -= lost.size();
     for (std::unique_ptr<Flow>& flow : lost) lose(std::move(flow), now);
@@ -169,7 +169,7 @@ void FluidFabric::lay_lanes(Seconds now) {
   rates_ = {};
   lanes_.clear();
   lanes_by_links_.clear();
-  lanes_by_route_.clear();
+  std::ranges::fill(lanes_by_route_, kNoLane);
   ends_.clear();
   for (std::unique_ptr<Flow>& flow : flows) enter(std::move(flow), now);
 }

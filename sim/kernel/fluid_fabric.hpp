@@ -77,7 +77,7 @@ class FluidFabric : public Fabric {
   BindingLinks binding_;
   std::vector<Lane> lanes_;                                  // crowds of rates_
   std::map<std::vector<Link>, std::size_t> lanes_by_links_;  // binding ones of a path
-  std::map<const Route*, std::size_t> lanes_by_route_;       // never iterated
+  std::vector<std::uint32_t> lanes_by_route_;                // by its number, where one is known
   MaxMinRates rates_;
   IndexedHeap<Seconds> ends_;  // of lanes with flows, when their first one ends
   Flows lost_;                 // that nobody was told of yet

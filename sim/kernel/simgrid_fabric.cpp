@@ -31,10 +31,10 @@ void SimGridFabric::build(sg::NetZone* zone) {
   for (const std::string& name : endpoint_names()) hosts_.push_back(zone->create_host("end " + name, 1.0)->seal());
   for (const LinkState& link : link_states())  // latencies are paid before a transfer begins
     wires_.push_back(link.wire ? link.wire : zone->create_link(link.name, link.bandwidth.si())->seal());
-  for (const auto& [ends, route] : routes()) {
-    std::vector<sg::LinkInRoute> path;
-    for (const Link link : route.path) path.emplace_back(wires_[link]);
-    zone->add_route(hosts_[ends.first]->get_netpoint(), hosts_[ends.second]->get_netpoint(), nullptr, nullptr, path,
+  for (const Route& route : routes().all()) {
+    std::vector<sg::LinkInRoute> hops;
+    for (const Link link : path(route)) hops.emplace_back(wires_[link]);
+    zone->add_route(hosts_[route.from]->get_netpoint(), hosts_[route.to]->get_netpoint(), nullptr, nullptr, hops,
                     false);
   }
   forget();
@@ -79,7 +79,7 @@ void SimGridFabric::on_end(const Flow& flow) {
 // it, and with those that share one with them, until nothing is on the way.
 Seconds SimGridFabric::tolerance(const Flight& flight, Seconds now) const {
   Seconds rounding(1e-9 * std::max(1.0, now.si()));
-  for (const Link link : flight.route->path)
+  for (const Link link : path(*flight.route))
     if (slowest_[link] > BytesPerSecond()) rounding += Bytes(static_cast<double>(pieces_)) / slowest_[link];
   return rounding;
 }
@@ -145,7 +145,7 @@ void SimGridFabric::apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds
   if (!wires_[link]->is_on()) wires_[link]->turn_on();
   if (!widens) return;
   for (auto& [id, flight] : flights_) {
-    if (flight.ended || std::ranges::find(flight.route->path, link) == flight.route->path.end()) continue;
+    if (flight.ended || !crosses(*flight.route, link)) continue;
     const double left = flight.comm->get_remaining();
     if (left < 1) continue;
     flight.comm->cancel();

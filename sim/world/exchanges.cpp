@@ -40,7 +40,7 @@ void Exchange::connect(Cables& cables) {
         const auto way = cables.way(parts_[from].seat, parts_[to].seat, planes[lane]);
         path.insert(path.end(), way.links.begin(), way.links.end());
         path.push_back(own[to].in);
-        fabric_.add_route(parts_[from].lanes[lane], parts_[to].lanes.front(), std::move(path), Seconds());
+        fabric_.add_route(parts_[from].lanes[lane], parts_[to].lanes.front(), path, Seconds());
       }
     }
   }

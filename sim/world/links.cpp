@@ -28,7 +28,7 @@ Links::Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& se
         std::vector<kernel::Fabric::Link> path = {ports[a].out};
         path.insert(path.end(), way.links.begin(), way.links.end());
         path.push_back(ports[b].in);
-        fabric.add_route(a, lane_of(b, lane), std::move(path), way.latency);
+        fabric.add_route(a, lane_of(b, lane), path, way.latency);
       }
       if (planes.size() > 1) lanes_[{a, b}] = planes.size();
     }

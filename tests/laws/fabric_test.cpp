@@ -63,6 +63,22 @@ TEST_CASE("latency is paid before the first byte, and gives nobody more or less 
       {1.599991, 1.600001, 0.800005});
 }
 
+TEST_CASE("routes are declared in any order, and the last one between two endpoints is theirs") {
+  // 10 GB: from b to a at 2 GB/s, from a to b at 10 and not at the 1 that was declared first, from a to c at 4.
+  check_ends(
+      [](Fabric& fabric, FabricScript& script) {
+        const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b"), c = fabric.add_endpoint("c");
+        fabric.add_route(b, a, {fabric.add_link("back", gb_per_s(2))}, Seconds(0));
+        fabric.add_route(a, b, {fabric.add_link("once", gb_per_s(1))}, Seconds(0));
+        fabric.add_route(a, c, {fabric.add_link("aside", gb_per_s(4))}, Seconds(0));
+        fabric.add_route(a, b, {fabric.add_link("there", gb_per_s(10))}, Seconds(0));
+        script.move(0, b, a, 10e9);
+        script.move(0, a, b, 10e9);
+        script.move(0, a, c, 10e9);
+      },
+      {5, 1, 2.5});
+}
+
 TEST_CASE("a link that slows down, fails and comes back does so for what it carries") {
   check_ends(
       [](Fabric& fabric, FabricScript& script) {
