@@ -9,29 +9,42 @@ namespace llmscape {
 
 namespace {
 
-bool same(const SourceRange& a, const SourceRange& b) {
-  if (a.line != b.line || a.column != b.column || a.length != b.length) return false;
-  if (a.source == b.source) return true;
-  return a.source && b.source && a.source->name == b.source->name && a.source->note == b.source->note &&
-         a.source->first_line == b.source->first_line && a.source->text == b.source->text;
+bool same_text(const SourceText& a, const SourceText& b) {
+  return a.name == b.name && a.note == b.note && a.first_line == b.first_line && a.text == b.text;
 }
 
-bool same(const YamlNode::Entry& a, const YamlNode::Entry& b) {
-  return a.key == b.key && same(a.key_where, b.key_where) && llmscape::same(a.value, b.value);
-}
+// Compares two trees. Thousands of nodes come from one text, which may be half a megabyte: it is compared once.
+class Comparison {
+ public:
+  bool same(const YamlNode& a, const YamlNode& b) {
+    return a.kind == b.kind && a.quoted == b.quoted && a.text == b.text && a.origin == b.origin &&
+           same(a.where, b.where) && same_items(a.items, b.items) && same_items(a.entries, b.entries);
+  }
 
-template <class T>
-bool same_items(const SharedList<T>& a, const SharedList<T>& b) {
-  return a.shares(b) || std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                                   [](const T& left, const T& right) { return same(left, right); });
-}
+ private:
+  bool same(const SourceRange& a, const SourceRange& b) {
+    if (a.line != b.line || a.column != b.column || a.length != b.length) return false;
+    if (a.source == b.source || (a.source.get() == one_ && b.source.get() == other_)) return true;
+    if (!a.source || !b.source || !same_text(*a.source, *b.source)) return false;
+    one_ = a.source.get();
+    other_ = b.source.get();
+    return true;
+  }
+  bool same(const YamlNode::Entry& a, const YamlNode::Entry& b) {
+    return a.key == b.key && same(a.key_where, b.key_where) && same(a.value, b.value);
+  }
+  template <class T>
+  bool same_items(const SharedList<T>& a, const SharedList<T>& b) {
+    return a.shares(b) || std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                                     [this](const T& left, const T& right) { return same(left, right); });
+  }
+
+  const SourceText *one_ = nullptr, *other_ = nullptr;  // the last two texts that are the same
+};
 
 }  // namespace
 
-bool same(const YamlNode& a, const YamlNode& b) {
-  return a.kind == b.kind && a.quoted == b.quoted && a.text == b.text && a.origin == b.origin &&
-         same(a.where, b.where) && same_items(a.items, b.items) && same_items(a.entries, b.entries);
-}
+bool same(const YamlNode& a, const YamlNode& b) { return Comparison().same(a, b); }
 
 const YamlNode* YamlNode::find(std::string_view key) const {
   const auto found = std::ranges::find(entries, key, &Entry::key);
