@@ -42,10 +42,9 @@ const std::vector<Case>& cases() {
        {"workload.arrivals.rate=10240 /s", "hardware.devices[gpu].count=1024", "workload.requests=400000"}},
       {"kv-1024",
        "512 replicas compute prompts and send KV to 512 others, 5,120 req/s, 400,000 requests",
-       {"hardware.devices=[{name: prompts, preset: h100-sxm, count: 512}, {name: tokens, preset: h100-sxm, count: 512}]",
-        "hardware.fabric={groups: {prompts: {node: dgx-h100}, tokens: {node: dgx-h100}}}",
-        "serving.pools=[{name: prompts, devices: [prompts], role: prefill}, "
-        "{name: tokens, devices: [tokens], role: decode}]",
+       {"hardware.devices=[{name: in, preset: h100-sxm, count: 512}, {name: out, preset: h100-sxm, count: 512}]",
+        "hardware.fabric={groups: {in: {node: dgx-h100}, out: {node: dgx-h100}}}",
+        "serving.pools=[{devices: [in], role: prefill}, {devices: [out], role: decode}]",
         "workload.arrivals.rate=5120 /s", "workload.requests=400000"}},
       {"chat-million",
        "1 replica at 10 req/s, 1,000,000 requests",
