@@ -189,17 +189,16 @@ Correction learn_correction(const CorrectionPlan& plan, std::span<const Correcti
 }
 
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
-                                                std::span<const double> form_held_out,
-                                                std::span<const CorrectionRow> relatives) {
+                                                double beaten, std::span<const CorrectionRow> relatives) {
   if (rows.size() + relatives.size() < kFewestCorrectedRows) return std::nullopt;
   HeldOut held_out = hold_out(plan, rows, relatives);
   std::vector<double> measured;
   for (const CorrectionRow& row : rows) measured.push_back(row.measured);
-  const bool better = summarise(held_out.predicted, measured).mean < summarise(form_held_out, measured).mean;
-  if (!better || held_out.coverage < kLeastCoverage) return std::nullopt;
+  const double error = summarise(held_out.predicted, measured).mean;
+  if (error >= beaten || held_out.coverage < kLeastCoverage) return std::nullopt;
   std::vector<CorrectionRow> all(rows.begin(), rows.end());
   all.insert(all.end(), relatives.begin(), relatives.end());
-  return EarnedCorrection{learn_correction(plan, all), std::move(held_out.predicted)};
+  return EarnedCorrection{learn_correction(plan, all), std::move(held_out.predicted), error};
 }
 
 CorrectionPlan coarse(CorrectionPlan plan) {

@@ -48,15 +48,14 @@ Correction learn_correction(const CorrectionPlan& plan, std::span<const Correcti
 struct EarnedCorrection {
   Correction correction;         // learned from all rows
   std::vector<double> held_out;  // seconds for each row, by corrections that had not seen its shape
+  double error = 0;              // their mean
 };
 
-// A correction where the rows earn it: at least 300 of them, a smaller mean error on held-out shapes than the form's,
-// and 90 % intervals that hold at least 85 % of held-out rows. `form_held_out` is what the form predicts in seconds for
-// each row after a fit that had not seen its shape.
-// `relatives` are rows of the same kernels on a sibling of the device, or of like kernels: they help to learn, less
-// than the rows do, and are not scored. A shape is held out of them too.
+// A correction where the rows earn it: at least 150 of them, relatives among them, a mean error on held-out shapes
+// below `beaten`, and 90 % intervals that hold at least 85 % of held-out rows. `relatives` are rows of the same kernels
+// on a sibling of the device, or of like kernels: they help to learn, less than the rows do, and are not scored. A
+// shape is held out of them too.
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
-                                                std::span<const double> form_held_out,
-                                                std::span<const CorrectionRow> relatives = {});
+                                                double beaten, std::span<const CorrectionRow> relatives = {});
 
 }  // namespace llmscape::hardware

@@ -73,11 +73,6 @@ class GpuFit {
 
   template <class Parameters, class Fit>
   void correct(FormFit<Parameters>& form, const CorrectionPlan& plan, const Fit& fit) const {
-    std::vector<double> held_out, measured;
-    for (const RowReport& row : form.report.rows) {
-      held_out.push_back(row.held_out);
-      measured.push_back(row.measured);
-    }
     std::vector<CorrectionRow> siblings, all;
     for (const FamilyFits& relative : siblings_)
       if (const auto other = fit(relative, Scoring::none)) append(siblings, other->rows, kSiblingWeight);
@@ -89,11 +84,9 @@ class GpuFit {
     double least = form.report.held_out.mean;
     const auto attempt = [&](const CorrectionPlan& tables, const std::vector<CorrectionRow>& relatives,
                              const char* whose) {
-      auto earned = earn_correction(tables, form.rows, held_out, relatives);
+      auto earned = earn_correction(tables, form.rows, kWorthwhile * least, relatives);
       if (!earned) return;
-      const double error = summarise(earned->held_out, measured).mean;
-      if (error >= kWorthwhile * least) return;
-      least = error;
+      least = earned->error;
       best = std::move(earned);
       with = whose;
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/correction_fit.hpp"
 #include "base/random.hpp"
+#include "hardware/calibration/errors.hpp"
 
 #include <doctest/doctest.h>
 
@@ -31,10 +32,13 @@ std::vector<CorrectionRow> rows_of(Law law, double noise, int count = 600) {
   return rows;
 }
 
-std::vector<double> form_alone(const std::vector<CorrectionRow>& rows) {
-  std::vector<double> times;
-  for (const CorrectionRow& row : rows) times.push_back(row.predicted());
-  return times;
+double form_alone(const std::vector<CorrectionRow>& rows) {
+  std::vector<double> times, measured;
+  for (const CorrectionRow& row : rows) {
+    times.push_back(row.predicted());
+    measured.push_back(row.measured);
+  }
+  return summarise(times, measured).mean;
 }
 
 // A product of powers: even in the logarithms, so that the tables can hold it without an error.
@@ -52,6 +56,10 @@ TEST_CASE("a factor that depends on the shape is found again, and earned") {
     worst = std::max(worst, std::abs(row.predicted(earned->correction) / row.predicted() - 1));
   }
   CHECK(worst > 0.2);  // so that the check above says something
+  // Noise of 2 % alone is a mean error of sqrt(2 / pi) x 2 % = 1.6 %: nothing earns less than that.
+  CHECK(earned->error == doctest::Approx(0.016).epsilon(0.25));
+  CHECK(earn_correction(kPlan, rows, 1.01 * earned->error));
+  CHECK_FALSE(earn_correction(kPlan, rows, earned->error));
 }
 
 TEST_CASE("a form that is right but for noise earns no correction, and neither do few rows") {
