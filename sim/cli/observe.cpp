@@ -114,7 +114,12 @@ std::string observed_text(const observe::Observed& observed) {
   if (!observed.requests.empty()) text += fmt::format("requests: {}\n", observed.requests.size());
   Table table({"observed", "value"});
   for (const auto& [name, value] : observe::figures(observed)) table.row({name, fmt::format("{:.4g}", value)});
-  return table.empty() ? text : text + '\n' + table.text();
+  if (!table.empty()) text += '\n' + table.text();
+  Table courses({"over time", "samples", "mean", "most"});
+  for (const auto& [quantity, summary] : observe::over_time(observed))
+    courses.row({quantity, fmt::format("{:.0f}", summary.samples), fmt::format("{:.4g}", summary.mean),
+                 fmt::format("{:.4g}", summary.most)});
+  return courses.empty() ? text : text + '\n' + courses.text();
 }
 
 std::vector<std::string> overrides_of(const Arguments& arguments, Diagnostics& diagnostics) {

@@ -173,6 +173,24 @@ std::map<std::string, double> figures(const Observed& observed) {
   return all;
 }
 
+std::map<std::string, CourseSummary> over_time(const Observed& observed) {
+  std::map<std::string, CourseSummary> all;
+  for (const auto& [quantity, by_engine] : observed.courses) {
+    CourseSummary summary;
+    for (const Course::Sample& s : observed.total(quantity)) {
+      // A sample of an engine tells of the time before it, and work begins at 0 (align_courses).
+      if (is_of_devices(quantity) ? s.at < 0 : s.at <= 0) continue;
+      summary.samples += s.weight;
+      summary.mean += s.value * s.weight;
+      summary.most = std::max(summary.most, s.value);
+    }
+    if (summary.samples == 0) continue;
+    summary.mean /= summary.samples;
+    all[quantity] = summary;
+  }
+  return all;
+}
+
 std::string to_json(const Observed& observed) {
   using Json = nlohmann::ordered_json;
   Json json = {{"schema", "observed/1"}, {"sources", observed.sources}, {"requests", observed.requests.size()}};

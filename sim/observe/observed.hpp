@@ -82,6 +82,13 @@ void align_courses(Observed& observed);
 // "ttft_s.mean", "tpot_s.p99", "mean_w".
 std::map<std::string, double> figures(const Observed& observed);
 
+// What a quantity was over time, all engines or devices together (Observed::total).
+struct CourseSummary {
+  double samples = 0, mean = 0, most = 0;
+};
+// Of each quantity that was read: of engines since they began to work, of devices from their first sample on.
+std::map<std::string, CourseSummary> over_time(const Observed& observed);
+
 // Schema observed/1: settings, arguments, numbers and courses; requests are written as a trace beside it.
 std::string to_json(const Observed& observed);
 // The metrics of such a file; nothing after reporting.

@@ -52,6 +52,8 @@ TEST_CASE("observe: limits fail, and what cannot be predicted is said") {
   const Ran alone = run_program({"observe", kFixtures + "vllm_bench.json", "--max-error", "tpot.mean=50%"});
   CHECK(alone.code == 2);
   CHECK(holds(alone.err, "nothing says what was served"));
+  const Ran figures = run_program({"observe", kFixtures + "vllm.log"});
+  CHECK(holds(figures.out, "running                    2    3.5      4\n"));  // 4 and 3, after the sample before work
   const Ran log = run_program({"observe", kFixtures + "sglang.log", "--device", "h100-sxm"});
   CHECK(log.code == 0);
   CHECK(holds(log.out, "there is nothing to replay"));

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
 namespace llmscape::observe {
@@ -44,6 +45,31 @@ TEST_CASE("figures by hand: three requests and two devices") {
   CHECK(json["courses"]["power_w"][0][1] == 400);
   CHECK(trace_text(observed).find("{\"arrival_s\": 1, \"prompt_tokens\": 100, \"output_tokens\": 21}") !=
         std::string::npos);
+}
+
+TEST_CASE("over time by hand: engines since they began to work, devices from their first sample on") {
+  Observed observed;
+  constexpr std::array<std::array<double, 3>, 3> kSamples = {{{50, 0, 0}, {60, 4, 1}, {70, 3, 3}}};
+  for (const auto& [at, first, second] : kSamples) {
+    observed.courses[quantity::kRunning]["0"].add(at, first);
+    observed.courses[quantity::kRunning]["1"].add(at, second);
+    observed.courses[quantity::kKvUse]["0"].add(at, first / 10);
+    observed.courses[quantity::kKvUse]["1"].add(at, second / 10);
+    observed.courses[quantity::kPower]["0"].add(at, 100 + at);
+  }
+  align_courses(observed);
+  const auto all = over_time(observed);
+  CHECK(all.size() == 3);
+  const CourseSummary running = all.at(quantity::kRunning), kv = all.at(quantity::kKvUse),
+                      power = all.at(quantity::kPower);
+  CHECK(running.samples == 2);
+  CHECK(running.mean == doctest::Approx(5.5));  // 5 and 6 requests
+  CHECK(running.most == 6);
+  CHECK(kv.mean == doctest::Approx(0.275));  // a share: 0.25 and 0.3
+  CHECK(kv.most == doctest::Approx(0.3));
+  CHECK(power.samples == 3);
+  CHECK(power.mean == doctest::Approx(160));
+  CHECK(power.most == 170);
 }
 
 }  // namespace llmscape::observe
