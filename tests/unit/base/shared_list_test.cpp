@@ -60,6 +60,13 @@ TEST_CASE("trees are the same when their values, places and origins are") {
   CHECK_FALSE(same(tree("a: [1, {b: 2}]\n"), tree("a: [1, {b: 3}]\n")));
   CHECK_FALSE(same(tree("a: [1, {b: 2}]\n"), tree("a: [1,  {b: 2}]\n")));  // another column
   CHECK_FALSE(same(tree("a: 1\n"), tree("a: '1'\n")));
+  // One node from another text, at the same place there.
+  const YamlNode one = tree("x: 1\ny: 2\n"), from = tree("x: 9\ny: 2\n");
+  YamlNode mixed = tree("x: 1\ny: 2\n");
+  CHECK(same(one, mixed));
+  *mixed.find("y") = *from.find("y");
+  CHECK_FALSE(same(one, mixed));
+  CHECK_FALSE(same(mixed, one));
   YamlNode other = tree("a: 1\n");
   other.find("a")->origin = "--set";
   CHECK_FALSE(same(tree("a: 1\n"), other));
