@@ -21,7 +21,6 @@ function(llmscape_library name)
   llmscape_batches(llmscape_${name} ${ARG_ALONE})
   add_library(llmscape::${name} ALIAS llmscape_${name})
   llmscape_flags(llmscape_${name})
-  target_compile_options(llmscape_${name} PRIVATE -ffunction-sections)  # LlmscapeLayout.cmake
   if(ARG_ONCE)
     llmscape_compile_fast(llmscape_${name})
   endif()
