@@ -64,12 +64,12 @@ Seconds Agenda::next(Seconds moved) {
   const Seconds at = next_process(std::min(leader_due_, moved));
   leader_rung_ = moved <= at;  // a transfer that ends may tell it something
   if (at == kNobody) throw Deadlock("all processes wait for ever");
-  return at;
+  return std::min(at, kClockEnd);
 }
 
 bool Agenda::round(Seconds now) {
   if (leader_rung_) leader_due_ = leader_->next_event();
-  if (leader_due_ <= now) {
+  if (leader_due_ <= now || now == kClockEnd) {
     asked_ = kNone;
     check_order(leader_woken_, now);
     ++events_;

@@ -17,7 +17,8 @@ class Agenda {
   // The leader is asked in every round.
   void ring(Process& process);
 
-  // When somebody is due next, `moved` being when the fabric is. Throws Deadlock if all wait for ever.
+  // When somebody is due next, `moved` being when the fabric is; kClockEnd, if not before. Throws Deadlock if all wait
+  // for ever.
   Seconds next(Seconds moved);
   // A round at `now`, which next() gave: the leader, if it is due, then every other process that is. False: the leader
   // has ended.

@@ -25,6 +25,10 @@ class Process {
   std::size_t seat = 0;  // the kernel's, which numbers its processes
 };
 
+// A run ends here at the latest: 136 years, where a double still tells microseconds apart. Later on steps would be
+// rounded to what is left, and figures of them mean nothing.
+inline constexpr Seconds kClockEnd{0x1p32};
+
 // Processes that all wait for ever while the run is not over: something was lost.
 struct Deadlock : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -34,7 +38,8 @@ struct Deadlock : std::runtime_error {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  // The run is over when the leader ends. One leader; call before run().
+  // The run is over when the leader ends; it is woken at kClockEnd, where anybody is due then or later, and has to end
+  // there. One leader; call before run().
   virtual void lead(Process& leader) = 0;
   virtual void add(Process& process) = 0;
   // next_event() of the process may have become earlier. Called from within wake() of another.

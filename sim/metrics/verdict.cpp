@@ -143,6 +143,11 @@ std::vector<WaitSeries::Point> WaitSeries::points() const {
 
 Verdict judge(const VerdictInput& input) {
   Verdict verdict;
+  if (input.clock_ended) {
+    verdict.state = Verdict::State::truncated;
+    verdict.reasons.push_back(fmt::format("the clock ended, after 136 years, calls unanswered: {}", input.unfinished));
+    return verdict;
+  }
   if (input.completed == 0) {
     verdict.state = Verdict::State::truncated;
     verdict.reasons.push_back("no request was completed in the measured window");

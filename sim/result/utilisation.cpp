@@ -9,6 +9,7 @@ namespace {
 
 struct DeviceTime {  // summed over the devices of a group
   Seconds provisioned, busy;
+  Seconds rounding;  // of busy: a step begins and ends at instants, doubles of the clock
   std::array<Seconds, hardware::kResources> by_resource{};
 };
 
@@ -21,6 +22,7 @@ std::map<std::string, DeviceTime> device_times(const Parts& parts, const serving
     const auto devices = static_cast<double>(parts.devices_of_replica[r]);
     time.provisioned += portion.provisioned(gateway, r) * static_cast<double>(parts.devices_counted[r]);
     time.busy += use.busy * devices;
+    time.rounding += portion.to * (devices * static_cast<double>(parts.replicas[r]->totals().steps) * 0x1p-52);
     for (std::size_t i = 0; i < time.by_resource.size(); ++i) time.by_resource[i] += use.busy_by_resource[i] * devices;
   }
   return times;
@@ -37,7 +39,7 @@ std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway&
     GroupUse& use = all.emplace_back(GroupUse{group, time.busy / time.provisioned, {}});
     for (std::size_t i = 0; i < time.by_resource.size(); ++i) {
       const Seconds some = time.by_resource[i];
-      if (some > time.busy * (1 + 1e-9))
+      if (some > time.busy * (1 + 1e-9) + time.rounding)
         throw std::logic_error("INV-8: the part '" + std::string(hardware::kResourceNames[i]) + "' of '" + group +
                                "' worked for longer than its steps lasted");
       if (some > Seconds())

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "sim/kernel/kernel.hpp"
 #include "sim/result/breakdown.hpp"
 #include "sim/result/energy.hpp"
 #include "sim/result/measured.hpp"
@@ -205,6 +206,7 @@ metrics::VerdictInput question(const Ended& parts, const serving::Gateway& gatew
   const workloads::WorkloadConfig& workload = parts.scenario.config.workload;
   metrics::VerdictInput input;
   input.stopped_at_horizon = gateway.stopped_at_horizon();
+  input.clock_ended = end >= kernel::kClockEnd;
   input.completed = seen.measured.completed;
   input.unfinished = result.requests.queued + result.requests.running + result.requests.waiting;
   const auto& starts = seen.backlog.points();

@@ -80,6 +80,7 @@ serving::GatewayConfig World::gateway_config() {
   gateway.retrieval_servers = config.serving.retrieval_servers;
   gateway.retrieval = config.hardware.retrieval;
   gateway.horizon = config.horizon.value_or(serving::kNever);
+  gateway.clock_end = kernel::kClockEnd;
   gateway.move_by_layer = config.serving.kv_by_layer;
   gateway.placement = config.serving.placement;
   gateway.streaming_input = config.serving.streaming_input;

@@ -124,6 +124,47 @@ TEST_CASE("what of a step counts that runs when the run ends? (INV-6, INV-8)") {
   }
 }
 
+namespace {
+
+// Five calls at once, at a front end that takes them one after the other.
+std::optional<scenario::Scenario> slow_front_end(const std::string& per_call, const std::string& preset,
+                                                 const std::string& output) {
+  return scenario_of(R"(schema: scenario/1
+model: llama-3.2-1b
+hardware: {devices: [{preset: )" +
+                     preset + R"(}]}
+serving: {front_end: {per_call: )" +
+                     per_call + R"(}}
+workload: {arrivals: {kind: burst, programs: 5}, stream: {kind: lengths, prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: )" +
+                     output + "}}}\n");
+}
+
+}  // namespace
+
+// Answered at 1e9, 2e9, 3e9 and 4e9 s; the fifth would be at 5e9, beyond the 2^32 s that a clock has.
+TEST_CASE("a run ends where its clock does, and says so") {
+  const auto scenario = slow_front_end("1000000000 s", "l4", "20");
+  const result::RunResult result = run_on_event_queue(*scenario);
+  CHECK(result.simulated_s == 4294967296.0);
+  CHECK(result.requests.completed == 4);
+  CHECK(result.requests.queued + result.requests.waiting + result.requests.running == 1);
+  CHECK(result.verdict.state == metrics::Verdict::State::truncated);
+  CHECK(result.verdict.reasons == std::vector<std::string>{"the clock ended, after 136 years, calls unanswered: 1"});
+  check_both_clocks(*scenario);
+}
+
+// At 5e7 s a double tells 7.5 ns apart. Steps of 6 ms that all wait for memory are rounded to that.
+TEST_CASE("parts of a device work as long as its steps do, late in a run as well (INV-8)") {
+  for (const char* per_call : {"10000000 s", "100000000 s", "800000000 s"})
+    for (const char* preset : {"sa8255p", "snapdragon-8-elite"})
+      for (const char* output : {"1", "2", "5", "9", "17"}) {
+        CAPTURE(per_call);
+        CAPTURE(preset);
+        CAPTURE(output);
+        CHECK(run_on_event_queue(*slow_front_end(per_call, preset, output)).requests.completed == 5);
+      }
+}
+
 TEST_CASE("what of the steps counts that run when the last call is given up? (INV-6, INV-8)") {
   const result::RunResult result = run_on_event_queue(*scenario_of(R"(schema: "scenario/1"
 model: {preset: gemma-2-2b, weights: int4}

@@ -102,3 +102,20 @@ TEST_CASE("is a process woken where the clock's sum rounds past the moment that 
     CHECK(outcome.answer == std::vector<double>{at.x, at.moment});
   }
 }
+
+// The leader sleeps until it is woken at the end; the other would go on for ever.
+TEST_CASE("whoever leads is woken where the clock ends, and nobody later") {
+  const auto woken_by = [](std::unique_ptr<kernel::Kernel> kernel) {
+    std::vector<double> woken;
+    Sleeper leader({1e10}, woken, true), other({1, 4e9, 5e9, 6e9}, woken);
+    kernel->lead(leader);
+    kernel->add(other);
+    kernel->run();
+    return woken;
+  };
+  const std::vector<double> expected{1, 4e9, 4294967296.0};
+  CHECK(woken_by(kernel::make_event_queue_kernel()) == expected);
+  const auto outcome = in_child<std::vector<double>>([&] { return woken_by(kernel::make_simgrid_kernel()); });
+  CHECK(outcome.error == "");
+  CHECK(outcome.answer == expected);
+}

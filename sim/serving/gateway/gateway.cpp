@@ -38,9 +38,9 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
       transfers_(config_.move_by_layer, config_.move_kv, {calls_, state_, fleet_, placer_, reports_, *this}),
       versions_(config_.streaming_input, {calls_, programs_, state_, front_end_}) {}
 
-Seconds Gateway::next_event() { return std::min(next_message(), reports_.next_event()); }
+Seconds Gateway::next_event() { return std::min(next_of_others(), reports_.next_event()); }
 
-Seconds Gateway::next_message() {
+Seconds Gateway::next_of_others() {
   if (!others_known_) {
     next_of_others_ = config_.horizon;
     for (EventSource* source : sources_)
@@ -72,7 +72,7 @@ void Gateway::wake(Seconds now) {
     if (!first || next > now) break;
     first->run(next);
   }
-  if (now >= config_.horizon) stopped_ = true;
+  if (now >= std::min(config_.horizon, config_.clock_end)) stopped_ = true;
   if (settling_ && done()) fleet_.settle(now);
   settling_ = false;
   next_of_others_ = others;

@@ -37,6 +37,7 @@ struct GatewayConfig {
   std::int64_t retrieval_servers = 0;            // 0: no queue at the retrieval station
   std::optional<hardware::Retrieval> retrieval;  // hosts of the stages that bring a query
   Seconds horizon = kNever;                      // the run stops here, finished or not
+  Seconds clock_end = kNever;                    // and here, though nobody wakes the gateway to see it
   MoveKv move_kv;                                // needed where there are prefill pools
   bool move_by_layer = true;  // entries go as their layers are computed, not when the whole prompt is
   Placement placement = Placement::in_order;
@@ -59,7 +60,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   [[nodiscard]] Seconds next_event();
   // Does everything that is due at `now`, in order of time and then of its sources.
   void wake(Seconds now);
-  // Nothing is open and nothing will come; or the horizon is reached.
+  // Nothing is open and nothing will come; or the horizon or the end of the clock is reached.
   [[nodiscard]] bool done();
   [[nodiscard]] bool stopped_at_horizon() const { return stopped_; }
 
@@ -72,7 +73,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
     reports_.add(Report::What::reserved, request, at, {}, tokens);
   }
 
-  [[nodiscard]] Seconds next_message() override;
+  [[nodiscard]] Seconds next_message() override { return std::min(next_of_others(), config_.clock_end); }
   [[nodiscard]] Seconds next_report() override { return reports_.next_event(); }
   [[nodiscard]] bool settled(Seconds at) const override { return settling_ && at == replicas_woke_; }
 
@@ -108,6 +109,9 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
    private:
     Gateway& gateway_;
   };
+
+  // Next event of all sources but the reports, which alone change between two wakings.
+  [[nodiscard]] Seconds next_of_others();
 
   void on_call(std::size_t slot, int stage, Seconds now) override;
   void on_program_end(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds now) override;
@@ -151,8 +155,8 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   std::int64_t retried_ = 0, lost_tokens_ = 0;
   Seconds last_arrival_;
   Seconds replicas_woke_ = kNever;
-  bool settling_ = false;   // it acts on what replicas did at this instant
-  Seconds next_of_others_;  // next event of all sources but the reports, which alone change between two wakings
+  bool settling_ = false;  // it acts on what replicas did at this instant
+  Seconds next_of_others_;
   bool others_known_ = false;
   bool stopped_ = false;
 };
