@@ -3,7 +3,10 @@
 #include "hardware/gpu/correction.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace llmscape::hardware {
 
@@ -16,21 +19,29 @@ inline std::size_t points(const CorrectionTable& table) {
   return product;
 }
 
+// std::log2() of a value above 0. First points of tables are powers of two, nearly all: those need no call.
+inline double log2_of_point(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto exponent = static_cast<int>(bits >> 52);
+  return (bits & 0xfffffffffffffu) == 0 && exponent > 0 ? exponent - 1023 : std::log2(value);
+}
+
 // Where features lie in a table of at least one axis and at most kMostAxes: the cell, and how far off the table's edge.
 class TablePlace {
  public:
   TablePlace(const CorrectionTable& table, const Features& features) : axes_(table.axes.size()) {
-    for (std::size_t i = 0; i < axes_; ++i) {
+    std::size_t stride = 1;
+    for (std::size_t i = axes_; i-- > 0;) {
       const CorrectionAxis& axis = table.axes[i];
-      const double first = std::log2(axis.first), last = static_cast<double>(axis.points - 1);
-      const double asked = (features.log2(axis.feature) - first) / axis.octaves;
+      const auto last = static_cast<double>(axis.points - 1);
+      const double asked = (features.log2(axis.feature) - log2_of_point(axis.first)) / axis.octaves;
       const double inside = std::clamp(asked, 0.0, last);
-      const double below = std::min(std::floor(inside), std::max(0.0, last - 1));
+      const auto below = std::min(static_cast<std::int64_t>(inside), std::max<std::int64_t>(0, axis.points - 2));
       octaves_off_ = std::max(octaves_off_, std::abs(asked - inside) * axis.octaves);
-      share_[i] = inside - below;
-      stride_[i] = axis.points > 1 ? 1 : 0;
-      for (std::size_t j = 0; j < i; ++j) stride_[j] *= static_cast<std::size_t>(axis.points);
-      corner_ = corner_ * static_cast<std::size_t>(axis.points) + static_cast<std::size_t>(below);
+      share_[i] = inside - static_cast<double>(below);
+      stride_[i] = stride;
+      corner_ += stride * static_cast<std::size_t>(below);
+      stride *= static_cast<std::size_t>(axis.points);
     }
   }
 
@@ -39,22 +50,25 @@ class TablePlace {
   // Calls visit(point, weight) for the corners of the cell; the weights sum to 1.
   template <class Visit>
   void each_corner(Visit visit) const {
-    for (std::size_t corner = 0; corner < std::size_t{1} << axes_; ++corner) {
-      std::size_t point = corner_;
-      double weight = 1;
-      for (std::size_t i = 0; i < axes_; ++i) {
-        const bool upper = corner >> i & 1;
-        point += upper ? stride_[i] : 0;
-        weight *= upper ? share_[i] : 1 - share_[i];
+    std::array<std::size_t, std::size_t{1} << kMostAxes> points;
+    std::array<double, std::size_t{1} << kMostAxes> weights;
+    points[0] = corner_;
+    weights[0] = 1;
+    std::size_t corners = 1;
+    for (std::size_t i = 0; i < axes_; ++i, corners *= 2)
+      for (std::size_t corner = 0; corner < corners; ++corner) {
+        points[corners + corner] = points[corner] + stride_[i];
+        weights[corners + corner] = weights[corner] * share_[i];
+        weights[corner] *= 1 - share_[i];
       }
-      if (weight > 0) visit(point, weight);
-    }
+    for (std::size_t corner = 0; corner < corners; ++corner)
+      if (weights[corner] > 0) visit(points[corner], weights[corner]);
   }
 
  private:
   std::size_t axes_;
-  std::array<double, kMostAxes> share_{};
-  std::array<std::size_t, kMostAxes> stride_{};
+  std::array<double, kMostAxes> share_;
+  std::array<std::size_t, kMostAxes> stride_;
   std::size_t corner_ = 0;
   double octaves_off_ = 0;
 };

@@ -42,12 +42,20 @@ Seconds Gateway::next_event() { return std::min(next_of_others(), reports_.next_
 
 Seconds Gateway::next_of_others() {
   if (!others_known_) {
-    next_of_others_ = config_.horizon;
-    for (EventSource* source : sources_)
-      if (source != &reports_) next_of_others_ = std::min(next_of_others_, source->next_event());
+    next_of_others_ = std::min(config_.horizon, first_of_others().at);
     others_known_ = true;
   }
   return next_of_others_;
+}
+
+Gateway::Due Gateway::first_of_others() {
+  Due first;
+  const auto ask = [&first](auto* source) {
+    const Seconds at = source->next_event();
+    if (at < first.at) first = {source, at};
+  };
+  std::apply([&ask](auto*... sources) { (ask(sources), ...); }, others_);
+  return first;
 }
 
 bool Gateway::done() { return stopped_ || (programs_.idle() && reports_.empty() && generator_.next_start() == kNever); }
@@ -57,25 +65,18 @@ void Gateway::wake(Seconds now) {
   // those that were planned ahead: a replica that is told something, or asked, plans them first.
   settling_ = replicas_woke_ == now;
   others_known_ = false;
-  Seconds others;
+  Due other;
   for (;;) {
-    EventSource* first = nullptr;
-    Seconds next = kNever;
-    others = config_.horizon;
-    for (EventSource* source : sources_) {
-      const Seconds at = source->next_event();
-      if (source != &reports_) others = std::min(others, at);
-      if (at >= next) continue;
-      first = source;
-      next = at;
-    }
-    if (!first || next > now) break;
-    first->run(next);
+    other = first_of_others();
+    const Due report{&reports_, reports_.next_event()};
+    const Due& first = report.at <= other.at ? report : other;
+    if (first.at > now) break;
+    first.source->run(first.at);
   }
   if (now >= std::min(config_.horizon, config_.clock_end)) stopped_ = true;
   if (settling_ && done()) fleet_.settle(now);
   settling_ = false;
-  next_of_others_ = others;
+  next_of_others_ = std::min(config_.horizon, other.at);
   others_known_ = true;
 }
 
@@ -103,7 +104,7 @@ void Gateway::Controllers::run(Seconds now) {
 void Gateway::check_that_something_comes() {
   if (calls_.open() == 0 || !unplaced_.empty() || transfers_.moving() > 0 || fleet_.works()) return;
   const auto comes = [](EventSource* source) { return source->moves_calls() && source->next_event() < kNever; };
-  if (std::ranges::any_of(sources_, comes)) return;
+  if (comes(&reports_) || std::apply([&comes](auto*... others) { return (comes(others) || ...); }, others_)) return;
   throw std::logic_error("INV-1: " + std::to_string(calls_.open()) + " calls are open and nobody goes on with them");
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "sim/serving/gateway/admission.hpp"
@@ -110,6 +111,11 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
     Gateway& gateway_;
   };
 
+  struct Due {
+    EventSource* source = nullptr;
+    Seconds at = kNever;
+  };
+  [[nodiscard]] Due first_of_others();
   // Next event of all sources but the reports, which alone change between two wakings.
   [[nodiscard]] Seconds next_of_others();
 
@@ -147,9 +153,10 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   VersionedPrompts versions_;
   Controllers controllers_{*this};
   Arrivals arrivals_{*this};
-  // In the order in which they act at one instant.
-  std::vector<EventSource*> sources_ = {&reports_,  &controllers_, &fleet_,    &programs_,
-                                        &versions_, &deadlines_,   &arrivals_, &front_end_};
+  // What acts after reports, in the order in which it does at one instant. By their types: they are asked for their next
+  // events at every wake-up.
+  std::tuple<Controllers*, FleetManager*, ProgramRunner*, VersionedPrompts*, Deadlines*, Arrivals*, FrontEnd*> others_ =
+      {&controllers_, &fleet_, &programs_, &versions_, &deadlines_, &arrivals_, &front_end_};
 
   std::uint64_t next_content_ = 0xffffffull << 40;  // answers that no program names: a range that no generator uses
   std::int64_t retried_ = 0, lost_tokens_ = 0;
