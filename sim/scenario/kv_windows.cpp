@@ -57,6 +57,7 @@ WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPla
   const double memory = tokens * all;
   if (windows == KvWindows::pooled) {
     kv.tokens = static_cast<std::int64_t>(memory / full);
+    kv.entry_share = full / all;
     for (const auto& [window, bytes] : per_token) {
       const std::int64_t held = (window - 1 + in_flight + block_tokens - 1) / block_tokens + 1;
       kv.windows.push_back({held, bytes / full});
@@ -69,6 +70,7 @@ WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPla
   const bool by_ratio = windows == KvWindows::ratio;
   const double full_tokens = by_ratio ? memory / spent : memory * static_cast<double>(longest) / split;
   kv.tokens = static_cast<std::int64_t>(full_tokens);
+  kv.entry_share = tokens / full_tokens;
   for (const auto& [window, bytes] : per_token) {
     const double pool =
         by_ratio ? kWindowRatio * full_tokens : memory * static_cast<double>(std::min(window, longest)) / split;

@@ -35,7 +35,10 @@ struct WindowedKv {
   std::int64_t tokens = 0;            // of layers without a window; all layers where windows are ignored
   std::vector<WindowBlocks> windows;  // beside them, from the same blocks
   std::int64_t block_tokens = 0;      // of a block: more than asked for where it has to take a recurrent state
-  std::int64_t most_sequences = 0;    // for which the pools of layers with a window suffice; 0: no such limit
+  // Of a token's bytes in all layers, what a block has room for: the layers without a window, whose blocks they are,
+  // and where pools are apart, what the others hold beside them.
+  double entry_share = 1;
+  std::int64_t most_sequences = 0;  // for which the pools of layers with a window suffice; 0: no such limit
 };
 // Of a model with layers of both kinds, out of the memory that `tokens` tokens of all layers would take; else, and
 // where windows are ignored, `tokens`. `in_flight`: tokens that a decoding sequence has under way.

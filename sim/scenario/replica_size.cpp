@@ -36,12 +36,14 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   const models::ModelSpec& model = scenario.model_of(engine);
   const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
   size.max_model_len = engine.max_model_len.value_or(model.max_position);
+  if (const auto longest = engine.batcher->longest()) size.max_model_len = std::min(size.max_model_len, *longest);
   const std::int64_t in_flight = engine.batcher->depth() * (1 + (engine.speculation ? engine.speculation->tokens : 0));
   const WindowedKv kv = windowed_kv(model, engine.plan(), windows_of(scenario, engine, device), tokens,
                                     engine.block_size, in_flight, size.max_model_len);
   for (const WindowBlocks& window : kv.windows) size.windows.push_back({window.most, window.weight});
   size.window_sequences = kv.most_sequences;
   size.block_tokens = kv.block_tokens;
+  size.entry_share = kv.entry_share;
   size.block_bytes = Bytes(models::kv_bytes_per_token(model) * static_cast<double>(size.block_tokens));
   size.kv.devices = engine.kv_blocks.value_or(kv.tokens / size.block_tokens) / engine.pipeline_batches;
   for (const serving::KvPlace* place : engine.places()) size.kv = place->pool(size.kv, size.block_bytes);
@@ -63,9 +65,9 @@ serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool
   serving::MemoryConfig memory;
   memory.weights = need.weights + resident_adapters(scenario, pool) + draft.weights;
   // In a model of states alone a block is what one sequence keeps.
-  memory.block = need.kv_per_token > Bytes()
-                     ? static_cast<double>(size.block_tokens) * (need.kv_per_token + draft.kv_per_token)
-                     : need.state_per_sequence;
+  memory.block = need.kv_per_token > Bytes() ? static_cast<double>(size.block_tokens) *
+                                                   (size.entry_share * need.kv_per_token + draft.kv_per_token)
+                                             : need.state_per_sequence;
   memory.device_blocks = size.kv.devices;
   if (execution.kv_cache == models::KvCacheForm::slots)
     memory.slot_blocks =

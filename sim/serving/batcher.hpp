@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct BatcherPolicy {
   [[nodiscard]] virtual std::vector<std::string> problems(const models::ModelSpec&) const { return {}; }
   // May compute a prompt in parts, in several steps.
   [[nodiscard]] virtual bool cuts_prompts() const { return false; }
+  // Longest prompt with its answer that it can compute; nothing: no limit of its own.
+  [[nodiscard]] virtual std::optional<std::int64_t> longest() const { return std::nullopt; }
   // Takes streaming prompts: passes over those that wait for their next version.
   [[nodiscard]] virtual bool streams_prompts() const { return false; }
   // May keep what a preempted request has computed in the memory of `kv_swap`.

@@ -45,6 +45,13 @@ void compare_sets(Comparison& c, const Distribution& predicted, const Distributi
     c.statistics.push_back({name, predicted.quantile(q), measured.quantile(q)});
 }
 
+// Of sorted numbers, at least one: the middle one, or the mean of both.
+template <class Numbers, class Of>
+double median(const Numbers& numbers, Of of) {
+  const std::size_t n = numbers.size();
+  return (of(numbers[(n - 1) / 2]) + of(numbers[n / 2])) / 2;
+}
+
 void compare_pairs(Comparison& c, const std::vector<Pair>& pairs, std::size_t worst) {
   std::vector<std::pair<double, const Pair*>> errors;  // signed
   for (const Pair& pair : pairs)
@@ -53,14 +60,14 @@ void compare_pairs(Comparison& c, const std::vector<Pair>& pairs, std::size_t wo
   Distribution absolute;
   for (const auto& [error, pair] : errors) absolute.add(std::abs(error));
   c.error_mean = absolute.mean();
-  c.error_median = absolute.quantile(0.5);
   c.error_p90 = absolute.quantile(0.9);
   c.error_p95 = absolute.quantile(0.95);
 
   std::stable_sort(errors.begin(), errors.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  c.bias = errors[(errors.size() - 1) / 2].first;
+  c.bias = median(errors, [](const auto& error) { return error.first; });
   std::stable_sort(errors.begin(), errors.end(),
                    [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+  c.error_median = median(errors, [](const auto& error) { return std::abs(error.first); });
   for (std::size_t i = 0; i < std::min(worst, errors.size()); ++i) c.worst.push_back(*errors[i].second);
 }
 

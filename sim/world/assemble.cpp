@@ -190,7 +190,7 @@ Figures figures(const Ended& parts, const serving::Gateway& gateway, const resul
   const result::Portion& portion = measured.portion;
   Figures all;
   all.throughput = throughput(parts, gateway, measured, result.devices);
-  if (const result::Percentiles* tpot = result.latency["tpot_s"])
+  if (const result::Percentiles* tpot = result.latency["tpot_s"]; tpot && tpot->mean > 0)
     all.throughput.output_tokens_per_s_per_user = 1 / tpot->mean;
   all.energy = result::energy_of(parts, gateway, portion, power, measured.sums.emitted_tokens, measured.sums.requests);
   if (const auto& cost = parts.scenario.config.cost)

@@ -153,6 +153,36 @@ TEST_CASE("a run ends where its clock does, and says so") {
   check_both_clocks(*scenario);
 }
 
+// vLLM wants a budget of max_model_len there; with less, one that is preempted late would never be computed again.
+TEST_CASE("calls that no budget takes whole are rejected, and preempted ones come back") {
+  const auto run = [](const char* output) {
+    return run_on_event_queue(*scenario_of(
+        R"(schema: scenario/1
+model: llama-3.2-1b
+hardware: {devices: [{preset: l4}]}
+serving: {batcher: {policy: vllm_v1, chunked_prefill: false, enable_prefix_caching: false, max_num_batched_tokens: 256, max_num_seqs: 8}, kv_blocks: 20, block_size: 16}
+workload: {arrivals: {kind: burst, programs: 2}, stream: {kind: lengths, prompt: {kind: fixed, value: 120}, output: {kind: fixed, value: )" +
+        std::string(output) + "}}}\n"));
+  };
+  const result::RunResult fits = run("136");  // 2 x 256 tokens in 320
+  CHECK(fits.requests.completed == 2);
+  CHECK(fits.kv.preemptions > 0);
+  const result::RunResult too_long = run("137");
+  CHECK(too_long.requests.completed == 0);
+  CHECK(too_long.requests.dropped == 2);
+}
+
+TEST_CASE("answers that come in one report have no rate of tokens of their own") {
+  const auto result = run_on_event_queue(*scenario_of(R"(schema: scenario/1
+model: llama-3.2-1b
+hardware: {devices: [{preset: l4}]}
+serving: {engine: {name: sglang, version: "0.4.6", stream_interval: 10}}
+workload: {arrivals: {kind: burst, programs: 5}, stream: {kind: lengths, prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: 5}}}
+)"));
+  CHECK(result.requests.completed == 5);
+  CHECK_FALSE(result.throughput.output_tokens_per_s_per_user);
+}
+
 // At 5e7 s a double tells 7.5 ns apart. Steps of 6 ms that all wait for memory are rounded to that.
 TEST_CASE("parts of a device work as long as its steps do, late in a run as well (INV-8)") {
   for (const char* per_call : {"10000000 s", "100000000 s", "800000000 s"})

@@ -17,6 +17,9 @@ struct VllmV1 : TokenBudget {
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
   [[nodiscard]] bool prefix_caching() const override { return enable_prefix_caching; }
   [[nodiscard]] bool cuts_prompts() const override { return chunked_prefill || long_prefill_token_threshold > 0; }
+  [[nodiscard]] std::optional<std::int64_t> longest() const override {
+    return chunked_prefill ? std::nullopt : std::optional(max_tokens());
+  }
   [[nodiscard]] bool streams_prompts() const override { return !enable_prefix_caching; }
 };
 const Fields<VllmV1>& vllm_v1_fields();

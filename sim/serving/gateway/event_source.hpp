@@ -5,7 +5,8 @@
 namespace llmscape::serving {
 
 // Something in the gateway that happens at times of its own. The gateway keeps one list of them, in the order in which
-// they act at one instant, reports before all; its next event, its wake-up and the check that something will come read that list.
+// they act at one instant, reports before all; its next event, its wake-up and the check that something will come read
+// that list.
 class EventSource {
  public:
   virtual ~EventSource() = default;

@@ -244,12 +244,12 @@ void Gateway::retry(OpenCall& call, Seconds now) {
   call.announced = false;
   fleet_.charge(static_cast<std::size_t>(request.replica), call, -1, now);
   admission_.on_left();
-  ++retried_;
   lost_tokens_ += request.emitted;
   request.begin_retry(now);
   versions_.restore(call, now);
   if (call.unwanted) return answer(call, *call.unwanted, now);
   if (request.attempt > config_.retries) return reject(call, Outcome::failed, Reason::replica_lost, now);
+  ++retried_;
   admit(call, now);
 }
 

@@ -153,8 +153,8 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   VersionedPrompts versions_;
   Controllers controllers_{*this};
   Arrivals arrivals_{*this};
-  // What acts after reports, in the order in which it does at one instant. By their types: they are asked for their next
-  // events at every wake-up.
+  // What acts after reports, in the order in which it does at one instant. By their types: they are asked for their
+  // next events at every wake-up.
   std::tuple<Controllers*, FleetManager*, ProgramRunner*, VersionedPrompts*, Deadlines*, Arrivals*, FrontEnd*> others_ =
       {&controllers_, &fleet_, &programs_, &versions_, &deadlines_, &arrivals_, &front_end_};
 

@@ -57,6 +57,34 @@ TEST_CASE(
   CHECK(exact.windows[0].weight == doctest::Approx(36 * 1'097'728.0 / (12 * 2048 * 16)));
 }
 
+// Gemma 3 has 10 layers without a window and 52 with one of 1,024 entries, of as many bytes each.
+TEST_CASE("what does a block have room for, beside layers with a window?") {
+  const auto gemma = scenario_of(served("gemma-3-27b"));
+  const auto share = [&gemma](scenario::KvWindows windows) {
+    return scenario::windowed_kv(gemma->model_of(gemma->pools[0]), {}, windows, 1e6, 16, 1, 131072).entry_share;
+  };
+  CHECK(share(scenario::KvWindows::ignored) == 1);
+  CHECK(share(scenario::KvWindows::pooled) == doctest::Approx(10.0 / 62));
+  CHECK(share(scenario::KvWindows::ratio) == doctest::Approx((10 + 0.8 * 52) / 62));
+  CHECK(share(scenario::KvWindows::split) == doctest::Approx((10 + 52.0 * 1024 / 131072) / 62));
+}
+
+// By hand: 16 sequences of 505 blocks, and 65 of each window layer, of which there are 5.2 to one without a window, at
+// 10 layers x 16 tokens x 8,192 bytes a block: 17.7 GB at the end. With the entries of all 62 layers it was 109 GB, and
+// a warning that the run would not fit.
+TEST_CASE("a model with windows fits where its pool does") {
+  const auto scenario = scenario_of(R"(schema: scenario/1
+model: gemma-3-27b
+hardware: {devices: [{preset: h100-sxm}]}
+workload: {arrivals: {kind: burst, programs: 16}, stream: {kind: lengths, prompt: {kind: fixed, value: 8000}, output: {kind: fixed, value: 65}}}
+)");
+  const auto result = run_on_event_queue(*scenario);
+  REQUIRE(result.memory);
+  CHECK(result.memory->bytes(models::MemoryKind::kv) ==
+        doctest::Approx(16 * (505 + 65 * 5.2) * 10 * 16 * 8192).epsilon(0.03));
+  CHECK(result.warnings.empty());
+}
+
 TEST_CASE("of states alone, as many sequences fit whatever their length") {
   for (const std::int64_t longest : {1000, 100'000}) {
     const auto kv = scenario::windowed_kv(hybrid(0), {}, scenario::KvWindows::pooled, 700, 16, 1, longest);
