@@ -13,7 +13,7 @@ namespace {
 struct CpuPricer {
   const Cpu& cpu;
   PartCost& part;
-  int count;
+  double count;
 
   void operator()(const models::Gemm& g) const {
     add(OperatorFamily::gemm, product_cost(cpu.products, cpu.threads, g));

@@ -20,11 +20,14 @@ struct Loader {
     return {OperatorFamily::gemm, 2 * m * n * k,
             n * k * g.weights.bytes_with_scales() + m * (n + k) * g.activations.bytes, g.weights, g.activations};
   }
-  // Each touched expert's weights are read once.
   OperatorLoad operator()(const models::GroupedGemm& g) const {
-    const double m = static_cast<double>(g.rows), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
+    return experts(g, static_cast<double>(g.rows), g.experts_touched);
+  }
+  // Each touched expert's weights are read once.
+  static OperatorLoad experts(const models::GroupedGemm& g, double m, double touched) {
+    const double n = static_cast<double>(g.n), k = static_cast<double>(g.k);
     return {OperatorFamily::grouped_gemm, 2 * m * n * k,
-            g.experts_touched * n * k * g.weights.bytes_with_scales() + m * (n + k) * g.activations.bytes, g.weights,
+            touched * n * k * g.weights.bytes_with_scales() + m * (n + k) * g.activations.bytes, g.weights,
             g.activations};
   }
   OperatorLoad operator()(const models::PrefillAttention& a) const {
@@ -83,5 +86,10 @@ double keys_read(const models::PrefillAttention& a, const models::PrefillChunk& 
 }
 
 OperatorLoad load_of(const models::AnyOperator& op) { return std::visit(Loader(), op); }
+
+OperatorLoad average_load_of(const models::AnyOperator& op) {
+  const auto* g = std::get_if<models::GroupedGemm>(&op);
+  return g && g->average ? Loader::experts(*g, g->average->rows, g->average->experts_touched) : load_of(op);
+}
 
 }  // namespace llmscape::hardware

@@ -13,6 +13,8 @@ struct OperatorLoad {
   models::Format weights, activations;  // of the operands that are multiplied
 };
 OperatorLoad load_of(const models::AnyOperator& op);
+// Of a rank on average, where the operator is that of the fullest of ranks that differ.
+OperatorLoad average_load_of(const models::AnyOperator& op);
 
 // Of a chunk under this operator: pairs that are scored to find what is attended to or kept (models::estimated_pairs),
 // and keys that are read.

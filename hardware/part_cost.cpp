@@ -2,7 +2,7 @@
 #include "hardware/part_cost.hpp"
 
 namespace llmscape::hardware {
-void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, int count) {
+void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, double count) {
   const auto f = static_cast<std::size_t>(family);
   by_family[f] += count * cost.time;
   bf16_flops[f] += count * cost.bf16_flops;

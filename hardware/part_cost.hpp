@@ -54,7 +54,7 @@ struct FamilyCost {
   Seconds launch{};    // KernelCost::launch
 
   // A kernel `count` times, with the joules of its arithmetic.
-  void add(const KernelCost& cost, Joules arithmetic, int count) {
+  void add(const KernelCost& cost, Joules arithmetic, double count) {
     time += count * cost.time;
     bf16_flops += count * cost.bf16_flops;
     bytes += count * cost.bytes;
@@ -78,7 +78,7 @@ struct PartCost {
   unsigned outside = 0;  // which of its kernels were, in bits of the kind's own
 
   // A kernel `count` times, with the joules of its arithmetic.
-  void add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, int count);
+  void add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, double count);
   PartCost& operator+=(const PartCost& other);
   [[nodiscard]] Seconds of(OperatorFamily family) const { return by_family[static_cast<std::size_t>(family)]; }
   [[nodiscard]] FamilyCost family(std::size_t f) const {

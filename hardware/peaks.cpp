@@ -6,8 +6,9 @@ namespace llmscape::hardware {
 FlopsPerSecond Peaks::peak(const models::Format& weights, const models::Format& activations) const {
   const models::Format& wider = weights.bytes > activations.bytes ? weights : activations;
   if (wider.bytes > 2) return *peak_bf16 / 2;
-  if (wider.bytes < 1 && peak_fp4) return **peak_fp4;
-  const auto& peak_8bit = wider.name == "int8" || wider.name == "int4" ? peak_int8 : peak_fp8;
+  const bool integer = wider.name.starts_with("int");
+  if (wider.bytes == 0.5 && !integer && peak_fp4) return **peak_fp4;
+  const auto& peak_8bit = integer ? peak_int8 : peak_fp8;
   if (wider.bytes <= 1 && peak_8bit) return **peak_8bit;
   return *peak_bf16;
 }

@@ -16,7 +16,8 @@ struct Peaks {
   double clock = 1;  // at which it runs, as a share of the boost clock that the peaks are stated at
 
   // Of a GEMM of these operands. The wider operand decides (4-bit weights with 16-bit activations are widened before
-  // the GEMM); formats without units of their own run at the next wider peak; fp32 runs as TF32 at half of bf16.
+  // the GEMM); formats without units of their own run at the next wider peak of their kind, floats of 6 bits and
+  // integers of 4 at that of 8 (NVIDIA's sheets of Blackwell: FP6 as FP8, no INT4); fp32 runs as TF32 at half of bf16.
   [[nodiscard]] FlopsPerSecond peak(const models::Format& weights, const models::Format& activations) const;
   // Makes them those at `clock`: they follow it in a straight line.
   void scale_peaks();

@@ -24,14 +24,14 @@ void add_operator(PartCost& part, const Roofline& device, const models::Operator
   const OperatorLoad load = load_of(op.what);
   if (load.flops <= 0 && load.bytes <= 0) return;
   const FlopsPerSecond peak = device.peak(load.weights, load.activations);
-  const Flops flops(load.flops);
-  const Bytes bytes(load.bytes);
   const double efficiency = is_attention(load.family) ? *device.attention_efficiency : *device.compute_efficiency;
-  const Seconds time =
-      std::max(flops / (efficiency * peak), bytes / (*device.memory_efficiency * *device.memory_bandwidth));
+  const Seconds time = std::max(Flops(load.flops) / (efficiency * peak),
+                                Bytes(load.bytes) / (*device.memory_efficiency * *device.memory_bandwidth));
+  const OperatorLoad spent = average_load_of(op.what);
+  const Flops flops(spent.flops);
   const Flops bf16_flops = flops * (*device.peak_bf16 / peak);
-  part.add(load.family, {*device.per_operator + time, flops, bf16_flops, bytes}, bf16_flops * *device.compute_energy,
-           op.count);
+  part.add(load.family, {*device.per_operator + time, flops, bf16_flops, Bytes(spent.bytes)},
+           bf16_flops * *device.compute_energy, op.count);
 }
 
 class RooflineStepModel final : public StepModel {

@@ -90,7 +90,7 @@ std::vector<Operator> adapter_work(const Adapter& adapter, const ModelSpec& mode
   product.dealt = GroupedGemm::Dealt::at_random;
   OperatorList list;
   for (const LayerGroup& group : model.groups) {
-    const int layers = layers_per_stage(group, plan);
+    const int layers = group.count;
     for (const AdaptedInput& input : adapted_inputs(adapter, model.hidden, group, plan.tensor)) {
       product.k = input.in;
       product.n = adapter.rank * static_cast<std::int64_t>(input.outs.size());
@@ -100,7 +100,7 @@ std::vector<Operator> adapter_work(const Adapter& adapter, const ModelSpec& mode
       list.add(product, layers);
     }
   }
-  return list.take();
+  return list.take_stage(plan);
 }
 
 }  // namespace llmscape::models

@@ -63,14 +63,14 @@ std::vector<Operator> attention_work(const ModelSpec& model, const ParallelPlan&
   const std::vector<std::int64_t> laws = laws_of(model, batch);
   OperatorList list;
   for (const LayerGroup& group : model.groups) add_group(list, model, group, plan, batch, laws);
-  return list.take();
+  return list.take_stage(plan);
 }
 
 std::vector<Operator> group_attention(const ModelSpec& model, const LayerGroup& group, const ParallelPlan& plan,
                                       const Batch& batch) {
   OperatorList list;
   add_group(list, model, group, plan, batch, laws_of(model, batch));
-  return list.take();
+  return list.take_stage(plan);
 }
 
 std::vector<Operator> state_work(const ModelSpec& model, const ParallelPlan& plan, const StateCounts& counts) {
@@ -78,7 +78,7 @@ std::vector<Operator> state_work(const ModelSpec& model, const ParallelPlan& pla
   for (const LayerGroup& group : model.groups)
     add_state_work(list, group.mixer, share_of(model, group, plan, counts.chunk_tokens, counts.decode_tokens),
                    counts.chunks, counts.decodes);
-  return list.take();
+  return list.take_stage(plan);
 }
 
 }  // namespace llmscape::models

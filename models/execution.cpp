@@ -61,7 +61,7 @@ std::vector<Operator> execution_work(const ModelSpec& model, const ParallelPlan&
   for (const LayerGroup& group : model.groups) {
     if (group.state(model.precision, plan.tensor).bytes_per_token == 0) continue;
     const LayerContext layer = context_of(model, group, plan, batch);
-    const int layers = layers_per_stage(group, plan);
+    const int layers = group.count;
     if (execution.kv_cache == KvCacheForm::concatenated && layer.entries > 0)
       list.add_elementwise(kStreamed, 2 * layer.entries * layer.entry_bytes, group.caches(layers));
     if (execution.attention == AttentionForm::eager && layer.scores > 0)
@@ -69,7 +69,7 @@ std::vector<Operator> execution_work(const ModelSpec& model, const ParallelPlan&
   }
   if (execution.sampling == Sampling::sorted && batch.logit_rows() > 0)
     list.add(Sample{kSorted / kLogit * batch.logit_rows(), model.vocabulary}, 1);
-  return list.take();
+  return list.take_stage(plan);
 }
 
 }  // namespace llmscape::models

@@ -47,7 +47,7 @@ LayerShare share_of(const ModelSpec& model, const LayerGroup& group, const Paral
           group.output_weights(model.precision),
           group.change,
           plan.tensor,
-          layers_per_stage(group, plan),
+          group.count,
           model.position_table == 0,
           chunk_tokens,
           decode_tokens};

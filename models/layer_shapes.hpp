@@ -26,7 +26,7 @@ struct LayerParameters {
 };
 LayerParameters layer_parameters(std::int64_t hidden, const LayerGroup& group, int tensor, int expert_shards);
 
-// The share of a group's layers that one rank of one stage has, and the tokens that pass it.
+// The share of a group's layers that one rank of all stages has, and the tokens that pass it.
 LayerShare share_of(const ModelSpec& model, const LayerGroup& group, const ParallelPlan& plan,
                     std::int64_t chunk_tokens, std::int64_t decode_tokens);
 

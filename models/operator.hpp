@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,7 +13,8 @@
 
 namespace llmscape::models {
 
-// What one rank computes in a step. `count` repeats of the same operator (one per layer, say) are one entry.
+// What one rank computes in a step. `count` repeats of the same operator (one per layer, say) are one entry; of a
+// pipeline it is what a stage has in the mean, which is no whole number.
 
 // C[m, n] = A[m, k] B[k, n], B being weights.
 struct Gemm {
@@ -21,7 +23,8 @@ struct Gemm {
   bool operator==(const Gemm&) const = default;
 };
 
-// The expert GEMMs of one routed layer on one rank: `tokens` x experts_per_token rows spread over the experts.
+// The expert GEMMs of one routed layer on one rank, the one that a step waits for: `tokens` x experts_per_token rows
+// spread over the experts.
 struct GroupedGemm {
   std::int64_t rows = 0;       // token-expert pairs on this rank
   double experts_touched = 0;  // distinct experts of this rank whose weights are read
@@ -37,6 +40,12 @@ struct GroupedGemm {
   // tiles by them. 0: `rows` alone.
   std::int64_t seen_tokens = 0;
   int experts_per_token = 0;
+  // Of a rank on average, where ranks differ. Its are the work, the traffic and the joules.
+  struct Average {
+    double rows = 0, experts_touched = 0;
+    bool operator==(const Average&) const = default;
+  };
+  std::optional<Average> average{};
   bool operator==(const GroupedGemm&) const = default;
 };
 
@@ -146,7 +155,7 @@ using AnyOperator = std::variant<Gemm, GroupedGemm, PrefillAttention, DecodeAtte
 
 struct Operator {
   AnyOperator what;
-  int count = 1;
+  double count = 1;
 };
 
 }  // namespace llmscape::models

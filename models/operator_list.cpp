@@ -18,7 +18,7 @@ void OperatorList::add(const AnyOperator& what, int count) {
   if (same != operators_.end()) {
     same->count += count;
   } else {
-    operators_.push_back({what, count});
+    operators_.push_back({what, static_cast<double>(count)});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/operator.hpp"
+#include "models/parallel_plan.hpp"
 
 namespace llmscape::models {
 
@@ -18,7 +19,12 @@ class OperatorList {
   void add_gemm(std::int64_t rows, std::int64_t k, std::int64_t n, const Format& weights, const Format& activations,
                 int count, Elementwise::Input input = Elementwise::Input::elsewhere);
   void add_elementwise(Elementwise::Kind kind, double bytes, int count);
+  // Of all layers; and of a stage in the mean, if what was added is a rank's of all stages.
   [[nodiscard]] std::vector<Operator> take() { return std::move(operators_); }
+  [[nodiscard]] std::vector<Operator> take_stage(const ParallelPlan& plan) {
+    for (Operator& op : operators_) op.count /= plan.pipeline;
+    return take();
+  }
 
  private:
   std::vector<Operator> operators_;

@@ -36,7 +36,7 @@ struct ParallelPlan {
 std::vector<std::string> problems(const ParallelPlan&, const ModelSpec&);
 // Ranks over which each routed expert is cut: tensor x data / expert.
 int expert_shards(const ParallelPlan&);
-// Layers of the group in one pipeline stage: stages are taken as equal, rounded up.
+// Layers of the group that the fullest pipeline stage holds in its memory.
 int layers_per_stage(const LayerGroup&, const ParallelPlan&);
 
 }  // namespace llmscape::models

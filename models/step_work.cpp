@@ -55,7 +55,7 @@ std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& pla
                         plan.tensor},
              1);
   if (sampled > 0) list.add(Sample{sampled, model.vocabulary}, 1);
-  return list.take();
+  return list.take_stage(plan);
 }
 
 std::vector<Operator> step_work(const ModelSpec& model, const ParallelPlan& plan, const Batch& batch,

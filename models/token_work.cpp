@@ -34,8 +34,8 @@ class TokenWork {
       }
     }
     if (plan_.pipeline > 1)
-      list_.add(Collective{Collective::Kind::send, hidden_state(), 2, plan_.tensor * plan_.data}, 1);
-    return list_.take();
+      list_.add(Collective{Collective::Kind::send, hidden_state(), 2, plan_.tensor * plan_.data}, plan_.pipeline - 1);
+    return list_.take_stage(plan_);
   }
 
  private:
@@ -65,7 +65,7 @@ class TokenWork {
   }
 
   void add_layers(const LayerGroup& group) {
-    const int layers = layers_per_stage(group, plan_);
+    const int layers = group.count;
     elementwise(Elementwise::Kind::norm, 2, model_.hidden, group.norms * layers);
     add_token_work(list_, group.mixer, share_of(model_, group, plan_, chunk_tokens_, decode_tokens_));
     if (group.feed_forward.routed()) {
@@ -101,7 +101,7 @@ class TokenWork {
     tokens_ = chunk_tokens_ - prompt_ends_;
     if (tokens_ > 0) {
       const auto& a = group.softmax();  // a plan with such layers refuses others
-      const int layers = group.caches(layers_per_stage(group, plan_));
+      const int layers = group.caches(group.count);
       const std::int64_t keys = std::int64_t{a.kv_heads_of_rank(plan_.tensor)} * a.head_dim;
       elementwise(Elementwise::Kind::norm, 2, model_.hidden, 1);
       linear({model_.hidden, a.key_value_columns(plan_.tensor), a.qkv_bias}, tokens_,
@@ -145,6 +145,9 @@ class TokenWork {
     product.rows = static_cast<std::int64_t>(std::ceil(rows));
     product.experts_held = kind.experts / plan_.expert;
     product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
+    if (plan_.expert > 1)
+      product.average = {static_cast<double>(routed_tokens * kind.experts_per_token) / plan_.expert,
+                         product.experts_held * share};
     product.weights = precision.expert_weights();
     product.activations = inputs_of(precision, product.weights);
     product.dealt = GroupedGemm::Dealt::at_random;

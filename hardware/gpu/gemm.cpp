@@ -213,9 +213,14 @@ KernelCost cost_of_experts(const Chip& chip, const GemmParameters& p, const mode
   }
   const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
   const auto whole = static_cast<int>(least_rows_of(p, g.weights, g.activations));
-  const double computed = tiles_of(whole) * whole;
-  KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), rows, computed, 2 * n * k, bytes);
-  cost.expert_bytes = Bytes(experts * k * n * weight_bytes);
+  // A rank on average has as much to fill up for each expert that it touches as the fullest one.
+  const auto spent = g.average.value_or(models::GroupedGemm::Average{rows, experts});
+  const double filled = std::max(0.0, tiles_of(whole) * whole - rows) * (spent.experts_touched / experts);
+  const double expert_bytes = spent.experts_touched * k * n * weight_bytes;
+  KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), spent.rows, spent.rows, 2 * n * k,
+                            expert_bytes + spent.rows * (k + n) * activation_bytes);
+  cost.padding = Flops(filled * (2 * n * k));
+  cost.expert_bytes = Bytes(expert_bytes);
   cost.launch = std::min(kLongestLaunch, p.launch);
   return cost;
 }

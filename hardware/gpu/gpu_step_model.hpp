@@ -39,7 +39,7 @@ class GpuPrices {
     JoulesPerFlop work;
     DecodeTable decodes;
     std::size_t law;  // index into Batch::attended
-    int count;
+    double count;
     models::TokenChange change;
     std::vector<std::optional<KernelCost>> whole_prompts;  // one that is computed alone, from its start, by its tokens
     const IndexedAttentionParameters* chosen_fit = nullptr;  // of gpu_: decodes attend to chosen entries in its kernel
@@ -49,7 +49,7 @@ class GpuPrices {
     models::IndexScores decode;
     const IndexedAttentionParameters* fit;  // of gpu_
     JoulesPerFlop work;
-    int count;
+    double count;
   };
   // What of a step of decodes alone does not depend on what they attend to.
   struct Decodes {

@@ -8,7 +8,7 @@ namespace {
 struct Pricer {
   const Gpu& gpu;
   PartCost& part;
-  int count;
+  double count;
 
   void operator()(const models::Gemm& g) const {
     const KernelCost cost = gemm_cost(gpu, gpu.gemm_of(g.weights, g.activations), g);

@@ -72,10 +72,10 @@ Seconds launch_time(const hardware::HostParameters& p, const Graphs& graphs, con
   const bool fits = captured(batch.tokens(), graphs);
   const bool whole = mode == CudaGraphs::full || mode == CudaGraphs::full_and_piecewise;
   if (whole && fits && batch.chunks.empty()) return p.graph_launch;
-  if (mode == CudaGraphs::none || mode == CudaGraphs::full) return static_cast<double>(launches.kernels) * p.per_kernel;
-  const Seconds pieces = fits ? static_cast<double>(launches.pieces) * p.graph_launch
-                              : static_cast<double>(launches.kernels - launches.attention) * p.per_compiled_kernel;
-  return pieces + static_cast<double>(launches.attention) * p.per_kernel;
+  if (mode == CudaGraphs::none || mode == CudaGraphs::full) return launches.kernels * p.per_kernel;
+  const Seconds pieces =
+      fits ? launches.pieces * p.graph_launch : (launches.kernels - launches.attention) * p.per_compiled_kernel;
+  return pieces + launches.attention * p.per_kernel;
 }
 
 Seconds sync_time(const hardware::HostParameters& p, const models::Batch& batch) {

@@ -29,9 +29,9 @@ std::int64_t padded_tokens(std::int64_t tokens, const Graphs&);
 // five for one (two GEMMs, scaling, mask, softmax), a concatenated cache joins keys and values each instead of writing
 // both.
 struct Launches {
-  std::int64_t kernels = 0;
-  std::int64_t attention = 0;  // of them: attention and cache writes, which stay outside the pieces of graphs
-  std::int64_t pieces = 0;     // between the attentions
+  double kernels = 0;
+  double attention = 0;  // of them: attention and cache writes, which stay outside the pieces of graphs
+  double pieces = 0;     // between the attentions
 };
 Launches launches_of(const models::ModelSpec&, const models::ParallelPlan&, const models::Execution& = {});
 

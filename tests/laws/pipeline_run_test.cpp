@@ -41,6 +41,36 @@ double joules(const result::EnergyResult& energy, const std::string& component) 
 
 }  // namespace
 
+// Whatever the number of stages: 16.05 GB of weights are read once for a token, at 1 TB/s, and 8,192 bytes are sent
+// from each stage to the next in 10 us.
+TEST_CASE("a batch alone passes the stages of a pipeline in the time of one device, and the sends between them") {
+  const auto with = [](int stages) {
+    return ran(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware:
+  devices: [{kind: roofline, name: chip, accuracy: made up, peak_bf16: 1e30 flop/s, memory_bandwidth: 1 TB/s, memory_capacity: 80 GB,
+             compute_efficiency: 1, attention_efficiency: 1, memory_efficiency: 1, per_operator: 0 s, per_step: 0 s, per_request: 0 s,
+             tdp: 1000000 W, idle_power: 100 W, compute_energy: 1 pJ/flop, memory_energy: 10 pJ/bit, links: {bandwidth: 1e30 B/s, latency: 10 us}}]
+serving: {pipeline_parallel: 1, batcher: {policy: vllm_v1, async_scheduling: false}}
+workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 1}, output: {kind: fixed, value: 101}}}
+)",
+               {"serving.pipeline_parallel=" + std::to_string(stages),
+                "hardware.devices[chip].count=" + std::to_string(stages)});
+  };
+  const result::RunResult one = with(1);
+  const double tpot = one.latency["tpot_s"]->mean;
+  CHECK(tpot == doctest::Approx(0.01503).epsilon(0.01));
+  for (const int stages : {2, 5, 8}) {
+    CAPTURE(stages);
+    const result::RunResult all = with(stages);
+    CHECK(all.latency["tpot_s"]->mean == doctest::Approx(tpot + (stages - 1) * 10e-6).epsilon(1e-9));
+    for (const char* component : {"compute", "memory"})
+      CHECK(joules(all.overall.energy, component) ==
+            doctest::Approx(joules(one.overall.energy, component)).epsilon(1e-9));
+    CHECK(all.work.flops == doctest::Approx(one.work.flops).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("four streams share four stages: faster, with the same devices, memory and standing power") {
   const result::RunResult alone = ran(kStages), shared = ran(kStages, {"serving.pipeline_batches=4"});
   CHECK_FALSE(alone.latency["bubble_s"]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/gemm.hpp"
 #include "base/random.hpp"
+#include "hardware/operator_load.hpp"
 #include "hardware_fixtures.hpp"
 #include "models/format.hpp"
 
@@ -165,6 +166,44 @@ TEST_CASE("4-bit weights with 16-bit activations read a quarter of the weights a
   CHECK(gpu.peak(int4, {}) == *gpu.peak_bf16);
   const KernelCost cost = gemm_cost(gpu, gpu.gemm, {1, 4096, 4096, int4, {}});
   CHECK(cost.bytes.si() == doctest::Approx(4096.0 * 4096 * (0.5 + 2.0 / 128) + 2 * 4096 * 2));
+}
+
+TEST_CASE("a grouped GEMM takes the time of its rank, and the joules of one on average") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  models::GroupedGemm fullest;
+  fullest.rows = 96;
+  fullest.experts_touched = 12;
+  fullest.experts_held = 16;
+  fullest.n = 4096;
+  fullest.k = 7168;
+  fullest.dealt = models::GroupedGemm::Dealt::at_random;
+  const KernelCost own = grouped_gemm_cost(gpu, gpu.grouped_gemm(), fullest);
+  fullest.average = {48, 6};
+  const KernelCost shared = grouped_gemm_cost(gpu, gpu.grouped_gemm(), fullest);
+  CHECK(shared.time == own.time);
+  for (const auto& [half, whole] :
+       {std::pair(shared.flops.si(), own.flops.si()), std::pair(shared.bytes.si(), own.bytes.si()),
+        std::pair(shared.expert_bytes.si(), own.expert_bytes.si()), std::pair(shared.padding.si(), own.padding.si())}) {
+    CHECK(whole > 0);
+    CHECK(2 * half == Approx(whole));
+  }
+  CHECK(load_of(fullest).flops == 2 * average_load_of(fullest).flops);
+  CHECK(load_of(fullest).bytes == Approx(2 * average_load_of(fullest).bytes));
+}
+
+TEST_CASE("each format computes at the peak of its own units") {
+  Peaks peaks;
+  peaks.peak_bf16.value = FlopsPerSecond(1);
+  peaks.peak_fp8.emplace().value = FlopsPerSecond(2);
+  peaks.peak_int8.emplace().value = FlopsPerSecond(3);
+  peaks.peak_fp4.emplace().value = FlopsPerSecond(4);
+  for (const auto& [name, peak] :
+       {std::pair("bf16", 1), std::pair("fp8", 2), std::pair("int8", 3), std::pair("nvfp4", 4), std::pair("mxfp4", 4),
+        std::pair("mxfp6", 2), std::pair("int4", 3), std::pair("fp32", 0)}) {
+    CAPTURE(name);
+    const models::Format format = *models::format_named(name);
+    CHECK(peaks.peak(format, format).si() == (peak > 0 ? peak : 0.5));
+  }
 }
 
 TEST_CASE("a grouped GEMM reads the weights of the touched experts and pads each expert's rows to a tile") {

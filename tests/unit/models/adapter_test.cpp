@@ -45,7 +45,7 @@ TEST_CASE("adapters add two thin GEMMs for each input of their targets") {
   REQUIRE(work.size() == kExpected.size());
   for (std::size_t i = 0; i < work.size(); ++i) {
     const auto& [product, count] = work[i];
-    CHECK(std::array<std::int64_t, 3>{product.k, product.n, count} == kExpected[i]);
+    CHECK(std::array<std::int64_t, 3>{product.k, product.n, static_cast<std::int64_t>(count)} == kExpected[i]);
     CHECK(product.rows == 32);
     CHECK(product.experts_touched == 4);
   }

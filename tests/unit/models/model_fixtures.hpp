@@ -43,7 +43,7 @@ inline std::vector<std::string> messages(const Diagnostics& diagnostics) {
 template <class T>
 struct Counted {
   T what;
-  int count;
+  double count;
 };
 template <class T>
 std::vector<Counted<T>> all_of(const std::vector<Operator>& work) {

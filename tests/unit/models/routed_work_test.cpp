@@ -31,6 +31,24 @@ TEST_CASE("routed layers compute the experts of each token, and the router") {
   CHECK(std::count_if(gemms.begin(), gemms.end(), [](const auto& g) { return g.what.n == 128 && g.count == 48; }) == 1);
 }
 
+// A step waits for the fullest rank, but all of them together do what one device would.
+TEST_CASE("ranks of experts have the rows and the experts of one device between them") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  for (const auto law : {ExpertCoverage::Law::uniform, ExpertCoverage::Law::skewed}) {
+    const ExpertCoverage coverage{law};
+    const auto alone = all_of<GroupedGemm>(token_work(model, {}, 0, 64, coverage)).front().what;
+    CHECK_FALSE(alone.average);
+    for (const int ranks : {4, 64}) {
+      const ParallelPlan plan{.expert = ranks, .data = ranks, .exchange = ExpertExchange::all_to_all};
+      const auto shared = all_of<GroupedGemm>(token_work(model, plan, 0, 64 / ranks, coverage)).front().what;
+      REQUIRE(shared.average);
+      CHECK(shared.average->rows * ranks == 64 * 8);
+      CHECK(shared.average->experts_touched * ranks == Approx(alone.experts_touched));
+      CHECK(shared.average->rows < static_cast<double>(shared.rows));
+    }
+  }
+}
+
 TEST_CASE("a token costs two FLOPs per active parameter of a routed model") {
   const ModelSpec model = catalogued("mixtral-8x7b");
   const double vectors = (2 * 32 + 1) * 4096;

@@ -14,7 +14,7 @@ namespace {
 
 struct Shape {
   std::int64_t m, n, k;
-  int count;
+  double count;
   bool operator==(const Shape&) const = default;
 };
 std::vector<Shape> gemms(const std::vector<Operator>& work) {
@@ -88,11 +88,11 @@ TEST_CASE("element-wise kernels move the bytes of cost-model 3.3") {
     REQUIRE(found.size() == 1);
     return std::pair{found[0].what.bytes, found[0].count};
   };
-  CHECK(only(Kind::norm) == std::pair{4 * tokens * hidden, 64});
-  CHECK(only(Kind::add) == std::pair{6 * tokens * hidden, 64});
-  CHECK(only(Kind::activation) == std::pair{6 * tokens * 14336 / 2, 32});
-  CHECK(only(Kind::rope) == std::pair{4 * tokens * (32 + 8) / 2 * 128, 32});
-  CHECK(only(Kind::embedding) == std::pair{4 * tokens * hidden, 1});
+  CHECK(only(Kind::norm) == std::pair{4 * tokens * hidden, 64.0});
+  CHECK(only(Kind::add) == std::pair{6 * tokens * hidden, 64.0});
+  CHECK(only(Kind::activation) == std::pair{6 * tokens * 14336 / 2, 32.0});
+  CHECK(only(Kind::rope) == std::pair{4 * tokens * (32 + 8) / 2 * 128, 32.0});
+  CHECK(only(Kind::embedding) == std::pair{4 * tokens * hidden, 1.0});
 }
 
 TEST_CASE("tensor parallelism sums twice per layer and gathers the logits once") {
@@ -126,12 +126,23 @@ TEST_CASE("a norm over the heads of all ranks sums two numbers of 32 bits a toke
   CHECK(count(4).size() == 1);
 }
 
-TEST_CASE("a pipeline stage has its share of the layers and sends its tokens on") {
+TEST_CASE("a pipeline stage has its share of the layers and the head, and tokens are sent once between two") {
   const auto work = token_work(catalogued("llama-3.1-8b"), {.pipeline = 4}, 0, 10, {});
   for (const auto& gemm : all_of<Gemm>(work)) CHECK(gemm.count == 8);
+  for (const auto& gemm : all_of<Gemm>(logit_work(catalogued("llama-3.1-8b"), {.pipeline = 4}, 10, 10)))
+    CHECK(gemm.count == 0.25);
+  // 10 layers of full attention and 52 with a window over eight stages: 62 / 8 of them, not 2 + 7.
+  Batch one;
+  one.decodes = 1;
+  const std::vector<Attended> attended(2, {100, 100});
+  one.attended = attended;
+  double attentions = 0;
+  for (const auto& attention : all_of<DecodeAttention>(attention_work(catalogued("gemma-3-27b"), {.pipeline = 8}, one)))
+    attentions += attention.count;
+  CHECK(attentions == 62.0 / 8);
   const auto sends = collectives(work, Collective::Kind::send);
   REQUIRE(sends.size() == 1);
-  CHECK(sends[0].count == 1);
+  CHECK(4 * sends[0].count == 3);
   CHECK(sends[0].what.bytes == 10 * 4096 * 2);
 }
 
