@@ -51,6 +51,12 @@ Correction blank(const CorrectionPlan& plan, std::span<const CorrectionRow> rows
   return correction;
 }
 
+std::size_t points(const Correction& correction) {
+  std::size_t all = 0;
+  for (const CorrectionTable& table : correction.tables) all += table.percent.size();
+  return all;
+}
+
 // Moves all tables' values into one vector, as logarithms, and back.
 Eigen::VectorXd values_of(const Correction& correction) {
   std::vector<double> all;
@@ -68,8 +74,6 @@ void set_values(Correction& correction, const Eigen::VectorXd& logs) {
 // count by their share of the time.
 Matrix design(const Correction& correction, std::span<const CorrectionRow> rows) {
   Entries entries;
-  Eigen::Index size = 0;
-  for (const CorrectionTable& table : correction.tables) size += index(table.percent.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double whole = rows[i].predicted(correction);
     for (const auto& kernel : rows[i].kernels) {
@@ -83,7 +87,7 @@ Matrix design(const Correction& correction, std::span<const CorrectionRow> rows)
       }
     }
   }
-  Matrix matrix(index(rows.size()), size);
+  Matrix matrix(index(rows.size()), index(points(correction)));
   matrix.setFromTriplets(entries.begin(), entries.end());
   return matrix;
 }
@@ -207,6 +211,14 @@ CorrectionPlan coarse(CorrectionPlan plan) {
   return plan;
 }
 
+std::vector<CorrectionPlan> plans_to_try(const CorrectionPlan& plan, std::span<const CorrectionRow> rows) {
+  std::vector<CorrectionPlan> plans = {coarse(plan)};
+  // Points without rows of their own are held by their neighbours: they say what coarse tables say, at many times the
+  // work.
+  if (points(blank(plan, rows)) <= rows.size()) plans.push_back(plan);
+  return plans;
+}
+
 const CorrectionPlan& gemm_correction_plan() {
   using enum Feature;
   static const CorrectionPlan plan = {{{rows}, {columns}, {depth}},
@@ -219,7 +231,9 @@ const CorrectionPlan& gemm_correction_plan() {
 
 const CorrectionPlan& expert_gemm_correction_plan() {
   using enum Feature;
-  static const CorrectionPlan plan = {{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}};
+  // What the fastest tiles are, and whether weights or products are waited for, depends on all four sides at once.
+  static const CorrectionPlan plan = {
+      {{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{rows, 2}, {experts, 2}, {columns}, {depth}}, {{bytes}}};
   return plan;
 }
 

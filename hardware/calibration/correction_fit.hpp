@@ -40,6 +40,8 @@ const CorrectionPlan& decode_attention_correction_plan();
 const CorrectionPlan& prefill_attention_correction_plan();
 // With points twice as far apart.
 CorrectionPlan coarse(CorrectionPlan plan);
+// The coarse plan, and `plan` unless its tables have more points over these rows, all together, than there are rows.
+std::vector<CorrectionPlan> plans_to_try(const CorrectionPlan& plan, std::span<const CorrectionRow> rows);
 
 // The tables that bring the form's times closest to the measured ones, under the loss of `fit_in_log`, as smooth as the
 // rows allow.

@@ -90,9 +90,7 @@ class GpuFit {
       best = std::move(earned);
       with = whose;
     };
-    std::vector<CorrectionPlan> plans = {plan};
-    if (!fits_.engine().empty()) plans.insert(plans.begin(), coarse(plan));
-    for (const CorrectionPlan& tables : plans) {
+    for (const CorrectionPlan& tables : plans_to_try(plan, form.rows)) {
       attempt(tables, {}, "");
       if (!siblings.empty()) attempt(tables, siblings, " with rows of a sibling");
       if (all.size() > siblings.size()) attempt(tables, all, " with rows of siblings and other engines");
