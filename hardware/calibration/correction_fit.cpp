@@ -211,12 +211,18 @@ CorrectionPlan coarse(CorrectionPlan plan) {
   return plan;
 }
 
-std::vector<CorrectionPlan> plans_to_try(const CorrectionPlan& plan, std::span<const CorrectionRow> rows) {
-  std::vector<CorrectionPlan> plans = {coarse(plan)};
-  // Points without rows of their own are held by their neighbours: they say what coarse tables say, at many times the
-  // work.
-  if (points(blank(plan, rows)) <= rows.size()) plans.push_back(plan);
-  return plans;
+std::vector<CorrectionTry> correction_tries(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
+                                            std::span<const Relatives> relatives) {
+  std::vector<CorrectionTry> tries;
+  for (const Relatives& helpers : relatives) tries.push_back({coarse(plan), &helpers});
+  for (const Relatives& helpers : relatives) {
+    std::vector<CorrectionRow> all(rows.begin(), rows.end());
+    all.insert(all.end(), helpers.rows.begin(), helpers.rows.end());
+    // Points without a row of their own are held by their neighbours: they say what points farther apart say, at
+    // several times the work.
+    if (points(blank(plan, all)) <= all.size()) tries.push_back({plan, &helpers});
+  }
+  return tries;
 }
 
 const CorrectionPlan& gemm_correction_plan() {

@@ -40,9 +40,6 @@ const CorrectionPlan& decode_attention_correction_plan();
 const CorrectionPlan& prefill_attention_correction_plan();
 // With points twice as far apart.
 CorrectionPlan coarse(CorrectionPlan plan);
-// The coarse plan, and `plan` unless its tables have more points over these rows, all together, than there are rows.
-std::vector<CorrectionPlan> plans_to_try(const CorrectionPlan& plan, std::span<const CorrectionRow> rows);
-
 // The tables that bring the form's times closest to the measured ones, under the loss of `fit_in_log`, as smooth as the
 // rows allow.
 Correction learn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows);
@@ -59,5 +56,19 @@ struct EarnedCorrection {
 // shape is held out of them too.
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
                                                 double beaten, std::span<const CorrectionRow> relatives = {});
+
+// Rows that help to learn.
+struct Relatives {
+  std::vector<CorrectionRow> rows;
+  const char* whose = "";
+};
+struct CorrectionTry {
+  CorrectionPlan tables;
+  const Relatives* relatives = nullptr;
+};
+// The coarse plan with the help of each of `relatives` (none is one of them), then the plan itself, unless its tables
+// have more points over all rows than there are rows.
+std::vector<CorrectionTry> correction_tries(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
+                                            std::span<const Relatives> relatives);
 
 }  // namespace llmscape::hardware

@@ -79,21 +79,18 @@ class GpuFit {
     all = siblings;
     for (const FamilyFits& relative : engines_)
       if (const auto other = fit(relative, Scoring::none)) append(all, other->rows, kEngineWeight);
+    std::vector<Relatives> relatives(1);
+    if (!siblings.empty()) relatives.push_back({siblings, " with rows of a sibling"});
+    if (all.size() > siblings.size()) relatives.push_back({all, " with rows of siblings and other engines"});
     std::optional<EarnedCorrection> best;
     std::string with;
     double least = form.report.held_out.mean;
-    const auto attempt = [&](const CorrectionPlan& tables, const std::vector<CorrectionRow>& relatives,
-                             const char* whose) {
-      auto earned = earn_correction(tables, form.rows, kWorthwhile * least, relatives);
-      if (!earned) return;
+    for (const CorrectionTry& next : correction_tries(plan, form.rows, relatives)) {
+      auto earned = earn_correction(next.tables, form.rows, kWorthwhile * least, next.relatives->rows);
+      if (!earned) continue;
       least = earned->error;
       best = std::move(earned);
-      with = whose;
-    };
-    for (const CorrectionPlan& tables : plans_to_try(plan, form.rows)) {
-      attempt(tables, {}, "");
-      if (!siblings.empty()) attempt(tables, siblings, " with rows of a sibling");
-      if (all.size() > siblings.size()) attempt(tables, all, " with rows of siblings and other engines");
+      with = next.relatives->whose;
     }
     if (!best) return;
     std::vector<double> predicted;

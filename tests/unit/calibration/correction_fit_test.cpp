@@ -4,9 +4,12 @@
 #include "hardware/calibration/errors.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 namespace llmscape::hardware {
 namespace {
@@ -70,15 +73,18 @@ TEST_CASE("a form that is right but for noise earns no correction, and neither d
   CHECK_FALSE(earn_correction(kPlan, few, form_alone(few)));
 }
 
-TEST_CASE("tables of more points than rows are not tried") {
-  // Over 8 octaves of rows, 4 of columns and of depth: 9 x 5 + 5 points, and 5 x 4 + 4 twice as far apart.
-  const auto points_apart = [](const CorrectionPlan& plan) { return plan.front().front().octaves; };
-  const auto few = plans_to_try(kPlan, rows_of(powers, 0, 49)), enough = plans_to_try(kPlan, rows_of(powers, 0, 50));
-  REQUIRE(few.size() == 1);
-  CHECK(points_apart(few[0]) == 2);
-  REQUIRE(enough.size() == 2);
-  CHECK(points_apart(enough[0]) == 2);
-  CHECK(points_apart(enough[1]) == 1);
+TEST_CASE("tables of more points than rows, relatives among them, are not tried") {
+  // Over 8 octaves of rows, 4 of columns and of depth: 9 x 5 + 5 points.
+  const std::vector<Relatives> relatives = {{{}, ""}, {rows_of(powers, 0, 1), "another's"}};
+  const auto tries_of = [&](int count) {
+    std::string tried;
+    for (const CorrectionTry& next : correction_tries(kPlan, rows_of(powers, 0, count), relatives))
+      tried += fmt::format("{} octaves {}; ", next.tables[0][0].octaves, next.relatives->whose);
+    return tried;
+  };
+  CHECK(tries_of(48) == "2 octaves ; 2 octaves another's; ");
+  CHECK(tries_of(49) == "2 octaves ; 2 octaves another's; 1 octaves another's; ");
+  CHECK(tries_of(50) == "2 octaves ; 2 octaves another's; 1 octaves ; 1 octaves another's; ");
 }
 
 TEST_CASE("rows of one shape are held out one by one") {
