@@ -24,6 +24,9 @@ constexpr double kBendWeight = 0.2;
 constexpr double kPullWeight = 0.1;
 
 constexpr std::size_t kFewestCorrectedRows = 150;
+// Points that no row is near are held by their neighbours: they say what points farther apart say, at several times the
+// work. No set of the catalogue's earns tables of more points a row than this.
+constexpr std::size_t kMostPointsOfRow = 2;
 constexpr int kFolds = 5;
 constexpr std::uint64_t kFoldKey = 0x636f7272;  // any fixed number
 constexpr double kInterval = 0.9, kLeastCoverage = 0.85;
@@ -118,6 +121,14 @@ Matrix smoothness(const Correction& correction) {
   return kBendWeight * Matrix(bends.transpose() * bends) + pull;
 }
 
+// The plan, after one with points twice as far apart.
+CorrectionPlans coarse_first(const CorrectionPlan& plan) {
+  CorrectionPlan coarse = plan;
+  for (auto& table : coarse)
+    for (AxisPlan& axis : table) axis.octaves *= 2;
+  return {std::move(coarse), plan};
+}
+
 struct HeldOut {
   std::vector<double> predicted;
   double coverage = 0;  // of 90 % intervals from the residuals of the other folds
@@ -205,61 +216,57 @@ std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std:
   return EarnedCorrection{learn_correction(plan, all), std::move(held_out.predicted), error};
 }
 
-CorrectionPlan coarse(CorrectionPlan plan) {
-  for (auto& table : plan)
-    for (AxisPlan& axis : table) axis.octaves *= 2;
-  return plan;
-}
-
-std::vector<CorrectionTry> correction_tries(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
+std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
                                             std::span<const Relatives> relatives) {
   std::vector<CorrectionTry> tries;
-  for (const Relatives& helpers : relatives) tries.push_back({coarse(plan), &helpers});
-  for (const Relatives& helpers : relatives) {
-    std::vector<CorrectionRow> all(rows.begin(), rows.end());
-    all.insert(all.end(), helpers.rows.begin(), helpers.rows.end());
-    // Points without a row of their own are held by their neighbours: they say what points farther apart say, at
-    // several times the work.
-    if (points(blank(plan, all)) <= all.size()) tries.push_back({plan, &helpers});
-  }
+  for (const CorrectionPlan& plan : plans)
+    for (const Relatives& helpers : relatives) {
+      std::vector<CorrectionRow> all(rows.begin(), rows.end());
+      all.insert(all.end(), helpers.rows.begin(), helpers.rows.end());
+      if (&plan == &plans.front() || points(blank(plan, all)) <= kMostPointsOfRow * all.size())
+        tries.push_back({&plan, &helpers});
+    }
   return tries;
 }
 
-const CorrectionPlan& gemm_correction_plan() {
+const CorrectionPlans& gemm_correction_plans() {
   using enum Feature;
-  static const CorrectionPlan plan = {{{rows}, {columns}, {depth}},
-                                      {{rows}, {padding, 0.25}},
-                                      {{wide_waves, 0.0625}},
-                                      {{tall_waves, 0.0625}},
-                                      {{bytes}}};
-  return plan;
+  static const CorrectionPlans plans = coarse_first({{{rows}, {columns}, {depth}},
+                                                     {{rows}, {padding, 0.25}},
+                                                     {{wide_waves, 0.0625}},
+                                                     {{tall_waves, 0.0625}},
+                                                     {{bytes}}});
+  return plans;
 }
 
-const CorrectionPlan& expert_gemm_correction_plan() {
+const CorrectionPlans& expert_gemm_correction_plans() {
   using enum Feature;
-  // What the fastest tiles are, and whether weights or products are waited for, depends on all four sides at once.
-  static const CorrectionPlan plan = {
-      {{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{rows, 2}, {experts, 2}, {columns}, {depth}}, {{bytes}}};
-  return plan;
+  static const CorrectionPlans plans = [] {
+    CorrectionPlans both = coarse_first({{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}});
+    // What the fastest tiles are, and whether weights or products are waited for, depends on all four sides at once.
+    both.front().push_back({{rows, 4}, {experts, 4}, {columns, 2}, {depth, 2}});
+    return both;
+  }();
+  return plans;
 }
 
-const CorrectionPlan& decode_attention_correction_plan() {
+const CorrectionPlans& decode_attention_correction_plans() {
   using enum Feature;
-  static const CorrectionPlan plan = {
-      {{sequences}, {context}, {kv_heads}}, {{streams}, {group}}, {{streams}, {context, 2}, {head_width}}, {{bytes}}};
-  return plan;
+  static const CorrectionPlans plans = coarse_first(
+      {{{sequences}, {context}, {kv_heads}}, {{streams}, {group}}, {{streams}, {context, 2}, {head_width}}, {{bytes}}});
+  return plans;
 }
 
-const CorrectionPlan& prefill_attention_correction_plan() {
+const CorrectionPlans& prefill_attention_correction_plans() {
   using enum Feature;
-  static const CorrectionPlan plan = {{{heads}, {tokens}, {head_width}},
-                                      {{heads}, {tokens}, {group, 2}},
-                                      {{tokens}, {group}, {head_width}},
-                                      {{sequences}, {tokens}},
-                                      {{kv_heads}, {tokens}, {head_width}},
-                                      {{reach}},
-                                      {{bytes}}};
-  return plan;
+  static const CorrectionPlans plans = coarse_first({{{heads}, {tokens}, {head_width}},
+                                                     {{heads}, {tokens}, {group, 2}},
+                                                     {{tokens}, {group}, {head_width}},
+                                                     {{sequences}, {tokens}},
+                                                     {{kv_heads}, {tokens}, {head_width}},
+                                                     {{reach}},
+                                                     {{bytes}}});
+  return plans;
 }
 
 }  // namespace llmscape::hardware

@@ -33,13 +33,13 @@ struct AxisPlan {
 };
 using CorrectionPlan = std::vector<std::vector<AxisPlan>>;
 
-// The tables that serve each family.
-const CorrectionPlan& gemm_correction_plan();
-const CorrectionPlan& expert_gemm_correction_plan();
-const CorrectionPlan& decode_attention_correction_plan();
-const CorrectionPlan& prefill_attention_correction_plan();
-// With points twice as far apart.
-CorrectionPlan coarse(CorrectionPlan plan);
+// The tables that serve each family, in the order in which they are tried: points far apart first.
+using CorrectionPlans = std::vector<CorrectionPlan>;
+const CorrectionPlans& gemm_correction_plans();
+const CorrectionPlans& expert_gemm_correction_plans();
+const CorrectionPlans& decode_attention_correction_plans();
+const CorrectionPlans& prefill_attention_correction_plans();
+
 // The tables that bring the form's times closest to the measured ones, under the loss of `fit_in_log`, as smooth as the
 // rows allow.
 Correction learn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows);
@@ -63,12 +63,12 @@ struct Relatives {
   const char* whose = "";
 };
 struct CorrectionTry {
-  CorrectionPlan tables;
+  const CorrectionPlan* plan = nullptr;
   const Relatives* relatives = nullptr;
 };
-// The coarse plan with the help of each of `relatives` (none is one of them), then the plan itself, unless its tables
-// have more points over all rows than there are rows.
-std::vector<CorrectionTry> correction_tries(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
+// Each plan with the help of each of `relatives` (nobody is one of them). Plans behind the first are left out where
+// their tables have more than two points for each row, relatives' among them.
+std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
                                             std::span<const Relatives> relatives);
 
 }  // namespace llmscape::hardware

@@ -65,14 +65,14 @@ class GpuFit {
   // The form with a correction on it where the rows earn one, by themselves or with the help of relatives', and the
   // errors of both together. `fit` gives the form of a FamilyFits.
   template <class Fit>
-  auto corrected(const CorrectionPlan& plan, const Fit& fit) const {
+  auto corrected(const CorrectionPlans& plans, const Fit& fit) const {
     auto form = fit(fits_, Scoring::held_out);
-    if (form && !form->rows.empty()) correct(*form, plan, fit);
+    if (form && !form->rows.empty()) correct(*form, plans, fit);
     return form;
   }
 
   template <class Parameters, class Fit>
-  void correct(FormFit<Parameters>& form, const CorrectionPlan& plan, const Fit& fit) const {
+  void correct(FormFit<Parameters>& form, const CorrectionPlans& plans, const Fit& fit) const {
     std::vector<CorrectionRow> siblings, all;
     for (const FamilyFits& relative : siblings_)
       if (const auto other = fit(relative, Scoring::none)) append(siblings, other->rows, kSiblingWeight);
@@ -85,8 +85,8 @@ class GpuFit {
     std::optional<EarnedCorrection> best;
     std::string with;
     double least = form.report.held_out.mean;
-    for (const CorrectionTry& next : correction_tries(plan, form.rows, relatives)) {
-      auto earned = earn_correction(next.tables, form.rows, kWorthwhile * least, next.relatives->rows);
+    for (const CorrectionTry& next : correction_tries(plans, form.rows, relatives)) {
+      auto earned = earn_correction(*next.plan, form.rows, kWorthwhile * least, next.relatives->rows);
       if (!earned) continue;
       least = earned->error;
       best = std::move(earned);
@@ -173,7 +173,7 @@ class GpuFit {
         groups_.set("scales", fitted_group(fitted_scales_fields(), std::move(fit->parameters)));
       }
     }
-    auto form = corrected(gemm_correction_plan(),
+    auto form = corrected(gemm_correction_plans(),
                           [&](const FamilyFits& fits, Scoring scoring) { return fits.products(format, scoring); });
     if (!form) return;
     if (base) fits_.gpu.gemm = form->parameters;
@@ -184,7 +184,7 @@ class GpuFit {
     const std::string base = fits_.base_format();
     for (const std::string& format : fits_.expert_formats()) {
       const auto dealt = [&](Dealt how) {
-        return corrected(expert_gemm_correction_plan(), [&, how](const FamilyFits& fits, Scoring scoring) {
+        return corrected(expert_gemm_correction_plans(), [&, how](const FamilyFits& fits, Scoring scoring) {
           return fits.experts(format, how, scoring);
         });
       };
@@ -201,7 +201,7 @@ class GpuFit {
   void prefill_attention() {
     const std::string base = fits_.base_format();
     for (const std::string& kv : formats_of_kv(base))
-      if (auto form = corrected(prefill_attention_correction_plan(),
+      if (auto form = corrected(prefill_attention_correction_plans(),
                                 [&](const FamilyFits& fits, Scoring scoring) { return fits.prompts(kv, scoring); }))
         write(kv == base ? "prefill_attention" : "prefill_attention_by_kv", kv == base ? "" : kv,
               prefill_attention_fields(), std::move(*form));
@@ -210,7 +210,7 @@ class GpuFit {
   void decode_attention() {
     const std::string base = fits_.base_format();
     for (const std::string& kv : formats_of_kv(base))
-      if (auto form = corrected(decode_attention_correction_plan(),
+      if (auto form = corrected(decode_attention_correction_plans(),
                                 [&](const FamilyFits& fits, Scoring scoring) { return fits.decodes(kv, scoring); }))
         write(kv == base ? "decode_attention" : "decode_attention_by_kv", kv == base ? "" : kv,
               decode_attention_fields(), std::move(*form));
@@ -219,11 +219,11 @@ class GpuFit {
   void latent_attention() {
     for (const std::string_view name : kLatentFormats) {
       const std::string kv(name);
-      if (auto form = corrected(prefill_attention_correction_plan(), [&](const FamilyFits& fits, Scoring scoring) {
+      if (auto form = corrected(prefill_attention_correction_plans(), [&](const FamilyFits& fits, Scoring scoring) {
             return fits.latent_prompts(kv, scoring);
           }))
         write("latent_prefill_attention", kv, prefill_attention_fields(), std::move(*form));
-      if (auto form = corrected(decode_attention_correction_plan(), [&](const FamilyFits& fits, Scoring scoring) {
+      if (auto form = corrected(decode_attention_correction_plans(), [&](const FamilyFits& fits, Scoring scoring) {
             return fits.latent_decodes(kv, scoring);
           }))
         write("latent_decode_attention", kv, decode_attention_fields(), std::move(*form));

@@ -96,7 +96,7 @@ void check_gemm(const std::string& name, const std::string& device, double bound
   const Halves halves(in_range(tables->gemm, "bf16", {}));
   const GemmPrior prior{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth};
   const GemmParameters p = fit_gemm(gpu, gpu.elementwise, halves.some(), {&prior, 1}).parameters;
-  CHECK(corrected_error(gemm_correction_plan(), correction_rows(gpu, gpu.elementwise, p, halves.seen),
+  CHECK(corrected_error(gemm_correction_plans().back(), correction_rows(gpu, gpu.elementwise, p, halves.seen),
                         correction_rows(gpu, gpu.elementwise, p, halves.unseen)) <= bound);
 }
 
@@ -106,7 +106,8 @@ void check_decode(const std::string& name, const std::string& device, double bou
   const Gpu gpu = gpu_named(name);
   const Halves halves(bf16_attention(tables->decode_attention));
   const auto fit = fit_decode_attention(gpu, halves.some(), gpu.gemm.compute_efficiency, tables->warm_attention);
-  CHECK(corrected_error(decode_attention_correction_plan(), correction_rows(gpu, fit.parameters, fit.warm, halves.seen),
+  CHECK(corrected_error(decode_attention_correction_plans().back(),
+                        correction_rows(gpu, fit.parameters, fit.warm, halves.seen),
                         correction_rows(gpu, fit.parameters, fit.warm, halves.unseen)) <= bound);
 }
 
@@ -118,7 +119,7 @@ void check_prefill(const std::string& name, const std::string& device, double bo
   std::erase_if(records, [](const auto& r) { return r.tokens == 1; });  // prompts of one token run as decodes
   const Halves halves(records);
   const PrefillAttentionParameters p = fit_prefill_attention(gpu, halves.some()).parameters;
-  CHECK(corrected_error(prefill_attention_correction_plan(), correction_rows(gpu, p, halves.seen),
+  CHECK(corrected_error(prefill_attention_correction_plans().back(), correction_rows(gpu, p, halves.seen),
                         correction_rows(gpu, p, halves.unseen)) <= bound);
 }
 

@@ -73,18 +73,19 @@ TEST_CASE("a form that is right but for noise earns no correction, and neither d
   CHECK_FALSE(earn_correction(kPlan, few, form_alone(few)));
 }
 
-TEST_CASE("tables of more points than rows, relatives among them, are not tried") {
+TEST_CASE("tables of more than two points for a row, relatives' among them, are not tried") {
   // Over 8 octaves of rows, 4 of columns and of depth: 9 x 5 + 5 points.
-  const std::vector<Relatives> relatives = {{{}, ""}, {rows_of(powers, 0, 1), "another's"}};
+  const CorrectionPlans plans = {{{{Feature::bytes}}}, kPlan};
+  const std::vector<Relatives> relatives = {{{}, "nobody's"}, {rows_of(powers, 0, 1), "another's"}};
   const auto tries_of = [&](int count) {
     std::string tried;
-    for (const CorrectionTry& next : correction_tries(kPlan, rows_of(powers, 0, count), relatives))
-      tried += fmt::format("{} octaves {}; ", next.tables[0][0].octaves, next.relatives->whose);
+    for (const CorrectionTry& next : correction_tries(plans, rows_of(powers, 0, count), relatives))
+      tried += fmt::format("{} {}; ", next.plan == &plans[0] ? "first" : "second", next.relatives->whose);
     return tried;
   };
-  CHECK(tries_of(48) == "2 octaves ; 2 octaves another's; ");
-  CHECK(tries_of(49) == "2 octaves ; 2 octaves another's; 1 octaves another's; ");
-  CHECK(tries_of(50) == "2 octaves ; 2 octaves another's; 1 octaves ; 1 octaves another's; ");
+  CHECK(tries_of(23) == "first nobody's; first another's; ");
+  CHECK(tries_of(24) == "first nobody's; first another's; second another's; ");
+  CHECK(tries_of(25) == "first nobody's; first another's; second nobody's; second another's; ");
 }
 
 TEST_CASE("rows of one shape are held out one by one") {
@@ -135,7 +136,7 @@ std::vector<CorrectionRow> rows_of_four_sides(int count, std::uint64_t key) {
 
 TEST_CASE("what rows, experts, columns and depth say only together is learned for grouped products") {
   const auto seen = rows_of_four_sides(1500, 1), unseen = rows_of_four_sides(400, 2);
-  const CorrectionPlan with = coarse(expert_gemm_correction_plan());
+  const CorrectionPlan& with = expert_gemm_correction_plans().front();
   CorrectionPlan without = with;
   std::erase_if(without, [](const auto& table) { return table.size() == 4; });
   const auto error = [&](const CorrectionPlan& plan) {
