@@ -67,7 +67,7 @@ struct CorrectionTry {
   const Relatives* relatives = nullptr;
 };
 // Each plan with the help of each of `relatives` (nobody is one of them). Plans behind the first are left out where
-// their tables have more than two points for each row, relatives' among them.
+// their tables have more than three points for each row, relatives' among them.
 std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
                                             std::span<const Relatives> relatives);
 
