@@ -85,7 +85,10 @@ class GpuFit {
     std::optional<EarnedCorrection> best;
     std::string with;
     double least = form.report.held_out.mean;
+    // Tables that name no engine are dense series of a few shapes: points far apart are for samples of many.
+    const bool sampled = !fits_.engine().empty();
     for (const CorrectionTry& next : correction_tries(plans, form.rows, relatives)) {
+      if (!sampled && next.plan == &plans.front()) continue;
       auto earned = earn_correction(*next.plan, form.rows, kWorthwhile * least, next.relatives->rows);
       if (!earned) continue;
       least = earned->error;
