@@ -12,6 +12,7 @@
 #include "sim/explore/plan_config.hpp"
 #include "sim/studies/study_config.hpp"
 #include "sim/validation/host_constants.hpp"
+#include "sim/validation/row_mapping.hpp"
 
 namespace llmscape::cli {
 namespace {

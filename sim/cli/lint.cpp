@@ -16,6 +16,7 @@
 #include "sim/explore/sweep.hpp"
 #include "sim/studies/results.hpp"
 #include "sim/validation/host_constants.hpp"
+#include "sim/validation/row_mapping.hpp"
 #include "traces/request_trace.hpp"
 #include "workloads/workload.hpp"
 

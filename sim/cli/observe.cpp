@@ -136,6 +136,13 @@ std::optional<observe::Prediction> predicted(const YamlNode& tree, const fs::pat
   return scenario ? observe::predict(*scenario, diagnostics) : std::nullopt;
 }
 
+// Whether the scenario has what --fit-host fits: other devices than GPUs have a host of their own kind.
+bool takes_host_constants(const YamlNode& tree, const fs::path& folder, std::vector<std::string> overrides) {
+  for (const std::string& each : validation::HostConstants().overrides()) overrides.push_back(each);
+  Diagnostics probe;
+  return scenario::read_scenario(tree, folder, overrides, std::nullopt, catalogs(), probe).has_value();
+}
+
 // Three constants fitted to the first half of the requests; what they do to the second is told beside what it was.
 validation::HostConstants fit(const observe::Observed& observed, const YamlNode& tree, const fs::path& folder,
                               const std::vector<std::string>& overrides, std::vector<validation::GroupErrors>& scored,
@@ -152,7 +159,10 @@ validation::HostConstants fit(const observe::Observed& observed, const YamlNode&
   const auto best = validation::fit_host_constants([&](const validation::HostConstants& constants) {
     double loss = 0;
     for (const auto& c : errors(&constants, 0, half))
-      if (c.metric != "e2e") loss += validation::log_loss(c.statistics[0].predicted, c.statistics[0].measured);
+      if (c.metric != "e2e")
+        for (const validation::Statistic& statistic : c.statistics)
+          if (statistic.name != "p99" && statistic.predicted > 0 && statistic.measured > 0)
+            loss += validation::log_loss(statistic.predicted, statistic.measured);
     return loss;
   });
   scored.push_back({"second half, without", errors(nullptr, half, all)});
@@ -207,7 +217,9 @@ int observe_verb(const Arguments& arguments) {
     if (!has_workload) notes.push_back("no requests were read: there is nothing to replay, and nothing is predicted");
     else if (const auto prediction = predicted(*tree, work.path(), overrides, diagnostics)) {
       observe::compare(observed, *prediction, !observed.requests.empty(), report);
-      if (arguments.fit) constants = fit(observed, *tree, work.path(), overrides, report.groups, diagnostics);
+      if (arguments.fit && !takes_host_constants(*tree, work.path(), overrides))
+        diagnostics.error(typed("--fit-host"), "this device has no constants of a host that could be fitted");
+      else if (arguments.fit) constants = fit(observed, *tree, work.path(), overrides, report.groups, diagnostics);
     }
   }
   arguments.messages.show(diagnostics);

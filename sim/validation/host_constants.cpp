@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "base/catalog.hpp"
 #include "base/yaml_lines.hpp"
@@ -17,20 +17,8 @@ constexpr double kScale = 0.1;  // of a logarithm, where the loss turns from squ
 
 struct Axis {
   double HostConstants::* constant;
-  std::vector<double> values;
+  double step, finest;
 };
-
-double total_loss(const MeasuredTable& table, const std::vector<RowPoint>& points) {
-  double sum = 0;
-  for (const RowPoint& point : points) {
-    if (!point.refused.empty()) continue;
-    for (const std::string_view name : {"ttft", "tpot"})
-      for (std::size_t i = 0; i < table.metrics.size(); ++i)
-        if (table.metrics[i].name == name && point.predicted[i] && point.row->measured[i])
-          sum += log_loss(*point.predicted[i], *point.row->measured[i]);
-  }
-  return sum;
-}
 
 }  // namespace
 
@@ -46,47 +34,26 @@ double log_loss(double predicted, double measured) {
 }
 
 HostConstants fit_host_constants(const std::function<double(const HostConstants&)>& loss) {
-  const std::vector<Axis> axes = {{&HostConstants::per_prefill_step_ms, {0, 2, 4, 8, 12}},
-                                  {&HostConstants::per_call_ms, {5, 10, 15, 20, 30}},
-                                  {&HostConstants::per_token_us, {2.25, 4.5, 9}}};
+  std::vector<Axis> axes = {{&HostConstants::per_prefill_step_ms, 8, 0.25},
+                            {&HostConstants::per_call_ms, 8, 0.5},
+                            {&HostConstants::per_token_us, 8, 0.25}};
   HostConstants best;
   double least = loss(best);
-  for (int round = 0; round < 2; ++round)
-    for (const Axis& axis : axes)
-      for (const double value : axis.values) {
-        if (value == best.*axis.constant) continue;
-        HostConstants tried = best;
-        tried.*axis.constant = value;
-        const double sum = loss(tried);
-        if (sum >= least) continue;
-        least = sum;
-        best = tried;
-      }
+  const auto helps = [&](const Axis& axis, double step) {
+    HostConstants tried = best;
+    tried.*axis.constant = std::max(0.0, tried.*axis.constant + step);
+    if (tried.*axis.constant == best.*axis.constant) return false;
+    const double sum = loss(tried);
+    if (sum >= least) return false;
+    least = sum;
+    best = tried;
+    return true;
+  };
+  const auto goes_on = [](const Axis& axis) { return axis.step >= axis.finest; };
+  while (std::ranges::any_of(axes, goes_on))
+    for (Axis& axis : axes)
+      if (goes_on(axis)) axis.step *= helps(axis, axis.step) || helps(axis, -axis.step) ? 2 : 0.5;
   return best;
-}
-
-std::vector<const MeasuredRow*> half_of(const std::vector<const MeasuredRow*>& rows,
-                                        const std::vector<std::string>& columns, bool odd) {
-  std::map<std::vector<Value>, std::vector<const MeasuredRow*>> groups;
-  for (const MeasuredRow* row : rows) {
-    std::vector<Value> key;
-    for (const std::string& column : columns) key.push_back(row->value(column).value_or(std::string()));
-    groups[key].push_back(row);
-  }
-  std::vector<const MeasuredRow*> half;
-  bool is_odd = false;
-  for (const auto& [key, group] : groups) {
-    if (is_odd == odd) half.insert(half.end(), group.begin(), group.end());
-    is_odd = !is_odd;
-  }
-  return half;
-}
-
-HostConstants fit_host_constants(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
-                                 const scenario::Catalogs& catalogs, int jobs) {
-  return fit_host_constants([&](const HostConstants& constants) {
-    return total_loss(table, simulate_rows(table, rows, constants.overrides(), catalogs, jobs));
-  });
 }
 
 const Fields<HostConstantsConfig>& host_constants_fields() {

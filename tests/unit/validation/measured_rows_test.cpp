@@ -184,23 +184,18 @@ TEST_CASE("what is wrong with a table or its mapping is said where it stands") {
   CHECK(table->rows[0].left_out == "column 'output_tokens' is missing or empty");
 }
 
-TEST_CASE("halves deal out what is alike together, and the search finds the least of a valley") {
-  const Scratch scratch;
-  std::string text = "name,model,users,ttft_s\n";
-  for (const char* row : {"a,m,1", "b,m,2", "c,n,1", "d,o,1", "e,o,7"}) text += std::string(row) + ",1\n";
-  const auto table = read(scratch, text);
-  std::vector<const MeasuredRow*> all;
-  for (const MeasuredRow& row : table->rows) all.push_back(&row);
-  const auto even = half_of(all, {"model"}, false), odd = half_of(all, {"model"}, true);
-  CHECK(even.size() == 4);  // m and o
-  REQUIRE(odd.size() == 1);
-  CHECK(odd[0]->name == "c");
-  const HostConstants best = fit_host_constants([](const HostConstants& c) {
-    return log_loss(1 + c.per_prefill_step_ms, 9) + log_loss(c.per_call_ms, 15) + log_loss(c.per_token_us, 9);
-  });
-  CHECK(best.per_prefill_step_ms == 8);
-  CHECK(best.per_call_ms == 15);
-  CHECK(best.per_token_us == 9);
+TEST_CASE("the search for host constants finds the least of a valley, and 0 where nothing is to be found") {
+  const auto valley = [](double prefill, double call, double token) {
+    return fit_host_constants([=](const HostConstants& c) {
+      return log_loss(1 + c.per_prefill_step_ms, 1 + prefill) + log_loss(1 + c.per_call_ms, 1 + call) +
+             log_loss(1 + c.per_token_us, 1 + token);
+    });
+  };
+  const HostConstants best = valley(6, 50, 20);
+  CHECK(best.per_prefill_step_ms == doctest::Approx(6).epsilon(0.05));
+  CHECK(best.per_call_ms == doctest::Approx(50).epsilon(0.05));
+  CHECK(best.per_token_us == doctest::Approx(20).epsilon(0.05));
+  CHECK(valley(0, 0, 0).overrides() == HostConstants().overrides());  // what is right is left alone
   CHECK(log_loss(1.1, 1) == doctest::Approx(2 * (std::sqrt(1 + std::pow(std::log(1.1) / 0.1, 2)) - 1)));
 }
 
