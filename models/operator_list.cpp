@@ -2,6 +2,7 @@
 #include "models/operator_list.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace llmscape::models {
 namespace {
@@ -11,14 +12,14 @@ constexpr double kTokenScale = 4;       // bytes: fp32
 
 }  // namespace
 
-void OperatorList::add(const AnyOperator& what, int count) {
+void OperatorList::add(AnyOperator what, int count) {
   if (count == 0) return;
   const auto same =
       std::find_if(operators_.begin(), operators_.end(), [&](const Operator& o) { return o.what == what; });
   if (same != operators_.end()) {
     same->count += count;
   } else {
-    operators_.push_back({what, static_cast<double>(count)});
+    operators_.push_back({std::move(what), static_cast<double>(count)});
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -11,8 +12,9 @@ namespace llmscape::models {
 // Gathers the operators of a step; an operator that stands there already only counts more often.
 class OperatorList {
  public:
+  OperatorList() { operators_.reserve(kMostly); }
   // `count` repeats; none if it is 0.
-  void add(const AnyOperator& what, int count);
+  void add(AnyOperator what, int count);
   // A GEMM, nothing if it has no rows; where activations are narrower than 16 bits, a kernel quantises its
   // input first, which `input` has written: 16 bits read, the narrow format written, with the scales of its groups or
   // one for each token. Inputs of weights with scales of groups are quantised in groups too.
@@ -27,6 +29,8 @@ class OperatorList {
   }
 
  private:
+  static constexpr std::size_t kMostly = 16;  // as many as steps of models seldom exceed
+
   std::vector<Operator> operators_;
 };
 

@@ -77,7 +77,7 @@ double faded(double percent, double off) {
 
 }  // namespace
 
-void Features::set(Feature feature, double value) { set_log2(feature, std::log2(value)); }
+void Features::set(Feature feature, double value) { set_log2(feature, log2_of_point(value)); }
 
 double Correction::factor(const Features& features) const {
   const Sum sum = sum_of(tables, features);

@@ -19,7 +19,8 @@ inline std::size_t points(const CorrectionTable& table) {
   return product;
 }
 
-// std::log2() of a value above 0. First points of tables are powers of two, nearly all: those need no call.
+// std::log2() of a value above 0. First points of tables are powers of two, nearly all, and sides of models often:
+// those need no call.
 inline double log2_of_point(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<int>(bits >> 52);
@@ -47,7 +48,8 @@ class TablePlace {
 
   [[nodiscard]] double octaves_off() const { return octaves_off_; }
 
-  // Calls visit(point, weight) for the corners of the cell; the weights sum to 1.
+  // Calls visit(point, weight) for the corners of the cell that weigh something; the weights sum to 1. Where a feature
+  // lies on a point of its axis, as sides of models mostly do, only half of them do.
   template <class Visit>
   void each_corner(Visit visit) const {
     std::array<std::size_t, std::size_t{1} << kMostAxes> points;
@@ -55,12 +57,15 @@ class TablePlace {
     points[0] = corner_;
     weights[0] = 1;
     std::size_t corners = 1;
-    for (std::size_t i = 0; i < axes_; ++i, corners *= 2)
+    for (std::size_t i = 0; i < axes_; ++i) {
+      if (share_[i] == 0) continue;
       for (std::size_t corner = 0; corner < corners; ++corner) {
         points[corners + corner] = points[corner] + stride_[i];
         weights[corners + corner] = weights[corner] * share_[i];
         weights[corner] *= 1 - share_[i];
       }
+      corners *= 2;
+    }
     for (std::size_t corner = 0; corner < corners; ++corner)
       if (weights[corner] > 0) visit(points[corner], weights[corner]);
   }

@@ -68,7 +68,12 @@ class MainKernel {
   [[nodiscard]] double best_of(double best, const Grid& grid, double extra) const {
     const double waves = std::max(1.0, grid.waves + wave_quantisation_ * (rounded_up(grid.waves) - grid.waves));
     const double compute = waves * grid.block_seconds;
-    if (std::max(compute, least_memory_) + extra >= best) return best;
+    return std::max(compute, least_memory_) + extra >= best ? best : worked_out(best, grid, compute, extra);
+  }
+
+ private:
+  // The same of one that may be the lesser, its arithmetic taking `compute`.
+  [[nodiscard]] double worked_out(double best, const Grid& grid, double compute, double extra) const {
     const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms_) * cta_bandwidth_;
     const double memory = drawn < memory_bandwidth_ ? bytes_ / drawn : least_memory_;
     const double through_l2 = grid.blocks * grid.depth *
@@ -80,8 +85,6 @@ class MainKernel {
     if (fourth(compute) + fourth(memory) + fourth(through_l2) >= kHairAbove * fourth(limit)) return best;
     return std::min(best, (top > 0 ? blend(compute, memory, through_l2, top) : 0) + extra);
   }
-
- private:
   // (a^4 + b^4 + c^4)^(1/4), scaled by the largest so that nothing overflows; never below it.
   static double blend(double a, double b, double c, double top) {
     return top * std::sqrt(std::sqrt(fourth(a / top) + fourth(b / top) + fourth(c / top)));

@@ -249,8 +249,14 @@ KernelCost GpuPrices::prompt_cost(AttentionLayers& layers, std::span<const model
 PartCost GpuPrices::priced(const std::vector<models::Operator>& operators) {
   PartCost all;
   for (const models::Operator& op : operators) {
+    const bool outside = !range_->check(op.what);
+    // Nearly all are one kernel, which is added in place. Prompts' attention may be two, to be summed first.
+    if (!outside && !std::holds_alternative<models::PrefillAttention>(op.what)) {
+      add_price(gpu_, op, all);
+      continue;
+    }
     PartCost part = price(gpu_, {&op, 1});
-    if (!range_->check(op.what)) {
+    if (outside) {
       part.extrapolated = part.time();
       part.outside = FittedRange::bit_of(op.what);
     }

@@ -96,9 +96,13 @@ bool attends_in_own_kernel(const Gpu& gpu, const models::DecodeAttention& a) {
   return a.kernel == models::AttentionKernel::indexed && !gpu.indexed_attention_of(a.kv).decodes_as_latent;
 }
 
+void add_price(const Gpu& gpu, const models::Operator& op, PartCost& part) {
+  std::visit(Pricer{gpu, part, op.count}, op.what);
+}
+
 PartCost price(const Gpu& gpu, std::span<const models::Operator> operators) {
   PartCost part;
-  for (const models::Operator& op : operators) std::visit(Pricer{gpu, part, op.count}, op.what);
+  for (const models::Operator& op : operators) add_price(gpu, op, part);
   return part;
 }
 

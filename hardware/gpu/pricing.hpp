@@ -15,6 +15,8 @@ KernelCost selection_cost(const Gpu& gpu, const models::PrefillAttention& shape,
 // Whether decodes attend in the sparse kernel, not in that of dense latent attention.
 bool attends_in_own_kernel(const Gpu& gpu, const models::DecodeAttention& attention);
 
+// Adds one to a part.
+void add_price(const Gpu& gpu, const models::Operator& op, PartCost& part);
 // The operators one after another on the device timeline.
 PartCost price(const Gpu& gpu, std::span<const models::Operator> operators);
 
