@@ -118,7 +118,13 @@ void Distribution::merge(const Distribution& other) {
   sum_.add(other.sum_.sum);
   sum_.add(other.sum_.lost);
   spread(other.running_mean_, other.squared_distances_, other.count_);
-  other.each_entry([this](double value, std::int64_t weight) { keep(value, weight); });
+  if (!sketching_ && entries_ + other.entries_ <= kExactEntries) {  // a fleet's are many, and mostly not more than that
+    other.singles_.each([this](double value) { singles_.push_back(value); });
+    other.weighted_.each([this](const PackedEntry& entry) { weighted_.push_back(entry); });
+    entries_ += other.entries_;
+  } else {
+    other.each_entry([this](double value, std::int64_t weight) { keep(value, weight); });
+  }
   if (!other.sketching_) return;
   if (!sketching_) start_sketch();
   zeros_ += other.zeros_;
