@@ -18,8 +18,8 @@ class EventQueueKernel : public Kernel {
 
   void run() override {
     for (;;) {
-      const Seconds now = agenda_.next(fabric_.next_event());
-      fabric_.advance(now);
+      const Seconds moved = fabric_.next_event(), now = agenda_.next(moved);
+      if (moved <= now) fabric_.advance(now);
       if (!agenda_.round(now)) return;
     }
   }

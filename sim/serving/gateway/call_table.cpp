@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/gateway/call_table.hpp"
 
+#include <utility>
+
 namespace llmscape::serving {
 
 OpenCall& CallTable::add() {
@@ -11,7 +13,10 @@ OpenCall& CallTable::add() {
   const std::size_t place = spare_.back();
   spare_.pop_back();
   OpenCall& call = calls_[place];
+  Prompt prompt = std::move(call.request.prompt);
   call = OpenCall{};
+  prompt.clear();
+  call.request.prompt = std::move(prompt);  // its memory stays
   call.open = true;
   call.request.id = next_id_++;
   call.request.gateway_slot = place;

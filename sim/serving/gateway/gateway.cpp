@@ -42,10 +42,10 @@ Seconds Gateway::next_event() { return std::min(next_of_others(), reports_.next_
 
 Seconds Gateway::next_of_others() {
   if (!others_known_) {
-    next_of_others_ = std::min(config_.horizon, first_of_others().at);
+    first_other_ = first_of_others();
     others_known_ = true;
   }
-  return next_of_others_;
+  return std::min(config_.horizon, first_other_.at);
 }
 
 Gateway::Due Gateway::first_of_others() {
@@ -64,19 +64,19 @@ void Gateway::wake(Seconds now) {
   // What follows from what a replica did at this instant comes after all steps that were to be planned at it, also
   // those that were planned ahead: a replica that is told something, or asked, plans them first.
   settling_ = replicas_woke_ == now;
+  Due other = others_known_ ? first_other_ : first_of_others();
   others_known_ = false;
-  Due other;
   for (;;) {
-    other = first_of_others();
     const Due report{&reports_, reports_.next_event()};
     const Due& first = report.at <= other.at ? report : other;
     if (first.at > now) break;
     first.source->run(first.at);
+    other = first_of_others();
   }
   if (now >= std::min(config_.horizon, config_.clock_end)) stopped_ = true;
   if (settling_ && done()) fleet_.settle(now);
   settling_ = false;
-  next_of_others_ = std::min(config_.horizon, other.at);
+  first_other_ = other;
   others_known_ = true;
 }
 

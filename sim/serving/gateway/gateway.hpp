@@ -163,7 +163,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   Seconds last_arrival_;
   Seconds replicas_woke_ = kNever;
   bool settling_ = false;  // it acts on what replicas did at this instant
-  Seconds next_of_others_;
+  Due first_other_;        // as of the last wake-up, or of what was asked first in the present one
   bool others_known_ = false;
   bool stopped_ = false;
 };

@@ -79,6 +79,7 @@ struct PrefixTree::Cursor {
   }
   // A hash of the next `tokens` tokens that does not depend on how the list is cut. Does not move.
   [[nodiscard]] std::uint64_t hash(std::int64_t tokens) const {
+    if (!end() && left() >= tokens) return with_run(0, list[index].id, position(), tokens);  // nearly always
     Cursor at = *this;
     std::uint64_t value = 0;
     while (tokens > 0 && !at.end()) {
@@ -91,10 +92,16 @@ struct PrefixTree::Cursor {
         run += step;
         tokens -= step;
       }
-      value =
-          mix(value ^ mix(id ^ mix(static_cast<std::uint64_t>(from) * 2 + static_cast<std::uint64_t>(run) * 0x10001)));
+      value = with_run(value, id, from, run);
     }
     return value;
+  }
+
+ private:
+  // A hash of what comes before, and then of so many tokens of one content.
+  static std::uint64_t with_run(std::uint64_t before, ContentId id, std::int64_t from, std::int64_t tokens) {
+    const std::uint64_t place = static_cast<std::uint64_t>(from) * 2 + static_cast<std::uint64_t>(tokens) * 0x10001;
+    return mix(before ^ mix(id ^ mix(place)));
   }
 };
 
@@ -231,11 +238,11 @@ PrefixTree::Published PrefixTree::publish(PrefixNode* tip, const Prompt& content
   Cursor at(content);
   at.skip(from * block_tokens_);
   while (result.blocks < to) {
-    const std::uint64_t first_block = at.hash(block_tokens_);
-    PrefixNode* below = child(node, first_block);
+    const bool own_leaf =
+        node != &root_ && node->references == 1 && node->children == 0 && node->stamp == stamp && node->state == 0;
+    const std::uint64_t first_block = own_leaf ? 0 : at.hash(block_tokens_);
+    PrefixNode* below = own_leaf ? nullptr : child(node, first_block);
     if (!below) {
-      const bool own_leaf =
-          node != &root_ && node->references == 1 && node->children == 0 && node->stamp == stamp && node->state == 0;
       if (!own_leaf) {
         node = add(node, first_block);
         node->references = 1;
