@@ -49,17 +49,22 @@ std::vector<NumberList> long_number_lists(std::string_view text) {
   return out;
 }
 
-std::string without_lists(std::string text, std::span<const NumberList> lists) {
+std::string without_lists(std::string_view text, std::span<const NumberList> lists) {
+  std::string out;
+  std::size_t from = 0;
   for (const NumberList& list : lists) {
-    const auto at = [&](std::size_t offset) { return text.begin() + static_cast<std::ptrdiff_t>(offset); };
-    std::replace_if(at(list.begin), at(list.end), [](char c) { return c != '\n'; }, ' ');
-    text[list.begin] = text[list.begin + 1] = '"';
+    out.append(text.substr(from, list.begin - from)).append("\"\"");
+    out.append(static_cast<std::size_t>(std::ranges::count(text.substr(list.begin, list.end - list.begin), '\n')),
+               '\n');
+    from = list.end;
   }
-  return text;
+  return out.append(text.substr(from));
 }
 
 std::vector<YamlNode> numbers_of(std::string_view text, const NumberList& list, const SourceRange& where) {
   std::vector<YamlNode> out;
+  const std::string_view all = text.substr(list.begin, list.end - list.begin);
+  out.reserve(static_cast<std::size_t>(std::ranges::count(all, ',')) + 1);
   YamlNode number;
   number.kind = YamlNode::Kind::scalar;
   number.where = where;

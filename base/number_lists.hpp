@@ -16,15 +16,16 @@ struct NumberList {
 };
 
 // Lists shorter than this are left to the parser.
-inline constexpr int kLongNumberList = 16;
+inline constexpr int kLongNumberList = 8;
 
 // What looks like a long list of plain numbers with nothing behind it on its last line, in order. It may still stand in
 // a text of several lines: only the parser can tell.
 std::vector<NumberList> long_number_lists(std::string_view text);
 
-// The text with an empty quoted text in the place of each list: all that follows keeps its line and column. The parser
-// takes some 20,000 instructions for a number, and the tables of a calibrated device hold thousands.
-std::string without_lists(std::string text, std::span<const NumberList> lists);
+// The text with an empty quoted text and the ends of its lines in the place of each list: all that follows stands in
+// later lines, and keeps its line and column. The parser takes some 20,000 instructions for a number and 300 for a
+// blank, and the tables of a calibrated device hold thousands of numbers.
+std::string without_lists(std::string_view text, std::span<const NumberList> lists);
 
 // The numbers of the list as the parser would have read them. `where`: the place of its '['.
 std::vector<YamlNode> numbers_of(std::string_view text, const NumberList& list, const SourceRange& where);
