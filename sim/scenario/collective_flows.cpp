@@ -29,8 +29,7 @@ class FlowCheck {
       return false;
     }
     const std::int64_t node = placed->second.node.devices;
-    const bool fits = devices <= node && node % devices == 0;
-    if (fits) return false;
+    if (fits(devices, node)) return false;
     asks(pool, device, node);
     return true;
   }
@@ -48,6 +47,8 @@ class FlowCheck {
     scenario.warnings.emplace_back(
         "hardware.collective_flows has no effect: no replica and no ranks that step together are larger than a node");
   }
+
+  static bool fits(std::int64_t devices, std::int64_t node) { return devices <= node && node % devices == 0; }
 
  private:
   void report(const std::string& message, const std::string& hint = "") {
@@ -78,10 +79,31 @@ class FlowCheck {
   Diagnostics& diagnostics_;
 };
 
+// Closed forms know domains of fast links and no nodes: where these are said to reach further than the node does, they
+// price what leaves it as if it stayed inside.
+void warn_of_links_past_nodes(Scenario& scenario) {
+  const hardware::FabricConfig& fabric = scenario.config.hardware.fabric;
+  for (const PoolConfig& pool : scenario.pools)
+    for (const std::string& group : pool.devices) {
+      const hardware::Device& device = *scenario.config.hardware.devices[scenario.group_of(group)];
+      const auto placed = fabric.groups.find(device.name);
+      const hardware::Links* links = hardware::links_of(device);
+      if (placed == fabric.groups.end() || !links) continue;
+      const std::int64_t node = placed->second.node.devices;
+      if (FlowCheck::fits(pool.plan().all_devices(), node) || (links->domain && links->domain->devices <= node))
+        continue;
+      scenario.warnings.push_back(fmt::format(
+          "'{}' stands in nodes of {} devices, but its fast links are said to reach {}: collectives of '{}' that leave "
+          "a "
+          "node are priced as inside one; 'links.domain' of the device says where they end",
+          device.name, node, links->domain ? std::to_string(links->domain->devices) : "all", name_of(pool)));
+    }
+}
+
 }  // namespace
 
 void check_collective_flows(Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
-  if (!scenario.config.hardware.collective_flows.value_or(false)) return;
+  if (!scenario.config.hardware.collective_flows.value_or(false)) return warn_of_links_past_nodes(scenario);
   FlowCheck check(scenario, root, diagnostics);
   bool any = false;
   for (const PoolConfig& pool : scenario.pools)

@@ -40,7 +40,7 @@ Duplex Cables::duplex(const std::string& name, BytesPerSecond bandwidth) {
 
 std::vector<std::int64_t> Cables::planes_of(const Seat& seat) const {
   const std::int64_t devices = seat.placement->node.devices, first = seat.first_device % devices;
-  const std::int64_t last = std::min(first + seat.devices, devices) - 1;
+  const std::int64_t last = first + seat.devices - 1;
   std::vector<std::int64_t> planes;
   for (std::int64_t plane = first * planes_ / devices; plane <= last * planes_ / devices; ++plane)
     planes.push_back(plane);
@@ -102,7 +102,7 @@ std::vector<LinkChange> Cables::changes(const std::vector<LinkFault>& faults) co
   return all;
 }
 
-// What of a node's uplink is in one plane. A replica of several nodes is reached over the first one's.
+// What of a node's uplink is in one plane.
 Duplex Cables::uplink(const Seat& seat, std::int64_t plane) {
   const std::string node = link_of_node(seat.group, node_of(seat));
   const BytesPerSecond all = *seat.placement->node.uplink;

@@ -44,10 +44,10 @@ class Cables {
 
   // Links of whoever asks alone.
   Duplex duplex(const std::string& name, BytesPerSecond bandwidth);
-  // The planes of the topology that lead to the devices of a replica, of those in its first node.
+  // The planes of the topology that lead to the devices of a seat in one node (by_node).
   [[nodiscard]] std::vector<std::int64_t> planes_of(const Seat& seat) const;
-  // From the node of one seat to that of another; nothing where they are the same. Its latency comes on top of what was
-  // paid `before`.
+  // From the node of one seat to that of another, each in one node; nothing where they are the same. Its latency comes
+  // on top of what was paid `before`.
   kernel::Wiring::Way way(const Seat& from, const Seat& to, std::int64_t plane, Seconds before = {});
   // Of the links so far: at every change of their profile or their faults, the least that they allow; in order of time.
   [[nodiscard]] std::vector<LinkChange> changes(const std::vector<LinkFault>& faults) const;

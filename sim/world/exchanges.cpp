@@ -14,12 +14,7 @@ Exchange::Exchange(std::string name, const Seat& all, int first_replica, std::in
                    engine::NodeTraffic traffic, kernel::Fabric& fabric, std::function<void()> arrived)
     : name_(std::move(name)), first_replica_(first_replica), devices_of_rank_(devices_of_rank),
       first_device_(all.first_device), traffic_(std::move(traffic)), fabric_(fabric), arrived_(std::move(arrived)) {
-  const std::int64_t node = all.placement->node.devices, end = all.first_device + all.devices;
-  for (std::int64_t device = all.first_device; device < end;) {
-    const std::int64_t here = std::min(end, (device / node + 1) * node) - device;
-    parts_.push_back({{all.placement, all.group, device, here}, {}, {}});
-    device += here;
-  }
+  for (const Seat& part : by_node(all)) parts_.push_back({part, {}, {}});
 }
 
 void Exchange::connect(Cables& cables) {

@@ -3,9 +3,37 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace llmscape::world {
+namespace {
+
+// What a part of one replica in a node has for a part of another.
+struct Overlap {
+  Seat from, to;
+  double share;  // of all that moves
+  [[nodiscard]] bool leaves() const { return from.group != to.group || node_of(from) != node_of(to); }
+};
+
+// Entries lie cut evenly over the devices of a replica, by heads or layers in the order of the devices: what the first
+// third of one has is for the first third of the other.
+std::vector<Overlap> overlaps(const Seat& from, const Seat& to) {
+  std::vector<Overlap> all;
+  for (const Seat& out : by_node(from))
+    for (const Seat& in : by_node(to)) {
+      // Places in units of a device of `from` times one of `to`, so that they are whole numbers.
+      const std::int64_t begin = std::max((out.first_device - from.first_device) * to.devices,
+                                          (in.first_device - to.first_device) * from.devices);
+      const std::int64_t end = std::min((out.first_device - from.first_device + out.devices) * to.devices,
+                                        (in.first_device - to.first_device + in.devices) * from.devices);
+      if (end > begin)
+        all.push_back({out, in, static_cast<double>(end - begin) / static_cast<double>(from.devices * to.devices)});
+    }
+  return all;
+}
+
+}  // namespace
 
 Links::Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& seats) : fabric_(fabric) {
   std::vector<Duplex> ports(seats.size());
@@ -19,18 +47,21 @@ Links::Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& se
   for (std::size_t a = 0; a < seats.size(); ++a)
     for (std::size_t b = 0; b < seats.size(); ++b) {
       if (a == b || !seats[a].sends || !seats[b].receives) continue;
-      const Seat &from = seats[a], &to = seats[b];
-      const bool leaves = from.group != to.group || node_of(from) != node_of(to);
-      const auto planes = leaves ? cables.planes_of(to) : std::vector<std::int64_t>{0};
-      for (std::size_t lane = 0; lane < planes.size(); ++lane) {
-        const kernel::Wiring::Way way =
-            cables.way(from, to, planes[lane], *from.placement->node.port_latency + *to.placement->node.port_latency);
-        std::vector<kernel::Fabric::Link> path = {ports[a].out};
-        path.insert(path.end(), way.links.begin(), way.links.end());
-        path.push_back(ports[b].in);
-        fabric.add_route(a, lane_of(b, lane), path, way.latency);
+      std::vector<double> shares;
+      for (const Overlap& both : overlaps(seats[a], seats[b])) {
+        const auto planes = both.leaves() ? cables.planes_of(both.to) : std::vector<std::int64_t>{0};
+        for (const std::int64_t plane : planes) {
+          const kernel::Wiring::Way way =
+              cables.way(both.from, both.to, plane,
+                         *both.from.placement->node.port_latency + *both.to.placement->node.port_latency);
+          std::vector<kernel::Fabric::Link> path = {ports[a].out};
+          path.insert(path.end(), way.links.begin(), way.links.end());
+          path.push_back(ports[b].in);
+          fabric.add_route(a, lane_of(b, shares.size()), path, way.latency);
+          shares.push_back(both.share / static_cast<double>(planes.size()));
+        }
       }
-      if (planes.size() > 1) lanes_[{a, b}] = planes.size();
+      if (shares.size() > 1) lanes_[{a, b}] = shares;
     }
 }
 
@@ -45,16 +76,16 @@ kernel::Fabric::Endpoint Links::lane_of(std::size_t replica, std::size_t lane) {
 
 void Links::move(std::size_t from, std::size_t to, Bytes bytes, Seconds now, kernel::Fabric::Done done) {
   const auto found = lanes_.find({from, to});
-  const std::size_t lanes = found == lanes_.end() ? 1 : found->second;
-  if (lanes == 1) return fabric_.move(from, to, bytes, now, std::move(done));
+  if (found == lanes_.end()) return fabric_.move(from, to, bytes, now, std::move(done));
   struct Parts {
     std::size_t open;
     bool arrived;
     kernel::Fabric::Done done;
   };
-  auto parts = std::make_shared<Parts>(Parts{lanes, true, std::move(done)});
-  for (std::size_t lane = 0; lane < lanes; ++lane)
-    fabric_.move(from, lane_of(to, lane), bytes / static_cast<double>(lanes), now, [parts](bool arrived, Seconds at) {
+  const std::vector<double>& shares = found->second;
+  auto parts = std::make_shared<Parts>(Parts{shares.size(), true, std::move(done)});
+  for (std::size_t lane = 0; lane < shares.size(); ++lane)
+    fabric_.move(from, lane_of(to, lane), shares[lane] * bytes, now, [parts](bool arrived, Seconds at) {
       parts->arrived = parts->arrived && arrived;
       if (--parts->open == 0) parts->done(parts->arrived, at);
     });

@@ -17,15 +17,17 @@ class Links {
   Links(const Links&) = delete;
   Links& operator=(const Links&) = delete;
 
-  // As Fabric::move. In a topology of several planes an even part of the bytes goes over each of those that lead to the
-  // receiver's devices, and all of them have to arrive.
+  // As Fabric::move. Between replicas of several nodes each node sends what its devices hold to those that will hold
+  // it, and in a topology of several planes an even part of that goes over each that leads to these. All have to
+  // arrive.
   void move(std::size_t from, std::size_t to, Bytes bytes, Seconds now, kernel::Fabric::Done done);
 
  private:
   kernel::Fabric::Endpoint lane_of(std::size_t replica, std::size_t lane);
 
   kernel::Fabric& fabric_;
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> lanes_;  // how many, where several, by sender and receiver
+  // The share of each lane, where there are several, by sender and receiver.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> lanes_;
   std::map<std::pair<std::size_t, std::size_t>, kernel::Fabric::Endpoint> ends_;  // of later lanes, by receiver, lane
 };
 

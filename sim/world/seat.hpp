@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hardware/fabric.hpp"
 
@@ -18,6 +20,19 @@ struct Seat {
 inline std::int64_t node_of(const Seat& seat) { return seat.first_device / seat.placement->node.devices; }
 inline std::int64_t rack_of(const Seat& seat) {
   return seat.placement->rack ? node_of(seat) / seat.placement->rack->nodes : 0;
+}
+// What of it is in each of its nodes, in order: seats that do not leave a node.
+inline std::vector<Seat> by_node(const Seat& seat) {
+  const std::int64_t node = seat.placement->node.devices, end = seat.first_device + seat.devices;
+  std::vector<Seat> parts;
+  for (std::int64_t device = seat.first_device; device < end;) {
+    Seat part = seat;
+    part.first_device = device;
+    part.devices = std::min(end, (device / node + 1) * node) - device;
+    device += part.devices;
+    parts.push_back(part);
+  }
+  return parts;
 }
 
 }  // namespace llmscape::world

@@ -144,4 +144,53 @@ TEST_CASE("a tree by its name is the tree of an absent key, to the byte") {
   CHECK(result::to_json(run_on_event_queue(*absent)) == result::to_json(run_on_event_queue(*named)));
 }
 
+TEST_CASE("replicas of two nodes send KV entries over the uplinks of both, half over each") {
+  // 327,680 bytes a token of Llama-3.1-70B, 8,000 tokens: 2.62 GB over 2 x 50 GB/s.
+  const std::string pools = R"(schema: scenario/1
+model: {preset: llama-3.1-70b}
+hardware:
+  devices: [{name: prompts, preset: h100-sxm, count: 16}, {name: tokens, preset: h100-sxm, count: 16}]
+  fabric: {groups: {prompts: {node: {preset: dgx-h100, uplink: 50 GB/s}}, tokens: {node: {preset: dgx-h100, uplink: 50 GB/s}}}}
+serving:
+  tensor_parallel: 16
+  kv_by_layer: false
+  pools: [{devices: [prompts], role: prefill}, {devices: [tokens], role: decode}]
+workload:
+  arrivals: {kind: burst, programs: 1}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 8000}, output: {kind: fixed, value: 4}}
+  requests: 1
+seed: 1
+)";
+  const double bytes = 327680.0 * 8000, alone = bytes / 100e9;
+  const auto longer_at_half = [&](std::vector<std::string> overrides) {  // by what half of the bandwidth adds
+    const double fast = figure(run_on_event_queue(*scenario_of(pools, overrides)), "e2e.mean");
+    for (const char* group : {"prompts", "tokens"})
+      overrides.push_back(std::string("hardware.fabric.groups.") + group + ".node.uplink=25 GB/s");
+    return figure(run_on_event_queue(*scenario_of(pools, overrides)), "e2e.mean") - fast;
+  };
+  const auto scenario = scenario_of(pools);
+  const auto both = run_on_event_queue(*scenario);
+  for (const std::string node : {"node 0 of prompts, out", "node 1 of prompts, out", "node 0 of tokens, in"})
+    CHECK(carried(both, node).si() == doctest::Approx(bytes / 2).epsilon(1e-9));
+  CHECK(longer_at_half({}) == doctest::Approx(alone).epsilon(1e-6));
+  CHECK(result::to_json(both) == json_on_simgrid(*scenario));
+  // Half of what lies on two nodes goes to the eight devices of one node, over its one uplink.
+  const std::vector<std::string> one_node = {"hardware.devices[1].count=8", "serving.pools[1].tensor_parallel=8"};
+  const auto to_one = run_on_event_queue(*scenario_of(pools, one_node));
+  CHECK(carried(to_one, "node 1 of prompts, out").si() == doctest::Approx(bytes / 2).epsilon(1e-9));
+  CHECK(carried(to_one, "node 0 of tokens, in").si() == doctest::Approx(bytes).epsilon(1e-9));
+  CHECK(longer_at_half(one_node) == doctest::Approx(2 * alone).epsilon(1e-6));
+}
+
+TEST_CASE("fast links that are said to reach past a node are named: closed forms know no nodes") {
+  const auto warns = [](const std::vector<std::string>& overrides) {
+    return std::ranges::any_of(scenario_of(kTwoNodes, overrides)->warnings, [](const std::string& sentence) {
+      return sentence.find("collectives of 'g' that leave a node are priced as inside one") != std::string::npos;
+    });
+  };
+  CHECK_FALSE(warns({}));  // those of an H100 reach eight
+  CHECK(warns({"hardware.devices[0].links.domain.devices=16"}));
+  CHECK_FALSE(warns({"hardware.devices[0].links.domain.devices=16", "serving.tensor_parallel=8"}));
+}
+
 }  // namespace topology_run_test
