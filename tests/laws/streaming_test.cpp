@@ -253,6 +253,28 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   CHECK(fast.replica().state().counts.swaps == 1);
 }
 
+TEST_CASE("sequences that decode are swapped as well, and compute one token of theirs again") {
+  // Two prompts of 64 tokens decode in 10 blocks of 16 until both need a sixth, after 16 steps of 2 ms: the second goes
+  // out (5 blocks at 20 kB/s), the first ends after 23 ms alone, the second comes in at 10 kB/s and has 23 tokens left.
+  SystemConfig config = streaming_system(10);
+  config.below = swapping_to({100, Bytes(1000), BytesPerSecond(10e3), BytesPerSecond(20e3), Seconds()});
+  Streaming swapping = ordered("default");
+  swapping.victims = Streaming::Victims::swap;
+  const std::vector<Program> programs = {call(0, {{1, 64}}, 40), call(0, {{2, 64}}, 40)};
+  System swap(config, swapping, RoundRobin(), by_token);
+  swap.run(programs);
+  CHECK(swap.replica().state().counts.swaps == 1);
+  CHECK(swap.replica().state().counts.prefilled_tokens == 64 + 64 + 1);
+  CHECK(swap.answers[0].at.si() == doctest::Approx(0.128 + 0.032 + 0.023));
+  CHECK(swap.answers[1].at.si() == doctest::Approx(0.160 + 0.25 + 0.5 + 0.001 + 0.022));
+
+  swapping.victims = Streaming::Victims::recompute;
+  System again(config, swapping, RoundRobin(), by_token);
+  again.run(programs);
+  CHECK(again.replica().state().counts.swaps == 0);
+  CHECK(again.replica().state().counts.prefilled_tokens == 64 + 64 + 81);
+}
+
 TEST_CASE("a replica that is lost: the retry begins with what had come of the prompt") {
   SystemConfig config = streaming_system();
   config.controller = [] {

@@ -22,7 +22,7 @@ class StreamingBatcher : public Batcher {
     plan_decodes(state, now, plan);
     const bool full = state.counts.preemptions > preempted_before;  // then nobody is admitted
     test(state, now, full, policy_.max_num_batched_tokens - plan.decode_tokens());
-    for (Request* victim : victims_) preempt(state, *victim, now);
+    for (Request* victim : victims_) state.preempt(*victim, now, policy_.victims);
     for (const Grant& grant : grants_) allocate(state, grant, now, plan);
     plan.steady = plan.chunks.empty() && state.counts.preemptions == preempted_before && state.prefilling.empty() &&
                   state.waiting.empty();
@@ -55,15 +55,15 @@ class StreamingBatcher : public Batcher {
   }
 
   // Sequences that decode come first; prompts of the lowest priority give way, then the sequences admitted last.
-  void plan_decodes(EngineState& state, Seconds now, StepPlan& plan) {
+  void plan_decodes(EngineState& state, Seconds now, StepPlan& plan) const {
     while (!state.decodes_fit()) {
       const auto last =
           std::find_if(line_.rbegin(), line_.rend(), [&](const Request* r) { return may_give_way(*r, now); });
-      if (last != line_.rend()) preempt(state, **last, now);
+      if (last != line_.rend()) state.preempt(**last, now, policy_.victims);
       else if (std::ranges::any_of(line_,
                                    [](const Request* r) { return r->sequence.state == Sequence::State::prefilling; }))
         return;  // their entries are on their way
-      else if (!state.preempt_last(now)) return;
+      else if (!state.preempt_last(now, false, policy_.victims)) return;
     }
     state.schedule_decodes(plan);
   }
@@ -107,13 +107,6 @@ class StreamingBatcher : public Batcher {
   }
 
   // Phase 2.
-  void preempt(EngineState& state, Request& victim, Seconds now) const {
-    const bool out = policy_.victims != Streaming::Victims::recompute &&
-                     state.kv.may_swap_out(victim, policy_.victims == Streaming::Victims::by_cost, now);
-    if (out) state.swap_out(victim, now);
-    else state.preempt(victim, now);
-  }
-
   static void allocate(EngineState& state, const Grant& grant, Seconds now, StepPlan& plan) {
     Request& request = *grant.request;
     // Those admitted before it in this step may have taken the last place of an adapter.

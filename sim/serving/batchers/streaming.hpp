@@ -10,12 +10,7 @@ namespace llmscape::serving {
 // and it is tested, without touching anything, which of them fit if those of the lowest priority give way; (2) they do,
 // and the others get their blocks.
 struct Streaming : TokenBudget {
-  // What becomes of the KV entries of one that gives way.
-  enum class Victims {
-    recompute,  // they are lost
-    swap,       // they go to the host's memory, as far as that has blocks
-    by_cost     // the cheaper of both
-  };
+  using Victims = Preempted;
   std::string order = "default";
   Victims victims = Victims::recompute;
   bool async_scheduling = false;

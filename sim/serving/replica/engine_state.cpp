@@ -116,25 +116,25 @@ void EngineState::stop(Request& request) {
   }
 }
 
-Request* EngineState::preempt_last(Seconds now, bool decoding_only) {
+Request* EngineState::preempt_last(Seconds now, bool decoding_only, Preempted entries) {
   Request* victim = nullptr;
   for (Request* r = running.last(); r; r = r->sequence.previous) {
     if (r->sequence.state == Sequence::State::finishing) continue;
     if (decoding_only && r->sequence.state != Sequence::State::decoding) continue;
     if (!victim || r->priority > victim->priority) victim = r;
   }
-  if (victim) preempt(*victim, now);
+  if (victim) preempt(*victim, now, entries);
   return victim;
-}
-
-void EngineState::preempt(Request& victim, Seconds now) {
-  stop(victim);
-  put_back(victim, now);
 }
 
 // Whole blocks of the answer become findable, as vLLM caches them, when nobody but the request itself could have asked
 // for them before: at its end.
-void EngineState::put_back(Request& victim, Seconds now) {
+void EngineState::preempt(Request& victim, Seconds now, Preempted entries) {
+  stop(victim);  // first: what a decoding sequence has computed is known from then on
+  if (entries != Preempted::recompute && kv.may_swap_out(victim, entries == Preempted::by_cost, now)) {
+    kv.swap_out(victim, now);
+    ++counts.swaps;
+  }
   kv.publish(victim);
   kv.release(victim);
   running.leave(victim);
@@ -146,13 +146,6 @@ void EngineState::put_back(Request& victim, Seconds now) {
   ++victim.preemptions;
   ++counts.preemptions;
   waiting.push(victim);
-}
-
-void EngineState::swap_out(Request& victim, Seconds now) {
-  stop(victim);
-  kv.swap_out(victim, now);
-  ++counts.swaps;
-  put_back(victim, now);
 }
 
 bool EngineState::cancel(Request& request) {

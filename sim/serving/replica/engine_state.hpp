@@ -81,11 +81,9 @@ class EngineState {
   // Takes a running request off the engine: of the worst priority, the one admitted last; `decoding_only`: prompts
   // under way stay. Its blocks are freed and it waits again, keeping what it has answered. Returns it; nullptr if
   // nothing can be preempted.
-  Request* preempt_last(Seconds now, bool decoding_only = false);
-  // The same of a running request that is not finishing; what it has computed is lost, but for what is cached.
-  void preempt(Request& victim, Seconds now);
-  // Keeps what it has computed in the memory for that. The caller has asked KvMemory::may_swap_out().
-  void swap_out(Request& victim, Seconds now);
+  Request* preempt_last(Seconds now, bool decoding_only = false, Preempted entries = Preempted::recompute);
+  // The same of a running request that is not finishing.
+  void preempt(Request& victim, Seconds now, Preempted entries = Preempted::recompute);
 
   // A later version of the prompt of a request that waits or is being computed: what was computed stays as far as both
   // begin alike, and the blocks behind are freed. Of a prompt that is complete at least one token is left to compute.
@@ -104,7 +102,6 @@ class EngineState {
  private:
   void start(Request& request, Seconds now);
   void stop(Request& request);
-  void put_back(Request& victim, Seconds now);
 
   bool answers_first_token_;
   std::function<Seconds(std::int64_t cached, std::int64_t tokens)> chunk_time_;

@@ -23,6 +23,13 @@ struct WindowLayers {
   double weight = 0;
 };
 
+// What becomes of the KV entries of a sequence that is preempted.
+enum class Preempted : std::uint8_t {
+  recompute,  // they are lost, but for what is cached
+  swap,       // they go to the store for that, as far as it has blocks
+  by_cost     // the cheaper of both
+};
+
 struct KvMemoryConfig {
   std::int64_t blocks = 0;  // of the pool; those of a store that spills included
   int block_tokens = 16;
