@@ -195,7 +195,7 @@ void add(CLI::App& app, Session& session) {
   verb->add_flag(kOverwrite, arguments->overwrite, kOverwriteText)->needs(folder);
   CLI::Option* intervals = verb->add_flag(
       "--intervals", arguments->intervals,
-      "Run 21 times more with kernel times drawn from the errors of their fits, and give the 90 % interval "
+      "Run 19 times more with kernel times drawn from the errors of their fits, and give the 90 % interval "
       "of each main metric");
   verb->add_flag("--analytic", arguments->analytic,
                  "No run: what prefill and decode pools of profile devices carry at most, by arithmetic, and the best "

@@ -196,7 +196,7 @@ void add(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""));
   verb->add_flag("--intervals", arguments->changes.intervals,
-                 "Run each point 21 times more with kernel times drawn from the errors of their fits, for intervals");
+                 "Run each point 19 times more with kernel times drawn from the errors of their fits, for intervals");
   verb->add_flag("--dry-run", arguments->dry_run,
                  "Run one point only, and say how many there are and how long they take");
   verb->add_flag("--list", arguments->list, "List the points with their names, and run nothing");

@@ -18,6 +18,7 @@ class ScaledModel final : public EngineModel {
     EngineCost cost = model_->step(batch);
     const auto regime = static_cast<std::size_t>(hardware::regime_of(batch.tokens()));
     const Seconds beyond = cost.extrapolated * (factors_.extrapolated - 1);
+    const auto before = cost.by_family;
     cost.host *= factors_.by_family[kHost][regime];
     cost.launch *= factors_.by_family[kHost][regime];
     Seconds device = beyond;
@@ -28,6 +29,7 @@ class ScaledModel final : public EngineModel {
     // What lies beyond the range is spread over the families like their own times.
     for (std::size_t family = 0; family < kHost; ++family)
       if (device > beyond) cost.by_family[family] *= device / (device - beyond);
+    lengthen_active(cost, before);
     cost.device = device;
     cost.settle_host();
     for (Seconds& busy : cost.busy) busy = std::min(busy, device);  // a draw may be below the time at the peak
@@ -38,6 +40,18 @@ class ScaledModel final : public EngineModel {
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
 
  private:
+  // What devices draw because they run a kernel they draw for as long as it runs; other joules are of its work.
+  static void lengthen_active(EngineCost& cost, const std::array<Seconds, hardware::kOperatorFamilies>& before) {
+    if (cost.device <= Seconds()) return;
+    Joules& active = cost.energy[static_cast<std::size_t>(hardware::EnergyComponent::active)];
+    const Watts drawn = active / cost.device;
+    for (std::size_t family = 0; family < kHost; ++family) {
+      const Joules more = drawn * (cost.by_family[family] - before[family]);
+      cost.energy_by_family[family] += more;
+      active += more;
+    }
+  }
+
   std::unique_ptr<EngineModel> model_;
   TimeFactors factors_;
 };

@@ -82,7 +82,7 @@ const Fields<PlanConfig>& plan_fields() {
     f.add("repeat", &PlanConfig::repeat, "runs of each point, with seeds that count up from the scenario's")
         .at_least(1);
     f.add("intervals", &PlanConfig::intervals,
-          "run each point 21 times more with kernel times drawn from the errors of their fits, for intervals");
+          "run each point 19 times more with kernel times drawn from the errors of their fits, for intervals");
     f.add("skip_refused", &PlanConfig::skip_refused,
           "points whose scenario is refused (a model that does not fit its devices) are left out, not failed");
     f.add_group("limits", &PlanConfig::limits, limits_fields(), "what the process that runs one point may take");

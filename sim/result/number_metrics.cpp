@@ -146,6 +146,7 @@ constexpr std::array kNumbers = {
            .unit = "1/J",
            .text = "tokens emitted / joules of all devices, idle ones too, both of the window",
            .better = Better::higher,
+           .interval = true,
            .value =
                [](const RunResult& r) { return r.energy ? Number(r.energy->output_tokens_per_joule) : std::nullopt; }},
     Metric{.key = "joules_per_request",
@@ -205,6 +206,7 @@ constexpr std::array kNumbers = {
         .unit = "currency",
         .text = "total_cost / tokens emitted in the window x 1,000,000",
         .better = Better::lower,
+        .interval = true,
         .value = [](const RunResult& r) { return r.cost ? Number(r.cost->per_million_output_tokens) : std::nullopt; }},
     Metric{.key = "capital",
            .section = "cost",

@@ -56,7 +56,7 @@ result::Intervals collect(const std::vector<Values>& runs) {
     std::vector<double>& all = values[name];
     if (all.size() < result::kIntervalRuns) continue;  // in some run nothing was completed
     std::ranges::sort(all);
-    intervals.metrics.push_back({name, all[1], all[result::kIntervalRuns - 2]});
+    intervals.metrics.push_back({name, all.front(), all.back()});
   }
   return intervals;
 }

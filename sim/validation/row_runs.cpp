@@ -141,7 +141,7 @@ std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::v
       std::ranges::sort(of_metric);
       intervals[row].metrics.push_back(of_metric.size() < result::kIntervalRuns
                                            ? std::nullopt
-                                           : std::optional(std::pair(of_metric[1], of_metric.end()[-2])));
+                                           : std::optional(std::pair(of_metric.front(), of_metric.back())));
     }
   }
   return intervals;
