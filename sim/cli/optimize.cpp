@@ -86,8 +86,8 @@ int tell(const explore::PlanOptimization& query, const explore::OptimizationCoun
   std::fputs(report::frontier_text(view, arguments.messages.colour(stdout)).c_str(), stdout);
   const auto all = explore::configurations_of(plan);
   fmt::print("\n{} configurations evaluated{}", counts.configurations,
-             all ? fmt::format(" of {} ({:.2g} %)", *all,
-                               100. * static_cast<double>(counts.configurations) / static_cast<double>(*all))
+             all ? fmt::format(" of {} ({})", *all,
+                               report::percent(static_cast<double>(counts.configurations) / static_cast<double>(*all)))
                  : "");
   if (query.halving)
     fmt::print("; {} dropped early, {:.1f} full lengths simulated", counts.dropped, counts.full_lengths);

@@ -126,6 +126,9 @@ class AxisReader {
     if (!interval) return;
     interval->whole = range_.whole;
     if (!range_.between.empty()) {
+      if (interval->whole &&
+          (std::floor(interval->low) != interval->low || std::floor(interval->high) != interval->high))
+        diagnostics_.error(node_.where, "whole numbers lie between two that are whole themselves");
       axis_.interval = interval;
       return;
     }

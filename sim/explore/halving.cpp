@@ -27,13 +27,19 @@ std::optional<std::vector<std::string>> shortened(const scenario::Scenario& scen
     return std::max<std::int64_t>(1, std::llround(share * static_cast<double>(count)));
   };
   if (workload.requests) overrides.push_back(fmt::format("workload.requests={}", part_of(*workload.requests)));
-  if (workload.duration) {
-    overrides.push_back("workload.duration=" + format(*workload.duration * share));
-    overrides.push_back("workload.warmup=" + format(workload.warmup * share));
-  }
+  if (workload.duration) overrides.push_back("workload.duration=" + format(*workload.duration * share));
   if (workload.replay && workload.replay->count)
     overrides.push_back(fmt::format("workload.replay.count={}", part_of(*workload.replay->count)));
-  return overrides.empty() ? std::nullopt : std::optional(overrides);
+  if (overrides.empty()) return std::nullopt;
+  // What is said of the run in seconds shrinks with it.
+  const auto shorten = [&](const char* key, const std::optional<Seconds>& time) {
+    if (time && *time > Seconds()) overrides.push_back(fmt::format("{}={}", key, format(*time * share)));
+  };
+  shorten("workload.warmup", workload.warmup);
+  shorten("window.from", scenario.config.window.from);
+  shorten("window.to", scenario.config.window.to);
+  shorten("horizon", scenario.config.horizon);
+  return overrides;
 }
 
 std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates) {

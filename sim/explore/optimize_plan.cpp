@@ -122,7 +122,7 @@ class PlanOptimizer {
     }
     run(rung.store, points);
     for (std::size_t i = 0; i < shorter.size(); ++i) {
-      shorter[i]->judged = judge(rows_of(points[i], rung.store));
+      shorter[i]->judged = judge(rows_of(points[i], rung.store), true);
       rung.known.push_back({shorter[i]->judged.losses, shorter[i]->judged.violation});
     }
     const std::vector<bool> drop = hopeless(rung.known, shorter.size());
@@ -147,7 +147,7 @@ class PlanOptimizer {
     for (Evaluation& evaluation : batch) {
       if (evaluation.dropped) continue;
       std::vector<ResultRow> rows = rows_of(points[at++], store_);
-      evaluation.judged = judge(rows);
+      evaluation.judged = judge(rows, false);
       std::ranges::move(rows, std::back_inserter(table_.rows));
     }
   }
@@ -176,7 +176,8 @@ class PlanOptimizer {
     return rows;
   }
 
-  [[nodiscard]] Judged judge(const std::vector<ResultRow>& rows) const {
+  // That a run of a part of the length is unsteady says nothing of the whole: it may be too short for any verdict.
+  [[nodiscard]] Judged judge(const std::vector<ResultRow>& rows, bool shortened) const {
     Judged judged;
     if (rows.size() < static_cast<std::size_t>(plan_.config().repeat)) return judged;
     ResultsTable one{{}, table_.axes, rows};
@@ -186,7 +187,8 @@ class PlanOptimizer {
       if (!estimate) return {};
       judged.losses.push_back(objective.loss(estimate->value));
     }
-    if (configuration.verdict != "valid" && !query_.include_invalid) judged.violation += 1;
+    const bool means_something = configuration.verdict == "valid" || (shortened && configuration.verdict == "unsteady");
+    if (!means_something && !query_.include_invalid) judged.violation += 1;
     for (const Limit& limit : query_.slo) {
       const auto sides = sides_of(limit, one, configuration);
       const double by = sides ? margin(limit, *sides) : -1;
