@@ -84,6 +84,8 @@ struct Device {
   [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const {
     return 0;
   }
+  // Devices that one of it is made of: 1, but for a device of others.
+  [[nodiscard]] virtual std::int64_t parts() const { return 1; }
   // A device of others: those whose memory holds KV, each with its part of the model. None: it is one device.
   [[nodiscard]] virtual std::vector<KvPart> kv_parts(const models::ModelSpec&) const { return {}; }
   // What its kernels multiply; nothing: it takes every format as it is asked for ...

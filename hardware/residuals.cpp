@@ -52,6 +52,14 @@ Spread spread_of(Tag tag, const Residuals& residuals) {
   return spread;
 }
 
+Spread wider(const Spread& a, const Spread& b) {
+  const auto width = [](const std::vector<double>& quantiles) { return quantiles.back() - quantiles.front(); };
+  Spread wide = a;
+  for (std::size_t regime = 0; regime < kRegimes; ++regime)
+    if (width(b[regime]) > width(a[regime])) wide[regime] = b[regime];
+  return wide;
+}
+
 double factor_at(std::span<const double> quantiles, double rank) {
   const double place = rank * static_cast<double>(quantiles.size() - 1);
   const auto below = std::min(static_cast<std::size_t>(place), quantiles.size() - 2);

@@ -29,6 +29,8 @@ using Spread = std::array<std::vector<double>, kRegimes>;
 // What is supposed where residuals are not known: even over +-5 % (measured), 15 % (fitted: the 90 % half-widths of
 // fits from 160 rows), 30 % (the others: the error of carrying a fit to another generation; cost model 3.2, 4).
 Spread spread_of(Tag tag, const Residuals& residuals = {});
+// Of two, in each regime the one that reaches further.
+Spread wider(const Spread& a, const Spread& b);
 
 // The factor on predicted times at `rank`, 0 to 1, of the quantiles.
 double factor_at(std::span<const double> quantiles, double rank);

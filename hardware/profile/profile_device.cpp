@@ -28,7 +28,7 @@ class ProfileStepModel final : public StepModel {
     if (outside_ > 0)
       all.push_back(
           fmt::format("prompts of {} left its profile, which goes from {:g} to {:g} tokens: a prompt of {} was "
-                      "extrapolated in a straight line",
+                      "extrapolated as the nearest piece goes on",
                       name_, seconds_.shortest(), seconds_.longest(), outside_));
     if (crowd_ > 0)
       all.push_back(

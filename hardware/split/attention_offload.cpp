@@ -126,6 +126,20 @@ std::array<Tag, kOperatorFamilies> AttentionOffload::provenance() const {
   return tags;
 }
 
+std::array<Spread, kOperatorFamilies> AttentionOffload::spreads() const {
+  const auto attending = attention->spreads();
+  auto spreads = weights->spreads();
+  for (std::size_t f = 0; f < spreads.size(); ++f)
+    if (is_attention(f)) spreads[f] = attending[f];
+  const auto widen = [&spreads](OperatorFamily family, const Spread& spread) {
+    Spread& own = spreads[static_cast<std::size_t>(family)];
+    own = wider(own, spread);
+  };
+  widen(OperatorFamily::collective, spread_of(link.tag()));
+  widen(OperatorFamily::host, attending[static_cast<std::size_t>(OperatorFamily::host)]);
+  return spreads;
+}
+
 std::unique_ptr<StepModel> AttentionOffload::bind(const models::ModelSpec& model, const models::ParallelPlan&,
                                                   const Settings& settings) const {
   return std::make_unique<OffloadStepModel>(*this, model, settings);

@@ -19,10 +19,19 @@ struct AttentionOffload final : Device {
 
   [[nodiscard]] Bytes memory() const override { return memory_of(*attention) + memory_of(*weights); }
   [[nodiscard]] Watts idle_power() const override { return idle_power_of(*attention) + idle_power_of(*weights); }
+  [[nodiscard]] EnergyTags energy_tags() const override {
+    return weaker(attention->energy_tags(), weights->energy_tags());
+  }
+  [[nodiscard]] std::int64_t parts() const override { return attention->count + weights->count; }
+  [[nodiscard]] std::optional<Arithmetic> arithmetic() const override { return weights->arithmetic(); }
+  [[nodiscard]] bool computes_as_wider(const models::Format& inputs) const override {
+    return weights->computes_as_wider(inputs);
+  }
   [[nodiscard]] std::vector<KvPart> kv_parts(const models::ModelSpec&) const override;
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
+  [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;
 };

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace llmscape::hardware {
 
 models::ParallelPlan plan_of(const Device& part) { return {.tensor = static_cast<int>(part.count)}; }
@@ -10,6 +12,19 @@ models::ParallelPlan plan_of(const Device& part) { return {.tensor = static_cast
 Watts idle_power_of(const Device& part) { return static_cast<double>(part.count) * part.idle_power(); }
 
 Bytes memory_of(const Device& part) { return static_cast<double>(part.count) * part.memory(); }
+
+EnergyTags weaker(const EnergyTags& a, const EnergyTags& b) {
+  return {weaker(a.dynamic, b.dynamic), weaker(a.idle, b.idle)};
+}
+
+std::optional<Arithmetic> common(const std::optional<Arithmetic>& a, const std::optional<Arithmetic>& b) {
+  if (!a || !b) return std::nullopt;
+  Arithmetic both{a->int8 && b->int8, a->fp8 && b->fp8, a->fp4 && b->fp4, a->widens.empty() ? b->widens : a->widens};
+  if (!b->widens.empty())
+    std::erase_if(both.widens,
+                  [&](const std::string& format) { return std::ranges::find(b->widens, format) == b->widens.end(); });
+  return both;
+}
 
 std::vector<std::string> problems_of(const std::string& role, const Device& part, const models::ModelSpec& model) {
   std::vector<std::string> found = models::problems(plan_of(part), model);

@@ -15,6 +15,11 @@ models::ParallelPlan plan_of(const Device& part);
 Watts idle_power_of(const Device& part);
 Bytes memory_of(const Device& part);
 
+// The weaker of each tag.
+EnergyTags weaker(const EnergyTags& a, const EnergyTags& b);
+// GEMMs that both compute; nothing where one takes every format as it is asked for.
+std::optional<Arithmetic> common(const std::optional<Arithmetic>& a, const std::optional<Arithmetic>& b);
+
 // Why it cannot run its part of the model, in sentences that begin with `role`.
 std::vector<std::string> problems_of(const std::string& role, const Device& part, const models::ModelSpec&);
 

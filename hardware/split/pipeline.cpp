@@ -153,6 +153,30 @@ std::vector<std::string> PipelineSplit::problems(const models::ModelSpec& model,
   return found;
 }
 
+EnergyTags PipelineSplit::energy_tags() const {
+  EnergyTags tags = stages.front().device->energy_tags();
+  for (const PipelineStage& stage : stages) tags = weaker(tags, stage.device->energy_tags());
+  return tags;
+}
+
+std::int64_t PipelineSplit::parts() const {
+  std::int64_t devices = 0;
+  for (const PipelineStage& stage : stages) devices += stage.device->count;
+  return devices;
+}
+
+// Formats are the same in all stages.
+std::optional<Arithmetic> PipelineSplit::arithmetic() const {
+  std::optional<Arithmetic> all = stages.front().device->arithmetic();
+  for (const PipelineStage& stage : stages) all = common(all, stage.device->arithmetic());
+  return all;
+}
+
+bool PipelineSplit::computes_as_wider(const models::Format& inputs) const {
+  return std::ranges::any_of(stages,
+                             [&](const PipelineStage& stage) { return stage.device->computes_as_wider(inputs); });
+}
+
 std::array<Tag, kOperatorFamilies> PipelineSplit::provenance() const {
   std::array<Tag, kOperatorFamilies> weakest{};
   for (const PipelineStage& stage : stages) {
@@ -162,6 +186,17 @@ std::array<Tag, kOperatorFamilies> PipelineSplit::provenance() const {
   Tag& crossings = weakest[static_cast<std::size_t>(OperatorFamily::collective)];
   crossings = weaker(crossings, link.tag());
   return weakest;
+}
+
+std::array<Spread, kOperatorFamilies> PipelineSplit::spreads() const {
+  auto widest = stages.front().device->spreads();
+  for (const PipelineStage& stage : stages) {
+    const auto own = stage.device->spreads();
+    for (std::size_t f = 0; f < own.size(); ++f) widest[f] = wider(widest[f], own[f]);
+  }
+  Spread& crossings = widest[static_cast<std::size_t>(OperatorFamily::collective)];
+  crossings = wider(crossings, spread_of(link.tag()));
+  return widest;
 }
 
 std::unique_ptr<StepModel> PipelineSplit::bind(const models::ModelSpec& model, const models::ParallelPlan&,

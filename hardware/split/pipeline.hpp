@@ -24,10 +24,15 @@ struct PipelineSplit final : Device {
 
   [[nodiscard]] Bytes memory() const override;
   [[nodiscard]] Watts idle_power() const override;
+  [[nodiscard]] EnergyTags energy_tags() const override;
+  [[nodiscard]] std::int64_t parts() const override;
+  [[nodiscard]] std::optional<Arithmetic> arithmetic() const override;
+  [[nodiscard]] bool computes_as_wider(const models::Format& inputs) const override;
   [[nodiscard]] std::vector<KvPart> kv_parts(const models::ModelSpec&) const override;
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
+  [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;
 };

@@ -13,10 +13,12 @@ double doublings(double value) { return std::log2(1 + value); }
 
 }  // namespace
 
-std::optional<StepComposition> composition_of(const models::Batch& batch) {
-  const bool plain = batch.tokens_per_decode == 1 && batch.prefill_layers == 1 && batch.adapters == 0 &&
-                     batch.late == 0 && batch.ranks.alike();
-  if (!plain) return std::nullopt;
+bool says_all(const models::Batch& batch) {
+  return batch.tokens_per_decode == 1 && batch.prefill_layers == 1 && batch.adapters == 0 && batch.late == 0 &&
+         batch.ranks.alike();
+}
+
+StepComposition composition_of(const models::Batch& batch) {
   StepComposition step;
   step.prompts = static_cast<std::int64_t>(batch.chunks.size());
   double attended = 0;  // entries, summed over the tokens of prompts

@@ -22,9 +22,11 @@ struct StepComposition {
   bool operator==(const StepComposition&) const = default;
 };
 
-// Of a batch. Prompts of unlike lengths become as many equal ones with the same work of attention. Nothing where a
-// composition cannot say what the step is: with speculation, adapters, layers that chunks skip, unlike ranks.
-std::optional<StepComposition> composition_of(const models::Batch&);
+// Of a batch. Prompts of unlike lengths become as many equal ones with the same work of attention.
+StepComposition composition_of(const models::Batch&);
+// Whether the composition says all that the step's time depends on: not with speculation, adapters, layers that chunks
+// skip, unlike ranks.
+bool says_all(const models::Batch&);
 
 // A composition as a batch with storage of its own, for a model with these laws (models::kv_laws).
 class ComposedBatch {

@@ -22,14 +22,16 @@ class StepsModel final : public StepModel {
 
   StepPhases phases(const models::Batch& batch) override {
     StepPhases step = priced_->phases(batch);
-    const auto composition = batch.tokens() > 0 ? composition_of(batch) : std::nullopt;
-    if (!composition) return step;
-    const StepCorrection::Factor factor = correction_.at(position_of(*composition));
+    if (batch.tokens() == 0) return step;
+    const StepCorrection::Factor factor = correction_.at(position_of(composition_of(batch)));
     if (factor.trust == 0) return step;
     for (std::size_t family = 0; family < kOperatorFamilies; ++family)
       if (step.has(family)) step.of(family).time *= factor.value;
-    step.extrapolated *= factor.value * (1 - factor.trust);
-    step.tabled = factor.trust;
+    // Steps with drafts or adapters take the factor of those without, which were measured: better than none, but they
+    // are not among the steps that were.
+    const double trust = says_all(batch) ? factor.trust : 0;
+    step.extrapolated *= factor.value * (1 - trust);
+    step.tabled = trust;
     return step;
   }
 

@@ -78,7 +78,7 @@ MeasuredSteps measured_steps(const traces::EngineRecord& record, const scenario:
     batch.decodes = static_cast<std::int64_t>(step.decodes.size());
     batch.attended = {&attended, 1};
     MeasuredStep row;
-    static_cast<hardware::StepComposition&>(row) = hardware::composition_of(batch).value();
+    static_cast<hardware::StepComposition&>(row) = hardware::composition_of(batch);
     row.padding = record.graphs ? padding_of(row, scenario) : 0;
     row.time = Seconds(step.device_s);
     measured.steps.push_back(row);

@@ -23,19 +23,20 @@ namespace llmscape::world {
 namespace {
 
 result::Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const result::Measured& measured,
-                              std::int64_t devices) {
+                              const result::RunResult& result) {
   result::Throughput rate;
   const double length = measured.portion.length().si();
   if (length <= 0) return rate;
   const metrics::WindowSums& sums = measured.sums;
   const auto& arrivals = parts.scenario.config.workload.arrivals;
-  const Seconds offering = std::min(gateway.last_arrival(), measured.portion.to) - measured.arrivals_from;
+  const bool to_the_end = measured.portion.to >= Seconds(result.simulated_s);
+  const Seconds offering = (to_the_end ? gateway.last_arrival() : measured.portion.to) - measured.arrivals_from;
   if ((!arrivals || arrivals->users() == 0) && offering > Seconds())
     rate.offered_requests_per_s = static_cast<double>(sums.arrivals) / offering.si();
   rate.requests_per_s = sums.requests / length;
   rate.output_tokens_per_s = sums.output_tokens / length;
   rate.total_tokens_per_s = (sums.output_tokens + sums.prompt_tokens) / length;
-  rate.output_tokens_per_s_per_device = rate.output_tokens_per_s / static_cast<double>(devices);
+  rate.output_tokens_per_s_per_device = rate.output_tokens_per_s / static_cast<double>(result.devices);
   const bool stated = std::any_of(parts.scenario.slos.begin(), parts.scenario.slos.end(),
                                   [](const scenario::Slo& slo) { return slo.ttft || slo.tpot || slo.e2e; });
   const metrics::Observer& seen = parts.observer;
@@ -189,7 +190,7 @@ Figures figures(const Ended& parts, const serving::Gateway& gateway, const resul
                 const metrics::PowerSeries& power, const result::RunResult& result) {
   const result::Portion& portion = measured.portion;
   Figures all;
-  all.throughput = throughput(parts, gateway, measured, result.devices);
+  all.throughput = throughput(parts, gateway, measured, result);
   if (const result::Percentiles* tpot = result.latency["tpot_s"]; tpot && tpot->mean > 0)
     all.throughput.output_tokens_per_s_per_user = 1 / tpot->mean;
   all.energy = result::energy_of(parts, gateway, portion, power, measured.sums.emitted_tokens, measured.sums.requests);
@@ -262,7 +263,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   }
   result.kernels = kernels_used(parts.scenario);
   result.replicas = static_cast<std::int64_t>(parts.replicas.size());
-  for (const auto& device : config.hardware.devices) result.devices += device->count;
+  for (const auto& device : config.hardware.devices) result.devices += device->count * device->parts();
   result.requests = gateway.calls().counters();
   result.tasks = gateway.programs().counters();
   for (std::size_t i = 0; i < seen.reasons.size(); ++i)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/dataflow/chip.hpp"
+#include "hardware/gpu/gpu.hpp"
 #include "hardware/roofline.hpp"
 #include "hardware/split/pipeline.hpp"
 #include "large_models.hpp"
@@ -41,6 +42,31 @@ TEST_CASE("two equal halves take as long as the whole and one crossing, and draw
     CHECK(busy(both, Resource::memory).si() == Approx(busy(whole, Resource::memory).si()));
     CHECK(busy(both, Resource::links).si() == Approx(crossed / 1e9));
   }
+}
+
+TEST_CASE("halves err as their devices do: residuals that are known are not supposed anew") {
+  const auto gpu = catalogued<Gpu>("h100-sxm");
+  const auto whole = gpu.spreads(), both = split(gpu, 8, gpu, 8).spreads();
+  for (std::size_t family = 0; family < whole.size(); ++family) {
+    CAPTURE(family);
+    if (family == static_cast<std::size_t>(OperatorFamily::collective)) continue;  // theirs is the link's
+    CHECK(both[family] == whole[family]);
+  }
+}
+
+TEST_CASE("stages multiply what all of them can, and say of their joules what the weakest says") {
+  const auto hopper = catalogued<Gpu>("h100-sxm"), ampere = catalogued<Gpu>("a100-80");
+  const PipelineSplit alike = split(hopper, 8, hopper, 8), unlike = split(hopper, 8, ampere, 8);
+  REQUIRE(alike.arithmetic());
+  CHECK(alike.arithmetic()->fp8);
+  CHECK_FALSE(unlike.arithmetic()->fp8);
+  CHECK(unlike.arithmetic()->int8);
+  models::Precision fp8;
+  fp8.weights = *models::format_named("fp8");
+  CHECK(served_precision(alike, fp8, ActivationsBy::engine).precision.activations.name == "fp8");
+  CHECK(served_precision(unlike, fp8, ActivationsBy::engine).precision.activations.name == "bf16");
+  CHECK(alike.energy_tags().dynamic == hopper.energy_tags().dynamic);
+  CHECK(alike.parts() == 2);
 }
 
 TEST_CASE("a prompt that does not end computes no logits, whoever has the head") {

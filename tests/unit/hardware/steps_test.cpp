@@ -108,14 +108,16 @@ TEST_CASE("a corrected step says how far it was measured, and keeps its joules")
   CHECK(total_energy(steps->step(here.batch)) == total_energy(alone->step(here.batch)));
 }
 
-TEST_CASE("steps that a composition cannot describe keep their price") {
+TEST_CASE("steps with drafts take the factor of those without, and do not count as measured") {
   const StepsDevice device = measured({{4, 1.3}});
   Decodes speculative(4, kContext);
   speculative.batch.tokens_per_decode = 2;
-  CHECK(factor(device, speculative.batch) == 1);
+  CHECK(factor(device, speculative.batch) == Approx(1.3));
+  CHECK(device.bind(llama_1b(), {}, {})->step(speculative.batch).tabled == 0);
   Prompt partial(64);
+  CHECK(says_all(partial.batch));
   partial.batch.prefill_layers = 0.5;
-  CHECK_FALSE(composition_of(partial.batch));
+  CHECK_FALSE(says_all(partial.batch));
 }
 
 TEST_CASE("unlike prompts count as equal ones with the same work of attention") {
@@ -125,11 +127,10 @@ TEST_CASE("unlike prompts count as equal ones with the same work of attention") 
   models::Batch batch;
   batch.chunks = chunks;
   const auto step = composition_of(batch);
-  REQUIRE(step);
-  CHECK(step->prompts == 2);
-  CHECK(step->prompt_tokens == 300);
-  CHECK(step->cached_tokens == 283);  // 2 x (216.67 - 75)
-  const ComposedBatch again(*step, std::vector<std::int64_t>{0});
+  CHECK(step.prompts == 2);
+  CHECK(step.prompt_tokens == 300);
+  CHECK(step.cached_tokens == 283);  // 2 x (216.67 - 75)
+  const ComposedBatch again(step, std::vector<std::int64_t>{0});
   REQUIRE(again.batch().chunks.size() == 2);
   CHECK(again.batch().chunks[0].tokens == 150);
   CHECK(again.batch().prefill_tokens() == 300);
