@@ -76,8 +76,8 @@ Bytes adapter_bytes(const Adapter& adapter, const ModelSpec& model, const Parall
   std::int64_t sum = 0;
   for (const LayerGroup& group : model.groups)
     for (const AdaptedInput& input : adapted_inputs(adapter, model.hidden, group, plan.tensor))
-      sum += layers_per_stage(group, plan) * input.parameters(adapter.rank);
-  return Bytes(static_cast<double>(sum) * hidden_format(model.precision).bytes);
+      sum += group.count * input.parameters(adapter.rank);
+  return Bytes(share_of_fullest_stage(model, plan) * static_cast<double>(sum) * hidden_format(model.precision).bytes);
 }
 
 std::vector<Operator> adapter_work(const Adapter& adapter, const ModelSpec& model, const ParallelPlan& plan,

@@ -63,7 +63,7 @@ std::vector<Operator> execution_work(const ModelSpec& model, const ParallelPlan&
     const LayerContext layer = context_of(model, group, plan, batch);
     const int layers = group.count;
     if (execution.kv_cache == KvCacheForm::concatenated && layer.entries > 0)
-      list.add_elementwise(kStreamed, 2 * layer.entries * layer.entry_bytes, group.caches(layers));
+      list.add_elementwise(kStreamed, 2 * layer.entries * layer.entry_bytes, group.caches());
     if (execution.attention == AttentionForm::eager && layer.scores > 0)
       list.add_elementwise(kStreamed, 2 * layer.scores * width, layers);
   }

@@ -56,12 +56,13 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
                        std::int64_t max_sequences) {
   double weights = tables_of_stage(model, plan);
   double kv_per_token = 0, state_per_sequence = 0;
+  const double share = share_of_fullest_stage(model, plan);
   for (const LayerGroup& group : model.groups) {
-    const int layers = layers_per_stage(group, plan);
+    const double layers = share * group.count;
     const LayerParameters layer = layer_parameters(model.hidden, group, plan.tensor, expert_shards(plan));
     weights += layers * weight_bytes(layer, group.feed_forward.experts / plan.expert, group, model.precision);
     const SequenceState state = group.state(model.precision, plan.tensor);
-    kv_per_token += group.caches(layers) * state.bytes_per_token;
+    kv_per_token += share * group.caches() * state.bytes_per_token;
     state_per_sequence += layers * state.bytes_per_sequence;
   }
   weights += frame_bytes(model) + static_cast<double>(model.position_table * model.hidden) *

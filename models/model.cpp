@@ -48,7 +48,7 @@ std::int64_t active_parameters(const ModelSpec& model) {
 double kv_bytes_per_token(const ModelSpec& model, int tensor_parallel) {
   double sum = 0;
   for (const LayerGroup& group : model.groups)
-    sum += group.caches(group.count) * group.state(model.precision, tensor_parallel).bytes_per_token;
+    sum += group.caches() * group.state(model.precision, tensor_parallel).bytes_per_token;
   return sum;
 }
 

@@ -51,10 +51,8 @@ struct LayerGroup {
   }
   // What one of them keeps of a sequence on a rank of `tensor`.
   [[nodiscard]] SequenceState state(const Precision& precision, int tensor = 1) const;
-  // Caches that `layers` of them keep.
-  [[nodiscard]] int caches(int layers) const {
-    return (layers + change.caches_shared_by - 1) / change.caches_shared_by;
-  }
+  // Caches that they keep.
+  [[nodiscard]] int caches() const { return (count + change.caches_shared_by - 1) / change.caches_shared_by; }
   // Its mixer, where it is one of softmax attention; else throws std::bad_variant_access.
   [[nodiscard]] SoftmaxAttention& softmax() { return std::get<SoftmaxAttention>(mixer); }
   [[nodiscard]] const SoftmaxAttention& softmax() const { return std::get<SoftmaxAttention>(mixer); }

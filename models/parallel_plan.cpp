@@ -72,8 +72,9 @@ std::vector<std::string> problems(const ParallelPlan& plan, const ModelSpec& mod
 
 int expert_shards(const ParallelPlan& plan) { return plan.tensor * plan.data / plan.expert; }
 
-int layers_per_stage(const LayerGroup& group, const ParallelPlan& plan) {
-  return (group.count + plan.pipeline - 1) / plan.pipeline;
+double share_of_fullest_stage(const ModelSpec& model, const ParallelPlan& plan) {
+  const int layers = model.layers();
+  return static_cast<double>((layers + plan.pipeline - 1) / plan.pipeline) / layers;
 }
 
 }  // namespace llmscape::models

@@ -36,7 +36,8 @@ struct ParallelPlan {
 std::vector<std::string> problems(const ParallelPlan&, const ModelSpec&);
 // Ranks over which each routed expert is cut: tensor x data / expert.
 int expert_shards(const ParallelPlan&);
-// Layers of the group that the fullest pipeline stage holds in its memory.
-int layers_per_stage(const LayerGroup&, const ParallelPlan&);
+// Of all layers, the share that the fullest pipeline stage holds in its memory: whole layers, taken to be of each group
+// as many as of the others.
+double share_of_fullest_stage(const ModelSpec&, const ParallelPlan&);
 
 }  // namespace llmscape::models

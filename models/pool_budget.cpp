@@ -20,7 +20,7 @@ PoolBudget::PoolBudget(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups) {
     const SequenceState state = group.state(model.precision);
     if (state.bytes_per_token == 0 || !state.budget.limits()) continue;
-    parts_.push_back({group.caches(group.count) * state.bytes_per_token, state.budget});
+    parts_.push_back({group.caches() * state.bytes_per_token, state.budget});
     bytes += parts_.back().weight;
     each_chunk_ = state.budget.each_chunk;
   }

@@ -101,7 +101,7 @@ class TokenWork {
     tokens_ = chunk_tokens_ - prompt_ends_;
     if (tokens_ > 0) {
       const auto& a = group.softmax();  // a plan with such layers refuses others
-      const int layers = group.caches(group.count);
+      const int layers = group.caches();
       const std::int64_t keys = std::int64_t{a.kv_heads_of_rank(plan_.tensor)} * a.head_dim;
       elementwise(Elementwise::Kind::norm, 2, model_.hidden, 1);
       linear({model_.hidden, a.key_value_columns(plan_.tensor), a.qkv_bias}, tokens_,

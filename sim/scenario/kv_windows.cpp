@@ -14,13 +14,14 @@ WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPla
                        double tokens, std::int64_t block_tokens, std::int64_t in_flight, std::int64_t longest) {
   std::map<std::int64_t, double> per_token;  // bytes on a rank, by window
   double recurrent = 0;                      // bytes of a sequence's states there
-  int recurrent_layers = 0;
+  double recurrent_layers = 0;
   double state = 0, token = std::numeric_limits<double>::max();  // largest state and smallest entry of one layer
+  const double share = models::share_of_fullest_stage(model, plan);
   for (const models::LayerGroup& group : model.groups) {
     const models::SequenceState kept = group.state(model.precision, plan.tensor);
-    const int layers = models::layers_per_stage(group, plan);
+    const double layers = share * group.count;
     if (kept.bytes_per_token > 0)
-      per_token[kept.keeps_all ? 0 : kept.reach] += group.caches(layers) * kept.bytes_per_token;
+      per_token[kept.keeps_all ? 0 : kept.reach] += share * group.caches() * kept.bytes_per_token;
     if (kept.bytes_per_sequence > 0) recurrent_layers += layers;
     recurrent += layers * kept.bytes_per_sequence;
     state = std::max(state, kept.bytes_per_sequence);

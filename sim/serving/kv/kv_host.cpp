@@ -118,7 +118,7 @@ void KvHostPlace::build(const KvSite& site, KvBelow& below) const {
   host.device_blocks = site.pool.devices;
   const std::vector<std::int64_t> laws = models::kv_laws(site.model);
   for (const models::LayerGroup& group : site.model.groups) {
-    const int caches = group.caches(group.count);
+    const int caches = group.caches();
     const models::SequenceState state = group.state(site.model.precision);
     if (state.bytes_per_token == 0) continue;
     const auto law = static_cast<std::size_t>(std::ranges::lower_bound(laws, state.reach) - laws.begin());

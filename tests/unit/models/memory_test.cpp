@@ -43,6 +43,13 @@ TEST_CASE("the fullest pipeline stage holds its share of the layers and one tabl
   CHECK(memory_need(model, {.pipeline = 3}, 1, 1).kv_per_token.si() == 131'072.0 * 11 / 32);
 }
 
+TEST_CASE("a stage of a model with two kinds of layers holds no more of them than there are: 8 of 62") {
+  const ModelSpec model = catalogued("gemma-3-27b");
+  REQUIRE(model.layers() == 62);
+  const double all = memory_need(model, {}, 1, 1).kv_per_token.si();
+  CHECK(memory_need(model, {.pipeline = 8}, 1, 1).kv_per_token.si() == Approx(all * 8 / 62).epsilon(1e-14));
+}
+
 TEST_CASE("experts dealt out over ranks take as much memory as experts cut over them") {
   const ModelSpec model = catalogued("qwen3-30b-a3b");
   const double cut = memory_need(model, {.tensor = 4}, 1, 1).weights.si();
