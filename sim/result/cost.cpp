@@ -33,7 +33,8 @@ const Fields<CostConfig>& cost_fields() {
     using C = CostConfig;
     Fields<C> f("cost", "your own prices and the carbon of your electricity; results have no money without them");
     f.add("currency", &C::currency, "what amounts of money are in: USD, EUR; a name only, nothing is converted");
-    f.add_group("devices", &C::devices, device_price_fields(), "prices by the name of the group of devices");
+    f.add_group("devices", &C::devices, device_price_fields(),
+                "prices by the name of the group of devices, or of the kind of host that searches");
     f.add("electricity", &C::electricity, "the price of energy: 0.25 /kWh").at_least(0);
     f.add("pue", &C::pue, "power usage effectiveness: energy of the site / energy of its devices").at_least(1);
     f.add("carbon", &C::carbon, "CO2 of energy: 380 g/kWh").at_least(0);

@@ -16,9 +16,12 @@ std::string name_of_hosts(const hardware::Retrieval& retrieval) {
   return std::to_string(retrieval.count) + " x " + retrieval.host.name;
 }
 
-Joules retrieval_joules(const hardware::Retrieval& retrieval, Seconds searching, Seconds length) {
-  return searching * retrieval.host.power_per_core() +
-         static_cast<double>(retrieval.count) * length * *retrieval.host.idle;
+Watts idle_power(const hardware::Retrieval& retrieval) {
+  return static_cast<double>(retrieval.count) * *retrieval.host.idle;
+}
+
+Joules joules_of_searching(const hardware::Retrieval& retrieval, Seconds searching) {
+  return searching * retrieval.host.power_per_core();
 }
 
 std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Retrieval>& retrieval,
@@ -40,7 +43,7 @@ std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Ret
     hosts.queries = search.asked();
     hosts.utilisation = share(search.busy(end), count * static_cast<double>(retrieval->host.cores), end);
     hosts.mean_wait_s = mean(search.waited(), search.asked());
-    hosts.joules = retrieval_joules(*retrieval, search.busy(end), end).si();
+    hosts.joules = (joules_of_searching(*retrieval, search.busy(end)) + idle_power(*retrieval) * end).si();
   }
   return results;
 }

@@ -15,7 +15,9 @@ std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Ret
 // "4 x xeon-8480-2s"
 std::string name_of_hosts(const hardware::Retrieval& retrieval);
 
-// Of the hosts over a `length` of time in which their cores were taken for `searching`, summed.
-Joules retrieval_joules(const hardware::Retrieval& retrieval, Seconds searching, Seconds length);
+// What the hosts draw whether they search or not.
+Watts idle_power(const hardware::Retrieval& retrieval);
+// What they spend beyond that on cores that were taken for `searching`, summed.
+Joules joules_of_searching(const hardware::Retrieval& retrieval, Seconds searching);
 
 }  // namespace llmscape::result

@@ -171,6 +171,10 @@ std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& g
   }
   std::vector<GroupTime> all;
   for (auto& [group, time] : times) all.push_back(std::move(time));
+  if (const auto& hosts = parts.retrieval) {
+    const Seconds on = static_cast<double>(hosts->count) * portion.length();
+    all.push_back({hosts->host.name, hosts->count, on, on});
+  }
   return all;
 }
 

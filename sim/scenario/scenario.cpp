@@ -323,6 +323,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   if (config.cost) {
     std::vector<std::string> groups;
     for (const auto& device : config.hardware.devices) groups.push_back(device->name);
+    if (config.hardware.retrieval) groups.push_back(config.hardware.retrieval->host.name);
     result::check_cost(*config.cost, groups, root, diagnostics);
   }
   scenario.slo_classes.push_back("");

@@ -114,6 +114,14 @@ TEST_CASE("what is in the window of calls that come one by one? All of them but 
   CHECK(r.energy->mean_w == doctest::Approx(r.energy->total_joules / length).epsilon(1e-12));
 }
 
+TEST_CASE("calls that a window was offered are those that came in it, over its length, whether more come or not") {
+  const std::string five = few("{kind: periodic, rate: 1 /s}", "5", "window: {rule: between, from: 0 s, to: 5.01 s}\n");
+  const result::RunResult r = run_of(five);
+  REQUIRE(r.simulated_s > 5.01);
+  CHECK(*r.throughput.offered_requests_per_s == doctest::Approx(5 / 5.01).epsilon(1e-12));
+  CHECK(*r.overall.throughput.offered_requests_per_s == doctest::Approx(1).epsilon(1e-12));
+}
+
 TEST_CASE("windows that follow one another add up to the run, wherever their edges cut steps and answers") {
   const std::string yaml = few("{kind: poisson, rate: 25 /s}", "300", "seed: 5\n");
   const result::RunResult whole = run_of(yaml + "window: {rule: whole}\n");
