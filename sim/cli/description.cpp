@@ -66,8 +66,10 @@ const Fields<DeviceFile>& device_file_fields() {
 std::optional<YamlNode> complete_device(YamlNode tree, const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   const StructInfo& info = device_file_fields().info();
   YamlNode file = YamlNode::mapping(tree.where);
+  const auto& source = tree.where.source;
+  const std::filesystem::path folder = source ? std::filesystem::path(source->name).parent_path() : "";
   file.set("device", std::move(tree));
-  expand_presets(file, info, scenario::preset_loader(catalogs), diagnostics);
+  expand_presets(file, info, scenario::preset_loader(catalogs, folder), diagnostics);
   DeviceFile device;
   if (!device_file_fields().read(device, file, diagnostics)) return std::nullopt;
   fill_defaults(file, info);

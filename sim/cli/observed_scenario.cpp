@@ -156,7 +156,7 @@ std::optional<YamlNode> observed_scenario(const observe::Observed& observed, con
     YamlNode tree = read_yaml_file(base.scenario, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
     root = scenario::moved_paths(std::move(tree), fs::path(base.scenario).parent_path(), folder);
-  } else if (!base.device.empty() && !setting(observed, "model").empty()) {
+  } else if (!base.device.empty() && !setting(observed, "engine").empty() && !setting(observed, "model").empty()) {
     root = made(observed, base, notes, diagnostics);
   }
   // Tools tell figures of whole runs.

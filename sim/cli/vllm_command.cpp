@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -81,7 +82,9 @@ class Reader {
                                                (words_[0].text == "sudo" && words_.size() > 1));
     for (; next_ < words_.size(); ++next_) {
       const std::string& word = words_[next_].text;
+      if (word.starts_with("VLLM_") && word != "VLLM_USE_V1=1") left_out_of_environment(words_[next_]);
       if (container && word.find("vllm-openai") != std::string::npos) {
+        take_version(words_[next_]);
         for (++next_; next_ < words_.size() && (words_[next_].text == "vllm" || words_[next_].text == "serve");)
           ++next_;
         return true;
@@ -95,6 +98,36 @@ class Reader {
     diagnostics_.error(words_.empty() ? SourceRange() : words_.front().where, "this is no command of vLLM's server",
                        "write \"vllm serve MODEL --flags\"");
     return false;
+  }
+
+  void left_out_of_environment(const Word& word) {
+    const bool old_engine = word.text == "VLLM_USE_V1=0";
+    diagnostics_.warning(word.where, fmt::format("{} is not modelled and was left out", in_quotes(word.text)),
+                         old_engine ? "batcher: {policy: vllm_v0} schedules as that engine does" : "");
+  }
+
+  // Of an image: "vllm/vllm-openai:v0.8.5".
+  void take_version(const Word& image) {
+    const std::size_t colon = image.text.rfind(':');
+    if (colon == std::string::npos) return;
+    std::string version = image.text.substr(colon + 1);
+    if (version.starts_with('v')) version.erase(0, 1);
+    version = version.substr(0, version.find_first_not_of("0123456789."));
+    while (version.ends_with('.')) version.pop_back();
+    int minor = 0;
+    if (std::sscanf(version.c_str(), "0.%d", &minor) != 1) return;
+    if (minor < 8) {
+      diagnostics_.warning(image.where, fmt::format("vLLM {} scheduled otherwise than what is written here", version),
+                           "batcher: {policy: vllm_v0} schedules as its engine did");
+      return;
+    }
+    put("engine.name", "vllm");
+    engine_.set("version", YamlNode::scalar(version, true));
+  }
+
+  // A flag's further values: "--served-model-name a b". Before the model is known the next word may be that.
+  void skip_values() {
+    while (!command_.model.empty() && next_ < words_.size() && !words_[next_].text.starts_with('-')) ++next_;
   }
 
   void read_argument(const Word& word) {
@@ -121,6 +154,7 @@ class Reader {
       put(flag->key, flag->meaning == Meaning::yes ? "true" : "false");
     } else if (const auto value = value_of(word)) {
       take_value(*flag, *value);
+      if (flag->meaning == Meaning::value_without_effect) skip_values();
     }
   }
 
@@ -203,7 +237,9 @@ class Reader {
     diagnostics_.warning(word.where, fmt::format("{} is not modelled and was left out", in_quotes(name)),
                          did_you_mean(name, vllm_flag_names()));
     const bool has_value = next_ < words_.size() && !words_[next_].text.starts_with('-');
-    if (word.text.find('=') == std::string::npos && has_value) ++next_;
+    if (word.text.find('=') != std::string::npos || !has_value) return;
+    ++next_;
+    skip_values();
   }
 
   void put(std::string_view key, std::string value) {

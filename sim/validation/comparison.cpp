@@ -11,14 +11,16 @@
 namespace llmscape::validation {
 namespace {
 
-// Of each value among all, from 1; equal values share the mean of their ranks.
+// Of each value among all, from 1; equal values share the mean of their ranks. Values that rounding alone tells apart
+// are equal.
 std::vector<double> ranks(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   std::vector<double> rank(values.size());
   for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
-    while (end < order.size() && values[order[end]] == values[order[first]]) ++end;
+    const double same = values[order[first]] + 1e-9 * std::abs(values[order[first]]);
+    while (end < order.size() && values[order[end]] <= same) ++end;
     for (std::size_t i = first; i < end; ++i) rank[order[i]] = static_cast<double>(first + 1 + end) / 2;
   }
   return rank;

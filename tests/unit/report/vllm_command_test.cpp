@@ -107,4 +107,18 @@ TEST_CASE("an unknown flag is pointed at and takes its value with it") {
   CHECK(warnings[1].where.column == 28);
 }
 
+TEST_CASE("a flag of several values is no second model, an image names its version, the environment is told of") {
+  Diagnostics diagnostics;
+  const auto command = read_vllm_command(
+      "docker run -e VLLM_USE_V1=0 vllm/vllm-openai:v0.11.2 m --served-model-name a b --cudagraph-capture-sizes 1 2 4 "
+      "-tp 2",
+      diagnostics);
+  REQUIRE(command);
+  CHECK(command->model == "m");
+  CHECK(command->serving.find("tensor_parallel")->text == "2");
+  CHECK(command->serving.find("engine")->find("name")->text == "vllm");
+  CHECK(command->serving.find("engine")->find("version")->text == "0.11.2");
+  CHECK(diagnostics.text(false).find("'VLLM_USE_V1=0' is not modelled and was left out") != std::string::npos);
+}
+
 }  // namespace llmscape::cli
