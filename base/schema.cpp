@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -122,6 +123,16 @@ YamlNode stamped(YamlNode entry, std::string origin, const SourceRange& asked, T
   return entry;
 }
 
+// What `preset: NAME` names: a file of the user's own starts from the file of the preset in which it is named, or from
+// wherever `load` looks for it.
+std::string name_of_preset(const YamlNode& preset) {
+  const bool nested = preset.origin.starts_with("preset ") && preset.where.source && preset.text.ends_with(".yaml");
+  return nested
+             ? std::filesystem::absolute(std::filesystem::path(preset.where.source->name).parent_path() / preset.text)
+                   .string()
+             : preset.text;
+}
+
 // Replaces `preset` of the mapping by what it names; a preset may start from another one. Whether there was one.
 bool resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader& load, Diagnostics& diagnostics,
                     const PresetAdapter& adapt, TreeMemory* memory) {
@@ -136,12 +147,13 @@ bool resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader&
       detail::report_not(preset, "'preset'", fmt::format("a name from the catalogue {}", field.catalog), diagnostics);
       return fail();
     }
-    if (std::ranges::find(chain, preset.text) != chain.end()) {
+    const std::string name = name_of_preset(preset);
+    if (std::ranges::find(chain, name) != chain.end()) {
       diagnostics.error(preset.where, fmt::format("preset {} starts from itself", in_quotes(preset.text)));
       return fail();
     }
-    chain.push_back(preset.text);
-    auto entry = load(field.catalog, preset.text, preset.where, diagnostics);
+    chain.push_back(name);
+    auto entry = load(field.catalog, name, preset.where, diagnostics);
     if (!entry) return fail();
     entry = stamped(*std::move(entry), fmt::format("preset {}/{}", field.catalog, preset.text), preset.where, memory);
     value.erase("preset");

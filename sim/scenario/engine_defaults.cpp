@@ -254,7 +254,10 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
 const Fields<EngineChoice>& engine_fields() {
   static const Fields<EngineChoice> fields = [] {
     Fields<EngineChoice> f("engine", "the serving engine, which chooses what the scenario leaves open");
-    f.add("name", &EngineChoice::name, "which; absent: the one whose batcher is used").one_of(engine_names());
+    f.add("name", &EngineChoice::name,
+          "which; absent: the one whose batcher is used, vLLM where that is of none (orca, sarathi, static, layered, "
+          "streaming)")
+        .one_of(engine_names());
     f.add("version", &EngineChoice::version,
           "its version, as a text of numbers (\"0.13\"); absent: the newest whose defaults are known");
     f.add("kernels", &EngineChoice::kernels,

@@ -21,11 +21,20 @@ namespace {
 // Limits: they count where a step reaches them, so that it is asked what would be without.
 bool is_limit(std::string_view path) { return path == "tdp" || path == "power_limit"; }
 
+template <class Node>
+Node& node_at(Node& device, const LaidFigure& at) {
+  Node* node = &device;
+  for (const std::size_t step : at.steps) node = node->is_mapping() ? &node->entries[step].value : &node->items[step];
+  return *node;
+}
+
+// Sizes may count only by what fits: "520 MB".
+bool is_size(std::string_view value) { return value.ends_with('B') && value.find('/') == value.npos; }
+
 // The device with that figure changed, and what was fitted on it.
 YamlNode with_changed(const YamlNode& written, const LaidFigure& at, double factor) {
   YamlNode device = written;
-  YamlNode* node = &device;
-  for (const std::size_t step : at.steps) node = node->is_mapping() ? &node->entries[step].value : &node->items[step];
+  YamlNode* node = &node_at(device, at);
   double number = 0;
   const char* last = node->text.data() + node->text.size();
   const auto [end, error] = std::from_chars(node->text.data(), last, number);
@@ -34,8 +43,9 @@ YamlNode with_changed(const YamlNode& written, const LaidFigure& at, double fact
   return device;
 }
 
-// The devices that it is asked for instead of the one laid out: with twice the figure and with half of it; a limit
-// raised, or taken away where it cannot be raised. Without those that are refused.
+// The devices that it is asked for instead of the one laid out: with twice the figure and with half of it, a size with
+// a thousand times as much or as little as well; a limit raised, or taken away where it cannot be raised. Without those
+// that are refused.
 std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& written, const LaidFigure& at) {
   std::vector<std::shared_ptr<const hardware::Device>> devices;
   const auto add = [&devices](const YamlNode& node) {
@@ -50,7 +60,10 @@ std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& wri
     return devices;
   }
   add(with_changed(written, at, 2));
-  if (!is_limit(at.path)) add(with_changed(written, at, 0.5));
+  if (is_limit(at.path)) return devices;
+  add(with_changed(written, at, 0.5));
+  if (is_size(node_at(written, at).text))
+    for (const double factor : {1024., 1 / 1024.}) add(with_changed(written, at, factor));
   return devices;
 }
 

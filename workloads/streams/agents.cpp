@@ -52,7 +52,7 @@ class AgentMaker : public ProgramMaker {
       const std::size_t stages = program.stages.size();
       if (i > 0) before = take_step(program, context, before);
       const std::int64_t answer = next_answer();
-      if (i > 0 && tokens_of(context) + answer > context_limit_) {
+      if (i > 0 && (tokens_of(context) + answer > context_limit_ || !fits_from(program, stages))) {
         program.stages.resize(stages);  // a step that no call follows is not taken
         break;
       }
@@ -63,6 +63,14 @@ class AgentMaker : public ProgramMaker {
   }
 
  private:
+  // Whether calls of the program from that stage on, those of a step that fans out, stay within the context.
+  [[nodiscard]] bool fits_from(const Program& program, std::size_t first) const {
+    return std::all_of(program.stages.begin() + static_cast<std::ptrdiff_t>(first), program.stages.end(),
+                       [this](const Stage& stage) {
+                         return stage.kind != Stage::Kind::model_call ||
+                                tokens_of(stage.prompt) + stage.output_tokens <= context_limit_;
+                       });
+  }
   std::int64_t next_answer() { return std::max<std::int64_t>(1, output_.next()); }
 
   int add_call(Program& program, const Prompt& prompt, std::int64_t answer, const std::vector<int>& after) {
@@ -122,11 +130,11 @@ FamilyMember<Stream> agents_stream() {
     f.add("system_prompt", &Agents::system_prompt, "tokens at the head of every task, the same for all")
         .between(0, kLongestText);
     // Defaults, unless noted: mini-swe-agent runs 1 to 12 of the LMCache agent trace, at 4 characters a token.
-    f.add_family("task", &Agents::task, lengths(), "tokens of the task behind the system prompt")
+    f.add_family("task", &Agents::task, lengths(), "tokens of the task behind the system prompt; at least 1 is taken")
         .otherwise("{kind: log_normal, mean: 1557, cv: 0.2}");
-    f.add_family("calls", &Agents::calls, lengths(), "model calls of a task, without sub-calls")
+    f.add_family("calls", &Agents::calls, lengths(), "model calls of a task, without sub-calls; at least 1 is taken")
         .otherwise("{kind: empirical, values: [6, 9, 13, 30], weights: [1, 2, 2, 7]}");
-    f.add_family("output", &Agents::output, lengths(), "tokens of an answer or a tool call")
+    f.add_family("output", &Agents::output, lengths(), "tokens of an answer or a tool call; at least 1 is taken")
         .otherwise("{kind: log_normal, mean: 118, cv: 0.54}");
     f.add_family("tool_result", &Agents::tool_result, lengths(), "tokens that a tool adds to the context")
         .otherwise(
@@ -140,12 +148,12 @@ FamilyMember<Stream> agents_stream() {
         "tools that run unqueued, or searches in the retrieval station, or searches by hardware.retrieval for what "
         "the model answered, in a time of their own");
     f.add_family("fan_out", &Agents::fan_out, lengths(),
-                 "parallel sub-calls of a step that fans out; no step if absent");
+                 "parallel sub-calls of a step that fans out, at least 1; no step if absent");
     f.add("fan_out_chance", &Agents::fan_out_chance, "chance that a step fans out instead of using a tool")
         .between(0, 1);
     f.add_family("subtask", &Agents::subtask, lengths(), "tokens behind the context in a sub-call's prompt")
         .otherwise("{kind: fixed, value: 64}");  // assumed
-    f.add("context", &Agents::context, "a task ends before its prompt and answer exceed this many tokens")
+    f.add("context", &Agents::context, "a task ends before prompt and answer of a call exceed this many tokens")
         .between(1, kLongestText);
     return f;
   }();

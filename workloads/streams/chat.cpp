@@ -85,11 +85,11 @@ FamilyMember<Stream> chat_stream() {
     // Mean turns, tokens of a message and of an answer: LMSYS-Chat-1M (Zheng et al., ICLR 2024, table 1). The spread of
     // the answers is that of the Azure 2023 conversation trace (mean 201, median 114); the spread of the messages is
     // assumed to be the same. Think time is assumed: no public trace has it.
-    f.add_family("turns", &Chat::turns, lengths(), "messages of a conversation")
+    f.add_family("turns", &Chat::turns, lengths(), "messages of a conversation; at least 1 is taken")
         .otherwise("{kind: geometric, mean: 2}");
-    f.add_family("message", &Chat::message, lengths(), "tokens of a user's message")
+    f.add_family("message", &Chat::message, lengths(), "tokens of a user's message; at least 1 is taken")
         .otherwise("{kind: log_normal, mean: 69.5, cv: 1.45}");
-    f.add_family("output", &Chat::output, lengths(), "tokens of an answer")
+    f.add_family("output", &Chat::output, lengths(), "tokens of an answer; at least 1 is taken")
         .otherwise("{kind: log_normal, mean: 214.5, cv: 1.45}");
     f.add_family("think", &Chat::think, durations(), "time between an answer and the next message")
         .otherwise("{kind: log_normal, mean: 30 s, cv: 1}");

@@ -118,14 +118,15 @@ void add_file(Fields<Infilling>& f) {
 }
 
 void add_suggestions(Fields<Infilling>& f) {
-  f.add_family("suggestions", &Infilling::suggestions, lengths(), "suggestions asked for in a session")
+  f.add_family("suggestions", &Infilling::suggestions, lengths(),
+               "suggestions asked for in a session; at least 1 is taken")
       .otherwise("{kind: geometric, mean: 20}");  // assumed
   f.add_enum("pace", &Infilling::pace, {{"typing", Pace::typing}, {"answers", Pace::answers}},
              "what the next suggestion waits for: typing alone, or the last answer too");
   f.add_family("cadence", &Infilling::cadence, durations(), "time from there to the next suggestion")
       .otherwise("{kind: exponential, mean: 2 s}");  // assumed
   // Azure 2023 code trace: mean 28, median 13.
-  f.add_family("output", &Infilling::output, lengths(), "tokens of a suggestion")
+  f.add_family("output", &Infilling::output, lengths(), "tokens of a suggestion; at least 1 is taken")
       .otherwise("{kind: log_normal, mean: 28, cv: 1.9}");
   f.add("accept", &Infilling::accept, "chance that a suggestion is accepted: its text joins the prefix").between(0, 1);
   f.add("abandon", &Infilling::abandon, "chance that one which is not accepted is given up early").between(0, 1);

@@ -119,9 +119,10 @@ FamilyMember<Stream> rag_stream() {
         .otherwise("{kind: gamma, mean: 266, cv: 0.37, max: 512}");
     f.add_family("passages", &Rag::passages, lengths(), "different passages in a prompt")
         .otherwise("{kind: empirical, values: [0, 1, 3, 6], weights: [16, 1, 2, 81], min: 0}");
-    f.add_family("question", &Rag::question, lengths(), "tokens of the question, behind the passages")
+    f.add_family("question", &Rag::question, lengths(),
+                 "tokens of the question, behind the passages; at least 1 is taken")
         .otherwise("{kind: log_normal, mean: 7.5, cv: 0.87}");
-    f.add_family("output", &Rag::output, lengths(), "tokens of the answer")
+    f.add_family("output", &Rag::output, lengths(), "tokens of the answer; at least 1 is taken")
         .otherwise("{kind: log_normal, mean: 251, cv: 0.71}");
     f.add_family("embedding", &Rag::embedding, durations(), "time to embed the question as a tool; none if absent");
     f.add_family("retrieval", &Rag::retrieval, durations(),

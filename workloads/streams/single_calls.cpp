@@ -50,8 +50,10 @@ FamilyMember<Stream> lengths_stream() {
     Fields<SingleCalls> f("streams/lengths", "independent single calls with given lengths");
     f.add("system_prompt", &SingleCalls::system_prompt, "tokens at the head of every prompt, the same for all")
         .between(0, kLongestText);
-    f.add_family("prompt", &SingleCalls::prompt, lengths(), "tokens of the prompt after the system prompt").required();
-    f.add_family("output", &SingleCalls::output, lengths(), "tokens of the answer").required();
+    f.add_family("prompt", &SingleCalls::prompt, lengths(),
+                 "tokens of the prompt after the system prompt; at least 1 is taken")
+        .required();
+    f.add_family("output", &SingleCalls::output, lengths(), "tokens of the answer; at least 1 is taken").required();
     return f;
   }();
   return kind<Stream>("lengths", fields);

@@ -122,9 +122,11 @@ FamilyMember<Stream> streamed_retrieval_stream() {
     using T = StreamedRetrieval;
     Fields<T> f("streams/streamed_retrieval", "questions whose context comes in versions while a search goes on");
     // The question's length: RAGPulse, as of the stream 'rag'.
-    f.add_family("question", &T::question, lengths(), "tokens of the question, at the head of the prompt")
+    f.add_family("question", &T::question, lengths(),
+                 "tokens of the question, at the head of the prompt; at least 1 is taken")
         .otherwise("{kind: log_normal, mean: 7.5, cv: 0.87}");
-    f.add_family("context", &T::context, lengths(), "tokens of the whole context behind it, whatever its chunks");
+    f.add_family("context", &T::context, lengths(),
+                 "tokens of the whole context behind it, whatever its chunks; at least 1 is taken");
     f.add_family(
         "chunk", &T::chunk, lengths(),
         "instead of 'context': tokens of a chunk, the mean over those of a query. The context is this times the "
@@ -146,7 +148,7 @@ FamilyMember<Stream> streamed_retrieval_stream() {
     f.add("kept_min", &T::kept_min, "update: least share of the context that the next version begins with")
         .between(0, 1);
     f.add("kept_max", &T::kept_max, "update: largest such share; drawn uniformly between the two").between(0, 1);
-    f.add_family("output", &T::output, lengths(), "tokens of the answer").required();
+    f.add_family("output", &T::output, lengths(), "tokens of the answer; at least 1 is taken").required();
     f.check([](const T& c, const YamlNode& node, Diagnostics& d) {
       if ((c.context != nullptr) == (c.chunk != nullptr))
         d.error(node.where, "either 'context' or 'chunk' says how long contexts are");

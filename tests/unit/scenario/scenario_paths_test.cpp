@@ -3,9 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <set>
 #include <string>
 
+#include "base/files.hpp"
 #include "hardware/table/table_device.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -71,6 +75,26 @@ TEST_CASE("where does a table or a platform start that a saved plan or an option
   }
   CHECK(tables().text == "t");
   CHECK(platform.text == "net.xml");
+}
+
+TEST_CASE("a device file that starts from another one of the user's own finds it beside itself") {
+  namespace fs = std::filesystem;
+  const fs::path home = fs::temp_directory_path() / ("llmscape-paths-" + std::to_string(getpid()));
+  fs::create_directories(home / "devices");
+  write_file_atomically(home / "devices/mine.yaml", "schema: device/1\npreset: base.yaml\nhbm_capacity: 96 GB\n");
+  write_file_atomically(home / "devices/base.yaml",
+                        "schema: device/1\npreset: l4\nhbm_capacity: 48 GB\nhbm_bandwidth: 1 TB/s\n");
+  write_file_atomically(home / "scenario.yaml",
+                        "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: devices/mine.yaml}]}\n"
+                        "workload: {preset: chat-1k, requests: 20}\n");
+  Diagnostics diagnostics;
+  const auto scenario =
+      load_scenario(home / "scenario.yaml", {}, std::nullopt,
+                    {"models/catalog", "hardware/catalog", "workloads/catalog", nullptr}, diagnostics);
+  CHECK(diagnostics.text(false) == "");
+  REQUIRE(scenario);
+  CHECK(scenario->config.hardware.devices[0]->memory() == Bytes(96e9));
+  fs::remove_all(home);
 }
 
 }  // namespace llmscape::scenario
