@@ -14,23 +14,12 @@ void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithme
   expert_bytes += count * cost.expert_bytes;
 }
 
-namespace {
-
-// Two at a time: the arrays are of two parts, or the same.
-template <class T>
-void add_each(std::array<T, kOperatorFamilies>& sums, const std::array<T, kOperatorFamilies>& more) {
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
-}
-
-}  // namespace
-
 PartCost& PartCost::operator+=(const PartCost& other) {
-  add_each(by_family, other.by_family);
-  add_each(bf16_flops, other.bf16_flops);
-  add_each(bytes, other.bytes);
-  add_each(work, other.work);
-  add_each(launch, other.launch);
+  for (std::size_t i = 0; i < by_family.size(); ++i) by_family[i] += other.by_family[i];
+  for (std::size_t i = 0; i < bf16_flops.size(); ++i) bf16_flops[i] += other.bf16_flops[i];
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += other.bytes[i];
+  for (std::size_t i = 0; i < work.size(); ++i) work[i] += other.work[i];
+  for (std::size_t i = 0; i < launch.size(); ++i) launch[i] += other.launch[i];
   flops += other.flops;
   padding += other.padding;
   link_bytes += other.link_bytes;
