@@ -338,7 +338,7 @@ TEST_CASE("--intervals adds 90 % intervals that no number of jobs changes, and c
   CHECK(json_of({"run", file, "--intervals", "-j", "3", "-q"}).out == one.out);
   Json json = Json::parse(one.out);
   const Json& intervals = json["intervals"];
-  CHECK(intervals["runs"] == 21);
+  CHECK(intervals["runs"] == 19);
   CHECK(intervals["ttft_s"]["p99"]["low"] <= intervals["ttft_s"]["p99"]["high"]);
   CHECK(intervals["mean_w"]["low"] > 0);
   json.erase("intervals");

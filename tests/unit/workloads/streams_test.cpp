@@ -179,17 +179,11 @@ TEST_CASE("a conversation and a task end before they exceed the context") {
       1);
   CHECK(agent.front().stages.size() == 5);
   // Each of three sub-calls has 100 + 40 + 190 tokens and an answer of 40, the call behind them 100 + 40 + 120 and 40.
-  const auto fan = [](const std::string& context) {
-    return programs_of("{kind: agents, context: " + context +
-                           ", task: {kind: fixed, value: 100}, calls: {kind: fixed, value: 2}, output: {kind: fixed, "
-                           "value: 40}, fan_out: {kind: fixed, value: 3}, fan_out_chance: 1, subtask: {kind: fixed, "
-                           "value: 190}}",
-                       1)
-        .front()
-        .stages.size();
-  };
-  CHECK(fan("370") == 5);
-  CHECK(fan("369") == 1);  // sub-calls of 100 + 40 + 190 + 40 do not fit, though the call behind them would
+  const std::string fan =
+      "task: {kind: fixed, value: 100}, calls: {kind: fixed, value: 2}, output: {kind: fixed, value: 40}, fan_out: "
+      "{kind: fixed, value: 3}, fan_out_chance: 1, subtask: {kind: fixed, value: 190}}";
+  CHECK(programs_of("{kind: agents, context: 370, " + fan, 1).front().stages.size() == 5);
+  CHECK(programs_of("{kind: agents, context: 369, " + fan, 1).front().stages.size() == 1);
 }
 
 TEST_CASE("a searching question reads system prompt, passages and question in that order") {
