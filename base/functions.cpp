@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "base/correlation.hpp"
+
 namespace llmscape {
 namespace {
 
@@ -56,39 +58,12 @@ double median(Numbers all) {
 
 bool are_pairs(const Arguments& arguments) { return arguments[0].size() == arguments[1].size(); }
 
-Result correlation(const Numbers& xs, const Numbers& ys) {
-  const double mean_x = mean(xs), mean_y = mean(ys);
-  double xx = 0, yy = 0, xy = 0;
-  for (std::size_t i = 0; i < xs.size(); ++i) {
-    xx += (xs[i] - mean_x) * (xs[i] - mean_x);
-    yy += (ys[i] - mean_y) * (ys[i] - mean_y);
-    xy += (xs[i] - mean_x) * (ys[i] - mean_y);
-  }
-  if (xx <= 0 || yy <= 0) return std::nullopt;
-  return Numbers{xy / std::sqrt(xx * yy)};
-}
-
-Result pearson(const Arguments& arguments) {
+// Of two lists of one length.
+template <std::optional<double> (*kOf)(const Numbers&, const Numbers&)>
+Result of_pairs(const Arguments& arguments) {
   if (!are_pairs(arguments) || arguments[0].size() < 2) return std::nullopt;
-  return correlation(arguments[0], arguments[1]);
-}
-
-// Places in the order from the smallest on; equal ones share the mean of theirs.
-Numbers ranks(const Numbers& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  Numbers places(values.size());
-  for (std::size_t from = 0, to = 0; from < order.size(); from = to) {
-    while (to < order.size() && values[order[to]] == values[order[from]]) ++to;
-    for (std::size_t i = from; i < to; ++i) places[order[i]] = static_cast<double>(from + to - 1) / 2;
-  }
-  return places;
-}
-
-Result spearman(const Arguments& arguments) {
-  if (!are_pairs(arguments) || arguments[0].size() < 2) return std::nullopt;
-  return correlation(ranks(arguments[0]), ranks(arguments[1]));
+  const auto value = kOf(arguments[0], arguments[1]);
+  return value ? Result(Numbers{*value}) : std::nullopt;
 }
 
 // The near side of the level is the one on which ys starts.
@@ -139,8 +114,9 @@ const std::vector<Function>& functions() {
       {"mean", "mean(x, ...)", "their mean", 1, kAny, Gives::number, over_all<mean>},
       {"median", "median(x, ...)", "their median; of an even number the mean of the two in the middle", 1, kAny,
        Gives::number, over_all<median>},
-      {"pearson", "pearson(xs, ys)", "linear correlation of two lists of one length", 2, 2, Gives::number, pearson},
-      {"spearman", "spearman(xs, ys)", "correlation of their ranks", 2, 2, Gives::number, spearman},
+      {"pearson", "pearson(xs, ys)", "linear correlation of two lists of one length", 2, 2, Gives::number,
+       of_pairs<correlation>},
+      {"spearman", "spearman(xs, ys)", "correlation of their ranks", 2, 2, Gives::number, of_pairs<rank_correlation>},
       {"crossing", "crossing(xs, ys, level)",
        "the largest x, between the points by a straight line, at which ys is still on that side of the level on which "
        "it starts",

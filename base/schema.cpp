@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -123,14 +122,12 @@ YamlNode stamped(YamlNode entry, std::string origin, const SourceRange& asked, T
   return entry;
 }
 
-// What `preset: NAME` names: a file of the user's own starts from the file of the preset in which it is named, or from
-// wherever `load` looks for it.
+// What `preset: NAME` names: a file that a preset names starts from that preset's, any other from wherever `load`
+// looks.
 std::string name_of_preset(const YamlNode& preset) {
-  const bool nested = preset.origin.starts_with("preset ") && preset.where.source && preset.text.ends_with(".yaml");
-  return nested
-             ? std::filesystem::absolute(std::filesystem::path(preset.where.source->name).parent_path() / preset.text)
-                   .string()
-             : preset.text;
+  const auto folder = folder_of_preset(preset);
+  return folder && preset.text.ends_with(".yaml") ? std::filesystem::absolute(*folder / preset.text).string()
+                                                  : preset.text;
 }
 
 // Replaces `preset` of the mapping by what it names; a preset may start from another one. Whether there was one.
@@ -185,6 +182,12 @@ void fill(YamlNode& node, const StructInfo& info) {
 }
 
 }  // namespace
+
+std::optional<std::filesystem::path> folder_of_preset(const YamlNode& value) {
+  const auto& source = value.where.source;
+  if (!value.origin.starts_with("preset ") || !source) return std::nullopt;
+  return std::filesystem::path(source->name).parent_path();
+}
 
 void spell_out(YamlNode& node, const StructInfo& info) {
   walk(node, info, [](YamlNode& value, const FieldInfo& field) {

@@ -4,6 +4,7 @@
 #include "base/recent.hpp"
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -39,6 +40,10 @@ struct TreeMemory {
   Recent<Preset, YamlNode, kMost> stamped;
   Recent<Value, YamlNode, kMost> expanded, filled;
 };
+
+// The folder of the file that a preset brought this value from; nothing for one that somebody wrote into a scenario or
+// on the command line. Paths of such values start there.
+std::optional<std::filesystem::path> folder_of_preset(const YamlNode& value);
 
 // Replaces each `preset: NAME` of fields that allow it by the catalogue's entry with the other keys laid over it, and
 // adapted where an adapter is given; goes down into groups, lists and families. Nodes from a preset carry `origin`

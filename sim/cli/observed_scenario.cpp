@@ -133,9 +133,7 @@ std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBa
   devices.items.push_back(std::move(device));
   hardware.set("devices", std::move(devices));
   engine.set("name", yaml_text(setting(observed, "engine")));
-  std::string version = setting(observed, "version");
-  version = version.substr(0, version.find_first_not_of("0123456789."));
-  while (version.ends_with('.')) version.pop_back();
+  const std::string version = release_in(setting(observed, "version"));
   if (!version.empty()) engine.set("version", YamlNode::scalar(version, true));
   settings->serving.set("engine", std::move(engine));
   set_pool(observed, settings->serving, notes);

@@ -195,8 +195,9 @@ void add(CLI::App& app, Session& session) {
   verb->add_flag(kOverwrite, arguments->overwrite, kOverwriteText)->needs(folder);
   CLI::Option* intervals = verb->add_flag(
       "--intervals", arguments->intervals,
-      "Run 19 times more with kernel times drawn from the errors of their fits, and give the 90 % interval "
-      "of each main metric");
+      fmt::format("Run {} times more with kernel times drawn from the errors of their fits, and give the {:.0f} % "
+                  "interval of each main metric",
+                  result::kIntervalRuns, 100 * result::kIntervalLevel));
   verb->add_flag("--analytic", arguments->analytic,
                  "No run: what prefill and decode pools of profile devices carry at most, by arithmetic, and the best "
                  "threshold and split of such a system (JSON, schema analytic/1)")

@@ -23,6 +23,7 @@
 #include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/sweep.hpp"
+#include "sim/result/result.hpp"
 
 namespace llmscape::cli::sweep_verb {
 namespace {
@@ -196,7 +197,9 @@ void add(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""));
   verb->add_flag("--intervals", arguments->changes.intervals,
-                 "Run each point 19 times more with kernel times drawn from the errors of their fits, for intervals");
+                 fmt::format("Run each point {} times more with kernel times drawn from the errors of their fits, for "
+                             "intervals",
+                             result::kIntervalRuns));
   verb->add_flag("--dry-run", arguments->dry_run,
                  "Run one point only, and say how many there are and how long they take");
   verb->add_flag("--list", arguments->list, "List the points with their names, and run nothing");

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include "base/quantity.hpp"
 #include "sim/cli/vllm_flags.hpp"
+#include "sim/scenario/engine_defaults.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -110,15 +110,12 @@ class Reader {
   void take_version(const Word& image) {
     const std::size_t colon = image.text.rfind(':');
     if (colon == std::string::npos) return;
-    std::string version = image.text.substr(colon + 1);
-    if (version.starts_with('v')) version.erase(0, 1);
-    version = version.substr(0, version.find_first_not_of("0123456789."));
-    while (version.ends_with('.')) version.pop_back();
-    int minor = 0;
-    if (std::sscanf(version.c_str(), "0.%d", &minor) != 1) return;
-    if (minor < 8) {
+    const std::string version = release_in(image.text.substr(colon + 1));
+    if (!scenario::is_version(version)) return;
+    if (scenario::default_batcher("vllm", version) != "vllm_v1") {
       diagnostics_.warning(image.where, fmt::format("vLLM {} scheduled otherwise than what is written here", version),
-                           "batcher: {policy: vllm_v0} schedules as its engine did");
+                           fmt::format("batcher: {{policy: {}}} schedules as its engine did",
+                                       scenario::default_batcher("vllm", version)));
       return;
     }
     put("engine.name", "vllm");
@@ -283,6 +280,13 @@ class Reader {
 };
 
 }  // namespace
+
+std::string release_in(const std::string& version) {
+  std::string release = version.substr(version.starts_with('v') ? 1 : 0);
+  release = release.substr(0, release.find_first_not_of("0123456789."));
+  while (release.ends_with('.')) release.pop_back();
+  return release;
+}
 
 std::optional<VllmCommand> read_vllm_command(const std::string& command, Diagnostics& diagnostics) {
   return Reader(words_of(command), diagnostics).read();

@@ -21,6 +21,9 @@ struct VllmCommand {
       defaults;  // "max_num_seqs 256": not given; vLLM's own choice varies with its version and device
 };
 
+// The release in a version as logs and images print it: "0.11.2" of "v0.11.2.post1"; empty if there is none.
+std::string release_in(const std::string& version);
+
 // Reads "vllm serve MODEL --flags" (or "python -m vllm.entrypoints.openai.api_server --model MODEL --flags", or "docker
 // run ... vllm/vllm-openai ..."), with dashes or underscores, as one shell word or many. Flags that do not change a
 // time are passed over; unknown ones are warnings; wrong values, and what changes the meaning and is not modelled,

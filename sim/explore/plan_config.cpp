@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/explore/plan_config.hpp"
 
+#include <fmt/format.h>
+
+#include "sim/result/result.hpp"
+
 namespace llmscape::explore {
 namespace {
 
@@ -81,8 +85,10 @@ const Fields<PlanConfig>& plan_fields() {
                 "instead of all combinations: so many of them, spread over the axes");
     f.add("repeat", &PlanConfig::repeat, "runs of each point, with seeds that count up from the scenario's")
         .at_least(1);
-    f.add("intervals", &PlanConfig::intervals,
-          "run each point 19 times more with kernel times drawn from the errors of their fits, for intervals");
+    f.add(
+        "intervals", &PlanConfig::intervals,
+        fmt::format("run each point {} times more with kernel times drawn from the errors of their fits, for intervals",
+                    result::kIntervalRuns));
     f.add("skip_refused", &PlanConfig::skip_refused,
           "points whose scenario is refused (a model that does not fit its devices) are left out, not failed");
     f.add_group("limits", &PlanConfig::limits, limits_fields(), "what the process that runs one point may take");

@@ -43,8 +43,7 @@ std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, c
       for (const Joules component : portion.replicas[r].energy) work += component;
     if (tags.idle == Tag::assumed) idle += standing_power(parts, r) * portion.provisioned(gateway, r);
   }
-  if (const auto& hosts = parts.retrieval)
-    retrieval = joules_of_searching(*hosts, portion.searching) + idle_power(*hosts) * portion.length();
+  if (const auto& hosts = parts.retrieval) retrieval = retrieval_joules(*hosts, portion.searching, portion.length());
   return {{"work", work}, {"idle", idle}, {"retrieval", retrieval}};
 }
 
@@ -95,7 +94,7 @@ metrics::PowerSeries power_of(const Parts& parts, const serving::Gateway& gatewa
     throw std::logic_error("INV-6: joules were spent until " + std::to_string(power.end().si()) + " s in a run of " +
                            std::to_string(whole.to.si()) + " s");
   if (const auto& hosts = parts.retrieval)  // their mean power: it is not known over time
-    power.add(Seconds(), whole.to, joules_of_searching(*hosts, whole.searching) + idle_power(*hosts) * whole.to);
+    power.add(Seconds(), whole.to, retrieval_joules(*hosts, whole.searching, whole.to));
   return power;
 }
 

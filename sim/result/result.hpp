@@ -181,6 +181,7 @@ struct Interval {
 };
 // From the least to the most of n runs lie (n - 1) / (n + 1) of those that might follow: 90 % with 19.
 inline constexpr std::size_t kIntervalRuns = 19;
+inline constexpr double kIntervalLevel = (kIntervalRuns - 1.) / (kIntervalRuns + 1.);
 struct Intervals {
   std::vector<Interval> metrics;
 };

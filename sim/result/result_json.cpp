@@ -209,9 +209,9 @@ Json overall(const Overall& o) {
   return json;
 }
 
-// {"level": 0.9, "runs": 21, "ttft_s": {"mean": {"low": ..., "high": ...}, ...}, "mean_w": {"low": ..., "high": ...}}
+// {"level": 0.9, "runs": 19, "ttft_s": {"mean": {"low": ..., "high": ...}, ...}, "mean_w": {"low": ..., "high": ...}}
 Json intervals(const Intervals& all) {
-  Json json = {{"level", 0.9}, {"runs", kIntervalRuns}};
+  Json json = {{"level", kIntervalLevel}, {"runs", kIntervalRuns}};
   for (const Interval& interval : all.metrics) {
     std::string pointer = '/' + interval.metric;
     std::ranges::replace(pointer, '.', '/');

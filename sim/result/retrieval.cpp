@@ -24,6 +24,10 @@ Joules joules_of_searching(const hardware::Retrieval& retrieval, Seconds searchi
   return searching * retrieval.host.power_per_core();
 }
 
+Joules retrieval_joules(const hardware::Retrieval& retrieval, Seconds searching, Seconds length) {
+  return joules_of_searching(retrieval, searching) + idle_power(retrieval) * length;
+}
+
 std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Retrieval>& retrieval,
                                                const serving::ProgramRunner& programs, Seconds end) {
   std::vector<RetrievalResult> results;
@@ -43,7 +47,7 @@ std::vector<RetrievalResult> retrieval_results(const std::optional<hardware::Ret
     hosts.queries = search.asked();
     hosts.utilisation = share(search.busy(end), count * static_cast<double>(retrieval->host.cores), end);
     hosts.mean_wait_s = mean(search.waited(), search.asked());
-    hosts.joules = (joules_of_searching(*retrieval, search.busy(end)) + idle_power(*retrieval) * end).si();
+    hosts.joules = retrieval_joules(*retrieval, search.busy(end), end).si();
   }
   return results;
 }

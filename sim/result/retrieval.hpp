@@ -17,7 +17,9 @@ std::string name_of_hosts(const hardware::Retrieval& retrieval);
 
 // What the hosts draw whether they search or not.
 Watts idle_power(const hardware::Retrieval& retrieval);
-// What they spend beyond that on cores that were taken for `searching`, summed.
+// All that they spend over a `length` of time in which their cores were taken for `searching`, summed.
+Joules retrieval_joules(const hardware::Retrieval& retrieval, Seconds searching, Seconds length);
+// Of it, what they spend beyond their idle power on cores that were taken.
 Joules joules_of_searching(const hardware::Retrieval& retrieval, Seconds searching);
 
 }  // namespace llmscape::result

@@ -26,6 +26,12 @@ std::vector<engine::TimeFactors> interval_factors(const scenario::Scenario& scen
   return factors;
 }
 
+std::optional<std::pair<double, double>> interval_of(const std::vector<double>& values) {
+  if (values.size() < result::kIntervalRuns) return std::nullopt;
+  const auto [least, greatest] = std::ranges::minmax(values);
+  return std::pair(least, greatest);
+}
+
 namespace {
 
 using Values = std::vector<std::pair<std::string, double>>;  // of metrics, by their columns
@@ -52,12 +58,9 @@ result::Intervals collect(const std::vector<Values>& runs) {
       values[name].push_back(value);
     }
   result::Intervals intervals;
-  for (const std::string& name : names) {
-    std::vector<double>& all = values[name];
-    if (all.size() < result::kIntervalRuns) continue;  // in some run nothing was completed
-    std::ranges::sort(all);
-    intervals.metrics.push_back({name, all.front(), all.back()});
-  }
+  for (const std::string& name : names)
+    if (const auto interval = interval_of(values[name]))
+      intervals.metrics.push_back({name, interval->first, interval->second});
   return intervals;
 }
 

@@ -14,6 +14,9 @@ namespace llmscape::run {
 // scenario's devices. Devices of one name err alike, wherever they stand.
 std::vector<engine::TimeFactors> interval_factors(const scenario::Scenario& scenario, std::size_t run);
 
+// From the least to the greatest of the values of all these runs; nothing where some have none.
+std::optional<std::pair<double, double>> interval_of(const std::vector<double>& values);
+
 // Runs the scenario `kIntervalRuns` times more, each time with the kernel times of every device multiplied by factors
 // drawn from how measurements lay about its fits (one factor for each device, operator family and regime;
 // sim/engine/time_factors.hpp). The interval of a metric goes from the least to the greatest of its values: 90 % of

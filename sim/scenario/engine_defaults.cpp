@@ -251,6 +251,12 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
 
 }  // namespace
 
+std::string_view default_batcher(std::string_view engine, std::string_view version) {
+  const auto defaults = defaults_of(engine, version);
+  const auto batcher = defaults.find("batcher");
+  return batcher == defaults.end() ? std::string_view() : batcher->second;
+}
+
 const Fields<EngineChoice>& engine_fields() {
   static const Fields<EngineChoice> fields = [] {
     Fields<EngineChoice> f("engine", "the serving engine, which chooses what the scenario leaves open");

@@ -41,6 +41,9 @@ int compare_versions(std::string_view a, std::string_view b);
 // Numbers with points between them.
 bool is_version(std::string_view text);
 
+// The batcher that such an engine has unless told otherwise; empty for one that is not known.
+std::string_view default_batcher(std::string_view engine, std::string_view version);
+
 // Lays the defaults of each engine into `serving` and its pools, where the user has said nothing: a value of the file
 // or of an override always wins. Where no engine is named it is the one whose batcher is used, vLLM if that is of none.
 // Writes `true` and `false` of cuda_graphs as the mode that they stand for. A name, a version or a batcher that do not

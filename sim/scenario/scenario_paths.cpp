@@ -18,10 +18,7 @@ YamlNode* at(YamlNode& root, std::initializer_list<std::string_view> keys) {
 
 // Where a value of a device starts from: values that a preset brought stand in its file, all others in the scenario,
 // whatever file or option spelled them.
-fs::path start_of(const YamlNode& value, const fs::path& folder) {
-  const auto& source = value.where.source;
-  return value.origin.starts_with("preset ") && source ? fs::path(source->name).parent_path() : folder;
-}
+fs::path start_of(const YamlNode& value, const fs::path& folder) { return folder_of_preset(value).value_or(folder); }
 
 YamlNode* devices_of(YamlNode& scenario) {
   YamlNode* hardware = scenario.find("hardware");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/validation/comparison.hpp"
 
+#include "base/correlation.hpp"
 #include "base/statistics.hpp"
 
 #include <algorithm>
@@ -10,36 +11,6 @@
 
 namespace llmscape::validation {
 namespace {
-
-// Of each value among all, from 1; equal values share the mean of their ranks. Values that rounding alone tells apart
-// are equal.
-std::vector<double> ranks(const std::vector<double>& values) {
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  std::vector<double> rank(values.size());
-  for (std::size_t first = 0, end = 0; first < order.size(); first = end) {
-    const double same = values[order[first]] + 1e-9 * std::abs(values[order[first]]);
-    while (end < order.size() && values[order[end]] <= same) ++end;
-    for (std::size_t i = first; i < end; ++i) rank[order[i]] = static_cast<double>(first + 1 + end) / 2;
-  }
-  return rank;
-}
-
-// Pearson's correlation; nothing where a side does not vary.
-std::optional<double> correlation(const std::vector<double>& x, const std::vector<double>& y) {
-  const auto n = static_cast<double>(x.size());
-  const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n;
-  const double mean_y = std::accumulate(y.begin(), y.end(), 0.0) / n;
-  double xy = 0, xx = 0, yy = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    xy += (x[i] - mean_x) * (y[i] - mean_y);
-    xx += (x[i] - mean_x) * (x[i] - mean_x);
-    yy += (y[i] - mean_y) * (y[i] - mean_y);
-  }
-  if (!(xx > 0 && yy > 0)) return std::nullopt;
-  return xy / std::sqrt(xx * yy);
-}
 
 void compare_sets(Comparison& c, const Distribution& predicted, const Distribution& measured) {
   c.statistics = {{"mean", predicted.mean(), measured.mean()}};
@@ -117,7 +88,7 @@ Comparison compare(std::string metric, std::string unit, const std::vector<Pair>
   }
   compare_sets(c, predicted, measured);
   compare_pairs(c, pairs, worst);
-  c.rank = correlation(ranks(x), ranks(y));
+  c.rank = rank_correlation(x, y);
   return c;
 }
 

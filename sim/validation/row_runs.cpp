@@ -137,12 +137,8 @@ std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::v
   std::vector<RowIntervals> intervals(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {
     intervals[row].row = rows[row];
-    for (std::vector<double>& of_metric : values[row]) {
-      std::ranges::sort(of_metric);
-      intervals[row].metrics.push_back(of_metric.size() < result::kIntervalRuns
-                                           ? std::nullopt
-                                           : std::optional(std::pair(of_metric.front(), of_metric.back())));
-    }
+    for (const std::vector<double>& of_metric : values[row])
+      intervals[row].metrics.push_back(run::interval_of(of_metric));
   }
   return intervals;
 }

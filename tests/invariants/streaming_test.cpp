@@ -56,7 +56,7 @@ std::shared_ptr<const BatcherPolicy> random_policy(RandomStream& random, std::ui
   policy->async_scheduling = random.chance(0.5);
   policy->max_num_seqs = random.integer(4, 64);
   policy->max_num_batched_tokens = random.integer(policy->max_num_seqs, 500);
-  if (swap) policy->victims = random.chance(0.5) ? Streaming::Victims::swap : Streaming::Victims::by_cost;
+  if (swap) policy->victims = random.chance(0.5) ? Preempted::swap : Preempted::by_cost;
   return policy;
 }
 

@@ -233,7 +233,7 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   SystemConfig config = streaming_system(10);
   config.below = swapping_to({100, Bytes(1000), BytesPerSecond(10e3), BytesPerSecond(20e3), Seconds()});
   Streaming swapping = ordered("fcfs");
-  swapping.victims = Streaming::Victims::swap;
+  swapping.victims = Preempted::swap;
   const std::vector<Program> sooner = {appended(0, 1, {{0, 100}, {1.5, 101}}), programs[1]};
   System swap(config, swapping, RoundRobin(), by_token);
   swap.run(sooner);
@@ -242,7 +242,7 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   CHECK(swap.answers[1].at.si() == doctest::Approx(1.35 + 0.7 + 0.001));
 
   // By cost: 100 tokens are computed in 0.1 s, copies take 1.05 s. With links 100 times as fast they take 0.0105 s.
-  swapping.victims = Streaming::Victims::by_cost;
+  swapping.victims = Preempted::by_cost;
   System slow(config, swapping, RoundRobin(), by_token);
   slow.run(sooner);
   CHECK(slow.replica().state().counts.swaps == 0);
@@ -259,7 +259,7 @@ TEST_CASE("sequences that decode are swapped as well, and compute one token of t
   SystemConfig config = streaming_system(10);
   config.below = swapping_to({100, Bytes(1000), BytesPerSecond(10e3), BytesPerSecond(20e3), Seconds()});
   Streaming swapping = ordered("default");
-  swapping.victims = Streaming::Victims::swap;
+  swapping.victims = Preempted::swap;
   const std::vector<Program> programs = {call(0, {{1, 64}}, 40), call(0, {{2, 64}}, 40)};
   System swap(config, swapping, RoundRobin(), by_token);
   swap.run(programs);
@@ -268,7 +268,7 @@ TEST_CASE("sequences that decode are swapped as well, and compute one token of t
   CHECK(swap.answers[0].at.si() == doctest::Approx(0.128 + 0.032 + 0.023));
   CHECK(swap.answers[1].at.si() == doctest::Approx(0.160 + 0.25 + 0.5 + 0.001 + 0.022));
 
-  swapping.victims = Streaming::Victims::recompute;
+  swapping.victims = Preempted::recompute;
   System again(config, swapping, RoundRobin(), by_token);
   again.run(programs);
   CHECK(again.replica().state().counts.swaps == 0);

@@ -129,7 +129,6 @@ std::unique_ptr<Batcher> Streaming::make() const { return std::make_unique<Strea
 
 const Fields<Streaming>& streaming_fields() {
   static const Fields<Streaming> fields = [] {
-    using Victims = Streaming::Victims;
     Fields<Streaming> f("streaming", "streaming prompts in two phases (Stream2LLM)");
     std::vector<std::string> orders;
     for (const StreamingOrder& order : streaming_orders()) orders.emplace_back(order.name);
@@ -139,7 +138,7 @@ const Fields<Streaming>& streaming_fields() {
           "mcps: the most computed tokens")
         .one_of(orders);
     f.add_enum("victims", &Streaming::victims,
-               {{"recompute", Victims::recompute}, {"swap", Victims::swap}, {"by_cost", Victims::by_cost}},
+               {{"recompute", Preempted::recompute}, {"swap", Preempted::swap}, {"by_cost", Preempted::by_cost}},
                "what becomes of the KV entries of a preempted one: lost, kept in the memory of serving.kv_swap, or "
                "what takes less time");
     add_token_budget(f);

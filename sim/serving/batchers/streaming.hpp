@@ -10,16 +10,15 @@ namespace llmscape::serving {
 // and it is tested, without touching anything, which of them fit if those of the lowest priority give way; (2) they do,
 // and the others get their blocks.
 struct Streaming : TokenBudget {
-  using Victims = Preempted;
   std::string order = "default";
-  Victims victims = Victims::recompute;
+  Preempted victims = Preempted::recompute;
   bool async_scheduling = false;
 
   [[nodiscard]] std::unique_ptr<Batcher> make() const override;
   [[nodiscard]] bool cuts_prompts() const override { return true; }
   [[nodiscard]] int depth() const override { return async_scheduling ? 2 : 1; }
   [[nodiscard]] bool streams_prompts() const override { return true; }
-  [[nodiscard]] bool swaps() const override { return victims != Victims::recompute; }
+  [[nodiscard]] bool swaps() const override { return victims != Preempted::recompute; }
 };
 const Fields<Streaming>& streaming_fields();
 
