@@ -114,17 +114,18 @@ class Distribution {
   [[nodiscard]] std::int64_t rank(double level) const;
   [[nodiscard]] double sketched_quantile(std::int64_t rank) const;
 
-  Kept<double> singles_;  // values of weight 1
-  Kept<PackedEntry> weighted_;
-  std::size_t entries_ = 0;  // of both
-  bool sketching_ = false;
-  std::vector<std::int64_t> buckets_;  // from first_bucket_ on
-  int first_bucket_ = 0;
-  std::int64_t zeros_ = 0;
+  // In the order in which a value is added: in two lines of a cache, while all are kept.
   std::int64_t count_ = 0;
+  double minimum_ = 0, maximum_ = 0;
   CompensatedSum sum_;
   double running_mean_ = 0, squared_distances_ = 0;  // from the mean (Welford 1962)
-  double minimum_ = 0, maximum_ = 0;
+  std::size_t entries_ = 0;                          // of both
+  Kept<PackedEntry> weighted_;
+  Kept<double> singles_;  // values of weight 1
+  bool sketching_ = false;
+  int first_bucket_ = 0;
+  std::vector<std::int64_t> buckets_;  // from first_bucket_ on
+  std::int64_t zeros_ = 0;
 };
 
 // The value below which Student's t with `degrees` > 0 degrees of freedom lies with probability `level` in (0, 1), by

@@ -27,6 +27,8 @@ DecodeSteps::DecodeSteps(const PartCost& part, const Rates& rates, const PowerMo
     families_[count_++] = {f, phase.time, others_.energy_by_family[f], phase.bound};
     for (std::size_t i = 0; i < kEnergyComponents; ++i) without_.energy[i] += phase.energy[i];
     for (std::size_t i = 0; i < kResources; ++i) without_.busy[i] += phase.busy[i];
+    arithmetic_ += phase.busy[static_cast<std::size_t>(Resource::arithmetic)];
+    memory_ += phase.busy[static_cast<std::size_t>(Resource::memory)];
     const Amounts all = amounts(phase);
     if (f < kAttention) {
       time_before_ += phase.time;

@@ -36,7 +36,7 @@ void keep_bounds(StepPhases& phases, const StepPhases& of) {
     if (of.has(f)) phases.of(f).bound = of.at(f).bound;
 }
 
-class CappedStepModel final : public StepModel, public SharedPrices, public DecodePrices {
+class alignas(64) CappedStepModel final : public StepModel, public SharedPrices, public DecodePrices {
  public:
   CappedStepModel(AtClock at_clock, Watts headroom)
       : headroom_(headroom), fastest_(at_clock(1)), decodes_(dynamic_cast<DecodePrices*>(fastest_.get())),

@@ -103,7 +103,7 @@ class GpuPrices {
 };
 
 // One replica's.
-class GpuStepModel final : public StepModel, public SharedPrices, public DecodePrices {
+class alignas(64) GpuStepModel final : public StepModel, public SharedPrices, public DecodePrices {
  public:
   explicit GpuStepModel(std::shared_ptr<GpuPrices> prices) : prices_(std::move(prices)), range_(prices_->gpu()) {}
   StepPhases phases(const models::Batch& batch) override { return prices_->phases(batch, range_); }

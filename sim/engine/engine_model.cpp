@@ -10,12 +10,13 @@
 namespace llmscape::engine {
 namespace {
 
-class DrivenDevice final : public EngineModel {
+class alignas(64) DrivenDevice final : public EngineModel {
  public:
   DrivenDevice(const hardware::Device& device, const models::ModelSpec& model, const models::ParallelPlan& plan,
                const Settings& settings)
-      : graphs_(settings.graphs), engine_host_(settings.host), device_(device.bind(model, plan, settings.device)),
-        decodes_(dynamic_cast<hardware::DecodePrices*>(device_.get())) {
+      : device_(device.bind(model, plan, settings.device)),
+        decodes_(dynamic_cast<hardware::DecodePrices*>(device_.get())), graphs_(settings.graphs),
+        engine_host_(settings.host) {
     const models::Execution& execution = settings.device.execution;
     if (execution.kv_cache == models::KvCacheForm::slots)
       for (const std::int64_t reach : models::kv_laws(model))
@@ -28,9 +29,9 @@ class DrivenDevice final : public EngineModel {
   }
 
   DrivenDevice(const DrivenDevice& like, std::unique_ptr<hardware::StepModel> device)
-      : graphs_(like.graphs_), engine_host_(like.engine_host_), slots_(like.slots_), filled_(like.filled_),
-        device_(std::move(device)), decodes_(dynamic_cast<hardware::DecodePrices*>(device_.get())), hosts_(like.hosts_),
-        captured_(like.captured_) {}
+      : device_(std::move(device)), decodes_(dynamic_cast<hardware::DecodePrices*>(device_.get())),
+        of_decodes_(like.of_decodes_), captured_(like.captured_), slots_(like.slots_), filled_(like.filled_),
+        graphs_(like.graphs_), engine_host_(like.engine_host_), hosts_(like.hosts_) {}
   [[nodiscard]] std::unique_ptr<EngineModel> another() const {
     const auto* shared = dynamic_cast<const hardware::SharedPrices*>(device_.get());
     return shared ? std::make_unique<DrivenDevice>(*this, shared->another()) : nullptr;
@@ -51,6 +52,8 @@ class DrivenDevice final : public EngineModel {
     run.host = known.times.host;
     run.launch = known.times.launch;
     run.sync = known.times.sync;
+    run.decodes = batch.decodes;
+    run.adapters = batch.adapters;
     return true;
   }
   bool attend(const DecodeRun& run, const models::Batch& batch, hardware::OwnAttention& own) override {
@@ -119,22 +122,24 @@ class DrivenDevice final : public EngineModel {
   };
   const OfDecodes& of_decodes(const models::Batch& batch) {
     const auto decodes = static_cast<std::size_t>(batch.decodes);
-    if (decodes >= of_decodes_.size()) of_decodes_.resize(decodes + 1);
-    OfDecodes& known = of_decodes_[decodes];
+    if (decodes >= of_decodes_->size()) of_decodes_->resize(decodes + 1);
+    OfDecodes& known = (*of_decodes_)[decodes];
     if (const std::int64_t tokens = batch.decode_tokens(); known.tokens != tokens)
       known = {tokens, padded_tokens(tokens, graphs_) - tokens, times_of(batch)};
     return known;
   }
 
-  Graphs graphs_;
-  EngineHost engine_host_;
-  std::vector<std::int64_t> slots_;  // entries that a decode reads, by KV law; none: those of its context
-  std::vector<models::Attended> filled_;
+  // First what is read of every run of decodes, in one line of a cache.
   std::unique_ptr<hardware::StepModel> device_;
   hardware::DecodePrices* decodes_;  // of it, if it has them
-  std::vector<Host> hosts_;
+  // By their number; one table for all replicas that have their prices in common.
+  std::shared_ptr<std::vector<OfDecodes>> of_decodes_ = std::make_shared<std::vector<OfDecodes>>();
   bool captured_ = false;
-  std::vector<OfDecodes> of_decodes_;  // by their number
+  std::vector<std::int64_t> slots_;  // entries that a decode reads, by KV law; none: those of its context
+  std::vector<models::Attended> filled_;
+  Graphs graphs_;
+  EngineHost engine_host_;
+  std::vector<Host> hosts_;
 };
 
 }  // namespace

@@ -28,12 +28,15 @@ struct EngineCost : hardware::StepCost {
 struct DecodeRun {
   std::shared_ptr<const hardware::DecodeSteps> steps;
   Seconds host, launch, sync;
+  std::int64_t decodes = 0, adapters = 0;  // the same steps of one engine, where both are the same
   // Is that one from now on. Where both are of the same steps no reference is counted: this is done in every step.
   void become(const DecodeRun& other) {
     if (steps != other.steps) steps = other.steps;
     host = other.host;
     launch = other.launch;
     sync = other.sync;
+    decodes = other.decodes;
+    adapters = other.adapters;
   }
   [[nodiscard]] EngineCost cost(const hardware::OwnAttention& own) const {
     EngineCost cost{steps->cost(own), host, launch, sync};

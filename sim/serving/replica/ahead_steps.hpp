@@ -46,9 +46,9 @@ class AheadSteps {
     engine::EngineCost cost;
     KvStepCopies copies;
   };
-  engine::DecodeRun run_;
   Ring<RunStep> alike_;
   Ring<Whole> whole_;
+  engine::DecodeRun run_;
 };
 
 }  // namespace llmscape::serving

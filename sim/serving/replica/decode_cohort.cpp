@@ -117,7 +117,7 @@ std::span<const models::Attended> DecodeCohort::attended(std::int64_t ahead) {
     const std::int64_t sum = w.inside_sum + w.inside * grown + (size_ - w.inside) * w.size;
     attended_[law++] = {sum, std::min(longest, w.size)};
   }
-  return attended_;
+  return {attended_.data(), attended_.size()};
 }
 
 std::int64_t DecodeCohort::find_first_end() {
@@ -178,7 +178,7 @@ void DecodeCohort::advance(std::vector<Request*>& finished) {
     const auto end = offsets_.upper_bound(furthest_inside(*ring_));
     for (auto full = offsets_.upper_bound(furthest_inside(*ring_) - growth); full != end; ++full) {
       ++work_;
-      starts_block_[phase(full->first)] -= full->second;
+      starts_block_[phase(full->first)] -= static_cast<std::int32_t>(full->second);
     }
   }
   ++step_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/batch.hpp"
+#include "sim/serving/replica/per_law.hpp"
 #include "sim/serving/replica/speculation.hpp"
 #include "sim/serving/request.hpp"
 
@@ -119,19 +120,7 @@ class DecodeCohort {
   // Blocks that start as the contexts grow from `from` to `to`.
   [[nodiscard]] std::int64_t blocks_started(std::int64_t from, std::int64_t to) const;
 
-  std::int64_t block_tokens_;
-  Speculation speculation_;
-  std::optional<std::int64_t> ring_;  // in whole blocks
-  bool full_ = false;                 // the first law is full attention
-  std::vector<Window> windows_;
-  std::vector<models::Attended> attended_;
-  std::vector<std::int64_t> starts_block_;  // sequences by the growth (modulo block_tokens) at which they start a block
-  boost::container::flat_map<std::int64_t, std::int64_t>
-      offsets_;                            // context - growth at joining: how many sequences have it
-  std::optional<std::int64_t> first_end_;  // the step by which the first one ends, if that is known
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
-  std::vector<Slot> slots_;
-  std::vector<std::int32_t> spare_slots_;
+  // First what every step reads.
   std::int64_t size_ = 0;
   std::int64_t step_ = 0;
   std::int64_t grown_ = 0;         // tokens that a context grows by in so many steps
@@ -139,7 +128,20 @@ class DecodeCohort {
   std::int64_t blocks_needed_ = 0;
   std::int64_t accepted_ = 0;
   std::int64_t offset_sum_ = 0;
-  std::int64_t longest_ = 0;   // of the offsets, while there are some
+  std::int64_t longest_ = 0;  // of the offsets, while there are some
+  std::int64_t block_tokens_;
+  Speculation speculation_;
+  std::optional<std::int64_t> first_end_;  // the step by which the first one ends, if that is known
+  std::optional<std::int64_t> ring_;       // in whole blocks
+  bool full_ = false;                      // the first law is full attention
+  std::vector<Window> windows_;
+  PerLaw<models::Attended> attended_;
+  std::vector<std::int32_t> starts_block_;  // sequences by the growth (modulo block_tokens) at which they start a block
+  boost::container::flat_map<std::int64_t, std::int64_t>
+      offsets_;  // context - growth at joining: how many sequences have it
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
+  std::vector<Slot> slots_;
+  std::vector<std::int32_t> spare_slots_;
   std::int64_t ends_sum_ = 0;  // of the growths at which they have answered all
   std::uint64_t next_order_ = 1;
   std::int64_t work_ = 0;

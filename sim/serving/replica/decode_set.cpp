@@ -5,9 +5,9 @@ namespace llmscape::serving {
 
 DecodeSet::DecodeSet(const std::vector<std::int64_t>& laws, int block_tokens, const Speculation& speculation,
                      std::int64_t ring)
-    : speculation_(speculation), drafted_(laws, block_tokens, speculation, ring) {
+    : drafted_(laws, block_tokens, speculation, ring), speculation_(speculation) {
   if (!speculation_.may_be_late()) return;
-  late_.emplace(laws, block_tokens, Speculation(), ring);
+  late_ = std::make_unique<DecodeCohort>(laws, block_tokens, Speculation(), ring);
   attended_.resize(laws.size());
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -109,10 +109,10 @@ class DecodeSet {
   }
   void join_late(Request& request);
 
-  Speculation speculation_;
-  DecodeCohort drafted_;  // all, where no drafts are made
-  std::optional<DecodeCohort> late_;
+  DecodeCohort drafted_;                // all, where no drafts are made
+  std::unique_ptr<DecodeCohort> late_;  // nullptr: none can be late
   std::int64_t last_growth_ = 0;
+  Speculation speculation_;
   std::vector<models::Attended> attended_;
   std::vector<Request*> ended_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 
 #include "sim/serving/replica/engine_state.hpp"
@@ -42,7 +42,7 @@ class KvExchange {
 
   EngineState& state_;
   std::int64_t max_sequences_;
-  std::deque<KvImport> expected_;               // in the order in which they were asked for
+  std::list<KvImport> expected_;                // in the order in which they were asked for
   std::map<std::uint64_t, KvImport> reserved_;  // by request
   std::map<std::uint64_t, Lease> lent_;         // by request
 };

@@ -20,7 +20,8 @@ struct MemoryConfig {
 // The memory of that rank over the steps of a run: what comes and goes with each, and the largest of them by kind.
 class MemoryLedger {
  public:
-  explicit MemoryLedger(MemoryConfig config) : config_(std::move(config)), held_(config_.weights), peak_(held_) {
+  explicit MemoryLedger(MemoryConfig config)
+      : held_(config.weights), peak_(config.weights), config_(std::move(config)) {
     largest_.by_kind.of(models::MemoryKind::weights) = config_.weights;
   }
 
@@ -50,10 +51,10 @@ class MemoryLedger {
     return held_;
   }
 
-  MemoryConfig config_;
   Bytes held_;  // weights and KV entries
   Bytes peak_;  // of that and what the step took beside it
   std::int64_t held_blocks_ = 0;
+  MemoryConfig config_;
   Step largest_;
 };
 

@@ -24,13 +24,15 @@ std::unique_ptr<StepScheduler> scheduler_of(const ReplicaConfig& config, int dep
 
 Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_ptr<engine::EngineModel> step_model,
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
-    : config_(std::move(config)), max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()),
-      batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config_, policy.depth())),
-      outcomes_(outcomes), listener_(steps), state_(engine_config(policy, kv_laws)), exchange_(state_, max_sequences_),
-      ledger_(scheduler_->timing(), steps), memory_(config_.memory), kv_laws_(kv_laws.size()) {
-  if (!scheduler_->looks_ahead() || config_.rank_of_group || config_.exchange) config_.lookahead = 0;
+    : batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config, policy.depth())),
+      outcomes_(outcomes), listener_(steps),
+      prices_runs_(scheduler_->looks_ahead() && !config.rank_of_group && !config.exchange), config_(std::move(config)),
+      max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()), state_(engine_config(policy, kv_laws)),
+      ledger_(scheduler_->timing(), steps), memory_(config_.memory), exchange_(state_, max_sequences_),
+      kv_laws_(kv_laws.size()) {
+  if (!prices_runs_) config_.lookahead = 0;
   if (config_.stream.holds_back())
-    reports_.emplace(
+    reports_ = std::make_unique<StreamReports>(
         config_.stream, config_.speculation.tokens_per_decode(),
         [this](Seconds at, Seconds gap, std::int64_t count) { listener_.on_token_gaps(at, gap, count); },
         [this](Seconds at) { listener_.on_first_token(at); });
@@ -61,7 +63,7 @@ EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vect
 // Steps whose moment of planning lies before the message stand; those ahead are planned again with it.
 void Replica::post(const Message& message) {
   interrupt(message.at);
-  messages_.push_back(message);
+  messages_.push_back() = message;
   if (config_.turns && message.kind == Message::Kind::submit) config_.turns->want(*this, message.at);
 }
 
@@ -117,8 +119,9 @@ std::vector<Request*> Replica::crash(Seconds at) {
   steps_.clear();
   exchange_.lose();
   std::vector<Request*> lost;
-  for (const Message& message : messages_)
-    if (message.kind == Message::Kind::submit || message.kind == Message::Kind::join) lost.push_back(message.request);
+  for (std::size_t i = 0; i < messages_.size(); ++i)
+    if (messages_[i].kind == Message::Kind::submit || messages_[i].kind == Message::Kind::join)
+      lost.push_back(messages_[i].request);
   state_.kv.offload.lose(state_, lost);
   state_.lose_all(lost);
   stamp_accepted(at);

@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,23 +41,24 @@ class OutcomeListener {
 };
 
 struct ReplicaConfig {
+  // First what each waking reads.
+  DeviceTurns* turns = nullptr;      // where its devices are shared with other models
+  StepExchange* exchange = nullptr;  // where its collectives leave a node as flows: steps then end when these have
+  std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   int index = 0;
   std::int64_t kv_blocks = 0;
   int block_tokens = 16;
-  int pipeline_stages = 1;           // a batch passes them one after the other
-  Pipeline* pipeline = nullptr;      // their timelines, shared with other streams; nullptr: a batch is alone on them
-  bool chunks_follow = false;        // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
-  std::int64_t max_model_len = 0;    // longest prompt + answer
-  bool rank_of_group = false;        // steps with the other ranks of a RankGroup, which wakes it
-  DeviceTurns* turns = nullptr;      // where its devices are shared with other models
-  StepExchange* exchange = nullptr;  // where its collectives leave a node as flows: steps then end when these have
+  int pipeline_stages = 1;         // a batch passes them one after the other
+  Pipeline* pipeline = nullptr;    // their timelines, shared with other streams; nullptr: a batch is alone on them
+  bool chunks_follow = false;      // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
+  std::int64_t max_model_len = 0;  // longest prompt + answer
+  bool rank_of_group = false;      // steps with the other ranks of a RankGroup, which wakes it
   FirstToken first_token = FirstToken::prefill;  // of requests that decode elsewhere
   StreamInterval stream{};
   std::vector<WindowLayers> windows{};  // as EngineState has them
   std::int64_t window_sequences = 0;    // for which layers with a window have blocks; 0: no such limit
   Speculation speculation{};
   AdapterConfig adapters{};
-  std::int64_t lookahead = 64;  // decode-only steps planned ahead of the clock; 0: each step is an event of its own
   models::Sharing sharing = models::Sharing::any_block;  // what the batcher, if it keeps prefixes, keeps of them
   models::PoolBudget budget{};                           // of entries that stay of a prompt
   MemoryConfig memory{};                                 // of a rank
@@ -206,25 +206,20 @@ class Replica {
   [[nodiscard]] Seconds depth_before() const;
   void announce_prompts(Seconds start);
 
-  ReplicaConfig config_;
-  std::int64_t max_sequences_;
-  std::int64_t max_tokens_;
+  // First what each waking reads, side by side: in a fleet nothing of a replica is in the caches when its turn comes.
+  Ring<Step> steps_;  // planned for good, not ended
+  AheadSteps ahead_;  // decode-only steps after these; taken back when a message comes first
+  Seconds woken_;     // last
   std::unique_ptr<Batcher> batcher_;
   std::unique_ptr<engine::EngineModel> step_model_;
   std::unique_ptr<StepScheduler> scheduler_;
   OutcomeListener& outcomes_;
   StepListener& listener_;
-  EngineState state_;
-  KvExchange exchange_;
-  StepLedger ledger_;
-  MemoryLedger memory_;
-  std::optional<StreamReports> reports_;  // where tokens are held back
-
-  std::deque<Message> messages_;
-  Ring<Step> steps_;  // planned for good, not ended
-  AheadSteps ahead_;  // decode-only steps after these; taken back when a message comes first
-  // So many of them are priced though something may come before that takes them back, and so many were since the last
-  // one was.
+  ExchangedStep exchange_of_step_;          // of a replica that is no rank of a group
+  std::unique_ptr<StreamReports> reports_;  // where tokens are held back
+  Ring<Message> messages_;
+  // So many steps are priced though something may come before that takes them back, and so many were since the last one
+  // was.
   struct Reach {
     std::int64_t steps = 1;
     bool reached = false;
@@ -232,27 +227,34 @@ class Replica {
   };
   Reach past_message_, past_report_;
   Seconds foreseen_;  // the next message, when they were priced
-
-  engine::DecodeRun run_;       // of the decodes that were priced last
-  hardware::OwnAttention own_;  // and the last of its steps
-  StepPlan plan_;
-  std::int64_t occupied_before_ = 0;  // KV blocks when plan_ was begun
-  engine::EngineCost draft_cost_;
   // Of a draft that runs until its bytes have arrived.
   struct Held {
     Seconds start, expected;
   };
   std::optional<Held> held_;
-  ExchangedStep exchange_of_step_;  // of a replica that is no rank of a group
-  Seconds exchanged_;               // of the draft's price
+  Seconds exchanged_;                 // of the draft's price
+  std::int64_t occupied_before_ = 0;  // KV blocks when plan_ was begun
+  Seconds tried_turn_;                // the turn at its devices in which it last tried to plan a step, by when it began
+  std::int64_t accepted_ = 0;         // drafts that were stamped
+  std::int64_t loads_ = 0;            // of adapters, that a step has waited for
+  bool prices_runs_;                  // steps of decodes, by their attention alone
+  StepPlan plan_;
+  engine::DecodeRun run_;       // of the decodes that were priced last
+  hardware::OwnAttention own_;  // and the last of its steps
+
+  ReplicaConfig config_;
+  std::int64_t max_sequences_;
+  std::int64_t max_tokens_;
+  EngineState state_;
+  StepLedger ledger_;
+  MemoryLedger memory_;
+  KvExchange exchange_;
+
+  engine::EngineCost draft_cost_;
   std::size_t kv_laws_;
   std::vector<models::Attended> dummy_attended_;
-  std::vector<std::int64_t> attended_;  // by steps that are committed together, by KV law
+  PerLaw<std::int64_t> attended_;  // by steps that are committed together, by KV law
   std::vector<models::PrefillChunk> chunks_;
-  Seconds woken_;              // last
-  Seconds tried_turn_;         // the turn at its devices in which it last tried to plan a step, by when it began
-  std::int64_t accepted_ = 0;  // drafts that were stamped
-  std::int64_t loads_ = 0;     // of adapters, that a step has waited for
 };
 
 }  // namespace llmscape::serving

@@ -117,9 +117,9 @@ std::size_t Replica::commit_evenly(std::size_t most) {
     if (!(steps[i].end >= (i > 0 ? steps[i - 1].end : scheduler_->last_end()))) return 0;  // INV-2 is broken
   const auto taken = static_cast<std::int64_t>(count);
   attended_.assign(kv_laws_, 0);
-  decoding.add_attended(taken, attended_);
+  decoding.add_attended(taken, {attended_.data(), attended_.size()});
   const std::int64_t blocks = state_.kv.blocks_for_even(decoding, taken);
-  StepLedger::Alike alike{decoding.size(), {}, attended_};
+  StepLedger::Alike alike{decoding.size(), {}, {attended_.data(), attended_.size()}};
   alike.last.tokens = decoding.size() * decoding.tokens_per_decode();
   alike.last.emitted = decoding.size();
   alike.last.kv_blocks = state_.kv.pool.used() + blocks;

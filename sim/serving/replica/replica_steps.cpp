@@ -29,7 +29,7 @@ models::Batch Replica::batch_of_plan() {
   batch.chunks = chunks_;
   batch.decodes = plan_.decodes + plan_.idle_decodes;
   tell_drafts(batch, plan_.decodes, plan_.late, plan_.drafted);
-  batch.attended = plan_.attended;
+  batch.attended = {plan_.attended.data(), plan_.attended.size()};
   return batch;
 }
 
@@ -126,8 +126,7 @@ void Replica::run_draft(Seconds now, Seconds end) {
 
 // Whether steps like `batch`, of decodes alone, may be priced as those of run_: nothing but their decodes takes time.
 bool Replica::begin_run(const models::Batch& batch) {
-  if (config_.lookahead == 0 || plan_.shape || batch.late > 0 || state_.kv.spill() ||
-      state_.running.adapters().loads() > loads_)
+  if (!prices_runs_ || plan_.shape || batch.late > 0 || state_.kv.spill() || state_.running.adapters().loads() > loads_)
     return false;
   return step_model_->decode_run(batch, run_);
 }

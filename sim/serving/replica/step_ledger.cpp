@@ -125,38 +125,15 @@ void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cos
   listener_.on_energy(step.start, cut ? until : step.end, energy);
 }
 
-// The same of a whole step of a run, to the last bit. Its stages are not shared, and it waits for nobody: such steps
-// are not planned ahead.
+// The same of a whole step of a run. Its stages are not shared, and it waits for nobody: such steps are not planned
+// ahead.
 void StepLedger::spend_of_run(const engine::DecodeRun& run, const hardware::OwnAttention& own, Seconds start,
                               Seconds end) {
-  constexpr auto kAttention = static_cast<std::size_t>(hardware::OperatorFamily::decode_attention);
-  constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
-  const hardware::StepCost& others = run.steps->others();
-  const hardware::DecodeSteps::Sums sums = run.steps->sums(own);
-  const double stages = timing_.stages;
   totals_.busy += end - start;
-  for (const hardware::DecodeSteps::Family& other : run.steps->families()) {
-    totals_.time[other.index][static_cast<std::size_t>(other.bound)] += other.time * stages;
-    totals_.energy_by_family[other.index] += other.energy;
-  }
-  totals_.time[kAttention][static_cast<std::size_t>(sums.bound)] += own.cost.time * stages;
-  totals_.energy_by_family[kAttention] += sums.attention;
-  const Seconds duration = timing_.duration(sums.device, run.host, run.launch, run.sync);
-  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
-      std::max(Seconds(), duration - sums.device * stages);
-  totals_.extrapolated += others.extrapolated * stages;
-  Joules energy;
-#pragma GCC unroll 7
-  for (std::size_t i = 0; i < sums.energy.size(); ++i) {
-    totals_.energy[i] += sums.energy[i];
-    energy += sums.energy[i];
-  }
-#pragma GCC unroll 5
-  for (std::size_t i = 0; i < sums.busy.size(); ++i) totals_.busy_by_resource[i] += sums.busy[i];
-  totals_.flops += own.flops;
-  totals_.bytes += sums.bytes;
-  totals_.expert_bytes += others.expert_bytes;
-  listener_.on_energy(start, end, energy);
+  const hardware::DecodeSteps::Own step = run.steps->of_one(own);
+  const Seconds duration = timing_.duration(step.device, run.host, run.launch, run.sync);
+  runs_.of(run, timing_.stages, totals_).add(own, step, std::max(Seconds(), duration - step.device * timing_.stages));
+  listener_.on_energy(start, end, run.steps->others_joules() + (step.joules[0] + step.joules[1] + step.joules[2]));
 }
 
 void StepLedger::spend_ended(Seconds now) {
@@ -169,9 +146,11 @@ void StepUse::add(const StepUse& other, double share) {
   for (std::size_t i = 0; i < busy_by_resource.size(); ++i) busy_by_resource[i] += other.busy_by_resource[i] * share;
 }
 
-// Added to the totals of the steps that have ended, in the order in which spend() will add them: one that starts at
-// `at` may be planned or not, and must leave no rounding.
-StepUse StepLedger::used_until(Seconds at) const {
+// What has ended is counted first, so that all steps are added in one order; one that starts at `at` may be planned or
+// not, and must leave no rounding.
+StepUse StepLedger::used_until(Seconds at) {
+  spend_ended(at);
+  runs_.settle(timing_.stages, totals_);
   StepUse sum{totals_.busy, totals_.energy, totals_.busy_by_resource};
   for (std::size_t i = 0; i < under_way_.size(); ++i) {
     const UnderWay& step = under_way_[i];
@@ -203,6 +182,7 @@ void StepLedger::stop(Seconds now) {
     totals_.cut_prefill_tokens += step.prefill_tokens;
     totals_.cut_emitted_tokens += step.emitted;
   }
+  runs_.settle(timing_.stages, totals_);
 }
 
 }  // namespace llmscape::serving

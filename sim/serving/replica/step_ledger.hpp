@@ -8,38 +8,10 @@
 
 #include "sim/engine/engine_model.hpp"
 #include "sim/serving/replica/ring.hpp"
+#include "sim/serving/replica/run_sums.hpp"
 #include "sim/serving/replica/step_plan.hpp"
 
 namespace llmscape::serving {
-
-// What a replica has done so far, summed in the order of its steps.
-struct ReplicaTotals {
-  std::int64_t steps = 0;
-  std::int64_t dummy_steps = 0;     // of them, passes of a rank that had nothing to compute (RankGroup)
-  double tabled_steps = 0;          // of them, priced by measured steps; at the edge of their reach by a share
-  std::int64_t sequence_steps = 0;  // decodes and chunks over all steps
-  std::int64_t prefill_tokens = 0;
-  std::int64_t decode_tokens = 0;  // answered by decodes; accepted drafts count when their request ends
-  std::int64_t passes = 0;         // of decoding sequences: each answers a token, and the drafts that it accepts
-  std::int64_t late_passes = 0;    // of them, those without drafts, which would have been late
-  Seconds busy;                    // INV-8: at most the elapsed time
-  // Sums to `busy`: by operator family and what its time waits for; host: what the device does not hide.
-  std::array<std::array<Seconds, hardware::kBounds>, hardware::kOperatorFamilies> time{};
-  Seconds adapter_loading;  // of it, waiting for adapters
-  Seconds extrapolated;     // of it, outside the range of the device's parameters
-  std::array<Joules, hardware::kEnergyComponents> energy{};
-  std::array<Joules, hardware::kOperatorFamilies> energy_by_family{};  // sums to the same
-  std::array<Seconds, hardware::kResources> busy_by_resource{};        // of one device: each at most `busy`
-  Flops flops;
-  Bytes bytes;
-  std::vector<double> attended;       // entries that decodes attended to, by KV law
-  std::int64_t attended_decodes = 0;  // by so many decodes, padding included
-  Bytes expert_bytes;                 // of `bytes`, of one device: weights of routed experts
-  std::int64_t peak_kv_blocks = 0;
-  std::int64_t most_tokens = 0, most_sequences = 0;  // of a step
-  // INV-5: of steps that the end of the run cut short. Engines and requests count them, the run does not.
-  std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
-};
 
 // Of these totals, those that a part of a run can be cut out of.
 struct StepUse {
@@ -74,15 +46,15 @@ struct StepPrice {
   const hardware::OwnAttention* own;
 };
 
-// One of a run that follows the one before it without a pause.
-struct RunStep {
+// One of a run that follows the one before it without a pause; in a line of a cache of its own.
+struct alignas(64) RunStep {
   Seconds end;
   hardware::OwnAttention own;
 };
 
 // A step that was planned for good and whose time and joules are not counted yet: the run, or its replica, may end
 // before it does.
-struct UnderWay {
+struct alignas(64) UnderWay {
   Seconds start, end;
   std::int64_t sequences = 0;  // decodes and chunks
   std::int64_t decodes = 0;
@@ -158,8 +130,9 @@ class StepLedger {
   // The run is over at `now`: of the steps under way the time and joules until then count and none of their tokens.
   void stop(Seconds now);
   // What the steps had come to by `at`, the present: one under way counts by its share of time.
-  [[nodiscard]] StepUse used_until(Seconds at) const;
-  // Time and joules of the steps that have ended; the rest of all that were planned.
+  [[nodiscard]] StepUse used_until(Seconds at);
+  // `busy` of the steps that have ended, their other times and joules after stop() or used_until(); the rest of all
+  // that were planned.
   [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
 
  private:
@@ -173,6 +146,7 @@ class StepLedger {
   StepTiming timing_;
   StepListener& listener_;
   Ring<UnderWay> under_way_;  // in the order in which they were planned
+  RunSums runs_;              // of them, those that were whole steps of runs, until they are settled
   ReplicaTotals totals_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "models/batch.hpp"
 #include "sim/serving/kv/kv_store.hpp"
+#include "sim/serving/replica/per_law.hpp"
 #include "sim/serving/replica/step_shape.hpp"
 #include "sim/serving/request.hpp"
 
@@ -29,7 +30,7 @@ struct StepPlan {
   std::int64_t drafts = 0;
   std::int64_t late = 0;  // ... but for these of them, whose drafts were late: a token
   // What the decodes attended to (one entry per KV law), copied when the step was planned.
-  std::vector<models::Attended> attended;
+  PerLaw<models::Attended> attended;
   std::vector<models::Attended> drafted;  // those with drafts, as DecodeSet::drafted()
   // Padding that computes but answers nothing (static batches): added to the decodes' work.
   std::int64_t idle_decodes = 0;

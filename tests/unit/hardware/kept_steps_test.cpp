@@ -95,6 +95,13 @@ TEST_CASE("a step of decodes is its attention and what it has in common with oth
     const StepCost cost = cost_of(phases_of(whole, rates, power, 4));
     check_alike(steps.cost(own), cost);
     CHECK(steps.device(own) == cost.device);
+    const DecodeSteps::Own one = steps.of_one(own);
+    CHECK(one.device == cost.device);
+    CHECK(one.bound == cost.bound[static_cast<std::size_t>(OperatorFamily::decode_attention)]);
+    CHECK((one.joules[0] + one.joules[1] + one.joules[2]).si() ==
+          doctest::Approx(cost.energy_by_family[static_cast<std::size_t>(OperatorFamily::decode_attention)].si()));
+    CHECK(one.arithmetic.si() == doctest::Approx(cost.busy[static_cast<std::size_t>(Resource::arithmetic)].si()));
+    CHECK(one.memory.si() == doctest::Approx(cost.busy[static_cast<std::size_t>(Resource::memory)].si()));
     CHECK(steps.at_most(own) * (1 + 1e-12) >= std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()));
   }
 }

@@ -120,18 +120,21 @@ TEST_CASE("steps in which nothing but the contexts changes come to the same at o
     CAPTURE(seed);
     RandomStream random(seed);
     const Speculation speculation{seed % 2 == 0 ? 3 : 0, 0.7, RandomStreams(seed)};
-    DecodeSet set(laws, 16, speculation, seed % 3 == 0 ? 64 : 0);
+    const std::int64_t ring = seed % 3 == 0 ? 64 : 0;
+    DecodeSet set(laws, 16, speculation, ring), at_once(laws, 16, speculation, ring);
     std::deque<Request> all;
     std::vector<Request*> finished;
     for (int round = 0; round < 200; ++round) {
       if (random.chance(0.1)) {
-        all.push_back(request_with(random.integer(1, 130), 1, random.integer(2, 300)));
-        all.back().id = all.size();
-        set.join(all.back());
+        Request request = request_with(random.integer(1, 130), 1, random.integer(2, 300));
+        request.id = all.size();
+        for (DecodeSet* one : {&set, &at_once}) {
+          all.push_back(request);
+          one->join(all.back());
+        }
       }
       if (set.size() > 0 && set.even_steps() > 0) {
         const std::int64_t steps = std::min(set.even_steps(), random.integer(1, 12));
-        DecodeSet at_once = set;
         std::vector<std::int64_t> attended(laws.size()), summed(laws.size());
         at_once.add_attended(steps, attended);
         std::int64_t blocks = at_once.blocks_of(steps);
@@ -157,6 +160,7 @@ TEST_CASE("steps in which nothing but the contexts changes come to the same at o
         together += steps > 1 ? 1 : 0;
       }
       set.advance(finished);
+      at_once.advance(finished);
       finished.clear();
     }
   }

@@ -139,6 +139,59 @@ TEST_CASE("steps of a run come to the same bits at once and one by one, those un
     }
 }
 
+TEST_CASE("steps of runs come to what their costs do, whatever comes between them") {
+  const hardware::Rates rates{FlopsPerSecond(989e12), BytesPerSecond(3.35e12)};
+  const hardware::PowerModel power{Watts(120), JoulesPerByte(45e-12), JoulesPerByte(10e-12), Watts(400)};
+  std::vector<engine::DecodeRun> runs;
+  for (const double decodes : {3, 4}) {
+    hardware::PartCost part;
+    part.add(hardware::OperatorFamily::gemm, {Seconds(1e-3 * decodes), Flops(2e12), Flops(2e12), Bytes(15e9)},
+             Joules(0.7), 1);
+    part.add(hardware::OperatorFamily::collective, {Seconds(2e-4), Flops(), Flops(), Bytes(1e6)}, Joules(), 1);
+    part.link_bytes = Bytes(3e8);
+    part.extrapolated = Seconds(1e-5);
+    engine::DecodeRun& run = runs.emplace_back();
+    run.steps = std::make_shared<const hardware::DecodeSteps>(part, rates, power, 2);
+    run.host = Seconds(5e-3);
+    run.decodes = static_cast<std::int64_t>(decodes);
+  }
+  runs.push_back(runs[0]);
+  runs.back().adapters = 2;
+  const StepTiming timing{.stages = 2, .hides_host = true, .depth = 2};
+  Listener of_runs, of_wholes;
+  StepLedger by_runs(timing, of_runs), by_wholes(timing, of_wholes);
+  Seconds start;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const engine::DecodeRun& run = runs[i / 3 % 3];
+    hardware::OwnAttention own = run.steps->common();
+    const auto contexts = static_cast<double>(i % 7 * i);  // from none, to what fills the memory
+    own.cost.add({Seconds(1e-5 * contexts), Flops(4e9), Flops(4e9), Bytes(3e7 * contexts)}, Joules(1e-3 * contexts), 1);
+    own.flops += Flops(4e9);
+    const engine::EngineCost cost = run.cost(own);
+    const Seconds end = start + timing.duration(cost);
+    by_runs.commit({nullptr, &run, &own}, start, end, decodes(run.decodes), {});
+    by_wholes.commit(cost, start, end, decodes(run.decodes), {});
+    if (i == 25)
+      CHECK(by_runs.used_until(end).energy[0].si() == doctest::Approx(by_wholes.used_until(end).energy[0].si()));
+    start = end;
+  }
+  by_runs.stop(start);
+  by_wholes.stop(start);
+  const ReplicaTotals &totals = by_runs.totals(), &expected = by_wholes.totals();
+  const auto same = [](const auto& some, const auto& others) {
+    for (std::size_t i = 0; i < some.size(); ++i) CHECK(some[i].si() == doctest::Approx(others[i].si()).epsilon(1e-12));
+  };
+  CHECK(totals.busy == expected.busy);
+  for (std::size_t family = 0; family < totals.time.size(); ++family) same(totals.time[family], expected.time[family]);
+  same(totals.energy, expected.energy);
+  same(totals.energy_by_family, expected.energy_by_family);
+  same(totals.busy_by_resource, expected.busy_by_resource);
+  same(std::array{totals.flops}, std::array{expected.flops});
+  same(std::array{totals.bytes}, std::array{expected.bytes});
+  same(std::array{totals.extrapolated}, std::array{expected.extrapolated});
+  CHECK(of_runs.joules == doctest::Approx(of_wholes.joules).epsilon(1e-12));
+}
+
 TEST_CASE("a replica that is lost has spent what its steps had come to") {
   Listener listener;
   StepLedger ledger({.depth = 1}, listener);

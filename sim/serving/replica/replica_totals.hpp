@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "hardware/step_cost.hpp"
+#include "sim/serving/replica/per_law.hpp"
+
+namespace llmscape::serving {
+
+// What a replica has done so far, summed in the order of its steps.
+struct ReplicaTotals {
+  // First what every step adds to: in a fleet little else of this is in the caches.
+  std::int64_t steps = 0;
+  std::int64_t sequence_steps = 0;  // decodes and chunks over all steps
+  std::int64_t decode_tokens = 0;   // answered by decodes; accepted drafts count when their request ends
+  std::int64_t passes = 0;          // of decoding sequences: each answers a token, and the drafts that it accepts
+  std::int64_t peak_kv_blocks = 0;
+  std::int64_t most_tokens = 0, most_sequences = 0;  // of a step
+  Seconds busy;                                      // INV-8: at most the elapsed time
+  std::int64_t attended_decodes = 0;                 // padding included, and
+  PerLaw<double> attended;                           // entries that they attended to, by KV law
+  std::int64_t prefill_tokens = 0;
+  std::int64_t late_passes = 0;  // of the passes, those without drafts, which would have been late
+  double tabled_steps = 0;       // of the steps, priced by measured ones; at the edge of their reach by a share
+  std::int64_t dummy_steps = 0;  // of them, passes of a rank that had nothing to compute (RankGroup)
+  // Sums to `busy`: by operator family and what its time waits for; host: what the device does not hide.
+  std::array<std::array<Seconds, hardware::kBounds>, hardware::kOperatorFamilies> time{};
+  Seconds adapter_loading;  // of it, waiting for adapters
+  Seconds extrapolated;     // of it, outside the range of the device's parameters
+  std::array<Joules, hardware::kEnergyComponents> energy{};
+  std::array<Joules, hardware::kOperatorFamilies> energy_by_family{};  // sums to the same
+  std::array<Seconds, hardware::kResources> busy_by_resource{};        // of one device: each at most `busy`
+  Flops flops;
+  Bytes bytes;
+  Bytes expert_bytes;  // of `bytes`, of one device: weights of routed experts
+  // INV-5: of steps that the end of the run cut short. Engines and requests count them, the run does not.
+  std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
+};
+
+}  // namespace llmscape::serving
