@@ -9,6 +9,7 @@
 
 #include "hardware/device.hpp"
 #include "models/format.hpp"
+#include "models/operator_list.hpp"
 
 namespace llmscape::hardware {
 namespace {
@@ -153,7 +154,11 @@ class Served {
   }
 
   void take_checkpoints() {
-    Format& inputs = served_.precision.activations;
+    take_inputs(served_.precision.activations);
+    if (served_.precision.own_inputs) take_inputs(served_.precision.own_inputs->inputs);
+  }
+
+  void take_inputs(Format& inputs) {
     if (!narrow(inputs) || has(arithmetic_, units_of(inputs))) return;
     served_.emulated.push_back(
         fmt::format("the checkpoint's {} inputs are taken at 16 bits: '{}' does not multiply "
@@ -164,7 +169,7 @@ class Served {
 
   void check_weights(ActivationsBy by) {
     for (const Format& weights : weights_) {
-      if (narrow(served_.precision.activations)) continue;
+      if (narrow(models::inputs_of(served_.precision, weights))) continue;
       if (!widens(arithmetic_, weights))
         served_.problems.push_back(fmt::format(
             "'{}' has no kernels for {} weights: it neither multiplies nor widens them", device_.name, weights.name));
@@ -220,7 +225,11 @@ std::string in_words(const models::Precision& p) {
   if (p.output_weights().name != p.attention_weights().name) out += " (its output " + p.output_weights().name + ")";
   if (p.expert_weights().name != p.weights.name) out += ", experts " + p.expert_weights().name;
   if (p.embedding_weights().name != p.weights.name) out += ", embeddings " + p.embedding_weights().name;
-  return fmt::format("{}, activations {}, KV {}", out, p.activations.name, p.kv.name());
+  if (p.head_weights().name != p.embedding_weights().name) out += ", head " + p.head_weights().name;
+  out += ", activations " + p.activations.name;
+  if (p.own_inputs)
+    out += fmt::format(" ({} beside {} weights)", p.own_inputs->inputs.name, p.own_inputs->weights.name);
+  return fmt::format("{}, KV {}", out, p.kv.name());
 }
 
 }  // namespace llmscape::hardware

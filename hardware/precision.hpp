@@ -35,7 +35,8 @@ struct ServedPrecision {
 // that does not say what it multiplies (Device::arithmetic) takes formats as they are.
 ServedPrecision served_precision(const Device&, const models::Precision&, ActivationsBy);
 
-// "weights fp8, activations fp8, KV bf16"; experts and embeddings where they are stored in other formats.
+// "weights fp8, activations fp8, KV bf16"; attention, experts, embeddings and head where they are stored in other
+// formats.
 std::string in_words(const models::Precision&);
 
 }  // namespace llmscape::hardware

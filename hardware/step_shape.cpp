@@ -101,10 +101,11 @@ MatrixSet::MatrixSet(std::vector<Matrix> list) : matrices(std::move(list)) {
 }
 
 StepShape::StepShape(const models::ModelSpec& spec, const models::ExpertCoverage& expert_coverage)
-    : head({{{spec.hidden, spec.vocabulary}, spec.precision.embedding_weights()}}), coverage(expert_coverage) {
+    : head({{{spec.hidden, spec.vocabulary}, spec.precision.head_weights()}}), coverage(expert_coverage) {
   for (const auto& group : spec.groups) layers.push_back(describe(group, spec));
   if (!spec.tied_embeddings)
-    embedding = Bytes(static_cast<double>(models::table_parameters(spec)) * head.format.bytes_with_scales());
+    embedding = Bytes(static_cast<double>(models::table_parameters(spec)) *
+                      spec.precision.embedding_weights().bytes_with_scales());
   for (const auto& op : models::token_work(spec, {}, 0, 1, coverage))
     if (const auto* moved = std::get_if<models::Elementwise>(&op.what)) elementwise_bytes += op.count * moved->bytes;
 }

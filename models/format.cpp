@@ -48,6 +48,8 @@ void set_weights(ModelSpec& model, const Format& format) {
   precision.weights = format;
   precision.experts.reset();
   precision.embeddings.reset();
+  precision.head.reset();
+  precision.own_inputs.reset();
   precision.attention.reset();
   precision.attention_output.reset();
   for (LayerGroup& group : model.groups) {

@@ -119,6 +119,9 @@ std::optional<ModelSpec> read_hf_config(const YamlNode& root, std::string name, 
   }
   hf::ConfigReader whole(root, diagnostics), text(nested ? *nested : root, diagnostics);
   ModelSpec model = architecture->read(text);
+  // A file of several models says it at its top, and of its language part only where that differs.
+  constexpr std::string_view kTied = "tie_word_embeddings";
+  if (nested && !text.has(kTied)) model.tied_embeddings = whole.flag(kTied, model.tied_embeddings);
   model.name = std::move(name);
   model.family = architecture->family;
   const bool typed = whole.has("dtype") || whole.has("torch_dtype");

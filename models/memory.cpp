@@ -20,15 +20,16 @@ double frame_bytes(const ModelSpec& model) {
   return static_cast<double>(frame_parameters(model)) * model.precision.weights.bytes_with_scales();
 }
 
-double table_bytes(const ModelSpec& model) {
-  return static_cast<double>(table_parameters(model)) * model.precision.embedding_weights().bytes_with_scales();
+double table_bytes(const ModelSpec& model, const Format& format) {
+  return static_cast<double>(table_parameters(model)) * format.bytes_with_scales();
 }
 
 // Tables of the fullest stage: the first holds the embedding, the last the head, and a stage that is both shares a tied
 // one.
 double tables_of_stage(const ModelSpec& model, const ParallelPlan& plan) {
-  const int tables = plan.pipeline == 1 && !model.tied_embeddings ? 2 : 1;
-  return tables * table_bytes(model) / plan.tensor;
+  const double embedding = table_bytes(model, model.precision.embedding_weights());
+  const double head = model.tied_embeddings ? 0 : table_bytes(model, model.precision.head_weights());
+  return (plan.pipeline == 1 ? embedding + head : std::max(embedding, head)) / plan.tensor;
 }
 
 }  // namespace
@@ -77,7 +78,8 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
 }
 
 Bytes streamed_weights(const ModelSpec& model) {
-  double sum = frame_bytes(model) + table_bytes(model);  // the head; of the embedding a token gathers one row
+  // The head; of the embedding a token gathers one row.
+  double sum = frame_bytes(model) + table_bytes(model, model.precision.head_weights());
   for (const LayerGroup& group : model.groups)
     sum += group.count * weight_bytes(layer_parameters(model.hidden, group, 1, 1), group.feed_forward.experts, group,
                                       model.precision);

@@ -50,6 +50,7 @@ Format hidden_format(const Precision& precision) {
 }
 
 Format inputs_of(const Precision& precision, const Format& weights) {
+  if (precision.own_inputs && precision.own_inputs->weights == weights) return precision.own_inputs->inputs;
   return weights.bytes < kNarrowestHidden ? precision.activations : hidden_format(precision);
 }
 

@@ -38,17 +38,26 @@ struct KvFormat {
   bool operator==(const KvFormat&) const = default;
 };
 
+// Weights in one format whose GEMMs have inputs of their own: in a checkpoint of several schemes (NVIDIA's Qwen3.6 in
+// NVFP4: attention W8A8 in fp8, experts and head W4A16).
+struct OwnInputs {
+  Format weights, inputs;
+};
+
 struct Precision {
   Format weights, activations;
   KvFormat kv;
   // Where they are not stored as `weights`: routed experts (GPT-OSS: mxfp4), and embedding and head, which most
   // quantised checkpoints leave at 16 bits.
   std::optional<Format> experts, embeddings;
+  std::optional<Format> head{};           // where it is not stored as the embedding is, with which it is then not tied
+  std::optional<OwnInputs> own_inputs{};  // the inputs of other weights are `activations`
   // Projections around attention or a state, and of these the last, whose output goes into the residual stream (Meta's
   // Llama-3.1-405B-FP8 and many nvfp4 checkpoints keep all of them in 16 bits, DeepSeek's in nvfp4 all but the last).
   std::optional<Format> attention{}, attention_output{};
   [[nodiscard]] const Format& expert_weights() const { return experts ? *experts : weights; }
   [[nodiscard]] const Format& embedding_weights() const { return embeddings ? *embeddings : weights; }
+  [[nodiscard]] const Format& head_weights() const { return head ? *head : embedding_weights(); }
   [[nodiscard]] const Format& attention_weights() const { return attention ? *attention : weights; }
   [[nodiscard]] const Format& output_weights() const {
     return attention_output ? *attention_output : attention_weights();

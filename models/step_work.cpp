@@ -49,7 +49,7 @@ std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& pla
     list.add(Gemm{rows, model.embedding_width, model.hidden, precision.embedding_weights(), hidden}, 1);
     into_head = model.embedding_width;
   }
-  list.add(Gemm{rows, model.vocabulary / plan.tensor, into_head, precision.embedding_weights(), hidden}, 1);
+  list.add(Gemm{rows, model.vocabulary / plan.tensor, into_head, precision.head_weights(), hidden}, 1);
   if (plan.tensor > 1)
     list.add(Collective{Collective::Kind::all_gather, hidden.bytes * static_cast<double>(rows * model.vocabulary),
                         plan.tensor},

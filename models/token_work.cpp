@@ -190,7 +190,8 @@ class TokenWork {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
       const double sent = most / plan_.tensor * copies;
-      for (const double bytes : {model_.precision.activations.bytes, width_})
+      const Format inputs = inputs_of(model_.precision, model_.precision.expert_weights());
+      for (const double bytes : {inputs.bytes, width_})
         list_.add(Collective{Collective::Kind::all_to_all, sent * bytes, plan_.expert, expert_shards(plan_)}, layers);
     } else {
       const double gathered = most * width_ * plan_.data;

@@ -59,8 +59,8 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
     return std::find(weight_formats.begin(), weight_formats.end(), format.name) != weight_formats.end() &&
            weight_columns(macro, format) > 0;
   };
-  for (const auto& format :
-       {model.precision.weights, model.precision.expert_weights(), model.precision.embedding_weights()})
+  for (const auto& format : {model.precision.weights, model.precision.expert_weights(),
+                             model.precision.embedding_weights(), model.precision.head_weights()})
     if (!holds(format))
       found.push_back(fmt::format("the macros of {} hold weights in {}, not in {}", name,
                                   fmt::join(weight_formats, " or "), format.name));

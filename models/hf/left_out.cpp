@@ -2,9 +2,10 @@
 #include "models/hf/left_out.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -27,11 +28,23 @@ std::optional<std::string_view> after_any(std::string_view text, Names names) {
 
 bool whole(std::string_view rest) { return rest.empty() || rest == "*" || rest == ".*"; }
 
+// The matrices of a part, a bit each.
+constexpr unsigned kGate = 1, kUp = 2, kDown = 4, kWhole = kGate | kUp | kDown;
+
 struct Parts {
   bool attention = false, state = false;  // into one of these
   bool output = false;                    // out of either
-  bool dense = false;
+  unsigned dense = 0;                     // of its matrices, those that are named
 };
+
+unsigned dense_matrices(std::string_view rest) {
+  if (whole(rest)) return kWhole;
+  unsigned named = 0;
+  if (has_any(rest, {"gate"})) named |= kGate;
+  if (has_any(rest, {"up", "fc1"})) named |= kUp;
+  if (has_any(rest, {"down", "fc2"})) named |= kDown;
+  return named == 0 && has_any(rest, {"_proj", "fc"}) ? kWhole : named;
+}
 
 Parts mixer_parts(std::string_view module) {
   if (const auto rest = after_any(module, {"linear_attn"}))
@@ -47,13 +60,13 @@ Parts mixer_parts(std::string_view module) {
 
 // Of the module behind its layer's number. All of it where the whole layer is named.
 Parts parts_of(std::string_view module) {
-  if (whole(module)) return {true, true, true, true};
+  if (whole(module)) return {true, true, true, kWhole};
   if (has_any(module, {"shared_expert_gate", "norm", "indexer", "conv", "bias"})) return {};
-  if (has_any(module, {"shared_expert"})) return {.dense = true};
+  if (const auto rest = after_any(module, {"shared_experts", "shared_expert"})) return {.dense = dense_matrices(*rest)};
   if (has_any(module, {"expert"})) return {};
-  if (const auto rest = after_any(module, {"mlp", "feed_forward", "ffn"}))
-    return {.dense = whole(*rest) || has_any(*rest, {"_proj", "fc"})};
-  if (has_any(module, {"up_proj", "down_proj", "gate_proj"})) return {.dense = true};  // "mixer.up_proj" (Nemotron)
+  if (const auto rest = after_any(module, {"mlp", "feed_forward", "ffn"})) return {.dense = dense_matrices(*rest)};
+  if (has_any(module, {"up_proj", "down_proj", "gate_proj"}))  // "mixer.up_proj" (Nemotron)
+    return {.dense = dense_matrices(module)};
   return mixer_parts(module);
 }
 
@@ -73,19 +86,31 @@ Module module_of(std::string_view text) {
   return {{}, text.starts_with("*.") ? text.substr(2) : text};
 }
 
-// How many layers leave one part out.
+// How many layers leave one part out: all of it, or most of its matrices.
 class Count {
  public:
-  void add(const std::optional<int>& layer, int layers) {
-    if (!layer) all_ = true;
-    else if (*layer < layers) some_.insert(*layer);
+  void add(const std::optional<int>& layer, int layers, unsigned matrices = kWhole) {
+    if (!layer) all_ |= matrices;
+    else if (*layer < layers) some_[*layer] |= matrices;
   }
   // `having`: layers that have it.
-  [[nodiscard]] int of(int having) const { return all_ ? having : std::min(having, static_cast<int>(some_.size())); }
+  [[nodiscard]] int of(int having) const {
+    if (most_of(all_)) return having;
+    const auto left = std::ranges::count_if(some_, [this](const auto& layer) { return most_of(layer.second | all_); });
+    return std::min(having, static_cast<int>(left));
+  }
+  // Of some layers one matrix, and not the others.
+  [[nodiscard]] bool partly() const {
+    const auto part = [](unsigned matrices) { return matrices != 0 && !most_of(matrices); };
+    return part(all_) ? some_.empty()
+                      : std::ranges::any_of(some_, [&](const auto& layer) { return part(layer.second); });
+  }
 
  private:
-  bool all_ = false;
-  std::set<int> some_;
+  static bool most_of(unsigned matrices) { return std::popcount(matrices) >= 2; }
+
+  unsigned all_ = 0;
+  std::map<int, unsigned> some_;
 };
 
 struct Counts {
@@ -104,7 +129,7 @@ Counts count(const YamlNode* left_out, int layers) {
     if (parts.attention) counts.attention.add(module.layer, layers);
     if (parts.state) counts.state.add(module.layer, layers);
     if (parts.output) counts.output.add(module.layer, layers);
-    if (parts.dense) counts.dense.add(module.layer, layers);
+    if (parts.dense != 0) counts.dense.add(module.layer, layers, parts.dense);
   }
   return counts;
 }
@@ -141,8 +166,12 @@ void set_apart(ModelSpec& model, bool (*part)(const LayerGroup&), int count, std
 
 }  // namespace
 
-void store(const YamlNode* left_out, const Format& narrow, ModelSpec& model) {
+void store(const YamlNode* left_out, const Format& narrow, ModelSpec& model, Diagnostics& diagnostics) {
   const Counts counts = count(left_out, model.layers());
+  if (counts.dense.partly())
+    diagnostics.warning(left_out->where,
+                        "one matrix of a feed-forward is left as it was, and the others are not: all are "
+                        "taken as the others");
   const int attentions = layers_having(model, has_attention), states = layers_having(model, has_state);
   const int dense_layers = layers_having(model, has_dense);
   const int of_attention = counts.attention.of(attentions), of_states = counts.state.of(states);

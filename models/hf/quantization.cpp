@@ -3,12 +3,14 @@
 
 #include "models/format.hpp"
 #include "models/hf/left_out.hpp"
+#include "models/hf/targets.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace llmscape::models::hf {
@@ -65,47 +67,68 @@ const YamlNode* left_out(ConfigReader& config) {
   return nullptr;
 }
 
+// One scale per tensor or channel, or per block of the sides that the key lists.
+Format eight_bit_floats(ConfigReader& config, std::string_view block_sides) {
+  if (!config.has(block_sides)) return *format_named("fp8");
+  Format blocks = *format_named("fp8_block");
+  std::int64_t elements = 1;
+  for (const std::int64_t side : config.integers(block_sides)) elements = std::min(elements * side, kLargestBlock);
+  blocks.group = static_cast<int>(elements);
+  return blocks;
+}
+
 // Weights, and inputs of the GEMMs where they are quantised too.
 void read_fp8(ConfigReader& config, ModelSpec& model) {
-  Format weights = *format_named("fp8");
-  if (config.has("weight_block_size")) {
-    weights = *format_named("fp8_block");
-    std::int64_t elements = 1;
-    for (const std::int64_t side : config.integers("weight_block_size"))
-      elements = std::min(elements * side, kLargestBlock);
-    weights.group = static_cast<int>(elements);
-  }
-  store(left_out(config), weights, model);
+  store(left_out(config), eight_bit_floats(config, "weight_block_size"), model, config.diagnostics());
   model.precision.activations = *format_named("fp8");
 }
 
 void read_grouped(ConfigReader& config, ModelSpec& model) {
-  store(left_out(config), grouped_integers(bits_of(config, "bits"), group_of(config), true), model);
+  store(left_out(config), grouped_integers(bits_of(config, "bits"), group_of(config), true), model,
+        config.diagnostics());
 }
 
 void read_mxfp4(ConfigReader&, ModelSpec& model) { model.precision.experts = *format_named("mxfp4"); }
 
-// config_groups.<first>.weights and .input_activations of the compressed-tensors library.
-void read_compressed_tensors(ConfigReader& config, ModelSpec& model) {
-  const YamlNode* groups = config.find("config_groups");
-  const YamlNode* weights =
-      groups && !groups->entries.empty() ? groups->entries.front().value.find("weights") : nullptr;
-  if (!weights || !weights->is_mapping())
-    return config.error("config_groups", "'config_groups' must name the weights' format");
-  ConfigReader reader(*weights, config.diagnostics());
+// One entry of config_groups of the compressed-tensors library.
+std::optional<Scheme> scheme_of(const YamlNode& group, Diagnostics& diagnostics) {
+  const YamlNode* weights = group.find("weights");
+  if (!weights || !weights->is_mapping()) return std::nullopt;
+  ConfigReader reader(*weights, diagnostics);
   const std::int64_t bits = bits_of(reader, "num_bits");
   const bool floating = reader.text("type") == "float";
-  const Format stored = floating && bits == 8 ? *format_named("fp8")
-                        : floating            ? *format_named(group_of(reader) == 32 ? "mxfp4" : "nvfp4")
-                                   : grouped_integers(bits, group_of(reader), !reader.flag("symmetric", true));
-  store(left_out(config), stored, model);
-  const YamlNode* inputs = groups->entries.front().value.find("input_activations");
+  Scheme scheme;
+  scheme.weights = floating && bits == 8 ? eight_bit_floats(reader, "block_structure")
+                   : floating            ? *format_named(group_of(reader) == 32 ? "mxfp4" : "nvfp4")
+                                         : grouped_integers(bits, group_of(reader), !reader.flag("symmetric", true));
+  const YamlNode* inputs = group.find("input_activations");
   if (inputs && inputs->is_mapping()) {
-    ConfigReader input_reader(*inputs, config.diagnostics());
+    ConfigReader input_reader(*inputs, diagnostics);
     const bool eight_bits = bits_of(input_reader, "num_bits") == 8;
-    model.precision.activations =
-        *format_named(input_reader.text("type") == "float" ? (eight_bits ? "fp8" : "nvfp4") : "int8");
+    scheme.inputs = format_named(input_reader.text("type") == "float" ? (eight_bits ? "fp8" : "nvfp4") : "int8");
   }
+  if (const YamlNode* targets = group.find("targets"); targets && targets->is_sequence())
+    for (const YamlNode& target : targets->items) scheme.targets.push_back(target.text);
+  return scheme;
+}
+
+void read_compressed_tensors(ConfigReader& config, ModelSpec& model) {
+  const YamlNode* groups = config.find("config_groups");
+  std::vector<Scheme> schemes;
+  if (groups)
+    for (const YamlNode::Entry& group : groups->entries)
+      if (auto scheme = scheme_of(group.value, config.diagnostics())) schemes.push_back(std::move(*scheme));
+  if (schemes.empty() || schemes.size() < groups->entries.size())
+    return config.error("config_groups", "'config_groups' must name the weights' format");
+  if (schemes.size() == 1 && schemes.front().of_all()) {
+    store(left_out(config), schemes.front().weights, model, config.diagnostics());
+    if (schemes.front().inputs) model.precision.activations = *schemes.front().inputs;
+    return;
+  }
+  std::vector<std::string> ignored;
+  if (const YamlNode* list = left_out(config))
+    for (const YamlNode& item : list->items) ignored.push_back(item.text);
+  store(schemes, ignored, model, groups->where, config.diagnostics());
 }
 
 // NVIDIA's Model Optimizer: one algorithm for all linear layers but those that are left out, or one for each layer.
@@ -119,43 +142,58 @@ struct ModelOpt {
   static void read(ConfigReader& config, ModelSpec& model) {
     const std::string algorithm = config.text("quant_algo").value_or("");
     if (algorithm == "MIXED_PRECISION") {
-      read_layers(config, model.precision);
+      read_layers(config, model);
     } else if (known(algorithm)) {
-      store(left_out(config), format_of(algorithm), model);
+      store(left_out(config), format_of(algorithm), model, config.diagnostics());
       if (algorithm != "W4A16_NVFP4") model.precision.activations = format_of(algorithm);
     } else {
       config.error("quant_algo", fmt::format("unknown algorithm '{}'", algorithm),
                    "known: FP8, NVFP4, W4A16_NVFP4, FP8_PB_WO, MIXED_PRECISION");
     }
-    const YamlNode* scheme = config.find("kv_cache_scheme");
-    if (config.text("kv_cache_quant_algo") == "FP8" || (scheme && (scheme->is_mapping() || scheme->text == "FP8")))
-      model.precision.kv = *format_named("fp8");
+    read_kv(config, model.precision);
   }
 
  private:
+  static void read_kv(ConfigReader& config, Precision& precision) {
+    const YamlNode* scheme = config.find("kv_cache_scheme");
+    std::string name = config.text("kv_cache_quant_algo").value_or("");
+    if (name.empty() && scheme) name = scheme->is_mapping() ? "FP8" : scheme->text;
+    if (name.empty() || name == "None") return;
+    if (name != "FP8" && name != "INT8" && name != "NVFP4")
+      return config.error("kv_cache_quant_algo", fmt::format("unknown algorithm '{}'", name),
+                          "known: FP8, INT8, NVFP4");
+    precision.kv = *format_named(name == "FP8" ? "fp8" : name == "INT8" ? "int8" : "nvfp4");
+  }
+
   // What the first expert, the first projection of an attention or of a state, and the first of a feed-forward have
-  // stands for all; what is not named stays as it was. Inputs of all are taken as those of the attention.
-  static void read_layers(ConfigReader& config, Precision& precision) {
+  // stands for all, and so does the head; what is not named stays as it was.
+  static void read_layers(ConfigReader& config, ModelSpec& model) {
     const YamlNode* layers = config.find("quantized_layers");
     if (!layers || !layers->is_mapping())
       return config.error("quantized_layers", "'quantized_layers' must name the layers' algorithms");
-    const Format wide = precision.weights;
-    std::optional<Format> attention, dense, experts;
+    std::optional<Scheme> attention, dense, experts, head;
     for (const YamlNode::Entry& layer : layers->entries) {
       const YamlNode* algorithm = layer.value.find("quant_algo");
       if (!algorithm || !known(algorithm->text)) continue;
       const auto names = [&](std::string_view part) { return layer.key.find(part) != std::string::npos; };
-      std::optional<Format>* part = names(".experts")                                       ? &experts
+      std::optional<Scheme>* part = names(".experts")                                       ? &experts
                                     : names("mlp") || names("feed_forward") || names("ffn") ? &dense
                                     : names("attn") || names("mixer")                       ? &attention
+                                    : names("lm_head")                                      ? &head
                                                                                             : nullptr;
       if (!part || *part) continue;
-      *part = format_of(algorithm->text);
-      if (part == &attention && algorithm->text != "W4A16_NVFP4") precision.activations = **part;
+      part->emplace(Scheme{{}, format_of(algorithm->text), {}});
+      if (algorithm->text != "W4A16_NVFP4") (*part)->inputs = (*part)->weights;
     }
-    precision.weights = dense.value_or(wide);
-    if (attention.value_or(wide) != precision.weights) precision.attention = attention.value_or(wide);
-    if (experts.value_or(wide) != precision.weights) precision.experts = experts.value_or(wide);
+    Precision& precision = model.precision;
+    const Format wide = precision.weights;
+    const auto format = [&](const std::optional<Scheme>& scheme) { return scheme ? scheme->weights : wide; };
+    precision.weights = format(dense);
+    if (format(attention) != precision.weights) precision.attention = format(attention);
+    if (format(experts) != precision.weights) precision.experts = format(experts);
+    if (head && !model.tied_embeddings) precision.head = head->weights;
+    const auto of = [](const std::optional<Scheme>& scheme) { return scheme ? &*scheme : nullptr; };
+    settle_inputs({of(attention), of(dense), of(experts)}, model, layers->where, config.diagnostics());
   }
 };
 

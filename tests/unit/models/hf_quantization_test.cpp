@@ -2,6 +2,7 @@
 #include "model_fixtures.hpp"
 #include "models/hf_config.hpp"
 #include "models/memory.hpp"
+#include "models/operator_list.hpp"
 #include "models/step_work.hpp"
 
 using namespace llmscape;
@@ -56,6 +57,122 @@ TEST_CASE("compressed-tensors: weights and inputs of the first group") {
   CHECK(w4a16.activations.name == "fp16");
 }
 
+TEST_CASE("compressed-tensors by blocks are blocks, with sides of their own") {
+  const Precision p = precision(R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+      "targets": ["Linear"], "weights": {"num_bits": 8, "type": "float", "strategy": "block",
+      "block_structure": [128, 64]}, "input_activations": {"num_bits": 8, "type": "float"}}}})");
+  CHECK(p.weights.name == "fp8_block");
+  CHECK(p.weights.group == 128 * 64);
+  CHECK(p.activations.name == "fp8");
+}
+
+TEST_CASE("compressed-tensors of several schemes: each part in the format of its own, whatever their order") {
+  const std::string attention = R"({"targets": ["re:.*self_attn.*"], "weights": {"num_bits": 8, "type": "float"},
+      "input_activations": {"num_bits": 8, "type": "float"}})";
+  const std::string dense = R"({"targets": ["re:.*mlp.*"], "weights": {"num_bits": 4, "type": "int", "group_size": 128},
+      "input_activations": null})";
+  const auto of = [](const std::string& groups, const std::string& ignored = R"("lm_head")") {
+    return precision(R"({"quant_method": "compressed-tensors", "ignore": [)" + ignored + R"(], "config_groups": )" +
+                     groups + "}");
+  };
+  for (const std::string& groups : {R"({"group_0": )" + attention + R"(, "group_1": )" + dense + "}",
+                                    R"({"group_0": )" + dense + R"(, "group_1": )" + attention + "}"}) {
+    const Precision both = of(groups);
+    CHECK(both.weights.name == "int4");
+    CHECK(both.attention_weights().name == "fp8");
+    CHECK(both.output_weights().name == "fp8");
+    CHECK(both.activations.name == "fp8");
+    REQUIRE(both.own_inputs);
+    CHECK(both.own_inputs->weights.name == "int4");
+    CHECK(both.own_inputs->inputs.name == "fp16");
+    CHECK_FALSE(both.head);
+  }
+  const Precision one = of(R"({"group_1": )" + dense + "}");
+  CHECK(one.weights.name == "int4");
+  CHECK(one.attention_weights().name == "fp16");
+  CHECK(one.activations.name == "fp16");
+  CHECK(of(R"({"group_1": )" + dense + "}", R"("re:.*\.mlp\..*")").weights.name == "fp16");
+}
+
+TEST_CASE("schemes that are told apart by more than their parts are named, and the most of them taken") {
+  Diagnostics diagnostics;
+  const auto model =
+      read_hf_config(quantised(R"({"quant_method": "compressed-tensors", "ignore": ["lm_head"], "config_groups": {
+          "group_0": {"targets": ["re:.*layers\.0\..*"], "weights": {"num_bits": 8, "type": "float"}},
+          "group_1": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "group_size": 128}}}})"),
+                     "small", diagnostics);
+  REQUIRE(model);
+  CHECK(model->precision.weights.name == "int4");
+  CHECK(diagnostics.text(false).find("formats of feed-forward differ from layer to layer") != std::string::npos);
+  Diagnostics errors;
+  CHECK_FALSE(read_hf_config(quantised(R"({"quant_method": "compressed-tensors", "config_groups": {
+      "group_0": {"targets": ["re:("], "weights": {"num_bits": 8, "type": "float"}}}})"),
+                             "small", errors));
+  CHECK(errors.text(false).find("'re:(' is no regular expression") != std::string::npos);
+}
+
+TEST_CASE("one matrix of three that is left leaves a feed-forward as the other two are") {
+  for (const auto& [list, format] : {std::pair(R"("re:.*down_proj")", "int4"), std::pair(R"("re:.*mlp.*")", "fp16"),
+                                     std::pair(R"("re:.*up_proj", "re:.*gate_proj")", "fp16")}) {
+    CAPTURE(list);
+    Diagnostics diagnostics;
+    const auto model = read_hf_config(
+        quantised(R"({"quant_method": "gptq", "bits": 4, "group_size": 128, "ignore": [)" + std::string(list) + "]}"),
+        "small", diagnostics);
+    REQUIRE(model);
+    CHECK(model->precision.weights.name == format);
+    CHECK((diagnostics.text(false).find("one matrix of a feed-forward") != std::string::npos) ==
+          (std::string_view(format) == "int4"));
+  }
+}
+
+TEST_CASE(
+    "ModelOpt's mixed precision: experts of 4 bits beside attention in fp8 have inputs of 16, and the head is its "
+    "own") {
+  const Precision p = precision(R"({"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION",
+      "kv_cache_quant_algo": "NVFP4", "quantized_layers": {
+      "model.layers.0.self_attn.q_proj": {"quant_algo": "FP8"}, "model.layers.0.mlp.up_proj": {"quant_algo": "W4A16_NVFP4"},
+      "lm_head": {"quant_algo": "W4A16_NVFP4"}}})");
+  CHECK(p.weights.name == "nvfp4");
+  CHECK(p.attention_weights().name == "fp8");
+  CHECK(p.activations.name == "fp8");
+  CHECK(inputs_of(p, p.weights).name == "fp16");
+  CHECK(inputs_of(p, p.attention_weights()).name == "fp8");
+  CHECK(p.head_weights().name == "nvfp4");
+  CHECK(p.embedding_weights().name == "fp16");
+  CHECK(p.kv.name() == "nvfp4");
+  // By hand: a table of 100 x 64 in 2 bytes and one in 9 of 16 bytes.
+  Diagnostics diagnostics;
+  ModelSpec model =
+      *read_hf_config(quantised(R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})"), "small", diagnostics);
+  const double before = memory_need(model, {}, 1, 1).weights.si(), streamed = streamed_weights(model).si();
+  model.precision.head = p.head;
+  CHECK(before - memory_need(model, {}, 1, 1).weights.si() == doctest::Approx(6400 * (2 - 9. / 16)));
+  CHECK(streamed - streamed_weights(model).si() == doctest::Approx(6400 * (2 - 9. / 16)));
+  const auto logits = all_of<Gemm>(logit_work(model, {}, 1, 1));
+  CHECK(logits.front().first.weights.name == "nvfp4");
+  CHECK_FALSE(precision(R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "kv_cache_quant_algo": "INT8"})").head);
+  CHECK(precision(R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "kv_cache_quant_algo": "INT8"})").kv.name() ==
+        "int8");
+}
+
+TEST_CASE("a file of several models says at its top whether embedding and head are one") {
+  const auto tied = [](const std::string& top, const std::string& nested) {
+    Diagnostics diagnostics;
+    const auto model = read_hf_config(parsed(R"({"architectures": ["Qwen3VLForConditionalGeneration"], )" + top +
+                                             R"("torch_dtype": "bfloat16", "text_config": {)" + nested +
+                                             R"("hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 4,
+        "num_attention_heads": 8, "num_key_value_heads": 8, "head_dim": 8, "vocab_size": 100,
+        "max_position_embeddings": 512}})"),
+                                      "small", diagnostics);
+    REQUIRE_MESSAGE(model, diagnostics.text(false));
+    return model->tied_embeddings;
+  };
+  CHECK(tied(R"("tie_word_embeddings": true, )", ""));
+  CHECK_FALSE(tied(R"("tie_word_embeddings": true, )", R"("tie_word_embeddings": false, )"));
+  CHECK_FALSE(tied("", ""));
+}
+
 TEST_CASE("compressed-tensors that leave the attention alone quantise the experts only, as Kimi-K2.5 does") {
   const Precision p = catalogued("kimi-k2.5").precision;
   CHECK(p.expert_weights().bytes_with_scales() == 0.5 + 2.0 / 32);
@@ -98,10 +215,12 @@ TEST_CASE("modules that are left out keep their format: attention, its output, a
 
 TEST_CASE("layers that differ from most are groups with formats of their own") {
   Diagnostics diagnostics;
-  const auto model = read_hf_config(
-      quantised(R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.3.mlp.down_proj", "self_attn"]})"),
-      "small", diagnostics);
+  const auto model =
+      read_hf_config(quantised(R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.3.mlp.down_proj",
+      "model.layers.3.mlp.gate_proj", "model.layers.3.mlp.up_proj", "self_attn"]})"),
+                     "small", diagnostics);
   REQUIRE(model);
+  CHECK(diagnostics.text(false).empty());
   const Precision& p = model->precision;
   CHECK(p.weights.name == "fp8");
   REQUIRE(model->groups.size() == 2);
