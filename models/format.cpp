@@ -58,4 +58,14 @@ void set_weights(ModelSpec& model, const Format& format) {
   }
 }
 
+void set_activations(ModelSpec& model, const Format& format) {
+  model.precision.activations = format;
+  model.precision.own_inputs.reset();
+}
+
+void set_embeddings(ModelSpec& model, const Format& format) {
+  model.precision.embeddings = format;
+  model.precision.head.reset();
+}
+
 }  // namespace llmscape::models

@@ -16,5 +16,8 @@ std::vector<std::string> format_names();
 
 // Stores every weight in `format`: those of attention, experts, embedding and head too, whatever the checkpoint does.
 void set_weights(ModelSpec& model, const Format& format);
+// The inputs of all GEMMs; embedding and head.
+void set_activations(ModelSpec& model, const Format& format);
+void set_embeddings(ModelSpec& model, const Format& format);
 
 }  // namespace llmscape::models

@@ -16,9 +16,9 @@ constexpr std::string_view kRegular = "re:";
 constexpr std::string_view kAll = "Linear";
 
 // Modules that a list names, by their names or by regular expressions; "Linear" is none of them.
-class Names {
+class NamedModules {
  public:
-  Names(const std::vector<std::string>& list, const SourceRange& where, Diagnostics& diagnostics) {
+  NamedModules(const std::vector<std::string>& list, const SourceRange& where, Diagnostics& diagnostics) {
     for (const std::string& text : list) {
       if (!text.starts_with(kRegular)) {
         names_.push_back(text);
@@ -43,26 +43,26 @@ class Names {
   std::vector<std::regex> expressions_;
 };
 
-// A matrix of a layer, in the spellings of the families.
-using Matrix = std::vector<std::string_view>;
-struct Part {
+// The matrices of a part of a layer, each in the spellings of the families.
+struct LayerPart {
   std::string_view name;
-  std::vector<Matrix> matrices;
+  std::array<std::array<std::string_view, 4>, 3> matrices;
 };
-const Part kAttention = {"attention",
-                         {{"self_attn.q_proj", "self_attn.qkv_proj", "self_attn.q_b_proj", "linear_attn.in_proj_qkv"},
-                          {"self_attn.k_proj", "self_attn.qkv_proj", "self_attn.kv_b_proj", "linear_attn.in_proj_qkv"},
-                          {"self_attn.v_proj", "self_attn.qkv_proj", "self_attn.kv_b_proj", "linear_attn.in_proj_z"}}};
-const Part kOutput = {"the attention's output", {{"self_attn.o_proj", "linear_attn.out_proj"}}};
-const Part kFeedForward = {
+constexpr LayerPart kAttention{
+    "attention",
+    {{{"self_attn.q_proj", "self_attn.qkv_proj", "self_attn.q_b_proj", "linear_attn.in_proj_qkv"},
+      {"self_attn.k_proj", "self_attn.qkv_proj", "self_attn.kv_b_proj", "linear_attn.in_proj_qkv"},
+      {"self_attn.v_proj", "self_attn.qkv_proj", "self_attn.kv_b_proj", "linear_attn.in_proj_z"}}}};
+constexpr LayerPart kOutput{"the attention's output", {{{"self_attn.o_proj", "linear_attn.out_proj"}}}};
+constexpr LayerPart kFeedForward{
     "feed-forward",
-    {{"mlp.gate_proj", "mlp.gate_up_proj", "mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj"},
-     {"mlp.up_proj", "mlp.gate_up_proj", "mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj"},
-     {"mlp.down_proj", "mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj"}}};
-const Part kExperts = {"experts",
-                       {{"mlp.experts.0.gate_proj", "block_sparse_moe.experts.0.w1", "mlp.experts"},
-                        {"mlp.experts.0.up_proj", "block_sparse_moe.experts.0.w3", "mlp.experts"},
-                        {"mlp.experts.0.down_proj", "block_sparse_moe.experts.0.w2", "mlp.experts"}}};
+    {{{"mlp.gate_proj", "mlp.gate_up_proj", "mlp.shared_experts.gate_proj", "mlp.shared_expert.gate_proj"},
+      {"mlp.up_proj", "mlp.gate_up_proj", "mlp.shared_experts.up_proj", "mlp.shared_expert.up_proj"},
+      {"mlp.down_proj", "mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj"}}}};
+constexpr LayerPart kExperts{"experts",
+                             {{{"mlp.experts.0.gate_proj", "block_sparse_moe.experts.0.w1", "mlp.experts"},
+                               {"mlp.experts.0.up_proj", "block_sparse_moe.experts.0.w3", "mlp.experts"},
+                               {"mlp.experts.0.down_proj", "block_sparse_moe.experts.0.w2", "mlp.experts"}}}};
 constexpr std::array<std::string_view, 3> kPrefixes = {"model.layers.", "model.language_model.layers.",
                                                        "language_model.model.layers."};
 
@@ -78,15 +78,15 @@ class Assignment {
   }
 
   // That of most of the part's matrices; nullptr: they stay as they were.
-  [[nodiscard]] const Scheme* of(const Part& part, int layers) const {
+  [[nodiscard]] const Scheme* of(const LayerPart& part, int layers) const {
     std::map<const Scheme*, int> votes;
     for (int layer = 0; layer < layers; ++layer)
-      for (const Matrix& matrix : part.matrices) {
+      for (const auto& matrix : part.matrices) {
         std::vector<std::string> names;
         for (const std::string_view spelling : matrix)
           for (const std::string_view prefix : kPrefixes)
-            names.push_back(fmt::format("{}{}.{}", prefix, layer, spelling));
-        ++votes[of(names)];
+            if (!spelling.empty()) names.push_back(fmt::format("{}{}.{}", prefix, layer, spelling));
+        if (!names.empty()) ++votes[of(names)];
       }
     if (votes.size() > 1)
       diagnostics_.warning(where_, fmt::format("formats of {} differ from layer to layer, or within one: that of most "
@@ -106,15 +106,17 @@ class Assignment {
 
  private:
   const std::vector<Scheme>& schemes_;
-  Names ignored_;
-  std::vector<Names> targets_;
+  NamedModules ignored_;
+  std::vector<NamedModules> targets_;
   const Scheme* of_rest_ = nullptr;
   const SourceRange& where_;
   Diagnostics& diagnostics_;
 };
 
-bool routed(const LayerGroup& group) { return group.feed_forward.routed(); }
-bool dense(const LayerGroup& group) { return group.feed_forward.width > 0 || group.feed_forward.shared_width > 0; }
+bool has_routed_experts(const LayerGroup& group) { return group.feed_forward.routed(); }
+bool has_feed_forward(const LayerGroup& group) {
+  return group.feed_forward.width > 0 || group.feed_forward.shared_width > 0;
+}
 
 }  // namespace
 
@@ -147,8 +149,8 @@ void settle_inputs(const std::vector<const Scheme*>& used, ModelSpec& model, con
 void store(const std::vector<Scheme>& schemes, const std::vector<std::string>& ignored, ModelSpec& model,
            const SourceRange& where, Diagnostics& diagnostics) {
   const Assignment assignment(schemes, ignored, where, diagnostics);
-  const bool has_dense = std::ranges::any_of(model.groups, dense),
-             has_routed = std::ranges::any_of(model.groups, routed);
+  const bool has_dense = std::ranges::any_of(model.groups, has_feed_forward),
+             has_routed = std::ranges::any_of(model.groups, has_routed_experts);
   const int layers = model.layers();
   const Scheme* attention = assignment.of(kAttention, layers);
   const Scheme* output = assignment.of(kOutput, layers);

@@ -95,10 +95,7 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
   }
   if (!model) return std::nullopt;
   if (config.weights) models::set_weights(*model, *models::format_named(*config.weights));
-  if (config.activations) {
-    model->precision.activations = *models::format_named(*config.activations);
-    model->precision.own_inputs.reset();
-  }
+  if (config.activations) models::set_activations(*model, *models::format_named(*config.activations));
   if (config.kv) model->precision.kv = models::kv_format_of(*config.kv);
   for (const std::string& problem : models::kv_format_problems(model->precision.kv, *model))
     diagnostics.error(where_of(node, {"kv"}), problem);
@@ -108,10 +105,7 @@ std::optional<models::ModelSpec> read_model(const ModelConfig& config, const Yam
     for (models::LayerGroup& group : model->groups) group.own_attention.reset();
   }
   if (config.experts) model->precision.experts = models::format_named(*config.experts);
-  if (config.embeddings) {
-    model->precision.embeddings = models::format_named(*config.embeddings);
-    model->precision.head.reset();
-  }
+  if (config.embeddings) models::set_embeddings(*model, *models::format_named(*config.embeddings));
   const std::vector<std::string> problems = config.token_plan->problems(*model);
   for (const std::string& problem : problems) diagnostics.error(where_of(node, {"token_plan"}), problem);
   if (!problems.empty()) return std::nullopt;

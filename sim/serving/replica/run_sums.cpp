@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/replica/run_sums.hpp"
 
-#include <utility>
-
 namespace llmscape::serving {
 namespace {
 
@@ -23,16 +21,17 @@ void RunSums::begin(const engine::DecodeRun& run, double stages, ReplicaTotals& 
   const auto decodes = static_cast<std::size_t>(run.decodes);
   if (decodes >= alike_.size()) alike_.resize(decodes + 1);
   Alike& alike = alike_[decodes];
-  alike.settle(stages, totals);
+  alike.add_to(totals, stages);
+  alike = {};
   alike.steps_ = run.steps;
   alike.adapters_ = run.adapters;
 }
 
-void RunSums::settle(double stages, ReplicaTotals& totals) {
-  for (Alike& alike : alike_) alike.settle(stages, totals);
+void RunSums::add_to(ReplicaTotals& totals, double stages) const {
+  for (const Alike& alike : alike_) alike.add_to(totals, stages);
 }
 
-void RunSums::Alike::settle(double stages, ReplicaTotals& totals) {
+void RunSums::Alike::add_to(ReplicaTotals& totals, double stages) const {
   if (times_ == 0) return;
   const auto times = static_cast<double>(times_);
   const hardware::StepCost& others = steps_->others();
@@ -55,10 +54,6 @@ void RunSums::Alike::settle(double stages, ReplicaTotals& totals) {
   totals.flops += flops_;
   totals.bytes += times * others.bytes + bytes_;
   totals.expert_bytes += times * others.expert_bytes;
-  Alike anew;
-  anew.steps_ = std::move(steps_);
-  anew.adapters_ = adapters_;
-  *this = std::move(anew);
 }
 
 }  // namespace llmscape::serving

@@ -12,7 +12,7 @@ namespace llmscape::serving {
 
 // What whole steps of runs of decodes have come to, by the number of their decodes. Steps of as many differ in nothing
 // but their attention: that is summed step by step, and all they have in common is multiplied by how many there were
-// when the sums are settled. Two lines of a cache are touched for a step, where the totals are twelve.
+// when totals are asked for. Two lines of a cache are touched for a step, where the totals are twelve.
 class RunSums {
  public:
   // Of one number of decodes.
@@ -32,7 +32,7 @@ class RunSums {
 
    private:
     friend class RunSums;
-    void settle(double stages, ReplicaTotals& totals);
+    void add_to(ReplicaTotals& totals, double stages) const;
 
     std::shared_ptr<const hardware::DecodeSteps> steps_;
     std::int64_t adapters_ = 0, times_ = 0;
@@ -44,15 +44,15 @@ class RunSums {
     Seconds host_;
   };
 
-  // Those that are of `run`. Settles what were of as many decodes with other adapters.
+  // Those that are of `run`. What were of as many decodes with other adapters is added to the totals.
   Alike& of(const engine::DecodeRun& run, double stages, ReplicaTotals& totals) {
     const auto decodes = static_cast<std::size_t>(run.decodes);
     if (decodes >= alike_.size() || !alike_[decodes].steps_ || alike_[decodes].adapters_ != run.adapters)
       begin(run, stages, totals);
     return alike_[decodes];
   }
-  // Adds all to the totals of a replica of so many pipeline stages, and begins anew.
-  void settle(double stages, ReplicaTotals& totals);
+  // Adds all to the totals of a replica of so many pipeline stages.
+  void add_to(ReplicaTotals& totals, double stages) const;
 
  private:
   void begin(const engine::DecodeRun& run, double stages, ReplicaTotals& totals);

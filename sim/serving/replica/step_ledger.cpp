@@ -150,8 +150,9 @@ void StepUse::add(const StepUse& other, double share) {
 // not, and must leave no rounding.
 StepUse StepLedger::used_until(Seconds at) {
   spend_ended(at);
-  runs_.settle(timing_.stages, totals_);
-  StepUse sum{totals_.busy, totals_.energy, totals_.busy_by_resource};
+  ReplicaTotals ended = totals_;  // how often this is asked must not show in the sums
+  runs_.add_to(ended, timing_.stages);
+  StepUse sum{ended.busy, ended.energy, ended.busy_by_resource};
   for (std::size_t i = 0; i < under_way_.size(); ++i) {
     const UnderWay& step = under_way_[i];
     if (step.start >= at) break;
@@ -182,7 +183,7 @@ void StepLedger::stop(Seconds now) {
     totals_.cut_prefill_tokens += step.prefill_tokens;
     totals_.cut_emitted_tokens += step.emitted;
   }
-  runs_.settle(timing_.stages, totals_);
+  runs_.add_to(totals_, timing_.stages);
 }
 
 }  // namespace llmscape::serving

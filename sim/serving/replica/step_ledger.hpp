@@ -128,11 +128,12 @@ class StepLedger {
   // The replica is lost at `at`: what runs counts until then.
   void lose(Seconds at);
   // The run is over at `now`: of the steps under way the time and joules until then count and none of their tokens.
+  // Once.
   void stop(Seconds now);
   // What the steps had come to by `at`, the present: one under way counts by its share of time.
   [[nodiscard]] StepUse used_until(Seconds at);
-  // `busy` of the steps that have ended, their other times and joules after stop() or used_until(); the rest of all
-  // that were planned.
+  // `busy` of the steps that have ended, their other times and joules once the run is over; the rest of all that were
+  // planned.
   [[nodiscard]] const ReplicaTotals& totals() const { return totals_; }
 
  private:
@@ -146,7 +147,7 @@ class StepLedger {
   StepTiming timing_;
   StepListener& listener_;
   Ring<UnderWay> under_way_;  // in the order in which they were planned
-  RunSums runs_;              // of them, those that were whole steps of runs, until they are settled
+  RunSums runs_;              // whole steps of runs that have ended
   ReplicaTotals totals_;
 };
 

@@ -91,14 +91,14 @@ TEST_CASE("compressed-tensors of several schemes: each part in the format of its
   CHECK(one.weights.name == "int4");
   CHECK(one.attention_weights().name == "fp16");
   CHECK(one.activations.name == "fp16");
-  CHECK(of(R"({"group_1": )" + dense + "}", R"("re:.*\.mlp\..*")").weights.name == "fp16");
+  CHECK(of(R"({"group_1": )" + dense + "}", R"("re:.*\\.mlp\\..*")").weights.name == "fp16");
 }
 
 TEST_CASE("schemes that are told apart by more than their parts are named, and the most of them taken") {
   Diagnostics diagnostics;
   const auto model =
       read_hf_config(quantised(R"({"quant_method": "compressed-tensors", "ignore": ["lm_head"], "config_groups": {
-          "group_0": {"targets": ["re:.*layers\.0\..*"], "weights": {"num_bits": 8, "type": "float"}},
+          "group_0": {"targets": ["re:.*layers\\.0\\..*"], "weights": {"num_bits": 8, "type": "float"}},
           "group_1": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "group_size": 128}}}})"),
                      "small", diagnostics);
   REQUIRE(model);
@@ -150,7 +150,8 @@ TEST_CASE(
   CHECK(before - memory_need(model, {}, 1, 1).weights.si() == doctest::Approx(6400 * (2 - 9. / 16)));
   CHECK(streamed - streamed_weights(model).si() == doctest::Approx(6400 * (2 - 9. / 16)));
   const auto logits = all_of<Gemm>(logit_work(model, {}, 1, 1));
-  CHECK(logits.front().first.weights.name == "nvfp4");
+  const auto& [head, times] = logits.front();
+  CHECK(head.weights.name == "nvfp4");
   CHECK_FALSE(precision(R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "kv_cache_quant_algo": "INT8"})").head);
   CHECK(precision(R"({"quant_method": "modelopt", "quant_algo": "NVFP4", "kv_cache_quant_algo": "INT8"})").kv.name() ==
         "int8");

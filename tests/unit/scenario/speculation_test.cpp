@@ -99,7 +99,8 @@ TEST_CASE("nobody waits for a phone's drafts where they cost more than they brin
   CHECK(by_default.speculation->tokens_per_pass == 1);
   CHECK(by_default.latency["tpot_s"]->mean == plain.latency["tpot_s"]->mean);
   CHECK(by_default.simulated_s == plain.simulated_s);
-  CHECK(by_default.energy->total_joules == plain.energy->total_joules);
+  // Steps with late drafts are priced whole, others as runs: joules are summed in another order.
+  CHECK(by_default.energy->total_joules == doctest::Approx(plain.energy->total_joules).epsilon(1e-12));
   REQUIRE(by_default.warnings.size() == plain.warnings.size() + 1);
   CHECK(holds(by_default.warnings.back(), "no draft of a user's device came in time"));
   const auto patient = run_on_event_queue(*scenario_of(yaml_of(same_batcher + speculate(phone + ", deadline: 10 s}"))));
@@ -154,6 +155,22 @@ TEST_CASE("drafts that become late on the way: both clocks, and looking ahead or
   CHECK(json == json_on_simgrid(*late, 0));
 }
 
+namespace {
+
+// But for rounding: steps with late drafts are priced whole, others as runs.
+bool alike(const nlohmann::json& a, const nlohmann::json& b) {
+  if (a.is_number_float() && b.is_number_float())
+    return a.get<double>() == doctest::Approx(b.get<double>()).epsilon(1e-9);
+  if (a.type() != b.type() || a.size() != b.size()) return false;
+  if (a.is_object())
+    return std::ranges::all_of(
+        a.items(), [&](const auto& item) { return b.contains(item.key()) && alike(item.value(), b.at(item.key())); });
+  if (a.is_array()) return std::ranges::equal(a, b, [](const auto& x, const auto& y) { return alike(x, y); });
+  return a == b;
+}
+
+}  // namespace
+
 TEST_CASE("every batcher: no time to wait is no speculation, and looking ahead changes no byte of late drafts") {
   const auto json = [](const std::string& policy, const std::string& speculation, std::int64_t lookahead) {
     const std::vector<std::string> short_answers = {"workload.requests=12", "serving.kv_blocks=600",
@@ -174,7 +191,7 @@ TEST_CASE("every batcher: no time to wait is no speculation, and looking ahead c
     auto zero = json(policy, waiting("0 s"), 64);
     CHECK(zero.at("speculation").at("late_share") == 1);
     zero.erase("speculation");
-    CHECK(zero == json(policy, "", 64));
+    CHECK(alike(zero, json(policy, "", 64)));
     const auto some = json(policy, waiting("295 ms"), 64);
     CHECK(some.at("speculation").at("late_share") > 0.1);
     CHECK(some.at("speculation").at("late_share") < 0.99);

@@ -165,8 +165,9 @@ TEST_CASE("steps of runs come to what their costs do, whatever comes between the
     const engine::DecodeRun& run = runs[i / 3 % 3];
     hardware::OwnAttention own = run.steps->common();
     const auto contexts = static_cast<double>(i % 7 * i);  // from none, to what fills the memory
-    own.cost.add({Seconds(1e-5 * contexts), Flops(4e9), Flops(4e9), Bytes(3e7 * contexts)}, Joules(1e-3 * contexts), 1);
-    own.flops += Flops(4e9);
+    const Flops flops(4e7 * contexts);
+    own.cost.add({Seconds(1e-5 * contexts), flops, flops, Bytes(3e7 * contexts)}, Joules(1e-3 * contexts), 1);
+    own.flops += flops;
     const engine::EngineCost cost = run.cost(own);
     const Seconds end = start + timing.duration(cost);
     by_runs.commit({nullptr, &run, &own}, start, end, decodes(run.decodes), {});
