@@ -31,7 +31,10 @@ std::vector<AdaptedInput> adapted_inputs(const Adapter& adapter, std::int64_t hi
                                          int tensor) {
   AdaptedInput projections{hidden, {}};
   if (const auto* attention = std::get_if<SoftmaxAttention>(&group.mixer)) {
-    const std::int64_t queries = std::int64_t{attention->heads / tensor} * attention->head_dim;
+    const std::int64_t heads = attention->heads / tensor;
+    // q_proj gives the gate of the output too, where that is no matrix of its own.
+    const std::int64_t gate = attention->output_gate ? heads * attention->value_width() : 0;
+    const std::int64_t queries = heads * attention->head_dim + gate;
     const std::int64_t keys = std::int64_t{attention->kv_heads_of_rank(tensor)} * attention->head_dim;
     const std::int64_t values = attention->key_value_columns(tensor) - keys;
     for (const auto& [target, width] : {std::pair{"q", queries}, {"k", keys}, {"v", values}})
@@ -56,6 +59,7 @@ std::vector<AdaptedInput> adapted_inputs(const Adapter& adapter, std::int64_t hi
 std::vector<std::string> problems(const Adapter& adapter, const ModelSpec& model) {
   const auto any_layer = [&model](auto&& is) { return std::any_of(model.groups.begin(), model.groups.end(), is); };
   std::vector<std::string> all;
+  if (adapter.targets.empty()) all.emplace_back("adapters need targets: some of q, k, v, o and mlp");
   const bool projected = adapts(adapter, "q") || adapts(adapter, "k") || adapts(adapter, "v");
   if (projected && any_layer([](const auto& g) { return std::holds_alternative<LatentAttention>(g.mixer); }))
     all.emplace_back("adapters of q, k and v need a model without latent attention");

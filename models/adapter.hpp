@@ -17,7 +17,7 @@ namespace llmscape::models {
 // sums of the layer's own all-reduce hold the adapter's share.
 struct Adapter {
   int rank = 0;                      // 0: none
-  std::vector<std::string> targets;  // q, k, v, o; mlp: gate, up and down
+  std::vector<std::string> targets;  // q, with the gate of the output that it gives; k, v, o; mlp: gate, up and down
 };
 
 template <class T>
@@ -26,8 +26,8 @@ void add_adapter_fields(Fields<T>& fields) {
   fields.add("targets", &T::targets, "projections that are adapted").one_of({"q", "k", "v", "o", "mlp"}).required();
 }
 
-// Why the model cannot be adapted like that, one sentence each: latent attention has no q, k, v, and adapters of routed
-// experts are not priced.
+// Why the model cannot be adapted like that, one sentence each: nothing is to be adapted, latent attention has no q, k,
+// v, and adapters of routed experts are not priced.
 std::vector<std::string> problems(const Adapter&, const ModelSpec&);
 
 // Of the whole adapter: rank (in + out), summed over the targets of all layers.

@@ -21,6 +21,7 @@
 #include "sim/explore/axis_role.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/report/page.hpp"
+#include "sim/report/page_columns.hpp"
 #include "sim/result/metric_table.hpp"
 
 namespace llmscape::cli::report_verb {
@@ -49,7 +50,7 @@ struct Arguments {
 class Reading {
  public:
   Reading(const Arguments& arguments, const explore::ResultsTable& table, Diagnostics& diagnostics)
-      : arguments_(arguments), table_(table), diagnostics_(diagnostics) {
+      : arguments_(arguments), table_(table), columns_(table), diagnostics_(diagnostics) {
     const fs::path plan = table.folder / "plan.yaml";
     if (fs::exists(plan)) plan_ = read_yaml_file(plan, diagnostics);
   }
@@ -58,6 +59,7 @@ class Reading {
     view_.objectives = arguments_.objectives.read(plan_, table_, diagnostics_);
     if (arguments_.objectives.typed() && view_.objectives.size() < 2 && !diagnostics_.has_errors())
       diagnostics_.error({}, "a plot needs two objectives: say --max and --min");
+    check_objectives();
     const YamlNode* planned = plan_.find("slo");
     if (arguments_.slo) add_limits(*arguments_.slo, Severity::error);
     else if (planned) add_limits(planned->text, Severity::warning);
@@ -66,6 +68,23 @@ class Reading {
   }
 
  private:
+  // A chart needs values of both; what the page opens with instead is not what was asked for.
+  void check_objectives() {
+    for (const explore::Objective& objective : std::vector(view_.objectives)) {
+      if (table_.rows.empty() || !columns_.of(objective).empty()) continue;
+      const std::string message = fmt::format("no configuration has {}", in_quotes(objective.name));
+      if (arguments_.objectives.typed()) diagnostics_.error({}, message);
+      else diagnostics_.warning({}, message + ": the page opens with other objectives than the plan's");
+      view_.objectives.clear();
+    }
+  }
+
+  bool has_values(const metrics::Column& column) const {
+    return table_.rows.empty() || std::ranges::any_of(columns_.metrics(), [&](const nlohmann::ordered_json& one) {
+             return one["name"] == column.name;
+           });
+  }
+
   // "ttft.p99<=200ms,goodput_rps>=5": what a slider can stand at. The plan may say more than that.
   void add_limits(const std::string& text, Severity severity) {
     static const std::regex kBetween(R"(\s*(,|\band\b)\s*)"), kLimit(R"(([\w.]+)\s*(<=|>=)\s*(.+?)\s*)");
@@ -76,20 +95,25 @@ class Reading {
       const bool shaped = std::regex_match(limit, match, kLimit);
       const metrics::Column* column = shaped ? metrics::find_column(match[1].str()) : nullptr;
       const Value value = shaped ? value_of(match[3].str()) : Value();
-      if (const double* bound = std::get_if<double>(&value); column && bound)
-        view_.limits.push_back({column->name, *bound, match[2] == "<="});
-      else complain(text, part->first - text.begin(), limit, severity);
+      const double* bound = std::get_if<double>(&value);
+      const std::ptrdiff_t start = part->first - text.begin();
+      if (!column || !bound)
+        complain(text, start, limit, severity, "is no limit that a slider can stand at, as 'ttft.p99<=200ms' is");
+      else if (!has_values(*column))
+        complain(text, start, limit, severity,
+                 fmt::format("is met by no configuration: none has {}", in_quotes(match[1].str())));
+      else view_.limits.push_back({column->name, *bound, match[2] == "<="});
     }
   }
 
-  void complain(const std::string& text, std::ptrdiff_t start, const std::string& limit, Severity severity) {
+  void complain(const std::string& text, std::ptrdiff_t start, const std::string& limit, Severity severity,
+                std::string_view why) {
     const SourceRange where{
         std::make_shared<const SourceText>(SourceText{severity == Severity::error ? "--slo" : "plan.yaml", text}), 1,
         static_cast<int>(start) + 1, static_cast<int>(limit.size())};
-    const std::string message =
-        fmt::format("{} is no limit that a slider can stand at, as 'ttft.p99<=200ms' is", in_quotes(limit));
+    const std::string message = fmt::format("{} {}", in_quotes(limit), why);
     if (severity == Severity::error) diagnostics_.error(where, message);
-    else diagnostics_.warning(where, message);
+    else diagnostics_.warning(where, message + "; the page opens without it");
   }
 
   void find_group() {
@@ -103,6 +127,7 @@ class Reading {
 
   const Arguments& arguments_;
   const explore::ResultsTable& table_;
+  report::PageColumns columns_;  // of what the page will have
   Diagnostics& diagnostics_;
   YamlNode plan_;
   report::PageView view_;
@@ -123,9 +148,9 @@ int report(const Arguments& arguments) {
   Diagnostics diagnostics;
   auto table = explore::read_results(arguments.folder, diagnostics);
   report::PageView view;
-  if (table) view = Reading(arguments, *table, diagnostics).view();
   if (table && table->rows.empty()) diagnostics.error({}, "the sweep has no results yet");
   if (table && !arguments.where.empty()) look_at(arguments.where, *table, diagnostics);
+  if (table) view = Reading(arguments, *table, diagnostics).view();
   if (!table || diagnostics.has_errors()) {
     arguments.messages.show(diagnostics);
     return kUsage;

@@ -24,6 +24,11 @@ std::size_t count_ending_with(const std::vector<std::string>& names, std::string
       std::ranges::count_if(names, [end](const std::string& name) { return ends_with_name(name, end); }));
 }
 
+// Whether `end` means one of the names and no metric: expressions read the name of a metric as the metric.
+bool means_one(const std::vector<std::string>& names, std::string_view end) {
+  return count_ending_with(names, end) == 1 && !metrics::find_column(end);
+}
+
 std::optional<Estimate> over_repeats(const std::vector<const ResultRow*>& rows, std::size_t metric) {
   if (rows.size() == 1) return rows.front()->metrics[metric];
   std::vector<double> values;
@@ -71,8 +76,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
     int depth = 0;  // of brackets
     for (std::size_t at = name.size(); at-- > 0;) {
       depth += (name[at] == ']') - (name[at] == '[');
-      if (name[at] != '.' || depth != 0 || count_ending_with(names, std::string_view(name).substr(at + 1)) != 1)
-        continue;
+      if (name[at] != '.' || depth != 0 || !means_one(names, std::string_view(name).substr(at + 1))) continue;
       shortest = name.substr(at + 1);
       break;
     }
@@ -84,7 +88,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
 std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::string_view name) {
   const auto exact = std::ranges::find(axes, name);
   if (exact != axes.end()) return static_cast<std::size_t>(exact - axes.begin());
-  if (count_ending_with(axes, name) != 1) return std::nullopt;
+  if (!means_one(axes, name)) return std::nullopt;
   const auto found = std::ranges::find_if(axes, [name](const auto& axis) { return ends_with_name(axis, name); });
   return static_cast<std::size_t>(found - axes.begin());
 }

@@ -61,12 +61,13 @@ struct Configuration {
 // In the order of their first row.
 std::vector<Configuration> configurations(const ResultsTable& table);
 
-// The shortest ends of dotted names that tell them apart: "workload.arrivals.rate" -> "rate".
+// The shortest ends of dotted names that tell them apart and are no metric: "workload.arrivals.rate" -> "rate".
 std::vector<std::string> short_names(const std::vector<std::string>& names);
 // "rate=8 /s edge=4" of the names and values of axes.
 std::string label_of(const std::vector<std::string>& names, const std::vector<std::string>& values);
 
-// The place among the axes of one by its name, or by an end of it that fits no other; nothing if there is none.
+// The place among the axes of one by its name, or by an end of it that fits no other and is no metric; nothing if there
+// is none.
 std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::string_view name);
 
 // What an expression may name of a configuration: metrics ("ttft.p99", "ttft_s.p99"), axes (whole or by their short

@@ -89,7 +89,8 @@ double share_in(const Shares& shares, std::string_view name) {
   return found == shares.end() ? 0 : found->second;
 }
 
-// Why requests wait in queues.
+// Why requests wait in queues. In the window, as a run that begins and ends with little to do was as saturated in
+// between.
 std::string cause_of_queue(const Json& result) {
   std::string busiest;
   double busy = 0;
@@ -103,10 +104,11 @@ std::string cause_of_queue(const Json& result) {
   if (number(result, "/kv/peak_use") > 0.99)
     cause = fmt::format("The KV cache is full at times ({} preemptions). ",
                         grouped(static_cast<std::int64_t>(number(result, "/kv/preemptions"))));
-  if (busy > 0.9) return cause + fmt::format("{} runs steps {} of its time: it is saturated.", busiest, percent(busy));
+  if (busy > 0.9)
+    return cause + fmt::format("{} runs steps {} of the window: it is saturated.", busiest, percent(busy));
   if (!cause.empty()) return cause;
   return fmt::format(
-      "No group of devices is saturated ({} is busy {} of its time): requests wait for a running step to end, or for "
+      "No group of devices is saturated ({} is busy {} of the window): requests wait for a running step to end, or for "
       "the batcher's limits.",
       busiest, percent(busy));
 }
@@ -170,11 +172,12 @@ std::vector<std::string> about_steps(const Json& result) {
 }
 
 std::vector<std::string> about_joules(const Json& result) {
-  const Json joules = at(result, "/energy/joules");
+  const Json joules = at(result, "/overall/energy/joules");
   if (!joules.is_object()) return {};
   Shares shares;
   for (const auto& [component, value] : joules.items()) shares.emplace_back(component, value);
-  return {fmt::format("{} J in all: {}.", amount(number(result, "/energy/total_joules")), largest(in_shares(shares)))};
+  return {fmt::format("{} J over the whole run: {}.", amount(number(result, "/overall/energy/total_joules")),
+                      largest(in_shares(shares)))};
 }
 
 std::vector<std::string> about_verdict(const Json& result) {
@@ -207,7 +210,7 @@ Section time_section(const Json& time, std::string key, const std::string& whose
 Section steps_section(const Json& groups) {
   Section section{
       "steps",
-      "Where the time of steps went, and what it waited for",
+      "Where the time of all steps of the run went, and what it waited for",
       {{"group", "group", ""}, {"family", "operators", ""}, {"seconds", "time", "s"}, {"share", "of it", "share"}},
       {}};
   std::vector<std::string> bounds;  // those that something waited for
@@ -215,7 +218,7 @@ Section steps_section(const Json& groups) {
     if (std::ranges::any_of(groups, [&](const Json& group) { return share_in(bounds_of(group), bound) > 0; }))
       bounds.emplace_back(bound);
   for (const std::string& bound : bounds) section.columns.push_back({bound, bound, "share"});
-  section.columns.push_back({"joules", "joules", "J"});
+  section.columns.push_back({"joules", "dynamic joules", "J"});
   for (const auto& [name, group] : groups.items()) {
     const double seconds = group.at("seconds");
     const auto add = [&, &name = name](const std::string& family, double some, double joules, const Shares& waits) {
@@ -241,7 +244,7 @@ Section steps_section(const Json& groups) {
 Section joules_section(const Json& energy) {
   Section section{
       "joules",
-      "Where the joules went",
+      "Where the joules of the whole run went",
       {{"group", "group", ""}, {"component", "component", ""}, {"joules", "joules", "J"}, {"share", "of all", "share"}},
       {}};
   const double total = energy.value("total_joules", 0.0);
@@ -255,7 +258,7 @@ Section joules_section(const Json& energy) {
 
 Section utilisation_section(const Json& groups) {
   Section section{"utilisation",
-                  "How busy devices were, and their parts while they ran steps",
+                  "How busy devices were over the whole run, and their parts while they ran steps",
                   {{"group", "group", ""}, {"busy", "busy", "share"}},
                   {}};
   std::vector<std::string> parts;
@@ -302,8 +305,8 @@ Explanation explain(const Json& result) {
   if (more_than_calls(at(result, "/breakdown/tasks")))
     add("/breakdown/tasks", [](const Json& time) { return time_section(time, "tasks", "task"); });
   add("/breakdown/steps", steps_section);
-  add("/energy", joules_section);
-  add("/utilisation", utilisation_section);
+  add("/overall/energy", joules_section);
+  add("/overall/utilisation", utilisation_section);
   add("/provenance", provenance_section);
   for (const Json& warning : at(result, "/warnings")) out.warnings.push_back(warning);
   return out;

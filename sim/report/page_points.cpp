@@ -36,8 +36,9 @@ std::optional<Json> object_of(const fs::path& file, const char* schema, Diagnost
 // The parts of a result that no column has.
 Json pictured(const Json& run) {
   Json result = Json::object();
-  for (const char* pointer : {"/verdict/reasons", "/warnings", "/model", "/hardware", "/tokens/emitted",
-                              "/energy/joules", "/time_share", "/provenance", "/breakdown", "/utilisation"}) {
+  for (const char* pointer :
+       {"/verdict/reasons", "/warnings", "/model", "/hardware", "/energy/joules", "/energy/joules_per_output_token",
+        "/time_share", "/provenance", "/breakdown", "/utilisation"}) {
     const Json::json_pointer place(pointer);
     if (run.contains(place)) result[place] = run.at(place);
   }

@@ -190,7 +190,7 @@ struct Intervals {
 // The number formats that a group of devices served a model in.
 struct PrecisionUsed {
   std::string model, group;
-  std::string weights, experts, embeddings, activations, kv;
+  std::string weights, attention, attention_output, experts, embeddings, activations, kv;
   std::string words;  // "weights fp8, activations fp8, KV bf16"
 };
 

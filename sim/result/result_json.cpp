@@ -313,6 +313,8 @@ Json all(const RunResult& r) {
     json["precision"].push_back({{"model", p.model},
                                  {"devices", p.group},
                                  {"weights", p.weights},
+                                 {"attention", p.attention},
+                                 {"attention_output", p.attention_output},
                                  {"experts", p.experts},
                                  {"embeddings", p.embeddings},
                                  {"activations", p.activations},

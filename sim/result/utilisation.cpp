@@ -33,10 +33,10 @@ std::map<std::string, DeviceTime> device_times(const Parts& parts, const serving
 std::vector<GroupUse> utilisation_of(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
   std::vector<GroupUse> all;
   for (const auto& [group, time] : device_times(parts, gateway, portion)) {
-    if (time.busy == Seconds() || time.provisioned == Seconds()) continue;
+    if (time.provisioned == Seconds()) continue;
     if (time.busy > time.provisioned * (1 + 1e-9))
       throw std::logic_error("INV-8: '" + group + "' worked for longer than it was switched on");
-    GroupUse& use = all.emplace_back(GroupUse{group, time.busy / time.provisioned, {}});
+    GroupUse& use = all.emplace_back(GroupUse{group, time.busy / time.provisioned, {}});  // 0 where no step ran
     for (std::size_t i = 0; i < time.by_resource.size(); ++i) {
       const Seconds some = time.by_resource[i];
       if (some > time.busy * (1 + 1e-9) + time.rounding)

@@ -13,17 +13,17 @@ Bytes weights_of(const Scenario& scenario, const PoolConfig& pool) {
   return models::memory_need(scenario.model_of(pool), pool.plan(), 1, 1).weights;
 }
 
-// Of the models that may be resident at once, the largest.
-Bytes resident_weights(const Scenario& scenario, const PoolConfig& pool) {
-  std::vector<Bytes> weights;
+// Of the models that may be resident at once, the largest, each with its own adapters.
+Bytes resident_models(const Scenario& scenario, const PoolConfig& pool) {
+  std::vector<Bytes> models;
   for (const std::string& name : pool.models) {
     PoolConfig tenant = pool;
     tenant.model = name == kMainModel ? std::nullopt : std::optional(name);
-    weights.push_back(weights_of(scenario, tenant));
+    models.push_back(weights_of(scenario, tenant) + resident_adapters(scenario, tenant));
   }
-  std::ranges::sort(weights, std::greater());
-  const auto resident = std::min(weights.size(), static_cast<std::size_t>(pool.take_turns.resident));
-  return std::accumulate(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(resident), Bytes());
+  std::ranges::sort(models, std::greater());
+  const auto resident = std::min(models.size(), static_cast<std::size_t>(pool.take_turns.resident));
+  return std::accumulate(models.begin(), models.begin() + static_cast<std::ptrdiff_t>(resident), Bytes());
 }
 
 // From a version on, until the next row of the same engine; engines without a row hold back what HeldBack says. vLLM:
@@ -61,8 +61,8 @@ engine::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const h
 std::int64_t kv_tokens(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   const engine::KvPool alone = kv_pool(scenario, pool, device);
   if (pool.models.empty()) return beside_draft(alone.tokens, scenario, pool);
-  const Bytes left = static_cast<double>(alone.tokens) * alone.need.kv_per_token + alone.need.weights -
-                     resident_weights(scenario, pool);
+  const Bytes left = static_cast<double>(alone.tokens) * alone.need.kv_per_token + alone.need.weights + alone.adapters -
+                     resident_models(scenario, pool);
   const double share = left / alone.need.kv_per_token / static_cast<double>(pool.models.size());
   return beside_draft(std::max<std::int64_t>(0, static_cast<std::int64_t>(share)), scenario, pool);
 }

@@ -16,9 +16,27 @@ hardware::ActivationsBy activations_by(const ModelConfig& config) {
                                                               : hardware::ActivationsBy::checkpoint;
 }
 
+const ModelConfig& config_of(const Scenario& scenario, const std::string& name) {
+  return name.empty() ? scenario.config.model : scenario.config.models.at(name);
+}
+
+// A format of experts that a model does not have is told, and not shown in results.
+void drop_formats_without_experts(Scenario& scenario) {
+  const auto routed = [](const models::LayerGroup& group) { return group.feed_forward.routed(); };
+  for (std::size_t i = 0; i < scenario.models.size(); ++i) {
+    models::ModelSpec& model = scenario.models[i];
+    const std::string& name = scenario.model_names[i];
+    if (!config_of(scenario, name).experts || std::ranges::any_of(model.groups, routed)) continue;
+    model.precision.experts.reset();
+    scenario.warnings.push_back((name.empty() ? "model" : "models." + name) + ".experts has no effect: " + model.name +
+                                " has no routed experts");
+  }
+}
+
 }  // namespace
 
 void settle_precision(Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  drop_formats_without_experts(scenario);
   std::vector<bool> settled(scenario.models.size());
   const std::vector<models::ModelSpec> asked = scenario.models;
   for (const PoolConfig& pool : scenario.pools) {
@@ -26,7 +44,7 @@ void settle_precision(Scenario& scenario, const YamlNode& root, Diagnostics& dia
     if (index >= static_cast<int>(asked.size())) continue;  // no such model: reported elsewhere
     const auto i = static_cast<std::size_t>(index);
     const std::string& name = scenario.model_names[i];
-    const ModelConfig& config = name.empty() ? scenario.config.model : scenario.config.models.at(name);
+    const ModelConfig& config = config_of(scenario, name);
     for (const auto& device : scenario.config.hardware.devices) {
       if (std::ranges::find(pool.devices, device->name) == pool.devices.end()) continue;
       auto served = hardware::served_precision(*device, asked[i].precision, activations_by(config));
@@ -49,8 +67,9 @@ std::vector<result::PrecisionUsed> precision_used(const Scenario& scenario) {
   std::vector<result::PrecisionUsed> all;
   for (const auto& [key, model] : scenario.served) {
     const models::Precision& p = model.precision;
-    all.push_back({model.name, key.second, p.weights.name, p.expert_weights().name, p.embedding_weights().name,
-                   p.activations.name, p.kv.name(), hardware::in_words(p)});
+    all.push_back({model.name, key.second, p.weights.name, p.attention_weights().name, p.output_weights().name,
+                   p.expert_weights().name, p.embedding_weights().name, p.activations.name, p.kv.name(),
+                   hardware::in_words(p)});
   }
   return all;
 }

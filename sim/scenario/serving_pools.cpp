@@ -23,6 +23,20 @@ namespace {
 
 std::string gigabytes(Bytes bytes) { return fmt::format("{:.1f} GB", bytes.si() / 1e9); }
 
+// "weights 16.1 GB, activations 0.9 GB and runtime 0.5 GB": what stands beside KV.
+std::string beside_kv(const PoolConfig& serving, const engine::KvPool& pool) {
+  const std::string weights = "weights " + gigabytes(pool.need.weights);
+  const std::string rest = ", activations " + gigabytes(pool.profiled) + " and runtime " + gigabytes(pool.runtime);
+  if (!serving.lora) return weights + rest;
+  return fmt::format("{}, {} adapters of lora {}{}", weights, serving.lora->held(), gigabytes(pool.adapters), rest);
+}
+
+// What would help most: fewer adapters, where the model fits without them.
+std::string remedy(const engine::KvPool& pool) {
+  return pool.adapters > pool.missing ? "a smaller lora.resident: other adapters are loaded when calls need them"
+                                      : "more devices in serving.tensor_parallel, or a narrower model.weights";
+}
+
 void check_memory(const Scenario& scenario, const PoolConfig& serving, const hardware::Device& device,
                   const SourceRange& where, Diagnostics& diagnostics) {
   const engine::KvPool pool = kv_pool(scenario, serving, device);
@@ -31,12 +45,10 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
     diagnostics.error(
         where,
         fmt::format(
-            "{} does not fit '{}': weights {}, activations {} and runtime {} leave no memory for KV in {} ({:.0f} % of "
-            "{}); {} are missing on each device",
-            model, device.name, gigabytes(pool.need.weights), gigabytes(pool.profiled), gigabytes(pool.runtime),
-            gigabytes(pool.offered), 100 * serving.gpu_memory_utilization, gigabytes(device.memory()),
-            gigabytes(pool.missing)),
-        "more devices in serving.tensor_parallel, or a narrower model.weights");
+            "{} does not fit '{}': {} leave no memory for KV in {} ({:.0f} % of {}); {} are missing on each device",
+            model, device.name, beside_kv(serving, pool), gigabytes(pool.offered), 100 * serving.gpu_memory_utilization,
+            gigabytes(device.memory()), gigabytes(pool.missing)),
+        remedy(pool));
   } else if (beside_draft(pool.tokens, scenario, serving) < serving.block_size) {
     diagnostics.error(
         where, fmt::format("the model that makes drafts leaves no memory for KV entries beside {} on '{}'", model,

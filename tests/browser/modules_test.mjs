@@ -8,10 +8,13 @@ import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report
 import {readData} from '../../sim/report/html/data.mjs';
 import {assumedShare, derive} from '../../sim/report/html/derive.mjs';
 import {LabelPlaces} from '../../sim/report/html/labels.mjs';
+import {shownRows, unreadWords} from '../../sim/report/html/filter.mjs';
 import {fragmentOf, viewOf} from '../../sim/report/html/link.mjs';
 import {groupClass, markerPath} from '../../sim/report/html/markers.mjs';
 import {linearTicks, logTicks, tickLabels} from '../../sim/report/html/scale.mjs';
-import {firstView} from '../../sim/report/html/view.mjs';
+import {trustOf} from '../../sim/report/html/notes.mjs';
+import {joulesOfToken} from '../../sim/report/html/pictures.mjs';
+import {columnName, firstView, statisticsOf} from '../../sim/report/html/view.mjs';
 
 test('a frontier keeps what no other point beats, equal points both', () => {
   const x = [1, 2, 2, 3, NaN, 4], y = [5, 7, 7, 6, 9, 8];
@@ -118,6 +121,68 @@ test('what is filtered or switched off counts nowhere', () => {
   assert.deepEqual(winners.map(({row}) => row), [3]);
 });
 
+test('a filter knows units, and says which comparisons it cannot read instead of showing nothing', () => {
+  const data = twoByTwo(), view = firstView(data);
+  view.filter = 'ttft<0.2s tokens>soon hardware>4';
+  assert.deepEqual(derive(data, view).shown, [0, 2, 4, 6]);
+  assert.deepEqual(unreadWords(data, view.filter), ['tokens>soon', 'hardware>4']);
+  assert.deepEqual(unreadWords(data, 'rag ttft<200ms hardware=cim'), []);
+  const memory = readData({
+    name: 'sweep', verdicts: ['valid', 'valid'], scenarios: {lines: [], texts: []}, details: {}, limits: [], group: '', charts: [],
+    axes: [{...axis('hardware.memory', 'hardware', ['24 GB', '48 GB'], [0, 1]), short: 'memory', numbers: [24e9, 48e9]}],
+    metrics: [{name: 'idle_w', unit: 'W', better: 'lower', values: [400, 600]}]
+  });
+  const shown = (filter) => shownRows(memory, {filter, hidden: new Map()});
+  assert.deepEqual([shown('memory>40GB'), shown('memory=24GB'), shown('idle_w>0.5kW')], [[1], [0], [1]]);
+});
+
+test('a limit on what no run has is none, and one on a mean stands at the mean', () => {
+  const data = readData({
+    name: 'sweep', verdicts: ['valid'], scenarios: {lines: [], texts: []}, details: {}, group: '',
+    limits: [{name: 'goodput_rps', bound: 1, below: false}, {name: 'ttft_s.mean', bound: 0.01, below: true}],
+    charts: [{y: 'tokens', x: 'ttft_s.p99', better: {}}], axes: [],
+    metrics: [
+      {name: 'tokens', unit: '', better: 'higher', values: [20]}, {name: 'ttft_s.mean', unit: 's', better: 'lower', values: [0.1]},
+      {name: 'ttft_s.p99', unit: 's', better: 'lower', values: [0.3]}
+    ]
+  });
+  const {limits} = firstView(data);
+  assert.deepEqual(limits.map(columnName), ['ttft_s.mean']);
+  assert.deepEqual(derive(data, firstView(data)).qualifying, []);  // 0.1 s is above 10 ms
+  assert.deepEqual(statisticsOf(data, 'ttft_s'), ['mean', 'p99']);
+});
+
+test('without limits the winner is where the frontier of all groups bends', () => {
+  // b (1, 5), (1.2, 9) and a (5, 9.5), (10, 10): each group's frontier has but two points, that of all bends at b's second.
+  const data = readData({
+    name: 'sweep', verdicts: Array(4).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [], group: 'hardware',
+    charts: [{y: 'tokens', x: 'ttft', better: {tokens: 'higher', ttft: 'lower'}}],
+    axes: [axis('hardware', 'hardware', ['a', 'b'], [1, 1, 0, 0])],
+    metrics: [
+      {name: 'tokens', unit: '', better: 'higher', values: [5, 9, 9.5, 10]},
+      {name: 'ttft', unit: 's', better: 'lower', values: [1, 1.2, 5, 10]}
+    ]
+  });
+  const {winner} = derive(data, firstView(data));
+  assert.deepEqual([winner.row, winner.rival], [1, undefined]);
+});
+
+test('joules of a token by component are those of its window, and their sum the figure of the table', () => {
+  // The window of 300 calls of llama-3.1-8b on one h100-sxm: 6,857 J for 800 of 3,000 tokens.
+  const parts = joulesOfToken({joules: {active: 1368.9, compute: 159.4, memory: 489.2, static: 4840}, joules_per_output_token: 8.5719});
+  assert.ok(Math.abs(Object.values(parts).reduce((sum, part) => sum + part) - 8.5719) < 1e-9);
+  assert.ok(Math.abs(parts.static - 6.05) < 1e-3);  // 4,840 J over 800 tokens
+});
+
+test('all tags of the figures count, those that results seldom have too', () => {
+  const results = [
+    {provenance: {measured: 0, fitted: 0, datasheet: 0, 'fitted end to end': 0.9, assumed: 0.1, extrapolated: 0.04}},
+    {provenance: {measured: 0, fitted: 0.5, datasheet: 0, assumed: 0.5, extrapolated: 0}}
+  ];
+  assert.deepEqual(trustOf(results),
+                   {shares: ['25.0 % fitted', '45.0 % fitted end to end', '30.0 % assumed'], extrapolated: '2.0 %'});
+});
+
 test('a link says what differs from the first view, and opens just that', () => {
   const data = twoByTwo(), view = firstView(data);
   assert.equal(fragmentOf(data, view), '');
@@ -182,6 +247,9 @@ test('names and values read as people say them', () => {
       [valueText(0.978, 'share'), valueText(13653, ''), valueText(0.41244, '1/s'), valueText(NaN, 's')],
       ['97.8 %', '13,653', '0.412', '–']);
   assert.deepEqual(['200 ms', '1.5s', '0.2', '90 %', 'soon'].map(parseValue), [0.2, 1.5, 0.2, 0.9, NaN]);
+  // Prefixes as base/units.cpp reads them: a thousand of W and B, 1,024 of iB.
+  assert.deepEqual(['500W', '0.5 kW', '40GB', '2 GiB', '3.35TB/s', '8/s', '3 tokens/J', '2 mJ', '1 parsec'].map(parseValue),
+                   [500, 500, 40e9, 2 ** 31, 3.35e12, 8, 3, 0.002, NaN]);
 });
 
 test('ticks are round numbers within the axis', () => {

@@ -77,7 +77,7 @@ test(
 test(
     'another percentile and a typed limit count as well',
     () => withReport(240, async ({page, rows}) => {
-      await page.getByLabel('percentile of TPOT').selectOption('p50');
+      await page.getByLabel('statistic of TPOT').selectOption('p50');
       await page.getByLabel('limit of TPOT').fill('20 ms');
       await page.keyboard.press('Enter');
       const meeting = valid(rows).filter(({metrics}) => metrics['tpot_s.p50'] <= 0.02);

@@ -81,7 +81,7 @@ function series({metrics, load, batch, count}, random) {
 }
 
 function pointFile(point, index, id, random) {
-  const {metrics, verdict} = point, emitted = 400000, total = emitted / metrics.output_tokens_per_joule;
+  const {metrics, verdict} = point, total = 400000 / metrics.output_tokens_per_joule;
   const curve = (key) =>
       kLevels.map((level) => metrics[`${key}.mean`] * (0.4 - 0.62 * Math.log(1 - Math.min(level, 0.9995))));
   const scenario = `schema: scenario/1\nmodel: llama-3.1-8b\nhardware:\n  devices:\n    - {preset: ${
@@ -101,8 +101,8 @@ function pointFile(point, index, id, random) {
       schema: 'run/1',
       seed: 1,
       verdict: {state: verdict, reasons: verdict === 'valid' ? [] : ['the queue grew while requests arrived']},
-      tokens: {emitted},
       energy: {
+        joules_per_output_token: 1 / metrics.output_tokens_per_joule,
         joules: {
           compute: 0.3 * total,
           memory: (0.7 - metrics.idle_share * 0.6) * total,

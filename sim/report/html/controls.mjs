@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes, groups and limits: everything with which the reader asks.
 import {html, svg} from './dom.mjs';
+import {unreadWords} from './filter.mjs';
 import {grouped, parseValue, roundText} from './format.mjs';
 import {crossPath, groupClass, legendMark, markerPath} from './markers.mjs';
-import {columnName, extent, kMostValues, kStatistics, setAxis, setChart} from './view.mjs';
+import {columnName, extent, kMostValues, setAxis, setChart, statisticsOf} from './view.mjs';
 
 const kSteps = 1000;  // of a slider; the last one is "no limit"
 
@@ -124,6 +125,7 @@ export function drawLegend(root, app) {
 export class Filters {
   #app;
   #line;
+  #unread = html('p', {class: 'note', role: 'status'});
   #switches = html('div', {class: 'switches'});
 
   constructor(root, app) {
@@ -138,13 +140,16 @@ export class Filters {
         v.filter = this.#line.value;
       }, 'filter')
     });
-    root.append(this.#line, this.#switches);
+    root.append(this.#line, this.#unread, this.#switches);
     this.draw();
   }
 
   draw() {
     const {data, view, change} = this.#app;
     if (document.activeElement !== this.#line) this.#line.value = view.filter;
+    const unread = unreadWords(data, view.filter);
+    this.#unread.textContent =
+        unread.length ? `Passed over, as it compares with no number: ${unread.join(', ')}` : '';
     const axes = [...data.splits.values()].filter(({name, texts}) => texts.length <= kMostValues && name !== view.group);
     this.#switches.replaceChildren(...axes.map(
         ({name, label, texts}, axis) => html(
@@ -230,7 +235,7 @@ export class Limits {
   #row(limit, index) {
     const {data, change} = this.#app, id = `limit-${columnName(limit).replace('.', '-')}`;
     const name = this.#column(limit).label.split(' ')[0];
-    const statistics = kStatistics.filter((statistic) => data.columns.has(`${limit.key}.${statistic}`));
+    const statistics = statisticsOf(data, limit.key);
     const slider = html('input', {
       id,
       type: 'range',
@@ -259,7 +264,7 @@ export class Limits {
     });
     const statistic = limit.statistic ? html(
                                             'select', {
-                                              'aria-label': `percentile of ${name}`,
+                                              'aria-label': `statistic of ${name}`,
                                               onchange: ({target}) => change(
                                                   (v) => {
                                                     v.limits[index].statistic = target.value;

@@ -106,7 +106,7 @@ function slicesOf(data, view, rows) {
   return [...slices.values()];
 }
 
-// Of one slice: under limits the best in y; without, the knee of the frontier that has the best y. Against the best of
+// Of one slice: under limits the best in y; without, the knee of the frontier of all groups. Against the best of
 // another group, both read off their frontiers where x is equal: at the limit, where there is one and it is of x, else at
 // the winner; under other limits against the best that meets them. (`llmscape pareto` says the same in its first
 // lines.) `rival` is a row near the value that it was read off at; `values` are those of y.
@@ -118,10 +118,7 @@ function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
   const best = frontierOf(own.flat());
   let row = bestRow(best, y.values, view.y.better);
   if (row === undefined) return null;
-  if (limits.length === 0) {
-    const bend = knee(frontierOf(own[groups.of[row]]), x.values, y.values, view.x.better, view.y.better);
-    if (best.includes(bend)) row = bend;
-  }
+  if (limits.length === 0) row = knee(best, x.values, y.values, view.x.better, view.y.better) ?? row;
   const ofX = limits.length === 1 && limits[0].column.name === x.name && limits[0].below === (view.x.better === 'lower');
   if (limits.length > 0 && !ofX) {
     const rival = bestRow(own.filter((_, group) => group !== groups.of[row]).flat(), y.values, view.y.better);

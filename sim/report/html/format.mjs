@@ -73,11 +73,24 @@ export function ratioText(ratio) {
       '–';
 }
 
-// What a person types as a limit: "200 ms", "1.5s", "0.2", "90 %"; NaN where it is none.
+// What is written behind numbers, with the prefixes that may stand before it: those that base/units.cpp reads, as far as
+// axes and metrics have them.
+const kPrefixes = {p: 1e-12, n: 1e-9, u: 1e-6, 'µ': 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18};
+const kPrefixed = [
+  ['s', 'pnuµm'], ['B', 'kMGTPE'], ['B/s', 'kMGTPE'], ['flop', 'kMGTPE'], ['flop/s', 'kMGTPE'], ['FLOP', 'kMGTPE'],
+  ['FLOP/s', 'kMGTPE'], ['J', 'pnuµmkMG'], ['W', 'nuµmkMG'], ['Hz', 'kMG'], ['g', 'k']
+];
+const kUnits = new Map([
+  ['', 1], ['%', 0.01], ['min', 60], ['h', 3600], ['d', 86400], ['/s', 1], ['/min', 1 / 60], ['/h', 1 / 3600],
+  ['tokens/s', 1], ['/J', 1], ['tokens/J', 1], ['kWh', 3.6e6],
+  ...kPrefixed.flatMap(([unit, prefixes]) => [[unit, 1], ...[...prefixes].map((prefix) => [prefix + unit, kPrefixes[prefix]])]),
+  ...['iB', 'iB/s'].flatMap((unit) => [...'KMGTPE'].map((prefix, i) => [prefix + unit, 1024 ** (i + 1)]))
+]);
+
+// What a person types as a limit or in a filter: "200 ms", "1.5s", "0.2", "90 %", "40GB"; NaN where it is none.
 export function parseValue(text) {
-  const match = /^\s*([0-9.]+(?:e[+-]?\d+)?)\s*(s|ms|us|µs|%)?\s*$/i.exec(text);
-  if (!match) return NaN;
-  return Number(match[1]) * {s: 1, ms: 1e-3, us: 1e-6, 'µs': 1e-6, '%': 0.01}[(match[2] ?? 's').toLowerCase()];
+  const [, number, unit] = /^\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*(.*?)\s*$/.exec(text) ?? [];
+  return Number(number) * (kUnits.get(unit) ?? NaN);
 }
 
 // Round numbers, as axes and limits have them: 1 ms, 20k, 3M.

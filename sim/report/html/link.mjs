@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view as the fragment of the page's address, so that a link opens what its sender sees: the parts that differ from
 // the view that the page opens with. What another report does not know is passed over.
-import {firstView, kStatistics} from './view.mjs';
+import {firstView, statisticsOf} from './view.mjs';
 
 const axisPart = ({name, better, log}) => `${name},${better},${log ? 'log' : 'linear'}`;
 const limitPart = ({statistic, bound}) => `${statistic ?? ''},${Number.isFinite(bound) ? bound : 'any'}`;
@@ -49,7 +49,7 @@ function readPart(data, view, key, value) {
   } else if (kind === 'limit') {
     const limit = view.limits.find((one) => one.key === name);
     if (!limit) return;
-    if (limit.statistic && kStatistics.includes(first)) limit.statistic = first;
+    if (limit.statistic && statisticsOf(data, name).includes(first)) limit.statistic = first;
     const bound = rest[0] === 'any' ? NaN : Number(rest[0]);
     limit.bound = bound > 0 ? bound : limit.below ? Infinity : -Infinity;
   } else if (kind === 'hide') {

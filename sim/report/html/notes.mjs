@@ -5,9 +5,10 @@ import {grouped, percent} from './format.mjs';
 import {kVerdicts} from './summary.mjs';
 
 export const kTags =
-    'measured: timed kernels; fitted: a form fitted to them; datasheet: published peaks; assumed: an estimate';
+    'measured: timed kernels; fitted: a form fitted to them; datasheet: published peaks; ' +
+    'fitted end to end: set from what whole models were measured to do; assumed: an estimate';
 
-// Shares of step time by the tag of the figures that it rests on.
+// Shares of step time by the tag of the figures that it rests on; results leave out a tag that is rare and absent.
 export function provenanceOf({provenance}) {
   if (!provenance) return null;
   const {extrapolated, ...tags} = provenance;
@@ -16,20 +17,26 @@ export function provenanceOf({provenance}) {
 
 export function drawNotes(root, {data}) { root.replaceChildren(accuracy(data), definitions(data), origin(data)); }
 
+// Of several results, in the mean: ["70.0 % fitted", ...] and what is extrapolated.
+export function trustOf(results) {
+  const mean = (tag) => results.reduce((sum, {provenance}) => sum + (provenance[tag] ?? 0), 0) / results.length;
+  const tags = new Set(results.flatMap((result) => Object.keys(provenanceOf(result))));
+  return {
+    shares: [...tags].filter((tag) => mean(tag) > 0).map((tag) => `${percent(mean(tag))} ${tag}`),
+    extrapolated: percent(mean('extrapolated'))
+  };
+}
+
 function accuracy(data) {
   const results = Object.values(data.details).map(({result}) => result).filter((result) => result?.provenance);
-  const mean = (tag) => results.reduce((sum, {provenance}) => sum + provenance[tag], 0) / results.length;
-  const shares = results.length ? ['measured', 'fitted', 'datasheet', 'assumed']
-                                      .filter((tag) => mean(tag) > 0)
-                                      .map((tag) => `${percent(mean(tag))} ${tag}`) :
-                                  [];
+  const {shares, extrapolated} = trustOf(results);
   const whiskers = data.metrics.some((metric) => metric.low !== metric.values);
   return html(
       'section', {class: 'note-block', id: 'accuracy'}, html('h3', {}, 'How far to trust it'),
       shares.length ?
           html(
               'p', {}, 'Of the step time of ', results.length === 1 ? 'this run' : `${grouped(results.length)} runs`,
-              ', ', html('b', {}, shares.join(', ')), '; ', html('b', {}, percent(mean('extrapolated'))),
+              ', ', html('b', {}, shares.join(', ')), '; ', html('b', {}, extrapolated),
               ' lies outside the range that its parameters are valid for.') :
                                                                       '',
       html(

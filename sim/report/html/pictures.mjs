@@ -106,20 +106,21 @@ function phasesOf(parts) {
   return Object.fromEntries(Object.entries(phases).map(([name, seconds]) => [name.replace(/_s$/, ''), seconds]));
 }
 
-// Joules are put to one scale by the tokens that they bought.
+export function joulesOfToken({joules, joules_per_output_token: ofToken}) {
+  const all = Object.values(joules).reduce((sum, part) => sum + part, 0);
+  return Object.fromEntries(Object.entries(joules).map(([name, part]) => [name, all > 0 ? part / all * ofToken : 0]));
+}
+
+// Joules are put to one scale by the tokens that they bought, those of the same window.
 function breakdowns(runs) {
-  const powered = runs.filter(({result}) => result.energy && result.tokens?.emitted > 0);
+  const powered = runs.filter(({result}) => result.energy?.joules_per_output_token > 0);
   const figures = [];
   if (powered.length)
     figures.push(stackedBars({
       title: 'Energy per output token, by component',
       text: (joules) => `${amount(1e3 * joules)} mJ`,
       note: 'static: what devices draw whether they work or not',
-      bars: powered.map(({letter, result: {energy, tokens}}) => ({
-                          letter,
-                          parts: Object.fromEntries(
-                              Object.entries(energy.joules).map(([name, joules]) => [name, joules / tokens.emitted]))
-                        }))
+      bars: powered.map(({letter, result: {energy}}) => ({letter, parts: joulesOfToken(energy)}))
     }));
   for (const [kind, title] of [
            ['requests', 'A request, from arrival to its last token'], ['tasks', 'A task, from start to end']]) {

@@ -2,13 +2,17 @@
 // What the reader has chosen. Nothing here knows of the page.
 
 const kLimited = ['ttft_s', 'tpot_s', 'e2e_s'];
-export const kStatistics = ['p50', 'p90', 'p95', 'p99'];
+const kStatistics = ['mean', 'p50', 'p90', 'p95', 'p99'];
+
+// Those that a limit on a metric can be of.
+export const statisticsOf = (data, key) => kStatistics.filter((statistic) => data.columns.has(`${key}.${statistic}`));
 
 // The view that the page opens with: what `llmscape report` was asked for, else what the plan aims at.
 export function firstView(data) {
   const limits = kLimited.filter((key) => data.columns.has(`${key}.p99`))
                      .map((key) => ({key, statistic: 'p99', bound: Infinity, below: true}));
   for (const {name, bound, below} of data.limits) {
+    if (!data.columns.has(name)) continue;  // no run has a value: there is nothing to slide over
     const [key, statistic] = name.split('.');
     const known = limits.find((limit) => limit.key === key && limit.bound === Infinity);
     if (known && below) Object.assign(known, {statistic, bound});

@@ -33,6 +33,20 @@ TEST_CASE("a short name is the shortest end that no other name has") {
   CHECK(short_names({"hardware.devices[edge.1]", "a.b", "b"}) == Names{"devices[edge.1]", "a.b", "b"});
 }
 
+TEST_CASE("no axis is called as a metric is, since conditions would mean the metric") {
+  const Names axes = {"cost.devices.h100-sxm.capital", "rate"};
+  CHECK(short_names(axes) == Names{"h100-sxm.capital", "rate"});
+  CHECK_FALSE(find_axis(axes, "capital"));
+  ResultsTable table;
+  table.axes = axes;
+  table.rows.push_back(row(0, {"250", "8 /s"}, {{"capital", 1000.}}));
+  const auto all = configurations(table);
+  CHECK(all[0].label == "h100-sxm.capital=250 rate=8 /s");
+  const auto lookup = lookup_in(table, all[0]);
+  CHECK(lookup("capital") == Value(1000.));
+  CHECK(lookup("h100-sxm.capital") == Value(250.));
+}
+
 TEST_CASE(
     "repeats become one configuration: the mean with its 95 % interval, and the first verdict that is not valid") {
   ResultsTable table;

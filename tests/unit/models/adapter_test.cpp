@@ -25,6 +25,11 @@ TEST_CASE("an adapter has rank x (in + out) parameters, summed over targets and 
   CHECK(adapter_bytes(kAll, model, {}).si() == 2 * 41943040);
 }
 
+TEST_CASE("the target q takes in the columns of the output's gate") {
+  // Qwen3.5-35B-A3B: 10 of 40 layers of 16 heads of 256, whose q_proj gives 2 x 4,096 columns from 2,048.
+  CHECK(parameters({16, {"q"}}, catalogued("qwen3.5-35b-a3b")) == 10 * 16 * (2048 + 8192));
+}
+
 TEST_CASE("tensor ranks cut one half of each pair and hold the other whole, stages hold their layers") {
   const ModelSpec model = catalogued("llama-3.1-8b");
   const double q = 4096 + 2048, kv = 4096 + 512, o = 2048 + 4096, up = 4096 + 7168, down = 7168 + 4096;
@@ -57,6 +62,8 @@ TEST_CASE("no more adapters are read than there are tokens") {
 }
 
 TEST_CASE("what cannot be adapted is said") {
+  CHECK(problems(Adapter{16, {}}, catalogued("llama-3.1-8b")) ==
+        std::vector<std::string>{"adapters need targets: some of q, k, v, o and mlp"});
   CHECK(problems(kAll, catalogued("llama-3.1-8b")).empty());
   CHECK(problems(kAll, catalogued("qwen3-30b-a3b")) ==
         std::vector<std::string>{"adapters of mlp need a model without routed experts"});

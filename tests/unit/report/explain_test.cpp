@@ -14,7 +14,8 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// TTFT 1 s: 0.7 waiting, 0.3 prefill; 3 s of decoding; steps of 10 s, 8 of them bound by memory; 200 J, half idle.
+// TTFT 1 s: 0.7 waiting, 0.3 prefill; 3 s of decoding; steps of 10 s, 8 of them bound by memory; 200 J, half idle, 50
+// of them in the window.
 Json run_json() {
   return Json::parse(R"({
     "schema": "run/1", "seed": 7, "model": "some-model", "hardware": "2 x gpu",
@@ -29,8 +30,12 @@ Json run_json() {
         "decode_attention": {"seconds": 1.0, "joules": 10.0, "bound_by": {"memory": 1.0}},
         "host": {"seconds": 1.0, "joules": 0.0, "bound_by": {"overhead": 1.0}}}}}},
     "utilisation": {"gpu": {"busy": 0.98, "memory": 0.7, "of_busy": {"memory": 0.71}}},
-    "energy": {"total_joules": 200.0, "joules": {"memory": 100.0, "static": 100.0},
-               "by_group": {"gpu": {"memory": 100.0, "static": 100.0}}},
+    "energy": {"total_joules": 50.0, "joules": {"memory": 40.0, "static": 10.0},
+               "by_group": {"gpu": {"memory": 40.0, "static": 10.0}}},
+    "overall": {
+      "utilisation": {"gpu": {"busy": 0.8, "memory": 0.56, "of_busy": {"memory": 0.7}}},
+      "energy": {"total_joules": 200.0, "joules": {"memory": 100.0, "static": 100.0},
+                 "by_group": {"gpu": {"memory": 100.0, "static": 100.0}}}},
     "provenance": {"measured": 0.0, "fitted": 1.0, "datasheet": 0.0, "assumed": 0.0, "extrapolated": 0.25},
     "warnings": ["gemm of gpu left its fitted range"]
   })");
@@ -43,26 +48,34 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 TEST_CASE("the answer comes first: what the first token waits for, and why") {
   const auto explanation = report::explain(run_json());
   REQUIRE(explanation.answer.size() == 5);
-  CHECK(
-      explanation.answer[0] ==
-      "TTFT is 1.00 s in the mean: 70.0 % waiting in the queue, 30.0 % prefill. gpu runs steps 98.0 % of its time: it "
-      "is saturated.");
+  CHECK(explanation.answer[0] ==
+        "TTFT is 1.00 s in the mean: 70.0 % waiting in the queue, 30.0 % prefill. gpu runs steps 98.0 % of the window: "
+        "it "
+        "is saturated.");
   CHECK(explanation.answer[1] == "From there to the last token it is 3.00 s: 100.0 % decode.");
   CHECK(explanation.answer[2] == "A task takes 20.0 s in the mean: 60.0 % tools, 40.0 % model calls.");
   CHECK(explanation.answer[3] ==
         "Step time of gpu is bound 80.0 % by memory, 10.0 % by launches, latencies and the host, 10.0 % by arithmetic; "
         "it is 80.0 % gemm, 10.0 % decode attention. With memory infinitely fast, steps would be at most 5.00 times as "
         "fast.");
-  CHECK(explanation.answer[4] == "200 J in all: 50.0 % memory, 50.0 % idle power of devices that are on.");
+  CHECK(explanation.answer[4] == "200 J over the whole run: 50.0 % memory, 50.0 % idle power of devices that are on.");
 }
 
 TEST_CASE("a queue is not put down to devices that are idle for much of their time") {
   Json idle = run_json();
   idle["utilisation"]["gpu"]["busy"] = 0.5;
-  CHECK(has(report::explain(idle).answer[0], "No group of devices is saturated (gpu is busy 50.0 % of its time)"));
+  CHECK(has(report::explain(idle).answer[0], "No group of devices is saturated (gpu is busy 50.0 % of the window)"));
   idle["kv"]["peak_use"] = 1.0;
   idle["kv"]["preemptions"] = 12;
   CHECK(has(report::explain(idle).answer[0], "The KV cache is full at times (12 preemptions)"));
+}
+
+TEST_CASE("steps, joules and use are of the whole run, all three") {
+  const Json json = Json::parse(report::to_json(report::explain(run_json())));
+  CHECK(json["steps"][3]["joules"] == 100.0);  // what of them is dynamic, as the parts of the ledger but the static one
+  CHECK(json["joules"][0]["joules"] == 100.0);
+  CHECK(json["joules"][1]["joules"] == 100.0);
+  CHECK(json["utilisation"][0]["busy"] == 0.8);
 }
 
 TEST_CASE("a run that is not valid says so before everything else") {

@@ -67,7 +67,35 @@ TEST_CASE("steps that carry adapters are priced the same whether they were looke
   CHECK(json(64) == json(0));
 }
 
+TEST_CASE("resident models that take turns each keep adapters of their own") {
+  const auto blocks = [](const std::string& more) {
+    const auto scenario = scenario_of(
+        "schema: scenario/1\nmodel: llama-3.1-8b\nmodels: {twin: llama-3.1-8b}\n"
+        "hardware: {devices: [{name: gpu, preset: h100-sxm, count: 1}]}\n"
+        "serving: {max_model_len: 4096, pools: [{devices: [gpu], models: [main, twin], take_turns: {resident: 2}" +
+        more +
+        "}]}\n"
+        "workload: {requests: 1, arrivals: {kind: poisson, rate: 1 /s}, mixture: [{model: twin, stream: {kind: "
+        "lengths, "
+        "prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: 2}}}]}\n");
+    return static_cast<double>(run_on_event_queue(*scenario).kv.blocks);
+  };
+  // Two sets of 100 in all, out of the memory of both pools.
+  CHECK(blocks("") - blocks(lora("")) == doctest::Approx(2 * 100 * kAdapter / (16 * 131072)).epsilon(0.001));
+}
+
+TEST_CASE("adapters that do not fit are what the message names") {
+  const std::string many = mistakes(
+      yaml_of(", lora: {rank: 16, targets: [q, k, v, o], adapters: 100000, popularity: 1, load_bandwidth: 25 GB/s}"));
+  CAPTURE(many);
+  // 100,000 of 27.26 MB.
+  CHECK(holds(many, "weights 16.1 GB, 100000 adapters of lora 2726.3 GB, activations"));
+  CHECK(holds(many, "a smaller lora.resident"));
+}
+
 TEST_CASE("mistakes in adapters are told") {
+  CHECK(
+      holds(mistakes(yaml_of(", lora: {rank: 16, targets: [], adapters: 4, popularity: 1}")), "adapters need targets"));
   CHECK(holds(mistakes(yaml_of(", lora: {rank: 16, targets: [q], adapters: 4}")), "'popularity' is required"));
   CHECK(holds(mistakes(yaml_of(lora(""), "sn40l")), "low-rank adapters"));
 }

@@ -198,6 +198,23 @@ TEST_CASE("a call for another model waits for its weights: 16.06 GB on 8 sockets
   CHECK(loaded.kv.blocks > resident.kv.blocks);  // two models' weights take memory
 }
 
+TEST_CASE("devices that ran no step were in use for 0 % of the time, and are told") {
+  const auto scenario = scenario_of(
+      "schema: scenario/1\n"
+      "model: llama-3.1-8b\n"
+      "models: {twin: llama-3.1-8b}\n"
+      "hardware: {devices: [{name: spare, preset: h100-sxm, count: 1}, {name: used, preset: h100-sxm, count: 1}]}\n"
+      "serving: {max_model_len: 4096, pools: [{devices: [spare]}, {devices: [used], model: twin}]}\n"
+      "workload: {requests: 1, arrivals: {kind: poisson, rate: 1 /s}, mixture: [{model: twin, stream: {kind: lengths, "
+      "prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: 2}}}]}\n");
+  const auto run = run_on_event_queue(*scenario);
+  REQUIRE(run.utilisation.size() == 2);
+  CHECK(run.utilisation[0].group == "spare");
+  CHECK(run.utilisation[0].busy == 0);
+  CHECK(run.utilisation[0].parts.empty());
+  CHECK(run.utilisation[1].busy > 0);
+}
+
 TEST_CASE("what goes from rack to rack crosses both racks' uplinks; within a rack it does not") {
   const auto links = [](const std::string& racks) {
     std::string scenario = apart();

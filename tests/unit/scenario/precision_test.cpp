@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "hardware/gpu/fitted_range.hpp"
 #include "hardware/precision.hpp"
@@ -42,6 +43,26 @@ double gemm_seconds(const result::RunResult& result) {
 }
 
 }  // namespace
+
+TEST_CASE("run.json has the format of attention and of its output, as the summary prints them") {
+  const auto run =
+      run_on_event_queue(*scenario_of(prompt_on("h100-sxm", "preset: llama-3.1-8b, weights: fp8, attention: bf16")));
+  const auto json = nlohmann::json::parse(result::to_json(run))["precision"][0];
+  CHECK(json["weights"] == "fp8");
+  CHECK(json["attention"] == "bf16");
+  CHECK(json["attention_output"] == "bf16");
+}
+
+TEST_CASE("a format of experts has no effect on a dense model, and that is said") {
+  const auto warned = [](const std::string& model) {
+    const auto scenario = scenario_of(prompt_on("h100-sxm", model + ", experts: mxfp4"));
+    return std::ranges::count(scenario->warnings, "model.experts has no effect: llama-3.1-8b has no routed experts");
+  };
+  CHECK(warned("preset: llama-3.1-8b") == 1);
+  CHECK(warned("preset: gpt-oss-20b") == 0);
+  const auto run = run_on_event_queue(*scenario_of(prompt_on("h100-sxm", "preset: llama-3.1-8b, experts: mxfp4")));
+  CHECK(run.precision.at(0).experts == "bf16");
+}
 
 TEST_CASE("what are quantised weights multiplied with, on which device?") {
   struct Row {
