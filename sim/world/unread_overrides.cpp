@@ -134,6 +134,14 @@ class OverrideWitness::Watched final : public engine::EngineModel {
     if (!open_.empty()) compare(batch, cost);
     return cost;
   }
+  bool decode_run(const models::Batch& batch, engine::DecodeRun& run) override {
+    return model_->decode_run(batch, run);
+  }
+  bool attend(const engine::DecodeRun& run, const models::Batch& batch, hardware::OwnAttention& own) override {
+    if (!model_->attend(run, batch, own)) return false;
+    if (!open_.empty()) compare(batch, run.cost(own));
+    return true;
+  }
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
 
  private:
