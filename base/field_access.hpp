@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/field_readers.hpp"
+#include "base/shared_list.hpp"
 
 #include <map>
 #include <memory>
@@ -92,6 +93,9 @@ class EnumAccess final : public MemberAccess<T, E> {
   std::vector<std::pair<std::string, E>> names_;
 };
 
+template <class M, class U>
+inline constexpr bool kListOf = std::is_same_v<M, std::vector<U>> || std::is_same_v<M, SharedList<U>>;
+
 // M is U, or an optional, a list or a map of it.
 template <class T, class M, class U>
 class GroupAccess final : public MemberAccess<T, M> {
@@ -99,9 +103,9 @@ class GroupAccess final : public MemberAccess<T, M> {
   GroupAccess(M T::* member, const Fields<U>& fields) : MemberAccess<T, M>(member), fields_(fields) {}
   void read(void* object, const YamlNode& node, const FieldInfo& info, Diagnostics& diagnostics) const override {
     M& out = this->in(object);
-    if constexpr (std::is_same_v<M, std::vector<U>>) {
+    if constexpr (kListOf<M, U>) {
       if (!node.is_sequence()) return report_not(node, info, "a list", diagnostics);
-      out.clear();
+      out = M();
       for (const YamlNode& item : node.items) fields_.read(out.emplace_back(), item, diagnostics);
     } else if constexpr (std::is_same_v<M, std::map<std::string, U>>) {
       if (!node.is_mapping()) return report_not(node, info, "a mapping", diagnostics);
@@ -121,7 +125,7 @@ class GroupAccess final : public MemberAccess<T, M> {
 
  private:
   [[nodiscard]] std::optional<YamlNode> node(const M& value, [[maybe_unused]] const M& absent, int digits) const {
-    if constexpr (std::is_same_v<M, std::vector<U>>) {
+    if constexpr (kListOf<M, U>) {
       std::vector<YamlNode> items;
       for (const U& item : value) items.push_back(fields_.write(item, digits));
       return list_of(std::move(items));

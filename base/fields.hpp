@@ -142,13 +142,13 @@ class Fields {
     return Refine(info);
   }
 
-  // A nested struct (also std::optional<U>, std::vector<U>, std::map<std::string, U>).
+  // A nested struct (also std::optional<U>, std::vector<U>, SharedList<U>, std::map<std::string, U>).
   template <class M, class U, class Owner>
   Refine add_group(std::string key, M Owner::* member, const Fields<U>& fields, std::string text) {
     FieldInfo& info = push(std::move(key), std::move(text));
     info.kind = ValueKind::group;
     info.group = &fields.info();
-    info.list = std::is_same_v<M, std::vector<U>>;
+    info.list = detail::kListOf<M, U>;
     info.map = std::is_same_v<M, std::map<std::string, U>>;
     if (info.list) info.default_text = "[]";
     else if (!std::is_same_v<M, std::optional<U>>) info.default_text = "{}";

@@ -160,8 +160,9 @@ struct Children {
 
 namespace {
 
-// How many tasks the next child is given: as many as take it some time, so that forking does not count, and no longer,
-// so that nobody waits for it at the end or after Ctrl-C.
+// How many tasks the next child is given: as many as take it some time, so that forking does not count (a page that
+// was the parent's costs its child more than the fork), and no longer, so that nobody waits for it at the end or after
+// Ctrl-C.
 class Shares {
  public:
   explicit Shares(std::size_t most) : most_(std::max<std::size_t>(1, most)) {}
@@ -170,9 +171,10 @@ class Shares {
     ++tasks_;
   }
   [[nodiscard]] std::size_t next() const {
-    constexpr double kLong = 0.5;  // seconds
+    constexpr double kShort = 0.5, kLong = 2, kOfAll = 0.5;  // seconds; of what all have taken so far
     if (tasks_ == 0) return 1;
-    const double fitting = kLong * static_cast<double>(tasks_) / std::max(seconds_, 1e-9);
+    const double wanted = std::clamp(kOfAll * seconds_, kShort, kLong);
+    const double fitting = wanted * static_cast<double>(tasks_) / std::max(seconds_, 1e-9);
     return std::clamp<std::size_t>(static_cast<std::size_t>(std::min(fitting, 1e6)), 1, most_);
   }
 

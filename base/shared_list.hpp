@@ -36,6 +36,7 @@ class SharedList {
   [[nodiscard]] const T& at(std::size_t i) const { return all_ ? all_->at(i) : kNone.at(i); }
   [[nodiscard]] const T& front() const { return all_->front(); }
   [[nodiscard]] const T& back() const { return all_->back(); }
+  T& front() { return own().front(); }
   T& back() { return own().back(); }
 
   void push_back(T item) { own().push_back(std::move(item)); }

@@ -60,7 +60,7 @@ const Fields<CorrectionTable>& table_fields() {
 struct Sum {
   double percent = 0, off = 0;
 };
-Sum sum_of(const std::vector<CorrectionTable>& tables, const Features& features) {
+Sum sum_of(const SharedList<CorrectionTable>& tables, const Features& features) {
   Sum sum;
   for (const CorrectionTable& table : tables) {
     const TablePlace place(table, features);

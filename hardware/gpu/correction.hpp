@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/fields.hpp"
+#include "base/shared_list.hpp"
 
 #include <array>
 #include <cstdint>
@@ -68,7 +69,7 @@ struct CorrectionTable {
 // fades to 1 over two octaves, and it never leaves 0.5 to 2.
 struct Correction {
   std::string source;
-  std::vector<CorrectionTable> tables;
+  SharedList<CorrectionTable> tables;  // thousands of numbers, and devices are copied with them
 
   [[nodiscard]] double factor(const Features& features) const;
 };

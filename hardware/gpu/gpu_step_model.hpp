@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/paged_table.hpp"
 #include "hardware/decode_steps.hpp"
 #include "hardware/gpu/decode_table.hpp"
 #include "hardware/gpu/fitted_range.hpp"
@@ -41,7 +42,7 @@ class GpuPrices {
     std::size_t law;  // index into Batch::attended
     double count;
     models::TokenChange change;
-    std::vector<std::optional<KernelCost>> whole_prompts;  // one that is computed alone, from its start, by its tokens
+    PagedTable<KernelCost> whole_prompts;  // one that is computed alone, from its start, by its tokens
     const IndexedAttentionParameters* chosen_fit = nullptr;  // of gpu_: decodes attend to chosen entries in its kernel
   };
   // Layers whose decodes score their context alike.

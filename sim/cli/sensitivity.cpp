@@ -87,7 +87,7 @@ int run_verb(const Arguments& arguments) {
   arguments.messages.show(diagnostics, "See 'llmscape show fields scenario'.");
   if (diagnostics.has_errors()) return kUsage;
   options.only = arguments.only;
-  options.catalogs = catalogs();
+  options.catalogs = remembering_catalogs();
   options.jobs = arguments.jobs;
   catch_interrupts();
   Progress progress("sensitivity", arguments.quiet);

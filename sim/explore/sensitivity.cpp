@@ -37,7 +37,9 @@ Told run_with(const scenario::Scenario& base, const std::vector<std::string>& ov
     told.refused = diagnostics.sorted().front().message;
     return told;
   }
-  const result::RunResult result = run::run_scenario(*scenario, {}, diagnostics);
+  world::Options run;
+  run.kernel = world::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md), and any number of runs
+  const result::RunResult result = run::run_scenario(*scenario, run, diagnostics);
   if (diagnostics.has_errors()) throw std::runtime_error(diagnostics.text(false));
   told.verdict = metrics::name_of(result.verdict.state);
   told.warnings = result.warnings;
@@ -95,7 +97,7 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
         const double factor = run <= count ? 1 + options.change : 1 - options.change;
         return run_with(scenario, {scaled(changed(run), factor)}, options);
       },
-      {options.jobs, {}, {}});
+      {options.jobs, {}, {}, runs});
   pool.run(all, [&](std::size_t run, TaskOutcome<Told> outcome) {
     if (!outcome.answer) {
       const std::string which = run == 0 ? "the base" : changed(run).path;

@@ -4,6 +4,7 @@
 #include "base/process_pool.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/run.hpp"
+#include "sim/world/price_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -37,7 +38,10 @@ namespace {
 using Values = std::vector<std::pair<std::string, double>>;  // of metrics, by their columns
 
 Values one_run(const scenario::Scenario& scenario, std::size_t run) {
+  static world::PriceMemory prices;  // of the runs before in this child
   world::Options options;
+  options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md), and any number of runs
+  options.prices = &prices;
   options.time_factors = interval_factors(scenario, run);
   Diagnostics diagnostics;
   const result::RunResult result = run_scenario(scenario, options, diagnostics);
@@ -71,7 +75,7 @@ result::Intervals predict_intervals(const scenario::Scenario& scenario, int jobs
   std::vector<std::size_t> runs(result::kIntervalRuns);
   std::iota(runs.begin(), runs.end(), std::size_t{0});
   std::vector<Values> values(runs.size());
-  const ProcessPool<std::size_t, Values> pool([&](std::size_t run) { return one_run(scenario, run); }, {jobs, {}, {}});
+  const ProcessPool<std::size_t, Values> pool([&](std::size_t run) { return one_run(scenario, run); }, {jobs, {}, {}, runs.size()});
   pool.run(runs, [&](std::size_t run, TaskOutcome<Values> outcome) {
     if (!outcome.answer) throw std::runtime_error(fmt::format("run {} of the intervals: {}", run + 1, outcome.error));
     values[run] = std::move(*outcome.answer);

@@ -12,16 +12,18 @@
 #include "sim/result/result_json.hpp"
 #include "sim/run/analytic.hpp"
 #include "sim/run/run.hpp"
+#include "sim/world/price_memory.hpp"
 
 namespace llmscape::studies {
 namespace {
 
-// Simulations that differ by their seed alone and share a child process: a fork costs as much as a short simulation.
+// Simulations that differ by their seed alone.
 struct Task {
   std::size_t study, run, point;
   std::int64_t first_seed, last_seed;
 };
 constexpr std::int64_t kSeedsOfTask = 5;
+constexpr std::size_t kTasksOfChild = 256;
 
 // What a child says of a seed: its result, or why there is none.
 struct Told {
@@ -51,7 +53,9 @@ std::string result_of(const Study& study, const NamedRun& run, std::size_t point
     if (!analysis) throw std::invalid_argument(diagnostics.text(false));
     return run::to_json(*analysis);
   }
+  static world::PriceMemory prices;  // of the seeds and runs before
   world::Options options;
+  options.prices = &prices;
   options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes in a fifth less time
   const result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
@@ -105,7 +109,7 @@ std::vector<Results> simulate(const std::vector<Study>& studies, const scenario:
   std::size_t ended = 0;
   const ProcessPool<Task, std::vector<Told>> pool(
       [&](const Task& task) { return results_of(studies[task.study], task, catalogs); },
-      {jobs, std::nullopt, std::nullopt});
+      {jobs, std::nullopt, std::nullopt, kTasksOfChild});
   pool.run(tasks, [&](const Task& task, TaskOutcome<std::vector<Told>> outcome) {
     for (std::int64_t seed = task.first_seed; seed <= task.last_seed; ++seed) {
       Outcome& out = results[task.study].at(task.run, task.point, seed);

@@ -6,13 +6,14 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 
-#include "base/catalog.hpp"
 #include "base/process_pool.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/run.hpp"
+#include "sim/world/price_memory.hpp"
 
 namespace llmscape::validation {
 namespace {
@@ -38,49 +39,82 @@ std::optional<double> metric_of(const result::RunResult& result, std::string_vie
   return columns.empty() ? std::nullopt : columns.front()->value(result);
 }
 
-// `draw`: with kernel times of that run of the intervals.
-RowAnswer simulate(const MeasuredTable& table, const MeasuredRow& row, const std::vector<std::string>& overrides,
-                   const scenario::Catalogs& catalogs, std::optional<std::size_t> draw = std::nullopt) {
-  Diagnostics diagnostics;
-  YamlNode root = read_yaml(std::make_shared<const SourceText>(SourceText{row.name, row.scenario}), diagnostics);
-  std::vector<std::string> all = row.overrides;
-  all.insert(all.end(), overrides.begin(), overrides.end());
-  const auto scenario =
-      scenario::read_scenario(std::move(root), table.folder, all, std::nullopt, catalogs, diagnostics);
-  if (!scenario) return {{}, first_error(diagnostics)};
-  world::Options options;
-  options.kernel = world::KernelKind::event_queue;
-  if (draw) options.time_factors = run::interval_factors(*scenario, *draw);
-  const result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
-  if (diagnostics.has_errors()) return {{}, first_error(diagnostics)};
-  if (result.requests.completed < result.requests.injected)
-    return {{},
-            fmt::format("{} of {} requests were answered: the others are longer than the KV pool",
-                        result.requests.completed, result.requests.injected)};
-  RowAnswer answer;
-  std::map<std::string, double, std::less<>> above;
-  const auto lookup = [&](std::string_view name) -> std::optional<Value> {
-    if (const auto found = above.find(name); found != above.end()) return Value(found->second);
-    if (const auto of_row = row.value(name); of_row && !metric_of(result, name)) return of_row;
-    const auto number = metric_of(result, name);
-    return number ? std::optional<Value>(*number) : std::nullopt;
-  };
-  for (const TableMetric& metric : table.metrics) {
-    const auto value = metric.predicted.evaluate(lookup);
-    const double* number = value ? std::get_if<double>(&*value) : nullptr;
-    if (number) above[metric.name] = *number;
-    answer.predicted.push_back(number ? std::optional(*number) : std::nullopt);
+// What a row describes, simulated in a child; it is read once.
+class RowScenario {
+ public:
+  RowScenario(const MeasuredTable& table, const MeasuredRow& row, const std::vector<std::string>& overrides,
+              const scenario::Catalogs& catalogs)
+      : table_(table), row_(row) {
+    YamlNode root = read_yaml(std::make_shared<const SourceText>(SourceText{row.name, row.scenario}), diagnostics_);
+    std::vector<std::string> all = row.overrides;
+    all.insert(all.end(), overrides.begin(), overrides.end());
+    scenario_ = scenario::read_scenario(std::move(root), table.folder, all, std::nullopt, catalogs, diagnostics_);
   }
-  return answer;
+
+  // `draw`: with kernel times of that run of the intervals.
+  RowAnswer simulate(std::optional<std::size_t> draw = std::nullopt) {
+    if (!scenario_) return {{}, first_error(diagnostics_)};
+    static world::PriceMemory prices;  // of the draws before, and of rows that differ in what arrives
+    world::Options options;
+    options.kernel = world::KernelKind::event_queue;  // any number of runs
+    options.prices = &prices;
+    if (draw) options.time_factors = run::interval_factors(*scenario_, *draw);
+    Diagnostics diagnostics = diagnostics_;
+    const result::RunResult result = run::run_scenario(*scenario_, options, diagnostics);
+    if (diagnostics.has_errors()) return {{}, first_error(diagnostics)};
+    if (result.requests.completed < result.requests.injected)
+      return {{},
+              fmt::format("{} of {} requests were answered: the others are longer than the KV pool",
+                          result.requests.completed, result.requests.injected)};
+    return {metrics_of(result), ""};
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::optional<double>> metrics_of(const result::RunResult& result) const {
+    std::vector<std::optional<double>> predicted;
+    std::map<std::string, double, std::less<>> above;
+    const auto lookup = [&](std::string_view name) -> std::optional<Value> {
+      if (const auto found = above.find(name); found != above.end()) return Value(found->second);
+      if (const auto of_row = row_.value(name); of_row && !metric_of(result, name)) return of_row;
+      const auto number = metric_of(result, name);
+      return number ? std::optional<Value>(*number) : std::nullopt;
+    };
+    for (const TableMetric& metric : table_.metrics) {
+      const auto value = metric.predicted.evaluate(lookup);
+      const double* number = value ? std::get_if<double>(&*value) : nullptr;
+      if (number) above[metric.name] = *number;
+      predicted.push_back(number ? std::optional(*number) : std::nullopt);
+    }
+    return predicted;
+  }
+
+  const MeasuredTable& table_;
+  const MeasuredRow& row_;
+  Diagnostics diagnostics_;
+  std::optional<scenario::Scenario> scenario_;
+};
+
+// Catalogues of which the devices of these rows are read: children are copies of this process, and none reads them
+// again. Mistakes are for the children to report.
+scenario::Catalogs read_once(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
+                             const std::vector<std::string>& overrides, scenario::Catalogs catalogs) {
+  if (!catalogs.remembered) catalogs.remembered = std::make_shared<scenario::Catalogs::Remembered>();
+  std::set<std::string> devices;
+  for (const MeasuredRow* row : rows)
+    if (const auto device = row->value("hardware"); devices.insert(device ? text_of(*device) : "").second)
+      RowScenario(table, *row, overrides, catalogs);
+  return catalogs;
 }
 
-// Children are copies of this process: what it has parsed, none of them parses again. Mistakes are theirs to report.
-void parse_entries(const std::vector<const MeasuredRow*>& rows, const scenario::Catalogs& catalogs) {
-  std::set<std::string> names;
-  for (const MeasuredRow* row : rows)
-    if (const auto name = row->value("hardware")) names.insert(text_of(*name));
-  Diagnostics ignored;
-  for (const std::string& name : names) catalog_entry(catalogs.hardware, "device", name, {}, ignored);
+std::vector<std::size_t> numbers_below(std::size_t count) {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  return numbers;
+}
+
+ProcessLimits limits_of(int jobs) {
+  constexpr std::size_t kRowsOfChild = 256;
+  return {jobs, {}, {}, kRowsOfChild};
 }
 
 }  // namespace
@@ -93,20 +127,15 @@ std::vector<const MeasuredRow*> rows_to_predict(const MeasuredTable& table) {
 }
 
 std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
-                                    const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
+                                    const std::vector<std::string>& overrides, const scenario::Catalogs& given,
                                     int jobs) {
-  parse_entries(rows, catalogs);
+  const scenario::Catalogs catalogs = read_once(table, rows, overrides, given);
   std::vector<RowPoint> points(rows.size());
-  std::vector<std::size_t> numbers(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    points[i].row = rows[i];
-    numbers[i] = i;
-  }
-  ProcessLimits limits;
-  limits.jobs = jobs;
+  for (std::size_t i = 0; i < rows.size(); ++i) points[i].row = rows[i];
   const ProcessPool<std::size_t, RowAnswer> pool(
-      [&](const std::size_t& i) { return simulate(table, *rows[i], overrides, catalogs); }, limits);
-  pool.run(numbers, [&](const std::size_t& i, TaskOutcome<RowAnswer> outcome) {
+      [&](const std::size_t& i) { return RowScenario(table, *rows[i], overrides, catalogs).simulate(); },
+      limits_of(jobs));
+  pool.run(numbers_below(rows.size()), [&](const std::size_t& i, TaskOutcome<RowAnswer> outcome) {
     points[i].refused = outcome.answer ? outcome.answer->refused : outcome.error;
     if (outcome.answer) points[i].predicted = std::move(outcome.answer->predicted);
     return true;
@@ -115,31 +144,29 @@ std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vecto
 }
 
 std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
-                                        const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
+                                        const std::vector<std::string>& overrides, const scenario::Catalogs& given,
                                         int jobs) {
-  parse_entries(rows, catalogs);
-  using Draw = std::pair<std::size_t, std::size_t>;  // a row, and a run of its intervals
-  std::vector<Draw> draws;
+  const scenario::Catalogs catalogs = read_once(table, rows, overrides, given);
+  std::vector<RowIntervals> intervals(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row)
-    for (std::size_t run = 0; run < result::kIntervalRuns; ++run) draws.emplace_back(row, run);
-  std::vector<std::vector<std::vector<double>>> values(rows.size(),
-                                                       std::vector<std::vector<double>>(table.metrics.size()));
-  ProcessLimits limits;
-  limits.jobs = jobs;
-  const ProcessPool<Draw, RowAnswer> pool(
-      [&](const Draw& d) { return simulate(table, *rows[d.first], overrides, catalogs, d.second); }, limits);
-  pool.run(draws, [&](const Draw& d, TaskOutcome<RowAnswer> outcome) {
+    intervals[row] = {rows[row], std::vector<std::optional<std::pair<double, double>>>(table.metrics.size())};
+  const ProcessPool<std::size_t, std::vector<RowAnswer>> pool(
+      [&](const std::size_t& row) {
+        RowScenario scenario(table, *rows[row], overrides, catalogs);
+        std::vector<RowAnswer> draws;
+        for (std::size_t run = 0; run < result::kIntervalRuns; ++run) draws.push_back(scenario.simulate(run));
+        return draws;
+      },
+      limits_of(jobs));
+  pool.run(numbers_below(rows.size()), [&](const std::size_t& row, TaskOutcome<std::vector<RowAnswer>> outcome) {
     if (!outcome.answer) return true;
-    for (std::size_t i = 0; i < outcome.answer->predicted.size(); ++i)
-      if (const auto& value = outcome.answer->predicted[i]) values[d.first][i].push_back(*value);
+    std::vector<std::vector<double>> values(table.metrics.size());
+    for (const RowAnswer& draw : *outcome.answer)
+      for (std::size_t i = 0; i < draw.predicted.size(); ++i)
+        if (draw.predicted[i]) values[i].push_back(*draw.predicted[i]);
+    for (std::size_t i = 0; i < values.size(); ++i) intervals[row].metrics[i] = run::interval_of(values[i]);
     return true;
   });
-  std::vector<RowIntervals> intervals(rows.size());
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    intervals[row].row = rows[row];
-    for (const std::vector<double>& of_metric : values[row])
-      intervals[row].metrics.push_back(run::interval_of(of_metric));
-  }
   return intervals;
 }
 

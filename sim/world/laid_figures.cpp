@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/world/laid_figures.hpp"
 
+#include "hardware/scaled_fits.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 namespace llmscape::world {
 namespace {
@@ -25,7 +28,7 @@ class LaidFinder {
 
   void visit(const YamlNode& node) {
     if (node.is_scalar()) {
-      if (is_laid(node)) all.push_back({path(), steps_});
+      if (is_laid(node)) all.push_back({path(), steps_, {}});
       return;
     }
     for (std::size_t i = 0; i < node.entries.size(); ++i) {
@@ -65,6 +68,52 @@ class LaidFinder {
   std::vector<std::size_t> steps_;
 };
 
+template <class Node>
+Node& node_at(Node& device, const LaidFigure& at) {
+  Node* node = &device;
+  for (const std::size_t step : at.steps) node = node->is_mapping() ? &node->entries[step].value : &node->items[step];
+  return *node;
+}
+
+// Sizes may count only by what fits: "520 MB".
+bool is_size(std::string_view value) { return value.ends_with('B') && value.find('/') == value.npos; }
+
+// The device with that figure changed, and what was fitted on it.
+YamlNode with_changed(const YamlNode& written, const LaidFigure& at, double factor) {
+  YamlNode device = written;
+  YamlNode* node = &node_at(device, at);
+  double number = 0;
+  const char* last = node->text.data() + node->text.size();
+  const auto [end, error] = std::from_chars(node->text.data(), last, number);
+  if (error == std::errc()) node->text = fmt::format("{}{}", number * factor, std::string(end, last));
+  hardware::scale_fits(device, written);
+  return device;
+}
+
+// The devices that it is asked for instead of the one laid out: with twice the figure and with half of it, a size with
+// a thousand times as much or as little as well; a limit raised, or taken away where it cannot be raised. Without those
+// that are refused.
+std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& written, const LaidFigure& at) {
+  std::vector<std::shared_ptr<const hardware::Device>> devices;
+  const auto add = [&devices](const YamlNode& node) {
+    Diagnostics refused;
+    auto device = hardware::devices().read(node, refused);
+    if (device && !refused.has_errors()) devices.push_back(std::move(device));
+  };
+  if (at.path == "power_limit") {
+    YamlNode free = written;
+    free.entries.erase_if([](const YamlNode::Entry& entry) { return entry.key == "power_limit"; });
+    add(free);
+    return devices;
+  }
+  add(with_changed(written, at, 2));
+  if (at.is_limit()) return devices;
+  add(with_changed(written, at, 0.5));
+  if (is_size(node_at(written, at).text))
+    for (const double factor : {1024., 1 / 1024.}) add(with_changed(written, at, factor));
+  return devices;
+}
+
 }  // namespace
 
 std::vector<LaidFigure> laid_over(const YamlNode& device) {
@@ -74,6 +123,9 @@ std::vector<LaidFigure> laid_over(const YamlNode& device) {
   });
   LaidFinder finder(preset);
   finder.visit(device);
+  // Every run takes it, and nearly every scenario sets it.
+  std::erase_if(finder.all, [](const LaidFigure& figure) { return figure.path == "count"; });
+  for (LaidFigure& figure : finder.all) figure.otherwise = without(device, figure);
   return std::move(finder.all);
 }
 

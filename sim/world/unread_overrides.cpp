@@ -2,7 +2,6 @@
 #include "sim/world/unread_overrides.hpp"
 
 #include "hardware/profile/profile_device.hpp"
-#include "hardware/scaled_fits.hpp"
 #include "models/batch.hpp"
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/replica_size.hpp"
@@ -12,60 +11,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
 
 namespace llmscape::world {
 namespace {
-
-// Limits: they count where a step reaches them, so that it is asked what would be without.
-bool is_limit(std::string_view path) { return path == "tdp" || path == "power_limit"; }
-
-template <class Node>
-Node& node_at(Node& device, const LaidFigure& at) {
-  Node* node = &device;
-  for (const std::size_t step : at.steps) node = node->is_mapping() ? &node->entries[step].value : &node->items[step];
-  return *node;
-}
-
-// Sizes may count only by what fits: "520 MB".
-bool is_size(std::string_view value) { return value.ends_with('B') && value.find('/') == value.npos; }
-
-// The device with that figure changed, and what was fitted on it.
-YamlNode with_changed(const YamlNode& written, const LaidFigure& at, double factor) {
-  YamlNode device = written;
-  YamlNode* node = &node_at(device, at);
-  double number = 0;
-  const char* last = node->text.data() + node->text.size();
-  const auto [end, error] = std::from_chars(node->text.data(), last, number);
-  if (error == std::errc()) node->text = fmt::format("{}{}", number * factor, std::string(end, last));
-  hardware::scale_fits(device, written);
-  return device;
-}
-
-// The devices that it is asked for instead of the one laid out: with twice the figure and with half of it, a size with
-// a thousand times as much or as little as well; a limit raised, or taken away where it cannot be raised. Without those
-// that are refused.
-std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& written, const LaidFigure& at) {
-  std::vector<std::shared_ptr<const hardware::Device>> devices;
-  const auto add = [&devices](const YamlNode& node) {
-    Diagnostics refused;
-    auto device = hardware::devices().read(node, refused);
-    if (device && !refused.has_errors()) devices.push_back(std::move(device));
-  };
-  if (at.path == "power_limit") {
-    YamlNode free = written;
-    free.entries.erase_if([](const YamlNode::Entry& entry) { return entry.key == "power_limit"; });
-    add(free);
-    return devices;
-  }
-  add(with_changed(written, at, 2));
-  if (is_limit(at.path)) return devices;
-  add(with_changed(written, at, 0.5));
-  if (is_size(node_at(written, at).text))
-    for (const double factor : {1024., 1 / 1024.}) add(with_changed(written, at, factor));
-  return devices;
-}
 
 // What a run takes from a device beside its steps, as numbers to compare.
 std::vector<double> standing(const hardware::Device& device, const scenario::Scenario& scenario,
@@ -89,9 +37,8 @@ std::vector<double> standing(const hardware::Device& device, const scenario::Sce
 }  // namespace
 
 struct OverrideWitness::Figure {
-  std::string path;
+  LaidFigure laid;
   std::size_t group;
-  std::vector<std::shared_ptr<const hardware::Device>> otherwise;
   bool read = false, hidden = false;
 };
 
@@ -174,20 +121,18 @@ OverrideWitness::OverrideWitness(const scenario::Scenario& scenario, PriceMemory
   if (!devices) return;
   for (std::size_t group = 0; group < devices->items.size(); ++group) {
     const hardware::Device& device = *scenario.config.hardware.devices[group];
-    const std::vector<LaidFigure> laid =
-        memory ? memory->laid_over(devices->items[group]) : world::laid_over(devices->items[group]);
-    if (laid.empty() || hardware::as_profile(device)) continue;
+    if (hardware::as_profile(device)) continue;
     std::vector<const scenario::PoolConfig*> pools;
     for (const scenario::PoolConfig& pool : scenario.pools)
       if (std::ranges::find(pool.devices, device.name) != pool.devices.end()) pools.push_back(&pool);
     if (pools.empty()) continue;
     const std::vector<double> base = standing(device, scenario, pools);
-    for (const LaidFigure& at : laid) {
-      if (at.path == "count") continue;  // every run takes it (standing), and nearly every scenario sets it
-      auto otherwise = without(devices->items[group], at);
+    std::vector<LaidFigure> own;
+    if (!memory) own = world::laid_over(devices->items[group]);
+    for (const LaidFigure& at : memory ? memory->laid_over(devices->items[group]) : own) {
       const bool stands = std::ranges::any_of(
-          otherwise, [&](const auto& changed) { return standing(*changed, scenario, pools) != base; });
-      if (!otherwise.empty() && !stands) figures_.push_back({at.path, group, std::move(otherwise)});
+          at.otherwise, [&](const auto& changed) { return standing(*changed, scenario, pools) != base; });
+      if (!at.otherwise.empty() && !stands) figures_.push_back({at, group});
     }
   }
 }
@@ -203,7 +148,7 @@ std::unique_ptr<engine::EngineModel> OverrideWitness::watched(std::unique_ptr<en
       watching = std::make_unique<Watched>(
           std::move(steps), Timeline{pool.batcher->depth() > 1, static_cast<double>(pool.pipeline_parallel)});
     const models::ModelSpec& model = scenario_.model_on(pool, *scenario_.config.hardware.devices[group]);
-    for (const auto& device : figure.otherwise)
+    for (const auto& device : figure.laid.otherwise)
       if (device->problems(model, pool.plan()).empty())
         watching->watch(figure, engine::bind(*device, model, pool.plan(), scenario::settings_of(pool)));
       else figure.read = true;  // it decides whether the model runs at all
@@ -217,10 +162,10 @@ std::vector<std::string> OverrideWitness::warnings() const {
   for (const Figure& figure : figures_) {
     if (figure.read) continue;
     const char* reads = figure.hidden           ? "depends on it: the devices' time hides it"
-                        : is_limit(figure.path) ? "reads it: no step draws that much"
+                        : figure.laid.is_limit() ? "reads it: no step draws that much"
                                                 : "reads it";
     warnings.push_back(
-        fmt::format("hardware.devices[{}].{} is set, but no price of this run {}", figure.group, figure.path, reads));
+        fmt::format("hardware.devices[{}].{} is set, but no price of this run {}", figure.group, figure.laid.path, reads));
   }
   return warnings;
 }
