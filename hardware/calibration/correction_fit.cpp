@@ -184,6 +184,7 @@ double CorrectionRow::predicted(const Correction& correction) const {
 Correction learn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows) {
   Correction correction = blank(plan, rows);
   const Matrix held = smoothness(correction);
+  Eigen::SimplicialLDLT<Matrix> normal;
   for (int i = 0; i < kReweightings; ++i) {
     const Matrix weight_of = design(correction, rows);
     const Eigen::VectorXd values = values_of(correction);
@@ -193,7 +194,9 @@ Correction learn_correction(const CorrectionPlan& plan, std::span<const Correcti
     Eigen::VectorXd weights = (1 + (residuals / kOutlier).array().square()).rsqrt();
     for (std::size_t row = 0; row < rows.size(); ++row) weights[index(row)] *= rows[row].weight;
     const Matrix weighted = weights.asDiagonal() * weight_of;
-    const Eigen::SimplicialLDLT<Matrix> normal(Matrix(weight_of.transpose() * weighted) + held);
+    const Matrix whole = Matrix(weight_of.transpose() * weighted) + held;
+    if (i == 0) normal.analyzePattern(whole);  // points have the same neighbours, whatever rows weigh
+    normal.factorize(whole);
     set_values(correction, normal.solve(weighted.transpose() * (residuals + weight_of * values)));
   }
   // As many digits as a file has.

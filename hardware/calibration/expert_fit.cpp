@@ -65,11 +65,9 @@ double streamed_seconds(const Chip& chip, const ElementwiseParameters& elementwi
   return sum.si();
 }
 
-// `tiles`: of either GEMM, whose rows are the same.
-double seconds(const Chip& chip, const ElementwiseParameters& elementwise, const GemmParameters& p,
-               const ExpertLayerWork& work, const ExpertTiles& tiles) {
-  return (grouped_gemm_cost(chip, p, work.up, tiles).time + grouped_gemm_cost(chip, p, work.down, tiles).time).si() +
-         streamed_seconds(chip, elementwise, work);
+// Of its GEMMs. `tiles`: of either, whose rows are the same.
+double seconds(const Chip& chip, const GemmParameters& p, const ExpertLayerWork& work, const ExpertTiles& tiles) {
+  return (grouped_gemm_cost(chip, p, work.up, tiles).time + grouped_gemm_cost(chip, p, work.down, tiles).time).si();
 }
 
 double weight_bytes(const models::GroupedGemm& g) {
@@ -202,7 +200,7 @@ std::vector<double> predict(const Chip& chip, const ElementwiseParameters& eleme
   std::vector<double> times;
   for (const TimedExpertLayer& r : records) {
     const ExpertLayerWork work = expert_layer_work(r);
-    times.push_back(seconds(chip, elementwise, parameters, work, ExpertTiles(work.up)));
+    times.push_back(seconds(chip, parameters, work, ExpertTiles(work.up)) + streamed_seconds(chip, elementwise, work));
   }
   return times;
 }
@@ -272,13 +270,17 @@ ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& ele
                               std::span<const TimedExpertLayer> records, Scoring scoring) {
   std::vector<ExpertLayerWork> layers;
   std::vector<ExpertTiles> tiles;
+  std::vector<double> streamed;
   for (const TimedExpertLayer& r : records) {
     layers.push_back(expert_layer_work(r));
     tiles.emplace_back(layers.back().up);
+    streamed.push_back(streamed_seconds(chip, elementwise, layers.back()));
   }
   ExpertCalibration calibration = best_of(
       problem_of(records), compute_efficiency, priors, scoring,
-      [&](const GemmParameters& p, std::size_t row) { return seconds(chip, elementwise, p, layers[row], tiles[row]); });
+      [&](const GemmParameters& p, std::size_t row) {
+        return seconds(chip, p, layers[row], tiles[row]) + streamed[row];
+      });
   calibration.report.data = records.front().format + ", " + calibration.report.data;
   GemmParameters& p = calibration.parameters;
   p.least_width = layers.front().down.k;
