@@ -33,6 +33,7 @@ std::span<const Architecture> architectures() {
       {"Qwen3VLMoeForConditionalGeneration", "qwen3_vl_moe", read_qwen3_moe, "text_config"},
       {"Qwen3_5ForConditionalGeneration", "qwen3_5", read_qwen3_5, "text_config"},
       {"Qwen3_5MoeForConditionalGeneration", "qwen3_5_moe", read_qwen3_5, "text_config"},
+      {"Qwen3NextForCausalLM", "qwen3_next", read_qwen3_5},
       {"NemotronHForCausalLM", "nemotron_h", read_nemotron_h},
       {"MiMoForCausalLM", "mimo", read_qwen2},
       {"MiMoV2FlashForCausalLM", "mimo_v2", read_mimo_v2},

@@ -276,9 +276,8 @@ ExpertCalibration fit_experts(const Chip& chip, const ElementwiseParameters& ele
     tiles.emplace_back(layers.back().up);
     streamed.push_back(streamed_seconds(chip, elementwise, layers.back()));
   }
-  ExpertCalibration calibration = best_of(
-      problem_of(records), compute_efficiency, priors, scoring,
-      [&](const GemmParameters& p, std::size_t row) {
+  ExpertCalibration calibration =
+      best_of(problem_of(records), compute_efficiency, priors, scoring, [&](const GemmParameters& p, std::size_t row) {
         return seconds(chip, p, layers[row], tiles[row]) + streamed[row];
       });
   calibration.report.data = records.front().format + ", " + calibration.report.data;

@@ -46,7 +46,7 @@ ModelSpec read_sparse_deepseek(ConfigReader&);  // DeepSeek-V3.2, GLM-5: their s
 ModelSpec read_llama4(ConfigReader&);           // chunks of attention as windows, with a warning
 
 // Families with layers that keep a recurrent state.
-ModelSpec read_qwen3_5(ConfigReader&);  // Qwen3.5, Qwen3.6; dense and routed
+ModelSpec read_qwen3_5(ConfigReader&);  // Qwen3-Next, Qwen3.5, Qwen3.6; dense and routed
 ModelSpec read_kimi_k3(ConfigReader&);
 ModelSpec read_nemotron_h(ConfigReader&);  // Nemotron-H, Nemotron-3
 

@@ -45,9 +45,8 @@ struct SensitivityOptions {
   std::function<void(double share)> after_each;  // of the runs, as they end; may throw to stop them all
 };
 
-// Runs the scenario as it is, and with each of its hardware parameters changed alone, up and down, each run in a child
-// process of its own with the same seed. The same numbers for any `jobs`. Call it before run_scenario: children inherit
-// an engine that has run. Throws std::runtime_error when a run fails.
+// Runs the scenario as it is, and with each of its hardware parameters changed alone, up and down, in child processes
+// and with the same seed. The same numbers for any `jobs`. Throws std::runtime_error when a run fails.
 Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOptions& options);
 
 }  // namespace llmscape::explore

@@ -51,8 +51,8 @@ struct SweepCounts {
   std::vector<std::filesystem::path> damaged;  // points' files that were no whole ones, where they are now
 };
 
-// Runs what the folder lacks of the plan, each point in a child process of its own. The files are the same whatever
-// `jobs`, the shard or the order.
+// Runs what the folder lacks of the plan, in child processes that do many of the points. The files are the same
+// whatever `jobs`, the shard or the order.
 SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options);
 
 // The same for the points that `next` gives until it gives none, whatever the options' shard.

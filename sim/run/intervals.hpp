@@ -21,8 +21,8 @@ std::optional<std::pair<double, double>> interval_of(const std::vector<double>& 
 // drawn from how measurements lay about its fits (one factor for each device, operator family and regime;
 // sim/engine/time_factors.hpp). The interval of a metric goes from the least to the greatest of its values: 90 % of
 // what the kernels' errors could do to it. It does not cover errors of the workload or of the scheduler's model. The
-// same numbers for any `jobs`. `after_each` hears of each run that ended, and may throw to stop them all. Call it
-// before run_scenario: children inherit an engine that has run. Throws std::runtime_error when a run fails.
+// same numbers for any `jobs`. `after_each` hears of each run that ended, and may throw to stop them all. Throws
+// std::runtime_error when a run fails.
 result::Intervals predict_intervals(const scenario::Scenario& scenario, int jobs,
                                     const std::function<void()>& after_each);
 

@@ -35,8 +35,8 @@ class Results {
 // Reads each scenario with the first seed, so that mistakes are found before anything runs; each says of which run.
 void check_scenarios(const Study& study, const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
 
-// Runs all simulations of all studies on the bare event queue, in child processes that take up to five seeds of a run,
-// `jobs` at once. The results do not depend on `jobs`. What could not be simulated says why.
+// Runs all simulations of all studies on the bare event queue, in child processes, `jobs` at once. The results do not
+// depend on `jobs`. What could not be simulated says why.
 std::vector<Results> simulate(const std::vector<Study>& studies, const scenario::Catalogs& catalogs, int jobs,
                               const std::function<void(double share)>& progress);
 

@@ -19,7 +19,7 @@ struct RowPoint {
   std::string refused;                           // why there is no prediction; empty: there is one
 };
 
-// Simulates the rows that are not left out, each in a child process, `jobs` at once, with `overrides` ("a.b=c") laid
+// Simulates the rows that are not left out, in child processes, `jobs` at once, with `overrides` ("a.b=c") laid
 // over their scenarios. In the order of the rows, whichever ends first.
 std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
                                     const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,

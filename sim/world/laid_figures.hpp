@@ -21,7 +21,8 @@ struct LaidFigure {
   [[nodiscard]] bool is_limit() const { return path == "tdp" || path == "power_limit"; }
 };
 
-// Those of a device as it was laid out, but for how many there are of it. Where no part of it comes from a preset, those of the command line alone.
+// Those of a device as it was laid out, but for how many there are of it. Where no part of it comes from a preset,
+// those of the command line alone.
 std::vector<LaidFigure> laid_over(const YamlNode& device);
 
 }  // namespace llmscape::world

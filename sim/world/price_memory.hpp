@@ -21,8 +21,8 @@ class PriceMemory {
   std::unique_ptr<engine::EngineModel> find(const scenario::Scenario& scenario, std::size_t pool, std::size_t group);
   // Keeps the tables of `steps`, as engine::bind() made it there.
   void keep(const scenario::Scenario& scenario, std::size_t pool, std::size_t group, const engine::EngineModel& steps);
-  // The figures laid over that device (laid_figures), found once: its tables hold thousands that are not, and the device
-  // is read again for each.
+  // The figures laid over that device (laid_figures), found once: its tables hold thousands that are not, and the
+  // device is read again for each.
   const std::vector<LaidFigure>& laid_over(const YamlNode& device);
 
  private:

@@ -161,11 +161,11 @@ std::vector<std::string> OverrideWitness::warnings() const {
   std::vector<std::string> warnings;
   for (const Figure& figure : figures_) {
     if (figure.read) continue;
-    const char* reads = figure.hidden           ? "depends on it: the devices' time hides it"
+    const char* reads = figure.hidden            ? "depends on it: the devices' time hides it"
                         : figure.laid.is_limit() ? "reads it: no step draws that much"
-                                                : "reads it";
-    warnings.push_back(
-        fmt::format("hardware.devices[{}].{} is set, but no price of this run {}", figure.group, figure.laid.path, reads));
+                                                 : "reads it";
+    warnings.push_back(fmt::format("hardware.devices[{}].{} is set, but no price of this run {}", figure.group,
+                                   figure.laid.path, reads));
   }
   return warnings;
 }

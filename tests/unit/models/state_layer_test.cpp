@@ -2,6 +2,7 @@
 #include "models/mixer/state_layer.hpp"
 
 #include "model_fixtures.hpp"
+#include "models/hf_config.hpp"
 #include "models/memory.hpp"
 #include "models/model.hpp"
 #include "models/step_work.hpp"
@@ -37,6 +38,28 @@ TEST_CASE("parameters of one layer by hand: gated delta rule, Mamba 2, Kimi's de
   const StateLayer kimi{.form = StateForm::kimi_delta, .heads = 32, .key_heads = 32, .key_dim = 128, .value_dim = 128};
   CHECK(all(kimi, 2304) ==
         2304 * 3 * 4096 + 2304 * 32 + 2 * (2304 * 128 + 128 * 4096) + 4096 * 2304 + 3 * 4096 * 4 + 32 + 4096 + 128);
+}
+
+TEST_CASE("does Qwen3-Next load, with the parameters that it has?") {
+  llmscape::Diagnostics diagnostics;
+  const auto model = read_hf_config(
+      parsed(
+          R"({"architectures": ["Qwen3NextForCausalLM"], "decoder_sparse_step": 1, "full_attention_interval": 4,
+ "head_dim": 256, "hidden_size": 2048, "intermediate_size": 5120, "linear_conv_kernel_dim": 4,
+ "linear_key_head_dim": 128, "linear_num_key_heads": 16, "linear_num_value_heads": 32, "linear_value_head_dim": 128,
+ "max_position_embeddings": 262144, "mlp_only_layers": [], "moe_intermediate_size": 512, "num_attention_heads": 16,
+ "num_experts": 512, "num_experts_per_tok": 10, "num_hidden_layers": 48, "num_key_value_heads": 2,
+ "shared_expert_intermediate_size": 512, "tie_word_embeddings": false, "torch_dtype": "bfloat16",
+ "vocab_size": 151936})"),
+      "next", diagnostics);
+  REQUIRE_MESSAGE(model, diagnostics.text(false));
+  // 12 x (query, its gate and output 3 x 2048 x 4096, K and V 2 x 2048 x 512, two norms of heads 512) + 36 x (inputs
+  // 2048 x (2 x 2048 + 2 x 4096 + 2 x 32), convolution 4 x 8192, per head 2 x 32 + 128, output 4096 x 2048) + 48 x (513
+  // experts of 3 x 2048 x 512, router 512 x 2048, gate of the shared one 2048, two norms 4096) + 2048 +
+  // 2 x 151936 x 2048. Published: 80 billion, 3 active.
+  CHECK(parameters(*model) == 79'674'391'296);
+  CHECK(active_parameters(*model) == 3'563'764'480);
+  CHECK(kv_bytes_per_token(*model) == 12 * 2 * 2 * 256 * 2);
 }
 
 TEST_CASE("the catalogue's hybrids: parameters, entries of a token and states of a sequence") {
