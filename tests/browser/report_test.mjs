@@ -223,10 +223,11 @@ test(
       assert.deepEqual(marks, points.filter((count) => count > 0));
       assert.ok((await page.locator('.scatter .tick').allTextContents()).some((text) => ticks.includes(text)));
       await page.locator('.scatter').focus();
+      for (let chart = 0; chart < 4; ++chart) await page.keyboard.press('PageUp');  // from the winner's
       await page.keyboard.press('Home');
-      const first = await page.locator('#spoken').innerText();
+      assert.match(await page.locator('#spoken').innerText(), / count=1 /);
       await page.keyboard.press('PageDown');
-      assert.notEqual(await page.locator('#spoken').innerText(), first);
+      assert.match(await page.locator('#spoken').innerText(), / count=2 /);
     }));
 
 const kMachines = ['h100-sxm', 'h200-sxm', 'l4', 'cim-edge-sram-64', 'sn40l'];
