@@ -239,8 +239,11 @@ KernelCost GpuPrices::prompt_cost(AttentionLayers& layers, std::span<const model
   const models::PrefillChunk& first = chunks.front();
   if (chunks.size() > 1 || first.cached > 0 || first.tokens >= kMostKept)
     return prefill_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks);
-  std::optional<KernelCost>& known = layers.whole_prompts[static_cast<std::size_t>(first.tokens)];
-  if (!known) known = prefill_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks);
+  const auto tokens = static_cast<std::size_t>(first.tokens);
+  if (tokens >= layers.whole_prompts.size()) layers.whole_prompts.resize(tokens + 1);
+  auto& known = layers.whole_prompts[tokens];
+  if (!known)
+    known = std::make_unique<const KernelCost>(prefill_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks));
   return *known;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "base/paged_table.hpp"
 #include "hardware/decode_steps.hpp"
 #include "hardware/gpu/decode_table.hpp"
 #include "hardware/gpu/fitted_range.hpp"
@@ -42,7 +41,8 @@ class GpuPrices {
     std::size_t law;  // index into Batch::attended
     double count;
     models::TokenChange change;
-    PagedTable<KernelCost> whole_prompts;  // one that is computed alone, from its start, by its tokens
+    // One that is computed alone, from its start, by its tokens: most lengths never come.
+    std::vector<std::unique_ptr<const KernelCost>> whole_prompts;
     const IndexedAttentionParameters* chosen_fit = nullptr;  // of gpu_: decodes attend to chosen entries in its kernel
   };
   // Layers whose decodes score their context alike.

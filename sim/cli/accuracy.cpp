@@ -36,8 +36,8 @@ struct Arguments {
 
 int accuracy(const Arguments& arguments) {
   Diagnostics diagnostics;
-  const report::AccuracySources sources{arguments.data,
-                                        catalogs().models.parent_path().parent_path() / "traces/measured", catalogs()};
+  const report::AccuracySources sources{
+      arguments.data, catalogs().models.parent_path().parent_path() / "traces/measured", remembering_catalogs()};
   const auto say = [&arguments](const std::string& what) {
     if (!arguments.quiet) write_to_stderr(fmt::format("accuracy: {}\n", what));
   };

@@ -42,7 +42,7 @@ void validate_rows(const RowArguments& arguments, validation::Report& report, Di
   if (table) check_by(arguments.by, *table, diagnostics);
   if (diagnostics.has_errors() || !table) return;
 
-  const auto points = simulate_rows(*table, rows_to_predict(*table), host, catalogs(), arguments.jobs);
+  const auto points = simulate_rows(*table, rows_to_predict(*table), host, remembering_catalogs(), arguments.jobs);
   std::vector<const validation::RowPoint*> all;
   for (const auto& point : points) all.push_back(&point);
   report.comparisons = compare_points(*table, all);

@@ -37,9 +37,7 @@ Told run_with(const scenario::Scenario& base, const std::vector<std::string>& ov
     told.refused = diagnostics.sorted().front().message;
     return told;
   }
-  world::Options run;
-  run.kernel = world::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md), and any number of runs
-  const result::RunResult result = run::run_scenario(*scenario, run, diagnostics);
+  const result::RunResult result = run::run_scenario(*scenario, run::one_of_many(), diagnostics);
   if (diagnostics.has_errors()) throw std::runtime_error(diagnostics.text(false));
   told.verdict = metrics::name_of(result.verdict.state);
   told.warnings = result.warnings;

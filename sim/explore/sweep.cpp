@@ -20,7 +20,6 @@
 #include "sim/explore/run_row.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/run.hpp"
-#include "sim/world/price_memory.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -93,11 +92,9 @@ std::string run_point(const Plan& plan, const Point& point, const std::string& i
   std::optional<result::Intervals> intervals;
   if (plan.config().intervals) intervals = run::predict_intervals(*scenario, 1, [] {});
   Series series;
-  world::Options options;
+  world::Options options = run::one_of_many();
   options.watcher = &series;
-  static world::PriceMemory prices;  // of the points before; files are read once where descriptions are remembered
-  if (catalogs.remembered) options.prices = &prices;
-  options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md) in a fifth less time
+  if (!catalogs.remembered) options.prices = nullptr;
   result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
   result.intervals = std::move(intervals);

@@ -4,7 +4,6 @@
 #include "base/process_pool.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/run.hpp"
-#include "sim/world/price_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -38,10 +37,7 @@ namespace {
 using Values = std::vector<std::pair<std::string, double>>;  // of metrics, by their columns
 
 Values one_run(const scenario::Scenario& scenario, std::size_t run) {
-  static world::PriceMemory prices;  // of the runs before in this child
-  world::Options options;
-  options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes (docs/kernel.md), and any number of runs
-  options.prices = &prices;
+  world::Options options = one_of_many();
   options.time_factors = interval_factors(scenario, run);
   Diagnostics diagnostics;
   const result::RunResult result = run_scenario(scenario, options, diagnostics);

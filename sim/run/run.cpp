@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run/run.hpp"
 
+#include "sim/world/price_memory.hpp"
 #include "sim/world/world.hpp"
 
 namespace llmscape::run {
@@ -12,6 +13,14 @@ result::RunResult run_scenario(const scenario::Scenario& scenario, const world::
                                                    streams.child("workload"), diagnostics);
   if (!generator) return {};
   return world::World(scenario, options, *generator, diagnostics).run();
+}
+
+world::Options one_of_many() {
+  static world::PriceMemory prices;
+  world::Options options;
+  options.kernel = world::KernelKind::event_queue;
+  options.prices = &prices;
+  return options;
 }
 
 }  // namespace llmscape::run

@@ -11,4 +11,9 @@ namespace llmscape::run {
 result::RunResult run_scenario(const scenario::Scenario& scenario, const world::Options& options,
                                Diagnostics& diagnostics);
 
+// How a run is run that is one of many in a process: on the event queue, which has SimGrid's bytes (docs/kernel.md) in
+// a fifth less time and as often as one likes, with the prices that runs before it have kept. Where files may have
+// changed since, as no catalogue remembers them (scenario::Catalogs), `prices` is to be taken away.
+world::Options one_of_many();
+
 }  // namespace llmscape::run

@@ -12,7 +12,6 @@
 #include "sim/result/result_json.hpp"
 #include "sim/run/analytic.hpp"
 #include "sim/run/run.hpp"
-#include "sim/world/price_memory.hpp"
 
 namespace llmscape::studies {
 namespace {
@@ -53,11 +52,7 @@ std::string result_of(const Study& study, const NamedRun& run, std::size_t point
     if (!analysis) throw std::invalid_argument(diagnostics.text(false));
     return run::to_json(*analysis);
   }
-  static world::PriceMemory prices;  // of the seeds and runs before
-  world::Options options;
-  options.prices = &prices;
-  options.kernel = world::KernelKind::event_queue;  // SimGrid's bytes in a fifth less time
-  const result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  const result::RunResult result = run::run_scenario(*scenario, run::one_of_many(), diagnostics);
   if (diagnostics.has_errors()) throw std::invalid_argument(diagnostics.text(false));
   return result::to_json(result);
 }

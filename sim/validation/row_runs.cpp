@@ -13,7 +13,6 @@
 #include "sim/result/metric_table.hpp"
 #include "sim/run/intervals.hpp"
 #include "sim/run/run.hpp"
-#include "sim/world/price_memory.hpp"
 
 namespace llmscape::validation {
 namespace {
@@ -54,10 +53,7 @@ class RowScenario {
   // `draw`: with kernel times of that run of the intervals.
   RowAnswer simulate(std::optional<std::size_t> draw = std::nullopt) {
     if (!scenario_) return {{}, first_error(diagnostics_)};
-    static world::PriceMemory prices;  // of the draws before, and of rows that differ in what arrives
-    world::Options options;
-    options.kernel = world::KernelKind::event_queue;  // any number of runs
-    options.prices = &prices;
+    world::Options options = run::one_of_many();
     if (draw) options.time_factors = run::interval_factors(*scenario_, *draw);
     Diagnostics diagnostics = diagnostics_;
     const result::RunResult result = run::run_scenario(*scenario_, options, diagnostics);
@@ -94,16 +90,14 @@ class RowScenario {
   std::optional<scenario::Scenario> scenario_;
 };
 
-// Catalogues of which the devices of these rows are read: children are copies of this process, and none reads them
-// again. Mistakes are for the children to report.
-scenario::Catalogs read_once(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
-                             const std::vector<std::string>& overrides, scenario::Catalogs catalogs) {
-  if (!catalogs.remembered) catalogs.remembered = std::make_shared<scenario::Catalogs::Remembered>();
+// Reads the devices of these rows: children are copies of this process, and none reads them again where catalogues
+// remember. Mistakes are for the children to report.
+void read_devices(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
+                  const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs) {
   std::set<std::string> devices;
   for (const MeasuredRow* row : rows)
     if (const auto device = row->value("hardware"); devices.insert(device ? text_of(*device) : "").second)
       RowScenario(table, *row, overrides, catalogs);
-  return catalogs;
 }
 
 std::vector<std::size_t> numbers_below(std::size_t count) {
@@ -127,9 +121,9 @@ std::vector<const MeasuredRow*> rows_to_predict(const MeasuredTable& table) {
 }
 
 std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
-                                    const std::vector<std::string>& overrides, const scenario::Catalogs& given,
+                                    const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
                                     int jobs) {
-  const scenario::Catalogs catalogs = read_once(table, rows, overrides, given);
+  read_devices(table, rows, overrides, catalogs);
   std::vector<RowPoint> points(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) points[i].row = rows[i];
   const ProcessPool<std::size_t, RowAnswer> pool(
@@ -144,9 +138,9 @@ std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vecto
 }
 
 std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
-                                        const std::vector<std::string>& overrides, const scenario::Catalogs& given,
+                                        const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
                                         int jobs) {
-  const scenario::Catalogs catalogs = read_once(table, rows, overrides, given);
+  read_devices(table, rows, overrides, catalogs);
   std::vector<RowIntervals> intervals(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row)
     intervals[row] = {rows[row], std::vector<std::optional<std::pair<double, double>>>(table.metrics.size())};

@@ -20,7 +20,7 @@ struct RowPoint {
 };
 
 // Simulates the rows that are not left out, in child processes, `jobs` at once, with `overrides` ("a.b=c") laid
-// over their scenarios. In the order of the rows, whichever ends first.
+// over their scenarios. In the order of the rows, whichever ends first. `catalogs` remember what they read.
 std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
                                     const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,
                                     int jobs);
