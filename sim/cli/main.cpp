@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/diagnostics.hpp"
+#include "base/heap.hpp"
 #include "base/standard_streams.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
@@ -102,5 +103,6 @@ int answer(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace llmscape::cli;
   llmscape::secure_standard_streams();
+  llmscape::widen_heap();
   return guarded([&] { return answer(argc, argv); });
 }

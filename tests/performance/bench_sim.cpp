@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/heap.hpp"
 #include "base/process_pool.hpp"
 #include "sim/cli/data_folder.hpp"
 #include "sim/run/run.hpp"
@@ -97,6 +98,7 @@ void print(const Case& c, const Figures& f) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  widen_heap();
   const std::vector<std::string_view> wanted(argv + 1, argv + argc);
   fmt::print("{:<13} {:>9} {:>10} {:>7} {:>10} {:>10} {:>12} {:>8}\n", "case", "requests", "steps", "CPU s",
              "requests/s", "steps/s", "seq-steps/s", "peak MiB");
