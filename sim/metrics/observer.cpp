@@ -52,12 +52,19 @@ std::vector<double> BatchQuantiles::p99() const {
 Observer::Observer(Seconds warmup, std::vector<Limits> limits_by_class, std::vector<TimeOfRequest> times_of,
                    WindowTracker& window)
     : times(times_of.size()), warmup_(warmup), limits_(std::move(limits_by_class)), times_of_(std::move(times_of)),
-      window_(window) {}
+      window_(window) {
+  if (limits_.size() > 1) classes.assign(limits_.size(), {{}, std::vector<Distribution>(times.size())});
+}
+
+void Observer::count_arrival(const Request& request, PartSums& to) const {
+  ++to.all.arrivals;
+  if (window_.main().holds(request.arrival)) ++to.window.arrivals;
+  if (window_.rest().holds(request.arrival)) ++to.rest.arrivals;
+}
 
 void Observer::on_arrival(const Request& request, std::int64_t) {
-  ++in_all.arrivals;
-  if (window_.main().holds(request.arrival)) ++in_window.arrivals;
-  if (window_.rest().holds(request.arrival)) ++in_rest.arrivals;
+  count_arrival(request, sums);
+  if (!classes.empty()) count_arrival(request, classes[static_cast<std::size_t>(request.slo_class)].sums);
 }
 
 void Observer::on_task_start(const workloads::Program&, Seconds at) {
@@ -79,16 +86,27 @@ void Observer::add_open(const Request& request, std::int64_t emitted, Seconds en
   if (emitted > 0) sums.emitted_tokens += static_cast<double>(emitted) * span.share(first_of(request, end), end);
 }
 
-void Observer::add(const Request& request, Outcome outcome, Seconds at, const Span& span, WindowSums& sums) const {
+void Observer::add(const Request& request, Outcome outcome, Seconds at, const Span& span, WindowSums& to) const {
   const std::int64_t emitted = request.emitted + request.lost;
-  if (emitted > 0) sums.emitted_tokens += static_cast<double>(emitted) * span.share(first_of(request, at), at);
+  if (emitted > 0) to.emitted_tokens += static_cast<double>(emitted) * span.share(first_of(request, at), at);
   if (outcome != Outcome::completed) return;
   const double share = span.share(request.first_token, request.last_token);
   if (share == 0) return;
-  sums.requests += share;
-  sums.prompt_tokens += share * static_cast<double>(request.prompt_tokens);
-  sums.output_tokens += share * static_cast<double>(request.output_tokens);
-  if (good(request)) sums.good += share;
+  to.requests += share;
+  to.prompt_tokens += share * static_cast<double>(request.prompt_tokens);
+  to.output_tokens += share * static_cast<double>(request.output_tokens);
+  if (good(request)) to.good += share;
+}
+
+void Observer::add(const Request& request, Outcome outcome, Seconds at, PartSums& to) const {
+  add(request, outcome, at, window_.main(), to.window);
+  add(request, outcome, at, window_.rest(), to.rest);
+  add(request, outcome, at, Span{}, to.all);
+}
+
+void Observer::add_times(const Request& request, std::vector<Distribution>& to) const {
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (const auto time = times_of_[i](request)) to[i].add(time->si());
 }
 
 bool Observer::good(const Request& request) const {
@@ -106,9 +124,12 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   const bool counts = request.arrival >= warmup_;
   if (counts && outcome != Outcome::cancelled) ++measured.ended;
   if (request.reason != serving::Reason::none) ++reasons[static_cast<std::size_t>(request.reason)];
-  add(request, outcome, at, window_.main(), in_window);
-  add(request, outcome, at, window_.rest(), in_rest);
-  add(request, outcome, at, Span{}, in_all);
+  add(request, outcome, at, sums);
+  ClassSums* own = classes.empty() ? nullptr : &classes[static_cast<std::size_t>(request.slo_class)];
+  if (own) {
+    add(request, outcome, at, own->sums);
+    if (counts && outcome != Outcome::cancelled) ++own->ended;
+  }
   if (outcome != Outcome::completed) {
     discarded_tokens += work;
     return;
@@ -121,11 +142,16 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   measured.prompt_tokens += request.prompt_tokens;
   task_tokens.add_computed(request.model, request.prefilled);
   measured.output_tokens += request.output_tokens;
-  if (good(request)) ++measured.good;
+  const bool is_good = good(request);
+  if (is_good) ++measured.good;
   for (std::size_t i = 0; i < measured.request_phases.size(); ++i)
     measured.request_phases[i] += request.clock.spent()[i];
-  for (std::size_t i = 0; i < times.size(); ++i)
-    if (const auto time = times_of_[i](request)) times[i].add(time->si());
+  add_times(request, times);
+  if (own) {
+    ++own->completed;
+    if (is_good) ++own->good;
+    add_times(request, own->times);
+  }
   const double first = request.ttft().si();
   if (request.arrival >= window_.main().from) ttft_batches.add(first);
   waits.add(request.arrival, first);

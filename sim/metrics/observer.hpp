@@ -45,6 +45,18 @@ struct WindowSums {
   std::int64_t arrivals = 0;                    // calls
 };
 
+// The same of each part of a run that figures are taken from.
+struct PartSums {
+  WindowSums window, rest, all;  // rest: WindowTracker::rest()
+};
+
+// Of the requests of one class: as of all of them.
+struct ClassSums {
+  PartSums sums;
+  std::vector<Distribution> times;  // measured
+  std::int64_t ended = 0, completed = 0, good = 0;
+};
+
 // Of requests and tasks that are measured: those that arrived, or started, at `warmup` or later.
 struct MeasuredSums {
   std::int64_t completed = 0;
@@ -85,7 +97,8 @@ class Observer : public serving::RequestListener {
   BatchQuantiles ttft_batches;
   Backlog backlog;
   WaitSeries waits;
-  WindowSums in_window, in_rest, in_all;                  // in_rest: WindowTracker::rest()
+  PartSums sums;
+  std::vector<ClassSums> classes;  // in the order of the limits; none where all requests are of one class
   std::array<std::int64_t, serving::kReasons> reasons{};  // of requests that were dropped or failed
   MeasuredSums measured;
   // INV-5, over all requests.
@@ -95,8 +108,11 @@ class Observer : public serving::RequestListener {
 
  private:
   [[nodiscard]] bool good(const serving::Request& request) const;
+  void count_arrival(const serving::Request& request, PartSums& to) const;
   void add(const serving::Request& request, serving::Outcome outcome, Seconds at, const Span& span,
-           WindowSums& sums) const;
+           WindowSums& to) const;
+  void add(const serving::Request& request, serving::Outcome outcome, Seconds at, PartSums& to) const;
+  void add_times(const serving::Request& request, std::vector<Distribution>& to) const;
 
   Seconds warmup_;
   std::vector<Limits> limits_;

@@ -109,6 +109,29 @@ std::string rates(const result::Throughput& t) {
   return out;
 }
 
+// What each class of requests saw of it; empty where all are of one.
+std::string classes(const std::vector<result::ClassResult>& all) {
+  if (all.empty()) return "";
+  std::size_t width = kLabel;
+  const auto label = [](const result::ClassResult& one) { return "  " + (one.name.empty() ? "others" : one.name); };
+  for (const result::ClassResult& one : all) width = std::max(width, label(one).size() + 1);
+  const auto time = [](const result::ClassResult& one, std::string_view key, double result::Percentiles::* of) {
+    const result::Percentiles* found = one.latency[key];
+    return found ? duration(found->*of) : std::string("-");
+  };
+  constexpr std::string_view kRow = "{:<{}}{:>9}{:>11}{:>11}{:>11}{:>11}{:>12}{:>11}\n";
+  std::string out =
+      fmt::format(kRow, "by class", width, "TTFT p50", "p99", "TPOT p50", "p99", "E2E p99", "requests/s", "met SLO");
+  using result::Percentiles;
+  for (const result::ClassResult& one : all)
+    out += fmt::format(kRow, label(one), width, time(one, "ttft_s", &Percentiles::p50),
+                       time(one, "ttft_s", &Percentiles::p99), time(one, "tpot_s", &Percentiles::p50),
+                       time(one, "tpot_s", &Percentiles::p99), time(one, "e2e_s", &Percentiles::p99),
+                       amount(one.throughput.requests_per_s),
+                       one.throughput.slo_attainment ? percent(*one.throughput.slo_attainment) : "-");
+  return out;
+}
+
 // What rates, joules, costs and busy shares below are of.
 std::string window(const result::RunResult& r) {
   const bool whole = r.window.from_s == 0 && r.window.to_s == r.simulated_s;
@@ -298,7 +321,7 @@ std::string intervals(const result::RunResult& r) {
 
 std::string summary(const result::RunResult& r, bool colour) {
   std::string figures = latencies(r);
-  if (r.window_s > 0) figures += window(r) + rates(r.throughput);
+  if (r.window_s > 0) figures += window(r) + rates(r.throughput) + classes(r.classes);
   figures += line("KV cache", fmt::format("{} blocks, {} in use at most, {} of prompt tokens reused, {} preemptions",
                                           grouped(r.kv.blocks), percent(r.kv.peak_use), percent(r.kv.hit_rate),
                                           grouped(r.kv.preemptions)));

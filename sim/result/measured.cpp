@@ -19,7 +19,7 @@ void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, 
 }  // namespace
 
 Measured whole_measured(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
-  Measured all{"whole", whole_run(parts, gateway, end), parts.observer.in_all, Seconds()};
+  Measured all{"whole", whole_run(parts, gateway, end), &metrics::PartSums::all, parts.observer.sums.all, Seconds()};
   add_open(parts, gateway, end, {}, all.sums);
   return all;
 }
@@ -33,11 +33,13 @@ Measured window_measured(const Parts& parts, const serving::Gateway& gateway, co
   if (tracker.found(end)) {
     measured.rule = rule;
     measured.portion = between(from, to, all.portion);
-    measured.sums = parts.observer.in_window;
+    measured.part = &metrics::PartSums::window;
+    measured.sums = parts.observer.sums.window;
     add_open(parts, gateway, end, tracker.main(), measured.sums);
   } else if (tracker.rest().from > Seconds() && tracker.rest().from < end) {
     measured.portion = between(from, {}, all.portion);
-    measured.sums = parts.observer.in_rest;
+    measured.part = &metrics::PartSums::rest;
+    measured.sums = parts.observer.sums.rest;
     add_open(parts, gateway, end, tracker.rest(), measured.sums);
   }
   measured.arrivals_from = measured.portion.from;

@@ -14,6 +14,7 @@ namespace llmscape::result {
 struct Measured {
   std::string rule;
   Portion portion;
+  metrics::WindowSums metrics::PartSums::* part;
   metrics::WindowSums sums;
   Seconds arrivals_from;  // what `sums.arrivals` is counted from
 };

@@ -68,6 +68,14 @@ struct Throughput {  // over a window; requests that straddle its edges count in
   std::optional<double> offered_requests_per_s;  // calls that arrived in it; nothing in a closed loop and in a burst
 };
 
+// Requests of one class, where a mixture has several.
+struct ClassResult {
+  std::string name;                       // of the class; empty: of those without one
+  std::int64_t ended = 0, completed = 0;  // measured ones: completed, dropped, timed out and failed; and completed
+  Latencies latency;                      // of these
+  Throughput throughput;                  // over the window
+};
+
 struct KvResult {
   std::int64_t blocks = 0;  // of all replicas
   double hit_rate = 0;      // reused / (reused + computed) prompt tokens
@@ -296,6 +304,7 @@ struct RunResult {
   std::optional<MemoryResult> memory;  // of replicas that have their devices alone
   std::optional<PteResult> pte;
   Throughput throughput;
+  std::vector<ClassResult> classes;  // in the order of their names, those without one first; none where all are alike
   KvResult kv;
   std::vector<TierResult> kv_tiers;    // below HBM; none: what leaves HBM is gone
   std::vector<StoreResult> kv_stores;  // other stores of KV entries, in the order of their keys

@@ -29,10 +29,10 @@ Json section(const RunResult& result, std::string_view name) {
   return json;
 }
 
-Json latency(const RunResult& result) {
+Json latency(const Latencies& all) {
   Json json = Json::object();
   for (const metrics::Metric& metric : metrics::latencies()) {
-    const Percentiles* p = result.latency[metric.key];
+    const Percentiles* p = all[metric.key];
     if (!p) continue;
     Json& of = json[std::string(metric.key)];
     for (const metrics::Statistic& statistic : metrics::kStatistics) of[std::string(statistic.name)] = p->*statistic.of;
@@ -209,6 +209,15 @@ Json overall(const Overall& o) {
   return json;
 }
 
+Json of_class(const ClassResult& one, double window_s) {
+  RunResult alone;
+  alone.window_s = window_s;
+  alone.throughput = one.throughput;
+  Json json = {{"ended", one.ended}, {"completed", one.completed}, {"latency", latency(one.latency)}};
+  if (window_s > 0) json["throughput"] = section(alone, "throughput");
+  return json;
+}
+
 // {"level": 0.9, "runs": 19, "ttft_s": {"mean": {"low": ..., "high": ...}, ...}, "mean_w": {"low": ..., "high": ...}}
 Json intervals(const Intervals& all) {
   Json json = {{"level", kIntervalLevel}, {"runs", kIntervalRuns}};
@@ -264,8 +273,9 @@ Json all(const RunResult& r) {
   for (const auto& [reason, count] : r.reasons) json["requests"]["reasons"][reason] = count;
   json["tasks"] = counters(r.tasks);
   json["tokens"] = section(r, "tokens");
-  json["latency"] = latency(r);
+  json["latency"] = latency(r.latency);
   if (r.window_s > 0) json["throughput"] = section(r, "throughput");
+  for (const ClassResult& one : r.classes) json["classes"][one.name] = of_class(one, r.window_s);
   json["kv"] = section(r, "kv");
   if (!r.kv_tiers.empty()) json["kv_tiers"] = tiers(r.kv_tiers);
   for (const StoreResult& store : r.kv_stores)

@@ -12,40 +12,15 @@
 #include "sim/kernel/kernel.hpp"
 #include "sim/result/breakdown.hpp"
 #include "sim/result/energy.hpp"
-#include "sim/result/measured.hpp"
 #include "sim/result/retrieval.hpp"
 #include "sim/result/sums.hpp"
 #include "sim/result/utilisation.hpp"
 #include "sim/world/pte.hpp"
+#include "sim/world/rates.hpp"
 
 namespace llmscape::world {
 
 namespace {
-
-result::Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const result::Measured& measured,
-                              const result::RunResult& result) {
-  result::Throughput rate;
-  const double length = measured.portion.length().si();
-  if (length <= 0) return rate;
-  const metrics::WindowSums& sums = measured.sums;
-  const auto& arrivals = parts.scenario.config.workload.arrivals;
-  const bool to_the_end = measured.portion.to >= Seconds(result.simulated_s);
-  const Seconds offering = (to_the_end ? gateway.last_arrival() : measured.portion.to) - measured.arrivals_from;
-  if ((!arrivals || arrivals->users() == 0) && offering > Seconds())
-    rate.offered_requests_per_s = static_cast<double>(sums.arrivals) / offering.si();
-  rate.requests_per_s = sums.requests / length;
-  rate.output_tokens_per_s = sums.output_tokens / length;
-  rate.total_tokens_per_s = (sums.output_tokens + sums.prompt_tokens) / length;
-  rate.output_tokens_per_s_per_device = rate.output_tokens_per_s / static_cast<double>(result.devices);
-  const bool stated = std::any_of(parts.scenario.slos.begin(), parts.scenario.slos.end(),
-                                  [](const scenario::Slo& slo) { return slo.ttft || slo.tpot || slo.e2e; });
-  const metrics::Observer& seen = parts.observer;
-  if (stated && seen.measured.ended > 0) {
-    rate.goodput_rps = sums.good / length;
-    rate.slo_attainment = static_cast<double>(seen.measured.good) / static_cast<double>(seen.measured.ended);
-  }
-  return rate;
-}
 
 std::optional<result::SpeculationResult> speculation(const Ended& parts,
                                                      const std::vector<serving::ReplicaTotals>& totals) {
@@ -191,8 +166,6 @@ Figures figures(const Ended& parts, const serving::Gateway& gateway, const resul
   const result::Portion& portion = measured.portion;
   Figures all;
   all.throughput = throughput(parts, gateway, measured, result);
-  if (const result::Percentiles* tpot = result.latency["tpot_s"]; tpot && tpot->mean > 0)
-    all.throughput.output_tokens_per_s_per_user = 1 / tpot->mean;
   all.energy = result::energy_of(parts, gateway, portion, power, measured.sums.emitted_tokens, measured.sums.requests);
   if (const auto& cost = parts.scenario.config.cost)
     all.cost =
@@ -304,6 +277,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   result.overall = {end.si(), whole.throughput, whole.energy, whole.cost, whole.utilisation};
   if (result.window_s != result.simulated_s) whole = figures(parts, gateway, measured, power, result);
   result.throughput = whole.throughput;
+  result.classes = classes(parts, gateway, measured, result);
   result.energy = std::move(whole.energy);
   result.cost = std::move(whole.cost);
   result.utilisation = std::move(whole.utilisation);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/world/rates.hpp"
+
+#include <algorithm>
+
+namespace llmscape::world {
+namespace {
+
+// Whose requests rates are of.
+struct Whose {
+  const metrics::WindowSums& sums;
+  std::int64_t ended, good;  // measured
+  bool limited;              // by an SLO
+  const result::Latencies& latency;
+};
+
+bool limits(const scenario::Slo& slo) { return slo.ttft || slo.tpot || slo.e2e; }
+
+result::Throughput rates(const Ended& parts, const serving::Gateway& gateway, const result::Measured& measured,
+                         const result::RunResult& result, const Whose& of) {
+  result::Throughput rate;
+  const double length = measured.portion.length().si();
+  if (length <= 0) return rate;
+  const auto& arrivals = parts.scenario.config.workload.arrivals;
+  const bool to_the_end = measured.portion.to >= Seconds(result.simulated_s);
+  const Seconds offering = (to_the_end ? gateway.last_arrival() : measured.portion.to) - measured.arrivals_from;
+  if ((!arrivals || arrivals->users() == 0) && offering > Seconds())
+    rate.offered_requests_per_s = static_cast<double>(of.sums.arrivals) / offering.si();
+  rate.requests_per_s = of.sums.requests / length;
+  rate.output_tokens_per_s = of.sums.output_tokens / length;
+  rate.total_tokens_per_s = (of.sums.output_tokens + of.sums.prompt_tokens) / length;
+  rate.output_tokens_per_s_per_device = rate.output_tokens_per_s / static_cast<double>(result.devices);
+  if (const result::Percentiles* tpot = of.latency["tpot_s"]; tpot && tpot->mean > 0)
+    rate.output_tokens_per_s_per_user = 1 / tpot->mean;
+  if (of.limited && of.ended > 0) {
+    rate.goodput_rps = of.sums.good / length;
+    rate.slo_attainment = static_cast<double>(of.good) / static_cast<double>(of.ended);
+  }
+  return rate;
+}
+
+}  // namespace
+
+result::Throughput throughput(const Ended& parts, const serving::Gateway& gateway, const result::Measured& measured,
+                              const result::RunResult& result) {
+  const metrics::MeasuredSums& all = parts.observer.measured;
+  const bool limited = std::ranges::any_of(parts.scenario.slos, limits);
+  return rates(parts, gateway, measured, result, {measured.sums, all.ended, all.good, limited, result.latency});
+}
+
+std::vector<result::ClassResult> classes(const Ended& parts, const serving::Gateway& gateway,
+                                         const result::Measured& measured, const result::RunResult& result) {
+  std::vector<result::ClassResult> results;
+  const std::vector<const metrics::Metric*> times = metrics_of_requests(parts.scenario);
+  for (std::size_t i = 0; i < parts.observer.classes.size(); ++i) {
+    const metrics::ClassSums& seen = parts.observer.classes[i];
+    if (seen.sums.all.arrivals == 0) continue;
+    result::ClassResult& own = results.emplace_back();
+    own.name = parts.scenario.slo_classes[i];
+    own.ended = seen.ended;
+    own.completed = seen.completed;
+    for (std::size_t time = 0; time < times.size(); ++time)
+      own.latency.set(times[time]->key, result::percentiles(seen.times[time]));
+    own.throughput =
+        rates(parts, gateway, measured, result,
+              {seen.sums.*measured.part, seen.ended, seen.good, limits(parts.scenario.slos[i]), own.latency});
+  }
+  if (results.size() < 2) results.clear();
+  return results;
+}
+
+}  // namespace llmscape::world
