@@ -6,6 +6,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "sim/scenario/speculation.hpp"
+
 namespace llmscape::scenario {
 namespace {
 
@@ -79,7 +81,8 @@ std::optional<Seconds> cold_start(const Scenario& scenario, const PoolConfig& po
   if (!pool.cold_start) return std::nullopt;
   const auto bandwidth = pool.cold_start->bandwidth ? pool.cold_start->bandwidth : load_bandwidth(pool, device);
   if (!bandwidth) return std::nullopt;
-  return pool.cold_start->boot + weights_of(scenario, pool) / *bandwidth;
+  const models::MemoryNeed draft = draft_memory(scenario, pool).value_or(models::MemoryNeed());
+  return pool.cold_start->boot + (weights_of(scenario, pool) + draft.weights) / *bandwidth;
 }
 
 }  // namespace llmscape::scenario

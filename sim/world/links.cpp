@@ -40,7 +40,12 @@ Links::Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& se
   for (std::size_t i = 0; i < seats.size(); ++i) {
     fabric.add_endpoint(fmt::format("replica {}", i));
     const Seat& seat = seats[i];
-    if (seat.sends || seat.receives)  // all ports of a replica together
+    if (!seat.sends && !seat.receives) continue;
+    const auto same = std::ranges::find_if(seats.begin(), seats.begin() + static_cast<std::ptrdiff_t>(i),
+                                           [&](const Seat& before) { return before.has_devices_of(seat); });
+    const auto first = static_cast<std::size_t>(same - seats.begin());
+    if (first < i) ports[i] = ports[first];  // streams of one pipeline
+    else                                     // all ports of a replica together
       ports[i] = cables.duplex(fmt::format("port of replica {}", i),
                                static_cast<double>(seat.devices) * *seat.placement->node.port);
   }

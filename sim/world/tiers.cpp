@@ -11,17 +11,24 @@ namespace llmscape::world {
 namespace {
 
 // Those who have the tier together.
-std::string sharers(const hardware::MemoryTier& tier, const Seat& seat, int replica) {
+std::string sharers(const hardware::MemoryTier& tier, const Seat& seat) {
   using Sharing = hardware::MemoryTier::Sharing;
   if (tier.shared_by == Sharing::all) return "all";
-  if (tier.shared_by == Sharing::replica) return fmt::format("replica {}", replica);
-  return fmt::format("node {} of {}", seat.first_device / seat.placement->node.devices, seat.group);
+  // The streams of a pipeline are one replica.
+  if (tier.shared_by == Sharing::replica) return fmt::format("device {} of {}", seat.first_device, seat.group);
+  return fmt::format("node {} of {}", node_of(seat), seat.group);
+}
+
+// How many memories of this description the replica has together: each of its nodes has one.
+std::int64_t memories(const hardware::MemoryTier& tier, const Seat& seat) {
+  if (tier.shared_by != hardware::MemoryTier::Sharing::node) return 1;
+  return static_cast<std::int64_t>(by_node(seat).size());
 }
 
 }  // namespace
 
 std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat,
-                                                           int replica, const scenario::ReplicaSize& size) {
+                                                           const scenario::ReplicaSize& size) {
   const Bytes block_bytes = size.block_bytes;
   const Bytes state_bytes(models::state_bytes_per_sequence(scenario_.model_of(pool)));
   if (block_bytes == Bytes()) return {};  // states alone: no block of tokens that others could share
@@ -29,9 +36,10 @@ std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolC
   // From the last on: each knows what lies below it, and so does what tells it from others.
   std::string identity = fmt::format("model {}, blocks of {}", scenario_.model_index(pool), size.block_tokens);
   for (const hardware::MemoryTier& tier : pool.kv_tiers | std::views::reverse) {
-    const auto blocks = static_cast<std::int64_t>(*tier.capacity / block_bytes);
+    const std::int64_t count = memories(tier, seat);
+    const std::int64_t blocks = count * static_cast<std::int64_t>(*tier.capacity / block_bytes);
     if (blocks == 0) continue;
-    identity += fmt::format("; {} of {}: {} {} {} {}", tier.name, sharers(tier, seat, replica), (*tier.capacity).si(),
+    identity += fmt::format("; {} of {}: {} {} {} {}", tier.name, sharers(tier, seat), (*tier.capacity).si(),
                             (*tier.read).si(), (*tier.write).si(), (*tier.latency).si());
     std::shared_ptr<serving::KvTier>& known = known_[identity];
     if (!known) {
@@ -42,8 +50,9 @@ std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolC
       config.block_bytes = block_bytes;
       config.state_bytes = state_bytes;
       config.state_blocks = static_cast<std::int64_t>(std::ceil(state_bytes / block_bytes));
-      config.read = *tier.read;
-      config.write = *tier.write;
+      config.read = static_cast<double>(count) * *tier.read;  // each node copies what its devices hold
+      config.write = static_cast<double>(count) * *tier.write;
+      config.memories = count;
       config.latency = *tier.latency;
       config.of_one_replica = tier.shared_by == hardware::MemoryTier::Sharing::replica;
       known = std::make_shared<serving::KvTier>(config, stack.empty() ? nullptr : stack.back().get());
@@ -75,7 +84,7 @@ result::TierResult Tiers::sum(const std::string& name, Seconds end) const {
     tier.check_invariants();
     const serving::KvTierTotals& totals = tier.totals();
     const auto bytes = [&config](std::int64_t blocks) { return static_cast<double>(blocks) * config.block_bytes.si(); };
-    ++sum.memories;
+    sum.memories += config.memories;
     sum.capacity_bytes += bytes(config.blocks);
     sum.peak_bytes += bytes(totals.peak_blocks);
     sum.asked_tokens += totals.asked_tokens;
@@ -85,8 +94,8 @@ result::TierResult Tiers::sum(const std::string& name, Seconds end) const {
         bytes(totals.blocks_written) + static_cast<double>(totals.states_written) * config.state_bytes.si();
     sum.evicted_bytes += bytes(totals.evicted);
     sum.rejected_bytes += bytes(totals.rejected);
-    reading += tier.reads().busy(end);
-    writing += tier.writes().busy(end);
+    reading += static_cast<double>(config.memories) * tier.reads().busy(end);
+    writing += static_cast<double>(config.memories) * tier.writes().busy(end);
   }
   if (const Seconds all = static_cast<double>(sum.memories) * end; all > Seconds()) {
     sum.read_use = reading / all;

@@ -20,7 +20,7 @@ class Tiers {
   explicit Tiers(const scenario::Scenario& scenario) : scenario_(scenario) {}
 
   // What lies below the replica, from the nearest on; tiers smaller than a block are left out.
-  std::vector<std::shared_ptr<serving::KvTier>> below(const scenario::PoolConfig& pool, const Seat& seat, int replica,
+  std::vector<std::shared_ptr<serving::KvTier>> below(const scenario::PoolConfig& pool, const Seat& seat,
                                                       const scenario::ReplicaSize& size);
 
   // What they did, by name, in the order of the scenario. Throws std::logic_error naming the invariant that does not

@@ -22,6 +22,7 @@ struct KvTierConfig {
   BytesPerSecond read, write;
   Seconds latency;
   bool of_one_replica = true;  // stands and falls with it
+  std::int64_t memories = 1;   // that it is: of a replica that lies over several nodes, one in each
 };
 
 // What a tier has done. INV-16: written = held + evicted + forgotten, at every instant, in blocks.
