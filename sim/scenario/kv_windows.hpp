@@ -12,7 +12,9 @@ namespace llmscape::scenario {
 enum class KvWindows : std::uint8_t {
   ignored,  // every layer keeps every token
   // vLLM's hybrid manager: blocks of one pool; a sequence holds ceil((window - 1 + in flight) / block) + 1 blocks of a
-  // layer with a window, or as many as it has tokens for (SlidingWindowSpec.max_memory_usage_bytes). Beside layers with
+  // layer with a window, or as many as it has tokens for (SlidingWindowSpec.max_memory_usage_bytes). Layers are taken
+  // in groups of as many as there are of the rarer kind, the last one padded (kv_cache_utils.py,
+  // _get_kv_cache_groups_uniform_page_size, from memory). Beside layers with
   // a recurrent state its blocks grow until a layer's entries in one take as much as a layer's state (544 tokens for
   // Qwen3-Next), which then has a block for itself
   pooled,
@@ -23,11 +25,18 @@ enum class KvWindows : std::uint8_t {
 inline constexpr double kWindowRatio = 0.8;
 
 // What a sequence holds of layers with one window: at most `most` blocks, each `weight` blocks of the layers without.
-// Recurrent states are one block whatever the length, as vLLM's hybrid manager allocates them.
+// Recurrent states are one block whatever the length, as vLLM's hybrid manager allocates them, and one more for each
+// draft token, from which a rejected one is taken back.
 struct WindowBlocks {
   std::int64_t most = 0;
   double weight = 0;
   bool operator==(const WindowBlocks&) const = default;
+};
+
+// A pool of its own for the layers with one window.
+struct OwnWindowPool {
+  std::int64_t window = 0, tokens = 0;
+  bool operator==(const OwnWindowPool&) const = default;
 };
 
 // KV memory of a replica as layers without a window see it.
@@ -38,11 +47,20 @@ struct WindowedKv {
   // Of a token's bytes in all layers, what a block has room for: the layers without a window, whose blocks they are,
   // and where pools are apart, what the others hold beside them.
   double entry_share = 1;
-  std::int64_t most_sequences = 0;  // for which the pools of layers with a window suffice; 0: no such limit
+  std::vector<OwnWindowPool> pools;  // beside it, of layers with a window
 };
-// Of a model with layers of both kinds, out of the memory that `tokens` tokens of all layers would take; else, and
-// where windows are ignored, `tokens`. `in_flight`: tokens that a decoding sequence has under way.
+
+// What a replica has for KV entries, and how it uses them.
+struct KvRoom {
+  double tokens = 0;  // of all layers, and of the draft model's
+  std::int64_t block_tokens = 16;
+  std::int64_t longest = 0;  // sequence
+  std::int64_t steps = 1;    // in flight
+  std::int64_t drafts = 0;   // tokens beside the one that a step answers
+  double draft_bytes = 0;    // of a token's entries in a draft model's layers, on a rank
+};
+// Of a model with layers of both kinds, out of that memory; else, and where windows are ignored, its tokens.
 WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPlan& plan, KvWindows windows,
-                       double tokens, std::int64_t block_tokens, std::int64_t in_flight, std::int64_t longest);
+                       const KvRoom& room);
 
 }  // namespace llmscape::scenario

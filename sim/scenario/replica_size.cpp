@@ -37,11 +37,16 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
   size.max_model_len = engine.max_model_len.value_or(model.max_position);
   if (const auto longest = engine.batcher->longest()) size.max_model_len = std::min(size.max_model_len, *longest);
-  const std::int64_t in_flight = engine.batcher->depth() * (1 + (engine.speculation ? engine.speculation->tokens : 0));
-  const WindowedKv kv = windowed_kv(model, engine.plan(), windows_of(scenario, engine, device), tokens,
-                                    engine.block_size, in_flight, size.max_model_len);
+  const models::MemoryNeed draft = draft_memory(scenario, engine).value_or(models::MemoryNeed());
+  const KvRoom room{tokens,
+                    engine.block_size,
+                    size.max_model_len,
+                    engine.batcher->depth(),
+                    engine.speculation ? engine.speculation->tokens : 0,
+                    draft.kv_per_token.si()};
+  const WindowedKv kv = windowed_kv(model, engine.plan(), windows_of(scenario, engine, device), room);
   for (const WindowBlocks& window : kv.windows) size.windows.push_back({window.most, window.weight});
-  size.window_sequences = kv.most_sequences;
+  for (const OwnWindowPool& pool : kv.pools) size.window_pools.push_back({pool.window, pool.tokens});
   size.block_tokens = kv.block_tokens;
   size.entry_share = kv.entry_share;
   size.block_bytes = Bytes(models::kv_bytes_per_token(model) * static_cast<double>(size.block_tokens));

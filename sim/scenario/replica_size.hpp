@@ -20,8 +20,8 @@ struct ReplicaSize {
   double entry_share = 1;         // WindowedKv::entry_share
   std::int64_t max_model_len = 0;
   std::vector<serving::WindowLayers> windows;  // beside them, of layers with a window
-  std::int64_t window_sequences = 0;           // for which those suffice; 0: no such limit
-  std::string warning;                         // the pool is smaller than the longest sequence allowed; else empty
+  std::vector<serving::WindowPool> window_pools;
+  std::string warning;  // the pool is smaller than the longest sequence allowed; else empty
 };
 // How its KV memory is divided between layers with a window and layers without. Whole entries where others read or keep
 // them: vLLM's hybrid manager is off beside a KV connector, and tiers, hosts and KV transfers count the bytes of all

@@ -90,6 +90,8 @@ struct Request {
   [[nodiscard]] bool idle() const { return !complete && sequence.computed == prompt_tokens; }
   // Tokens that must be in the cache before the next one can be generated.
   [[nodiscard]] std::int64_t tokens_to_compute() const { return prompt_tokens + emitted; }
+  // Those of its answer for which the replica that has it keeps entries: none where another one decodes it.
+  [[nodiscard]] std::int64_t answer_here() const { return sequence.decodes_elsewhere ? 0 : output_tokens; }
   // It waits to be scheduled, or to be scheduled again, from `at` on; is scheduled, or scheduled again.
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }

@@ -23,6 +23,8 @@ struct Sequence {
   std::int32_t slot = -1;          // in the decode set
   Lease lease;
   std::int64_t window_blocks = 0;  // that it holds beside the lease, for layers with a window (KvMemory)
+  std::int32_t window_from = 0;    // and, of pools of their own, what tokens from here ...
+  std::int32_t window_to = 0;      // ... up to here hold in the mean; 0: nothing
   std::int64_t computed = 0;       // tokens whose KV entries were computed; while decoding, as of `joined_step`
   std::int64_t dropped = 0;        // of them, those whose entries a KV budget has dropped
   std::int64_t swapped = 0;        // `computed`, of one that waits with its entries in a store below

@@ -141,7 +141,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.first_token = config.first_token;
   replica.stream = config.engine.stream();
   replica.windows = size.windows;
-  replica.window_sequences = size.window_sequences;
+  replica.window_pools = size.window_pools;
   replica.lookahead = options_.lookahead;
   replica.rank_of_group = config.lock_step;
   replica.budget = models::PoolBudget(model);
@@ -156,7 +156,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
                     both || config.role == serving::Role::decode});
   const serving::KvSite site{
       model, size.block_tokens, size.block_bytes, size.kv, config.batcher->prefix_caching(), [&] {
-        return tiers_.below(config, seats_.back(), replica.index, size);
+        return tiers_.below(config, seats_.back(), size);
       }};
   for (const serving::KvPlace* place : config.places()) place->build(site, replica.below);
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));

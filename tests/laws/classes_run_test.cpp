@@ -15,18 +15,20 @@ using llmscape::testing::scenario_of;
 namespace {
 
 std::string part(const std::string& name, int weight, int prompt, int output) {
-  return fmt::format("{{weight: {}, slo_class: {}, stream: {{kind: lengths, prompt: {{kind: fixed, value: {}}}, "
-                     "output: {{kind: fixed, value: {}}}}}}}",
-                     weight, name, prompt, output);
+  return fmt::format(
+      "{{weight: {}, slo_class: {}, stream: {{kind: lengths, prompt: {{kind: fixed, value: {}}}, "
+      "output: {{kind: fixed, value: {}}}}}}}",
+      weight, name, prompt, output);
 }
 
 const std::string kShort = part("short", 3, 100, 20), kLong = part("long", 1, 4000, 5);
 
 std::string mixture(const std::string& parts, const std::string& rate, const std::string& more = "") {
-  return fmt::format("schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {{devices: [{{name: gpu, preset: h100-sxm}}]}}\n"
-                     "slo: {{classes: {{short: {{ttft: 40 ms}}, long: {{ttft: 200 ms}}, unused: {{ttft: 1 s}}}}}}\n"
-                     "workload: {{arrivals: {{kind: poisson, rate: {}}}, requests: 600, mixture: [{}]{}}}\n",
-                     rate, parts, more);
+  return fmt::format(
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {{devices: [{{name: gpu, preset: h100-sxm}}]}}\n"
+      "slo: {{classes: {{short: {{ttft: 40 ms}}, long: {{ttft: 200 ms}}, unused: {{ttft: 1 s}}}}}}\n"
+      "workload: {{arrivals: {{kind: poisson, rate: {}}}, requests: 600, mixture: [{}]{}}}\n",
+      rate, parts, more);
 }
 
 const result::ClassResult& of(const result::RunResult& run, const std::string& name) {
@@ -50,8 +52,8 @@ TEST_CASE("where nobody waits each class of a mixture has the times that it has 
 }
 
 TEST_CASE("classes add up to the whole run, their latencies to all latencies") {
-  const auto run = run_on_event_queue(
-      *scenario_of(mixture(kShort + ", " + kLong, "12 /s", ", warmup: 5 s, timeout: 400 ms")));
+  const auto run =
+      run_on_event_queue(*scenario_of(mixture(kShort + ", " + kLong, "12 /s", ", warmup: 5 s, timeout: 400 ms")));
   REQUIRE(run.classes.size() == 2);
   REQUIRE(run.requests.timed_out > 0);
   result::Throughput sum;

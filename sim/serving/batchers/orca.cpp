@@ -16,7 +16,7 @@ class OrcaBatcher : public Batcher {
       Request& next = state.waiting.front();
       const std::int64_t tokens = next.tokens_to_compute();  // more than its prompt if its KV entries were lost
       if (tokens > budget && !plan.chunks.empty()) break;
-      const std::int64_t length = next.prompt_tokens + next.output_tokens;
+      const std::int64_t length = next.prompt_tokens + next.answer_here();
       if (state.kv.pool.available() < state.kv.pool.blocks_for(length) + state.kv.window_blocks(next)) break;
       Request& request = state.admit(next, 0, now);
       state.kv.reserve(request, length);

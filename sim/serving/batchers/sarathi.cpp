@@ -33,7 +33,7 @@ class SarathiBatcher : public Batcher {
   void admit(EngineState& state, Seconds now) const {
     if (!state.may_admit(policy_.max_batch)) return;
     Request& next = state.waiting.front();
-    const std::int64_t length = next.prompt_tokens + next.output_tokens;
+    const std::int64_t length = next.prompt_tokens + next.answer_here();
     if (state.kv.pool.available() < state.kv.pool.blocks_for(length) + state.kv.window_blocks(next)) return;
     state.kv.reserve(state.admit(next, 0, now), length);
   }

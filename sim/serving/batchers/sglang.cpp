@@ -73,7 +73,8 @@ class SgLangBatcher : public Batcher {
       const PrefixTree::Match hit = state.kv.match(next);
       const std::int64_t uncached = total - hit.blocks * state.kv.pool.block_tokens();
       const std::int64_t blocks = state.kv.blocks_of_prompt(total) - hit.blocks + state.kv.window_blocks(next);
-      const std::int64_t answer = std::min(next.output_tokens - next.emitted, kLongestExpected);
+      // A prefill server asks for no more than the first token (prefill.py sets max_new_tokens to 1).
+      const std::int64_t answer = std::clamp<std::int64_t>(next.answer_here() - next.emitted, 1, kLongestExpected);
       const auto expected =
           static_cast<double>((blocks + hit.unreferenced_blocks) * state.kv.pool.block_tokens() + answer);
       const bool alone = state.running.size() == 0;

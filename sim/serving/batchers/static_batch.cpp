@@ -38,7 +38,7 @@ class StaticBatcher : public Batcher {
       Request& next = state.waiting.front();
       // What was answered before its KV entries were lost is computed like its prompt.
       const std::int64_t padded_prompt = std::max(prompt, next.tokens_to_compute());
-      const std::int64_t padded_output = std::max(output, next.output_tokens - next.emitted);
+      const std::int64_t padded_output = std::max(output, next.answer_here() - next.emitted);
       const auto members = static_cast<std::int64_t>(batch.size()) + 1;
       // Blocks may still be read by replicas to which requests were transferred.
       const std::int64_t blocks = state.kv.pool.blocks_for(padded_prompt + padded_output) * members;

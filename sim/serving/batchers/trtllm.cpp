@@ -32,7 +32,7 @@ class TrtLlmBatcher : public Batcher {
   };
 
   [[nodiscard]] std::int64_t tokens_to_hold(const Request& request) const {
-    return policy_.kv_grows() ? request.tokens_to_compute() : request.prompt_tokens + request.output_tokens;
+    return policy_.kv_grows() ? request.tokens_to_compute() : request.prompt_tokens + request.answer_here();
   }
 
   [[nodiscard]] Candidates fitting(const EngineState& state, std::int64_t decode_tokens) const {

@@ -6,8 +6,14 @@
 namespace llmscape::serving {
 namespace {
 
-bool fits(const std::vector<RoutingTarget*>& targets, const Request& request) {
-  return std::ranges::any_of(targets, [&](const RoutingTarget* target) { return target->replica->servable(request); });
+// The replicas of a pool as they would take the call: those of prefill pools compute its prompt alone.
+bool serves(const PoolState& pool, const Replica& replica, const Request& request) {
+  return replica.servable(request, pool.role == Role::prefill && request.output_tokens > 1);
+}
+
+bool fits(const PoolState& pool, const Request& request) {
+  return std::ranges::any_of(pool.targets,
+                             [&](const RoutingTarget* target) { return serves(pool, *target->replica, request); });
 }
 
 }  // namespace
@@ -41,10 +47,10 @@ bool Placer::returns(const Member& member) const {
 Reason Placer::hopeless(bool to_decode, const Request& request, std::int64_t uncached) const {
   Reason reason = Reason::not_accepted;
   for (const Member& member : state_.members) {
-    if (!takes(state_.pools[member.converts() ? member.next_pool : member.pool], to_decode, request, uncached))
-      continue;
+    const PoolState& pool = state_.pools[member.converts() ? member.next_pool : member.pool];
+    if (!takes(pool, to_decode, request, uncached)) continue;
     if (reason == Reason::not_accepted) reason = Reason::too_long;
-    if (!member.replica->servable(request)) continue;
+    if (!serves(pool, *member.replica, request)) continue;
     if (returns(member)) return Reason::none;
     reason = Reason::no_replica;
   }
@@ -56,7 +62,7 @@ Placer::Choice Placer::choose(bool to_decode, const Request& request, Seconds no
   PoolState* chosen = nullptr;
   double least = 0;
   for (PoolState& pool : state_.pools) {
-    if (!takes(pool, to_decode, request, uncached) || !fits(pool.targets, request)) continue;
+    if (!takes(pool, to_decode, request, uncached) || !fits(pool, request)) continue;
     if (placement_ == Placement::in_order) {
       chosen = &pool;
       break;
@@ -70,9 +76,9 @@ Placer::Choice Placer::choose(bool to_decode, const Request& request, Seconds no
   }
   if (!chosen) return {{}, uncached, hopeless(to_decode, request, uncached)};
   const RoutingTarget* target = chosen->targets[chosen->router->choose(request, chosen->targets, now)];
-  if (!target->replica->servable(request))  // the pool's replicas are not all of a size
-    target = *std::ranges::find_if(chosen->targets,
-                                   [&](const RoutingTarget* other) { return other->replica->servable(request); });
+  if (!serves(*chosen, *target->replica, request))  // the pool's replicas are not all of a size
+    target = *std::ranges::find_if(
+        chosen->targets, [&](const RoutingTarget* other) { return serves(*chosen, *other->replica, request); });
   return {target->index, uncached, Reason::none};
 }
 

@@ -10,8 +10,8 @@ namespace llmscape::serving {
 
 EngineState::EngineState(EngineConfig config)
     : decoding(config.kv_laws, config.kv.block_tokens, config.speculation, config.kv.budget.ring()),
-      running(config.resident_adapters, config.most_sequences), kv(std::move(config.kv)),
-      answers_first_token_(config.answers_first_token), chunk_time_(std::move(config.chunk_time)) {}
+      running(config.resident_adapters), kv(std::move(config.kv)), answers_first_token_(config.answers_first_token),
+      chunk_time_(std::move(config.chunk_time)) {}
 
 void EngineState::start(Request& request, Seconds now) {
   ++counts.touched;

@@ -19,7 +19,6 @@ struct EngineConfig {
   std::vector<std::int64_t> kv_laws{};  // models::kv_laws
   Speculation speculation{};
   std::int64_t resident_adapters = 0;
-  std::int64_t most_sequences = RunningSet::kAny;  // for which layers with a window have blocks of their own
   bool answers_first_token = true;  // of sequences that decode elsewhere; false: the other replica computes it
   // What a step of tokens [cached, cached + tokens) of a prompt alone takes the device (of one stage).
   std::function<Seconds(std::int64_t cached, std::int64_t tokens)> chunk_time{};
@@ -54,7 +53,8 @@ class EngineState {
 
   // A request waits and one more may run, of at most `max_sequences`, with the adapter of the first in the queue.
   [[nodiscard]] bool may_admit(std::int64_t max_sequences) const {
-    return !waiting.empty() && running.fits(max_sequences, waiting.front().sequence.adapter);
+    return !waiting.empty() && running.fits(max_sequences, waiting.front().sequence.adapter) &&
+           kv.window_pools_fit(waiting.front());
   }
   // The pool has the blocks of the next decode step.
   [[nodiscard]] bool decodes_fit() const {

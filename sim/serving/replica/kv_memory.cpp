@@ -36,7 +36,8 @@ std::int64_t state_blocks(const std::vector<WindowLayers>& windows) {
 KvMemory::KvMemory(KvMemoryConfig config)
     : pool(config.blocks, config.block_tokens, config.prefix_caching && config.sharing != models::Sharing::none,
            config.sharing == models::Sharing::exact_end ? state_blocks(config.windows) : 0),
-      offload(*this, config.below, config.max_sequences), config_(std::move(config)), spill_(only<KvSpill>(stores())),
+      offload(*this, config.below, config.max_sequences), config_(std::move(config)),
+      held_in_window_pools_(config_.window_pools.size()), spill_(only<KvSpill>(stores())),
       preemption_(only<KvPreemption>(stores())) {
   if (offload.active()) pool.set_listener(&offload);
 }
@@ -76,23 +77,63 @@ std::int64_t KvMemory::blocks_for_chunk(const Request& request, std::int64_t tok
                                 pool.blocks_for(entries_of_prompt(request) + tokens) - request.sequence.lease.blocks());
 }
 
+// What a sequence that grows from `from` to `to` holds in the mean where it never holds more than `most`; all of it at
+// once where sequences do not grow. Engines take these entries one by one, as they take the others: many sequences that
+// run beside each other, each somewhere in its answer, hold so much of them.
+double KvMemory::held(double from, double to, double most) const {
+  if (!config_.grows || to <= from || from >= most) return std::min(to, most);
+  const double end = std::min(to, most);  // of its growth
+  return ((end - from) * (from + end) / 2 + (to - end) * most) / (to - from);
+}
+
 std::int64_t KvMemory::blocks_of_windows(const Request& request) const {
   double blocks = 0;
-  const std::int64_t whole = pool.blocks_for(request.prompt_tokens + request.output_tokens);
+  const auto from = static_cast<double>(pool.blocks_for(request.tokens_to_compute()));
+  const auto to = static_cast<double>(pool.blocks_for(request.prompt_tokens + request.answer_here()));
   for (const WindowLayers& layers : config_.windows)
-    blocks += layers.weight * static_cast<double>(std::min(whole, layers.most));
+    blocks += layers.weight * held(from, to, static_cast<double>(layers.most));
   return static_cast<std::int64_t>(std::ceil(blocks));
+}
+
+std::int64_t KvMemory::tokens_of_window(std::size_t i, std::int64_t from, std::int64_t to) const {
+  const auto window = static_cast<double>(config_.window_pools[i].window);
+  return static_cast<std::int64_t>(std::ceil(held(static_cast<double>(from), static_cast<double>(to), window)));
+}
+
+bool KvMemory::window_pools_fit(const Request& request) const {
+  for (std::size_t i = 0; i < held_in_window_pools_.size(); ++i) {
+    const std::int64_t others = held_in_window_pools_[i];
+    const std::int64_t more =
+        tokens_of_window(i, request.tokens_to_compute(), request.prompt_tokens + request.answer_here());
+    if (others > 0 && others + more > config_.window_pools[i].tokens) return false;
+  }
+  return true;
+}
+
+void KvMemory::charge_window_pools(const Sequence& sequence, std::int64_t sign) {
+  for (std::size_t i = 0; i < held_in_window_pools_.size(); ++i)
+    held_in_window_pools_[i] += sign * tokens_of_window(i, sequence.window_from, sequence.window_to);
 }
 
 // A later version of its prompt changes neither: what is given back is what was taken.
 void KvMemory::take_windows(Request& request) {
-  if (config_.windows.empty()) return;
-  request.sequence.window_blocks = blocks_of_windows(request);
-  pool.take_for_decodes(request.sequence.window_blocks);
+  Sequence& sequence = request.sequence;
+  if (!config_.windows.empty()) {
+    sequence.window_blocks = blocks_of_windows(request);
+    pool.take_for_decodes(sequence.window_blocks);
+  }
+  if (config_.window_pools.empty()) return;
+  sequence.window_from = static_cast<std::int32_t>(request.tokens_to_compute());
+  sequence.window_to = static_cast<std::int32_t>(request.prompt_tokens + request.answer_here());
+  charge_window_pools(sequence, 1);
 }
 
 void KvMemory::give_back_windows(Request& request) {
-  if (!config_.windows.empty()) pool.give_back(std::exchange(request.sequence.window_blocks, 0));
+  Sequence& sequence = request.sequence;
+  if (!config_.windows.empty()) pool.give_back(std::exchange(sequence.window_blocks, 0));
+  if (sequence.window_to == 0) return;
+  charge_window_pools(sequence, -1);
+  sequence.window_from = sequence.window_to = 0;
 }
 
 KvMemory::Reuse KvMemory::begin(Request& request, std::int64_t hit_blocks) {

@@ -23,6 +23,11 @@ struct WindowLayers {
   double weight = 0;
 };
 
+// A pool of its own for the layers with one window: of each sequence it holds at most `window` tokens.
+struct WindowPool {
+  std::int64_t window = 0, tokens = 0;
+};
+
 // What becomes of the KV entries of a sequence that is preempted.
 enum class Preempted : std::uint8_t {
   recompute,  // they are lost, but for what is cached
@@ -42,6 +47,7 @@ struct KvMemoryConfig {
   models::PoolBudget budget{};
   std::int64_t largest_chunk = 0;       // tokens of a prompt in one step: what a budget for each chunk adds to itself
   std::vector<WindowLayers> windows{};  // one entry for each window, where layers without one stand beside them
+  std::vector<WindowPool> window_pools{};  // or these
   KvBelow below{};
   std::int64_t max_sequences = 0;  // of the batcher: a slot for those that wait for a fetch
   // Of computing tokens [cached, tokens) of a prompt, alone: what copies are weighed against.
@@ -92,6 +98,8 @@ class KvMemory {
   [[nodiscard]] std::int64_t window_blocks(const Request& request) const {
     return config_.windows.empty() ? 0 : blocks_of_windows(request);
   }
+  // The pools of layers with a window have room for it beside what runs; always where nothing does.
+  [[nodiscard]] bool window_pools_fit(const Request& request) const;
   // KV blocks that the decode step `ahead` steps from now takes; below zero: gives back.
   [[nodiscard]] std::int64_t blocks_for_decodes(const DecodeSet& decoding, std::int64_t ahead = 0) const {
     return config_.grows ? decoding.blocks_needed(ahead) : 0;
@@ -154,6 +162,9 @@ class KvMemory {
 
  private:
   [[nodiscard]] std::int64_t blocks_of_windows(const Request& request) const;
+  [[nodiscard]] double held(double from, double to, double most) const;
+  [[nodiscard]] std::int64_t tokens_of_window(std::size_t pool, std::int64_t from, std::int64_t to) const;
+  void charge_window_pools(const Sequence& sequence, std::int64_t sign);
   void take_windows(Request& request);
   // Of its entries those stay that the budget keeps of the `computed` tokens.
   void cut(Request& request, std::int64_t computed);
@@ -166,6 +177,7 @@ class KvMemory {
   void give_back_windows(Request& request);
 
   KvMemoryConfig config_;
+  std::vector<std::int64_t> held_in_window_pools_;  // tokens
   KvSpill* spill_ = nullptr;
   KvPreemption* preemption_ = nullptr;
   std::vector<Seconds> profile_;  // of prefill_time() for 0, kStep, 2 kStep, 4 kStep ... tokens, as far as was asked

@@ -48,13 +48,13 @@ EngineConfig Replica::engine_config(const BatcherPolicy& policy, const std::vect
   engine.kv.budget = config_.budget;
   engine.kv.largest_chunk = policy.max_tokens();
   engine.kv.windows = config_.windows;
+  engine.kv.window_pools = config_.window_pools;
   engine.kv.below = config_.below;
   engine.kv.max_sequences = max_sequences_;
   engine.kv.prefill_time = [this](std::int64_t cached, std::int64_t tokens) { return prefill_time(cached, tokens); };
   engine.kv_laws = kv_laws;
   engine.speculation = config_.speculation;
   engine.resident_adapters = config_.adapters.resident;
-  if (config_.window_sequences > 0) engine.most_sequences = config_.window_sequences;
   engine.answers_first_token = config_.first_token != FirstToken::recomputed;
   engine.chunk_time = [this](std::int64_t cached, std::int64_t tokens) { return chunk_cost(cached, tokens).device; };
   return engine;
@@ -208,9 +208,10 @@ int Replica::adapter_of(const Request& request) const {
   return config_.adapters.law ? config_.adapters.law->of(request) : -1;
 }
 
-bool Replica::servable(const Request& request) const {
-  const std::int64_t length = request.prompt_tokens + request.output_tokens;
-  const std::int64_t entries = state_.kv.most_entries(request.prompt_tokens, request.output_tokens);
+bool Replica::servable(const Request& request, bool decodes_elsewhere) const {
+  const std::int64_t length = request.prompt_tokens + (decodes_elsewhere ? 1 : request.output_tokens);
+  const std::int64_t entries =
+      state_.kv.most_entries(request.prompt_tokens, decodes_elsewhere ? 0 : request.output_tokens);
   return length <= config_.max_model_len && state_.kv.pool.blocks_for(config_.speculation.tokens_to_allocate(entries)) +
                                                     state_.kv.window_blocks(request) <=
                                                 state_.kv.pool.blocks();
@@ -230,7 +231,7 @@ void Replica::read(const Message& message, Seconds now) {
       Request& request = *message.request;
       if (request.schedule == kNever) request.enqueue = now;
       request.sequence.adapter = adapter_of(request);
-      if (servable(request)) {
+      if (servable(request, request.sequence.decodes_elsewhere)) {
         state_.waiting.push(request);
       } else {
         request.sequence.state = Sequence::State::finishing;
@@ -251,7 +252,7 @@ void Replica::read(const Message& message, Seconds now) {
       Request& request = *message.request;
       if (request.id != message.id || request.sequence.state == Sequence::State::finishing) break;
       state_.revise(request, message.prompt, message.complete, message.at);
-      if (servable(request)) break;
+      if (servable(request, request.sequence.decodes_elsewhere)) break;
       state_.cancel(request);
       request.reason = Reason::too_long;
       outcomes_.on_outcome(request, Outcome::dropped, now);

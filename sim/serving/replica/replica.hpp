@@ -56,7 +56,7 @@ struct ReplicaConfig {
   FirstToken first_token = FirstToken::prefill;  // of requests that decode elsewhere
   StreamInterval stream{};
   std::vector<WindowLayers> windows{};  // as EngineState has them
-  std::int64_t window_sequences = 0;    // for which layers with a window have blocks; 0: no such limit
+  std::vector<WindowPool> window_pools{};
   Speculation speculation{};
   AdapterConfig adapters{};
   models::Sharing sharing = models::Sharing::any_block;  // what the batcher, if it keeps prefixes, keeps of them
@@ -78,7 +78,7 @@ class Replica {
           const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps);
 
   // Whether the pool could hold the request and its answer if it were alone.
-  [[nodiscard]] bool servable(const Request& request) const;
+  [[nodiscard]] bool servable(const Request& request, bool decodes_elsewhere) const;
   // A request arrives, or is no longer wanted, at `at`; the engine reads it when it next plans.
   // `decodes_elsewhere`: another replica decodes it.
   void submit(Request& request, bool decodes_elsewhere, Seconds at);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "sim/serving/replica/adapters.hpp"
 #include "sim/serving/request.hpp"
@@ -14,18 +12,14 @@ namespace llmscape::serving {
 // on their way here.
 class RunningSet {
  public:
-  static constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
-
-  // `most`: sequences for which the engine has slots, whatever its batcher allows. `resident_adapters`: see
-  // AdapterSlots.
-  explicit RunningSet(std::int64_t resident_adapters, std::int64_t most = kAny)
-      : adapters_(resident_adapters), most_(most) {}
+  // `resident_adapters`: see AdapterSlots.
+  explicit RunningSet(std::int64_t resident_adapters) : adapters_(resident_adapters) {}
 
   // Slots that are taken, those that are kept included.
   [[nodiscard]] std::int64_t size() const { return running_ + kept_; }
   // One more sequence, with this adapter (-1: none), may run where there may be `max_sequences`.
   [[nodiscard]] bool fits(std::int64_t max_sequences, int adapter) const {
-    return size() < std::min(max_sequences, most_) && adapters_.fits(adapter);
+    return size() < max_sequences && adapters_.fits(adapter);
   }
   // The sequence admitted last; those before it by Sequence::previous. nullptr: none runs.
   [[nodiscard]] Request* last() const { return last_; }
@@ -68,7 +62,6 @@ class RunningSet {
 
  private:
   AdapterSlots adapters_;
-  std::int64_t most_;
   std::int64_t running_ = 0;
   std::int64_t kept_ = 0;
   Request* last_ = nullptr;

@@ -24,6 +24,8 @@ std::string served(const std::string& model, const std::string& serving = "{}", 
          "output: {kind: fixed, value: 51}}}\n";
 }
 
+scenario::KvRoom room(double tokens, std::int64_t longest) { return {.tokens = tokens, .longest = longest}; }
+
 // 12 layers of attention and 36 of the gated delta rule, as Qwen3-Next, states in 16 bits.
 models::ModelSpec hybrid(int attention_layers) {
   models::ModelSpec model;
@@ -46,22 +48,28 @@ models::ModelSpec hybrid(int attention_layers) {
 
 TEST_CASE(
     "how long are blocks beside states? vLLM says 544 tokens for Qwen3-Next; three of them hold a sequence's states") {
-  const auto kv = scenario::windowed_kv(hybrid(12), {}, scenario::KvWindows::pooled, 1e6, 16, 1, 32768);
+  const auto kv = scenario::windowed_kv(hybrid(12), {}, scenario::KvWindows::pooled, room(1e6, 32768));
   CHECK(kv.block_tokens == 544);
   REQUIRE(kv.windows.size() == 1);
   CHECK(kv.windows[0].most == 1);
   CHECK(kv.windows[0].weight == doctest::Approx(36.0 / 12));
   // Engines that do not pad: bytes as they are, in blocks as asked for.
-  const auto exact = scenario::windowed_kv(hybrid(12), {}, scenario::KvWindows::ignored, 1e6, 16, 1, 32768);
+  const auto exact = scenario::windowed_kv(hybrid(12), {}, scenario::KvWindows::ignored, room(1e6, 32768));
   CHECK(exact.block_tokens == 16);
   CHECK(exact.windows[0].weight == doctest::Approx(36 * 1'097'728.0 / (12 * 2048 * 16)));
+  // Each draft token has a state of its own, from which a rejected one is taken back.
+  scenario::KvRoom drafts = room(1e6, 32768);
+  drafts.drafts = 2;
+  for (const auto windows : {scenario::KvWindows::pooled, scenario::KvWindows::ignored})
+    CHECK(scenario::windowed_kv(hybrid(12), {}, windows, drafts).windows[0].weight ==
+          doctest::Approx(3 * scenario::windowed_kv(hybrid(12), {}, windows, room(1e6, 32768)).windows[0].weight));
 }
 
 // Gemma 3 has 10 layers without a window and 52 with one of 1,024 entries, of as many bytes each.
 TEST_CASE("what does a block have room for, beside layers with a window?") {
   const auto gemma = scenario_of(served("gemma-3-27b"));
   const auto share = [&gemma](scenario::KvWindows windows) {
-    return scenario::windowed_kv(gemma->model_of(gemma->pools[0]), {}, windows, 1e6, 16, 1, 131072).entry_share;
+    return scenario::windowed_kv(gemma->model_of(gemma->pools[0]), {}, windows, room(1e6, 131072)).entry_share;
   };
   CHECK(share(scenario::KvWindows::ignored) == 1);
   CHECK(share(scenario::KvWindows::pooled) == doctest::Approx(10.0 / 62));
@@ -69,8 +77,66 @@ TEST_CASE("what does a block have room for, beside layers with a window?") {
   CHECK(share(scenario::KvWindows::split) == doctest::Approx((10 + 52.0 * 1024 / 131072) / 62));
 }
 
-// By hand: 16 sequences of 505 blocks, and 65 of each window layer, of which there are 5.2 to one without a window, at
-// 10 layers x 16 tokens x 8,192 bytes a block: 17.7 GB at the end. With the entries of all 62 layers it was 109 GB, and
+TEST_CASE("the draft model's entries come off the memory, however windows are kept") {
+  const auto gemma = scenario_of(served("gemma-3-27b"));
+  const models::ModelSpec& model = gemma->model_of(gemma->pools[0]);
+  const double token = models::kv_bytes_per_token(model), layer = token / 62;
+  scenario::KvRoom drafted = room(1e6, 131072);
+  drafted.draft_bytes = token / 31;  // two layers' worth
+  const double memory = 1e6 * (token + drafted.draft_bytes);
+  for (const auto windows : {scenario::KvWindows::pooled, scenario::KvWindows::split, scenario::KvWindows::ratio}) {
+    const auto kv = scenario::windowed_kv(model, {}, windows, drafted);
+    double all = static_cast<double>(kv.tokens) * (10 * layer + drafted.draft_bytes);
+    for (const auto& pool : kv.pools) all += static_cast<double>(pool.tokens) * 52 * layer;
+    CHECK(all == doctest::Approx(memory).epsilon(1e-4));
+    CHECK(static_cast<double>(kv.tokens) * (kv.entry_share * token + drafted.draft_bytes) ==
+          doctest::Approx(memory).epsilon(1e-4));
+  }
+}
+
+// vLLM takes layers in groups of as many as there are of the rarer kind: 52 are six groups of 10, 23 and 23 one each.
+TEST_CASE("how many blocks do layers with a window take beside the others?") {
+  const auto weight = [](const char* name) {
+    const auto scenario = scenario_of(served(name));
+    return scenario::windowed_kv(scenario->model_of(scenario->pools[0]), {}, scenario::KvWindows::pooled,
+                                 room(1e6, 8192))
+        .windows.at(0)
+        .weight;
+  };
+  CHECK(weight("gemma-3-27b") == doctest::Approx(6));
+  CHECK(weight("gemma-2-27b") == doctest::Approx(1));
+}
+
+TEST_CASE("pools of their own for layers with a window hold what sequences have, not whole windows") {
+  const auto most = [](const std::string& serving, int output) {
+    const auto scenario = scenario_of(
+        "schema: scenario/1\nmodel: gemma-3-27b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+        "serving: " +
+        serving +
+        "\nworkload: {arrivals: {kind: burst, programs: 150}, stream: {kind: "
+        "lengths, prompt: {kind: fixed, value: 200}, output: {kind: fixed, value: " +
+        std::to_string(output) + "}}}\n");
+    const auto size = scenario::replica_size(*scenario, scenario->pools[0], *scenario->config.hardware.devices[0]);
+    const auto result = run_on_event_queue(*scenario);
+    return std::pair(size, result);
+  };
+  // 0.8 tokens of the window's layers for each of the others: sequences of 200 + 100 / 2 tokens in the mean.
+  const auto [by_ratio, ratio_run] = most("{batcher: {policy: sglang, radix_cache: false}, kv_windows: ratio}", 100);
+  REQUIRE(by_ratio.window_pools.size() == 1);
+  CHECK(by_ratio.window_pools[0].window == 1024);
+  CHECK(static_cast<double>(by_ratio.window_pools[0].tokens) ==
+        doctest::Approx(0.8 * static_cast<double>(by_ratio.kv.all() * 16)).epsilon(0.001));
+  CHECK(ratio_run.memory->decodes == std::min<std::int64_t>(150, by_ratio.window_pools[0].tokens / 250));
+  CHECK(ratio_run.memory->decodes > 100);
+  // By what each could use: as many windows as sequences of the greatest length, all reserved at admission.
+  const auto [split, split_run] = most("{batcher: {policy: trtllm}, kv_windows: split, max_model_len: 8192}", 100);
+  const double sequences = split_run.kv.peak_use * static_cast<double>(split.kv.all()) / 19;  // blocks of 300 tokens
+  CHECK(sequences == doctest::Approx(static_cast<double>(split.window_pools[0].tokens / 300)));
+  CHECK(sequences > 10);
+}
+
+// By hand: 16 sequences of 505 blocks, and 65 of each of six groups of layers with a window, at 10 layers x 16 tokens x
+// 8,192 bytes a block: 18.8 GB at the end. With the entries of all 62 layers it was 109 GB, and
 // a warning that the run would not fit.
 TEST_CASE("a model with windows fits where its pool does") {
   const auto scenario = scenario_of(R"(schema: scenario/1
@@ -81,13 +147,13 @@ workload: {arrivals: {kind: burst, programs: 16}, stream: {kind: lengths, prompt
   const auto result = run_on_event_queue(*scenario);
   REQUIRE(result.memory);
   CHECK(result.memory->bytes(models::MemoryKind::kv) ==
-        doctest::Approx(16 * (505 + 65 * 5.2) * 10 * 16 * 8192).epsilon(0.03));
+        doctest::Approx(16. * (505 + 65 * 6) * 10 * 16 * 8192).epsilon(0.03));
   CHECK(result.warnings.empty());
 }
 
 TEST_CASE("of states alone, as many sequences fit whatever their length") {
   for (const std::int64_t longest : {1000, 100'000}) {
-    const auto kv = scenario::windowed_kv(hybrid(0), {}, scenario::KvWindows::pooled, 700, 16, 1, longest);
+    const auto kv = scenario::windowed_kv(hybrid(0), {}, scenario::KvWindows::pooled, room(700, longest));
     CHECK(kv.tokens / kv.block_tokens == 700);
     CHECK(kv.windows.empty());
   }

@@ -226,6 +226,40 @@ TEST_CASE("layers with a window: what is given back is what was taken, though th
   CHECK(kv.pool.used() == 0);
 }
 
+TEST_CASE("layers with a window hold in the mean what a sequence grows through, or all of it where none grows") {
+  KvMemoryConfig config = blocks(1000);
+  config.windows = {{100, 1}};
+  const auto held = [&config](std::int64_t prompt, std::int64_t output) {
+    return KvMemory(config).window_blocks(request_of(prompt, output));
+  };
+  CHECK(held(16 * 10, 16 * 40) == 30);    // from 10 to 50 blocks
+  CHECK(held(16 * 100, 16 * 40) == 100);  // full from the start
+  CHECK(held(16 * 50, 16 * 100) == 88);   // from 50 to 100 in half of its steps, 75 in the mean, then 100: 87.5
+  config.grows = false;
+  CHECK(held(16 * 10, 16 * 40) == 50);
+  CHECK(held(16 * 50, 16 * 100) == 100);
+}
+
+TEST_CASE("pools of layers with a window: what a sequence holds of them is given back, and one always runs") {
+  KvMemoryConfig config = blocks(1000);
+  config.window_pools = {{100, 250}, {40, 1000}};
+  KvMemory kv(config);
+  Request first = request_of(80, 40), second = request_of(400, 1), third = request_of(80, 40);
+  CHECK(kv.window_pools_fit(first));
+  kv.begin(first, 0);  // 80 to 100 in half of its steps, then 100: 95
+  CHECK(kv.window_pools_fit(second));
+  kv.begin(second, 0);  // 100
+  CHECK_FALSE(kv.window_pools_fit(third));
+  first.prompt_tokens = 4;  // revised meanwhile
+  kv.release(first);
+  CHECK(kv.window_pools_fit(third));
+  kv.release(second);
+  Request large = request_of(400, 1);
+  config.window_pools = {{1000, 100}};
+  KvMemory small(config);
+  CHECK(small.window_pools_fit(large));
+}
+
 TEST_CASE("a shorter common beginning frees the blocks behind it, in HBM or on the host") {
   KvMemoryConfig config = blocks(10);
   const auto swap = std::make_shared<KvSwap>(kSwap);
