@@ -78,6 +78,9 @@ void Engines::add_pool(const scenario::PoolConfig& config) {
   pool.role = config.role;
   pool.router = config.router->make();
   pool.kv_per_token = Bytes(models::kv_bytes_per_token(scenario_.model_of(config)));
+  const int ranks = config.plan().tensor;  // those without KV heads of their own hold copies; of latents all do
+  if (pool.kv_per_token > Bytes())
+    pool.kv_copies = ranks * models::kv_bytes_per_token(scenario_.model_of(config), ranks) / pool.kv_per_token.si();
   pool.model = scenario_.model_index(config);
   pool.accepts = acceptance_of(config.accepts, scenario_.slo_classes);
   for (const auto& controller : scenario_.config.serving.controllers)

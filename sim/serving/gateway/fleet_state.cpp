@@ -20,7 +20,7 @@ FleetState::FleetState(std::vector<Pool> all, std::function<void(std::size_t)> t
       else member.availability = Availability::off;
     }
     pools.push_back({pool.role, std::move(pool.router), pool.kv_per_token, pool.model, std::move(pool.accepts),
-                     std::move(pool.kv_of_prompt)});
+                     std::move(pool.kv_of_prompt), pool.kv_copies});
   }
   refresh_targets();
 }

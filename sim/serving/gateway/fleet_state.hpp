@@ -31,6 +31,7 @@ struct Pool {
   std::int64_t off = 0;  // of its replicas, the last ones: not started yet
   // What a KV transfer moves of so many prompt tokens, where that is not `kv_per_token` for each.
   std::function<Bytes(std::int64_t tokens)> kv_of_prompt{};
+  double kv_copies = 1;  // of each entry that its replicas hold, and have to be sent
 };
 
 // A pool while the system runs.
@@ -41,6 +42,7 @@ struct PoolState {
   int model;
   Acceptance accepts;
   std::function<Bytes(std::int64_t)> kv_of_prompt;
+  double kv_copies;
   std::vector<RoutingTarget*> targets{};  // its replicas that serve
   PoolHistory history{};                  // as of the last change of each replica
 

@@ -76,7 +76,8 @@ void KvTransfers::expect(OpenCall& call, Transfer& transfer, Seconds now) {
 }
 
 void KvTransfers::start_moving(const OpenCall& call, const Transfer& transfer, std::int64_t tokens, Seconds now) {
-  const Bytes bytes = parts_.state.pool_of(transfer.from).kv_bytes(tokens);
+  const Bytes bytes =
+      parts_.state.pool_of(transfer.to).kv_copies * parts_.state.pool_of(transfer.from).kv_bytes(tokens);
   ++moving_;
   move_(transfer.from, transfer.to, bytes, now,
         [this, call = ref(call.request), asked = call.request.asked](bool arrived, Seconds at) {
