@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 
 namespace llmscape::explore {
@@ -104,6 +106,21 @@ std::optional<LimitSides> sides_of(const Limit& limit, const ResultsTable& table
   const auto left = number(limit.left, lookup), right = number(limit.right, lookup);
   if (!left || !right) return std::nullopt;
   return LimitSides{*left, *right};
+}
+
+std::optional<double> lost_unasked(const std::vector<Limit>& limits, const ResultsTable& table,
+                                   const Configuration& configuration) {
+  constexpr std::array<std::string_view, 3> kSpeak = {"lost_share", "slo_attainment", "goodput_rps"};
+  const auto speaks = [&](const Expression& expression) {
+    return std::ranges::any_of(expression.names(), [&](const Expression::Name& name) {
+      return std::ranges::find(kSpeak, name.name) != kSpeak.end();
+    });
+  };
+  if (std::ranges::any_of(limits, [&](const Limit& limit) { return speaks(limit.left) || speaks(limit.right); }))
+    return std::nullopt;
+  const auto value = lookup_in(table, configuration)("lost_share");
+  const double* lost = value ? std::get_if<double>(&*value) : nullptr;
+  return lost && *lost > kMostLost ? std::optional(*lost) : std::nullopt;
 }
 
 }  // namespace llmscape::explore

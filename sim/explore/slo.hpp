@@ -37,4 +37,11 @@ std::vector<Limit> read_slo(std::string_view text, const std::string& source, co
 // Nothing where one side has no value: the run lacks a metric.
 std::optional<LimitSides> sides_of(const Limit& limit, const ResultsTable& table, const Configuration& configuration);
 
+// Latencies are of completed calls: where more of all calls than this were dropped, timed out or failed, what the
+// others saw says nothing of the load.
+inline constexpr double kMostLost = 0.01;
+// The share that was lost where it is above that and no limit speaks of it (lost_share, slo_attainment, goodput_rps).
+std::optional<double> lost_unasked(const std::vector<Limit>& limits, const ResultsTable& table,
+                                   const Configuration& configuration);
+
 }  // namespace llmscape::explore

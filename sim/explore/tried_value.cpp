@@ -21,6 +21,14 @@ Estimate mean_of(const std::vector<double>& values) {
   return {mean, mean - half, mean + half};
 }
 
+Configuration configuration_of(const SearchRun& run) {
+  Configuration one;
+  one.values = run.row.values;
+  one.verdict = run.row.verdict;
+  one.metrics = run.row.metrics;
+  return one;
+}
+
 // What several runs say of one limit.
 struct Kept {
   std::optional<Estimate> left;
@@ -32,11 +40,7 @@ Kept look_at(const Limit& limit, const ResultsTable& table, const std::vector<Se
   std::vector<double> lefts, margins;
   double right = 0;
   for (const SearchRun& run : runs) {
-    Configuration one;
-    one.values = run.row.values;
-    one.verdict = run.row.verdict;
-    one.metrics = run.row.metrics;
-    const auto sides = sides_of(limit, table, one);
+    const auto sides = sides_of(limit, table, configuration_of(run));
     if (!sides) return {};
     lefts.push_back(sides->left);
     margins.push_back(margin(limit, *sides));
@@ -73,6 +77,15 @@ bool decide(const Question& question, const ResultsTable& table, TriedValue& val
         invalid->reason.empty() ? invalid->row.verdict : fmt::format("{}: {}", invalid->row.verdict, invalid->reason);
     return true;
   }
+  for (const SearchRun& run : value.runs)
+    if (const auto lost = lost_unasked(question.limits, table, configuration_of(run))) {
+      value.standing = Standing::failed;
+      value.why = fmt::format(
+          "{:.1f} % of the calls were dropped, timed out or failed (at most 1 % unless the SLO has "
+          "'lost_share', 'slo_attainment' or 'goodput_rps')",
+          100 * *lost);
+      return true;
+    }
   if (fails_for_sure || told) return true;
   value.clear = false;
   return value.runs.size() == question.repeat;

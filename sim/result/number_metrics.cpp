@@ -78,6 +78,14 @@ constexpr std::array kNumbers = {
            .better = Better::higher,
            .interval = true,
            .value = [](const RunResult& r) { return rate(r, r.throughput.slo_attainment); }},
+    Metric{.key = "lost_share",
+           .section = "throughput",
+           .unit = "share",
+           .text =
+               "requests that were dropped, timed out or failed / requests that ended, those cancelled by their users "
+               "aside; from the warm-up on",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return rate(r, r.throughput.lost_share); }},
     Metric{.key = "hit_rate",
            .section = "kv",
            .unit = "share",

@@ -9,8 +9,8 @@ namespace {
 // Whose requests rates are of.
 struct Whose {
   const metrics::WindowSums& sums;
-  std::int64_t ended, good;  // measured
-  bool limited;              // by an SLO
+  std::int64_t ended, completed, good;  // measured
+  bool limited;                         // by an SLO
   const result::Latencies& latency;
 };
 
@@ -32,6 +32,7 @@ result::Throughput rates(const Ended& parts, const serving::Gateway& gateway, co
   rate.output_tokens_per_s_per_device = rate.output_tokens_per_s / static_cast<double>(result.devices);
   if (const result::Percentiles* tpot = of.latency["tpot_s"]; tpot && tpot->mean > 0)
     rate.output_tokens_per_s_per_user = 1 / tpot->mean;
+  if (of.ended > 0) rate.lost_share = static_cast<double>(of.ended - of.completed) / static_cast<double>(of.ended);
   if (of.limited && of.ended > 0) {
     rate.goodput_rps = of.sums.good / length;
     rate.slo_attainment = static_cast<double>(of.good) / static_cast<double>(of.ended);
@@ -45,7 +46,8 @@ result::Throughput throughput(const Ended& parts, const serving::Gateway& gatewa
                               const result::RunResult& result) {
   const metrics::MeasuredSums& all = parts.observer.measured;
   const bool limited = std::ranges::any_of(parts.scenario.slos, limits);
-  return rates(parts, gateway, measured, result, {measured.sums, all.ended, all.good, limited, result.latency});
+  return rates(parts, gateway, measured, result,
+               {measured.sums, all.ended, all.completed, all.good, limited, result.latency});
 }
 
 std::vector<result::ClassResult> classes(const Ended& parts, const serving::Gateway& gateway,
@@ -61,9 +63,9 @@ std::vector<result::ClassResult> classes(const Ended& parts, const serving::Gate
     own.completed = seen.completed;
     for (std::size_t time = 0; time < times.size(); ++time)
       own.latency.set(times[time]->key, result::percentiles(seen.times[time]));
-    own.throughput =
-        rates(parts, gateway, measured, result,
-              {seen.sums.*measured.part, seen.ended, seen.good, limits(parts.scenario.slos[i]), own.latency});
+    own.throughput = rates(
+        parts, gateway, measured, result,
+        {seen.sums.*measured.part, seen.ended, seen.completed, seen.good, limits(parts.scenario.slos[i]), own.latency});
   }
   if (results.size() < 2) results.clear();
   return results;

@@ -92,3 +92,18 @@ TEST_CASE("a value fails for the limit that it surely misses, also where another
   CHECK(judged->why == "e2e.p99 <= 1 s");
   CHECK(judged->clear);
 }
+
+TEST_CASE("calls that were turned away meet no limit on what the others saw, unless the SLO says how many may be") {
+  const auto standing = [](const std::string& slo, double lost) {
+    const std::vector<SearchRun> runs = {
+        {row(0, {}, {{"ttft.p99", 0.01}, {"lost_share", lost}, {"slo_attainment", 0.6}}), ""}};
+    const auto judged = judge({limits(slo), 1, false}, {}, runs);
+    REQUIRE(judged);
+    return std::pair(judged->standing == Standing::met, judged->why);
+  };
+  CHECK(standing("ttft.p99 <= 100 ms", 0.01).first);
+  CHECK_FALSE(standing("ttft.p99 <= 100 ms", 0.4).first);
+  CHECK(holds(standing("ttft.p99 <= 100 ms", 0.4).second, "40.0 % of the calls were dropped, timed out or failed"));
+  CHECK(standing("ttft.p99 <= 100 ms, lost_share <= 50 %", 0.4).first);
+  CHECK(standing("slo_attainment >= 50 %", 0.4).first);
+}
