@@ -92,6 +92,8 @@ struct Device {
   [[nodiscard]] virtual std::optional<Arithmetic> arithmetic() const { return std::nullopt; }
   // ... but states no rate for GEMMs of such narrow inputs, and computes them as those of 16 bits.
   [[nodiscard]] virtual bool computes_as_wider(const models::Format& /*inputs*/) const { return false; }
+  // Whether it states a rate for GEMMs of such narrow inputs, and multiplies them where they are asked for.
+  [[nodiscard]] virtual bool has_rate_for(const models::Format& /*inputs*/) const { return false; }
   // HOI of arXiv 2604.05404: dense peak of 16-bit GEMMs / bandwidth of the device memory, in FLOP per byte. Nothing
   // for kinds that do not state both.
   [[nodiscard]] virtual std::optional<double> operational_intensity() const { return std::nullopt; }

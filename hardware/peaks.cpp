@@ -13,6 +13,12 @@ FlopsPerSecond Peaks::peak(const models::Format& weights, const models::Format& 
   return *peak_bf16;
 }
 
+bool Peaks::states(const models::Format& operands) const {
+  if (operands.bytes > 1) return true;
+  const bool integer = operands.name.starts_with("int");
+  return (operands.bytes == 0.5 && !integer && peak_fp4) || (integer ? peak_int8 : peak_fp8).has_value();
+}
+
 void Peaks::scale_peaks() {
   peak_bf16.value *= clock;
   for (auto* peak : {&peak_fp8, &peak_int8, &peak_fp4})

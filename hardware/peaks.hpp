@@ -19,6 +19,8 @@ struct Peaks {
   // the GEMM); formats without units of their own run at the next wider peak of their kind, floats of 6 bits and
   // integers of 4 at that of 8 (NVIDIA's sheets of Blackwell: FP6 as FP8, no INT4); fp32 runs as TF32 at half of bf16.
   [[nodiscard]] FlopsPerSecond peak(const models::Format& weights, const models::Format& activations) const;
+  // Whether a peak is stated for GEMMs of these operands; else they run at that of 16 bits.
+  [[nodiscard]] bool states(const models::Format& operands) const;
   // Makes them those at `clock`: they follow it in a straight line.
   void scale_peaks();
 };

@@ -216,6 +216,16 @@ ServedPrecision served_precision(const Device& device, const models::Precision& 
         fmt::format("'{}' states no rate for GEMMs of {} inputs: they have their bytes, but "
                     "bf16's arithmetic",
                     device.name, inputs.name));
+  if (by != ActivationsBy::engine || narrow(inputs)) return served;
+  for (const Format& weights : narrow_weights(asked)) {
+    const auto rule = std::ranges::find(kRules, weights.name, &Rule::weights);
+    if (rule == kRules.end() || rule->inputs.empty() || !device.has_rate_for(*models::format_named(rule->inputs)))
+      continue;
+    served.emulated.push_back(fmt::format(
+        "'{}' takes {} weights as asked for: widened to bf16 (W{:.0f}A16); its rate for {} inputs is used with "
+        "'activations: {}', which GPUs do by themselves",
+        device.name, weights.name, 8 * weights.bytes, rule->inputs, rule->inputs));
+  }
   return served;
 }
 

@@ -35,9 +35,8 @@ struct Roofline final : Device, Peaks, PowerRange {
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] bool takes_adapters() const override { return true; }
   [[nodiscard]] bool takes_execution() const override { return true; }
-  [[nodiscard]] bool computes_as_wider(const models::Format& inputs) const override {
-    return *peak_bf16 == peak(inputs, inputs);
-  }
+  [[nodiscard]] bool computes_as_wider(const models::Format& inputs) const override { return !states(inputs); }
+  [[nodiscard]] bool has_rate_for(const models::Format& inputs) const override { return states(inputs); }
   [[nodiscard]] std::optional<double> operational_intensity() const override {
     return peak_bf16.value.si() / memory_bandwidth.value.si();
   }

@@ -137,6 +137,16 @@ TEST_CASE(
   CHECK(gemm_seconds(integers) == doctest::Approx(gemm_seconds(weights) * 197 / 394).epsilon(0.02));
   const auto gaudi = told("gaudi2", ", weights: fp8, activations: fp8");
   CHECK_FALSE(emulated(gaudi));
+  CHECK_FALSE(emulated(told("gaudi3", ", weights: fp8, activations: fp8")));  // at the rate of bf16, and stated
+  // A rate that is stated and not used is told; where there is none nothing is.
+  const auto unused = [](const result::RunResult& result) {
+    return std::ranges::any_of(result.warnings,
+                               [](const std::string& w) { return holds(w, "is used with 'activations"); });
+  };
+  CHECK(unused(told("gaudi2", ", weights: fp8")));
+  CHECK_FALSE(unused(gaudi));
+  CHECK_FALSE(unused(weights));
+  CHECK(unused(told("tpu-v5e", ", weights: int8")));
   CHECK(gemm_seconds(gaudi) ==
         doctest::Approx(gemm_seconds(told("gaudi2", ", weights: fp8")) * 432 / 865).epsilon(0.02));
   CHECK(emulated(told("sn40l", ", weights: fp8, activations: fp8")));
