@@ -16,6 +16,7 @@
 #include "sim/scenario/collective_flows.hpp"
 #include "sim/scenario/fleet_plan.hpp"
 #include "sim/scenario/node_places.hpp"
+#include "sim/scenario/pool_inheritance.hpp"
 #include "sim/scenario/precision.hpp"
 #include "sim/scenario/scenario_paths.hpp"
 #include "sim/scenario/serving_pools.hpp"
@@ -168,23 +169,6 @@ void refuse_expert_coverage(const YamlNode& root, Diagnostics& diagnostics) {
   const YamlNode* pools = serving && serving->is_mapping() ? serving->find("pools") : nullptr;
   if (pools && pools->is_sequence())
     for (const YamlNode& pool : pools->items) refuse(&pool);
-}
-
-// What a pool does not say of its engine is that of `serving`.
-void inherit_engine(YamlNode& root) {
-  const YamlNode* written = root.find("serving");
-  if (!written) return;
-  const YamlNode all = *written;
-  YamlNode* pools = root.find("serving")->find("pools");
-  if (!pools || !pools->is_sequence()) return;
-  for (YamlNode& pool : pools->items) {
-    if (!pool.is_mapping()) continue;
-    for (const YamlNode::Entry& entry : all.entries) {
-      const auto& fields = pool_fields().info().fields;
-      if (std::ranges::find(fields, entry.key, &FieldInfo::key) != fields.end() && !pool.find(entry.key))
-        pool.set(entry.key, entry.value);
-    }
-  }
 }
 
 // Entries of the device catalogue bring their fits along, which follow the figures that are laid over them.

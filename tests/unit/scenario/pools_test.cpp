@@ -99,6 +99,28 @@ TEST_CASE("a pool's engine is that of 'serving' but for what it says itself") {
   CHECK(scenario->pools[1].batcher->max_sequences() == 64);
 }
 
+TEST_CASE("and so inside its batcher and its engine, where they are of the same kind") {
+  const auto scenario = scenario_of(apart("[{devices: [prompts], role: prefill, batcher: {policy: vllm_v1, "
+                                          "max_num_seqs: 8}}, {devices: [tokens], role: "
+                                          "decode, engine: {stream_interval: 5}}]"),
+                                    {"serving.batcher={policy: vllm_v1, max_num_batched_tokens: 512, max_num_seqs: "
+                                     "100, enable_prefix_caching: false}",
+                                     "serving.engine={name: vllm, version: \"0.12\"}"});
+  CHECK(scenario->pools[0].batcher->max_sequences() == 8);
+  CHECK(scenario->pools[0].batcher->max_tokens() == 512);
+  CHECK_FALSE(scenario->pools[0].batcher->prefix_caching());
+  CHECK(scenario->pools[1].engine.version == "0.12");
+  CHECK(scenario->pools[1].engine.stream_interval == 5);
+  // Nothing of another policy.
+  const auto other = scenario_of(
+      apart("[{devices: [prompts], role: prefill, batcher: {policy: trtllm}, engine: {name: tensorrt_llm}}, {devices: "
+            "[tokens], role: decode}]"),
+      {"serving.batcher={policy: vllm_v1, max_num_seqs: 100}", "serving.engine={name: vllm, version: \"0.12\"}"});
+  CHECK(other->pools[0].batcher->max_sequences() != 100);
+  CHECK(other->pools[0].engine.version != "0.12");
+  CHECK(other->pools[1].batcher->max_sequences() == 100);
+}
+
 TEST_CASE("pools that cannot work are refused with a reason") {
   CHECK(holds(mistakes(apart("[{devices: [prompts], role: prefill}, {devices: [tokens], role: prefill}]")),
               "a prefill pool needs a decode pool"));
