@@ -65,8 +65,8 @@ struct Throughput {  // over a window; requests that straddle its edges count in
   double requests_per_s = 0, output_tokens_per_s = 0, total_tokens_per_s = 0, output_tokens_per_s_per_device = 0;
   std::optional<double> output_tokens_per_s_per_user;  // 1 / mean TPOT, where an answer has two tokens
   std::optional<double> goodput_rps, slo_attainment;   // where the scenario states an SLO
-  std::optional<double> lost_share;                    // of the calls that ended
   std::optional<double> offered_requests_per_s;  // calls that arrived in it; nothing in a closed loop and in a burst
+  std::optional<double> lost_share;              // of the calls that ended
 };
 
 // Requests of one class, where a mixture has several.

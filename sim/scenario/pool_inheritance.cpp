@@ -18,8 +18,8 @@ std::optional<std::string> kind_in(const YamlNode& group, std::string_view says_
   return kind && kind->is_scalar() ? std::optional(kind->text) : std::nullopt;
 }
 
-// The same inside a group that both have of one kind: `max_num_seqs` of a pool's batcher leaves the token budget of that
-// of `serving`.
+// The same inside a group that both have of one kind: `max_num_seqs` of a pool's batcher leaves the token budget of
+// that of `serving`.
 void inherit_group(YamlNode& own, const YamlNode& common, std::string_view says_kind) {
   const auto kind = kind_in(own, says_kind), usual = kind_in(common, says_kind);
   if (!common.is_mapping() || (kind && kind != usual)) return;

@@ -78,9 +78,16 @@ void Engines::add_pool(const scenario::PoolConfig& config) {
   pool.role = config.role;
   pool.router = config.router->make();
   pool.kv_per_token = Bytes(models::kv_bytes_per_token(scenario_.model_of(config)));
-  const int ranks = config.plan().tensor;  // those without KV heads of their own hold copies; of latents all do
-  if (pool.kv_per_token > Bytes())
-    pool.kv_copies = ranks * models::kv_bytes_per_token(scenario_.model_of(config), ranks) / pool.kv_per_token.si();
+  // Ranks without KV heads of their own hold copies; of latents all do. Devices that say what they hold cut entries as
+  // they like.
+  const models::ModelSpec& model = scenario_.model_of(config);
+  const int ranks = config.plan().tensor;
+  const bool by_heads = std::ranges::all_of(config.devices, [&](const std::string& name) {
+    const hardware::Device& device = *scenario_.config.hardware.devices[scenario_.group_of(name)];
+    return engine::stated_kv_tokens(device, model, config.plan()) == 0;
+  });
+  if (by_heads && pool.kv_per_token > Bytes())
+    pool.kv_copies = ranks * models::kv_bytes_per_token(model, ranks) / pool.kv_per_token.si();
   pool.model = scenario_.model_index(config);
   pool.accepts = acceptance_of(config.accepts, scenario_.slo_classes);
   for (const auto& controller : scenario_.config.serving.controllers)

@@ -23,7 +23,7 @@ result::RunResult full_result() {
     r.latency.set(key, result::Percentiles{13'653, 0.0452, 0.03, 0.04, 0.09, 0.1, 0.189, 0.3, true});
   for (const char* key : {"tpot_s", "itl_s"})
     r.latency.set(key, result::Percentiles{13'653, 0.00947, 0.001, 0.009, 0.011, 0.012, 0.0147, 0.02, true});
-  r.throughput = {3.9, 823.4, 5301.7, 205.85, 1 / 0.00947, 3.86, 0.991, 4.1};
+  r.throughput = {3.9, 823.4, 5301.7, 205.85, 1 / 0.00947, 3.86, 0.991, 4.1, 0};
   r.kv = {111'404, 0.345, 12, 0.988};
   result::EnergyResult& energy = r.energy.emplace();
   energy.joules = {{"compute", 100}, {"memory", 200}, {"on_chip", 5}, {"static", 95}};

@@ -25,7 +25,7 @@ result::RunResult everything() {
     r.latency.set(metric.key, result::Percentiles{count(), number(), number(), number(), number(), number(), number(),
                                                   number(), true});
   r.tokens = {count(), count(), count(), count(), count(), count(), count(), count()};
-  r.throughput = {number(), number(), number(), number(), number(), number(), number(), number()};
+  r.throughput = {number(), number(), number(), number(), number(), number(), number(), number(), number()};
   r.kv = {count(), number(), count(), number()};
   for (Bytes& bytes : r.memory.emplace().by_kind.bytes) bytes = Bytes(number());
   r.kv_tiers.emplace_back();
