@@ -237,26 +237,11 @@ void refuse_what_is_no_number(const Json& json, const std::string& path) {
   for (const auto& [key, value] : json.items()) refuse_what_is_no_number(value, path + '/' + key);
 }
 
-template <class AnyJson>
-std::optional<double> read_number(const AnyJson& run, const metrics::Column& column) {
-  const AnyJson* node = &run;
-  std::string_view path = column.json_pointer;  // names alone: nothing in it is escaped or counted
-  while (!path.empty()) {
-    path.remove_prefix(1);
-    const std::string_view name = path.substr(0, path.find('/'));
-    path.remove_prefix(name.size());
-    const auto found = node->find(name);
-    if (found == node->end()) return std::nullopt;
-    node = &*found;
-  }
-  return node->is_number() ? std::optional(node->template get<double>()) : std::nullopt;
-}
-
 // What a run tells by name and nobody would ever read is a mistake of ours too.
 void refuse_what_is_not_written(const Json& json, const RunResult& result) {
   const auto check = [&json](const std::string& column_name) {
     const metrics::Column* column = metrics::find_column(column_name);
-    if (!column || !read_number(json, *column))
+    if (!column || !number_in(json, *column))
       throw std::logic_error("the result tells '" + column_name +
                              "', but no row of the table of metrics has it written");
   };
@@ -338,14 +323,6 @@ Json all(const RunResult& r) {
 }
 
 }  // namespace
-
-std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column) {
-  return read_number(run, column);
-}
-
-std::optional<double> number_in(const nlohmann::ordered_json& run, const metrics::Column& column) {
-  return read_number(run, column);
-}
 
 std::string to_json(const RunResult& r) { return all(r).dump(2) + '\n'; }
 
