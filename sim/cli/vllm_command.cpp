@@ -138,21 +138,50 @@ class Reader {
     }
     const VllmFlag* flag = vllm_flag(name);
     if (!flag) return unknown(word, name);
-    if (flag->meaning == Meaning::without_effect) return;
-    if (flag->meaning == Meaning::expert_parallel) {
-      expert_parallel_ = true;
-    } else if (flag->meaning == Meaning::lora) {
-      said_.lora = true;
+    if (is_switch(flag->meaning)) {
+      if (const auto on = switched(*flag, word)) take_switch(*flag, *on);
     } else if (flag->meaning == Meaning::lora_modules) {
       std::int64_t modules = 0;
       for (; next_ < words_.size() && !words_[next_].text.starts_with('-'); ++next_) ++modules;
       said_.adapters = std::max<std::int64_t>(modules, 1);
-    } else if (flag->meaning == Meaning::yes || flag->meaning == Meaning::no) {
-      put(flag->key, flag->meaning == Meaning::yes ? "true" : "false");
     } else if (const auto value = value_of(word)) {
       take_value(*flag, *value);
       if (flag->meaning == Meaning::value_without_effect) skip_values();
     }
+  }
+
+  static bool is_switch(Meaning meaning) {
+    return meaning == Meaning::yes || meaning == Meaning::no || meaning == Meaning::expert_parallel ||
+           meaning == Meaning::lora || meaning == Meaning::without_effect;
+  }
+
+  // Whether the flag is on: vLLM before 0.9 took True or False behind some of them. Nothing after reporting.
+  std::optional<bool> switched(const VllmFlag& flag, const Word& word) {
+    const std::size_t equals = word.text.find('=');
+    const auto is = [](std::string text, std::string_view wanted) {
+      std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+      return text == wanted;
+    };
+    if (equals == std::string::npos) {
+      if (next_ == words_.size()) return true;
+      const std::string& behind = words_[next_].text;
+      const bool off = is(behind, "false");
+      if (off || is(behind, "true")) ++next_;
+      return !off;
+    }
+    const std::string value = word.text.substr(equals + 1);
+    if (is(value, "true") || value == "1") return true;
+    if (is(value, "false") || value == "0") return false;
+    diagnostics_.error(word.where, fmt::format("'{}' is true or false; got {}", flag.name, in_quotes(value)),
+                       fmt::format("write '{}' alone to turn it on", flag.name));
+    return std::nullopt;
+  }
+
+  void take_switch(const VllmFlag& flag, bool on) {
+    if (flag.meaning == Meaning::expert_parallel) expert_parallel_ = on;
+    else if (flag.meaning == Meaning::lora) said_.lora = on;
+    else if (flag.meaning != Meaning::without_effect)
+      put(flag.key, on == (flag.meaning == Meaning::yes) ? "true" : "false");
   }
 
   // What stands behind `=`, or the next word.

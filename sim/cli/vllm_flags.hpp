@@ -14,7 +14,7 @@ struct VllmFlag {
     tokens,
     number,  // the value of a key
     yes,
-    no,  // of a key, without a value
+    no,  // of a key; a value behind it is True or False
     weights,
     activations,
     kv,  // a number format

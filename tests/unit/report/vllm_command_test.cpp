@@ -96,6 +96,33 @@ TEST_CASE("quotes, broken lines and environment variables are read as a shell re
   CHECK(diagnostics.sorted().empty());
 }
 
+TEST_CASE("a flag that is set to False is off, as vLLM before 0.9 took it") {
+  const auto said = [](const std::string& flags, const char* key) {
+    Diagnostics diagnostics;
+    const auto command = read_vllm_command("vllm serve m " + flags, diagnostics);
+    REQUIRE(command);
+    CHECK(diagnostics.sorted().empty());
+    const YamlNode* batcher = command->serving.find("batcher");
+    const YamlNode* found = batcher->find(key) ? batcher->find(key) : command->serving.find(key);
+    return found ? found->text : "";
+  };
+  for (const char* off : {"=False", "=false", "=0", " False"}) {
+    CAPTURE(std::string(off));
+    CHECK(said("--enable-chunked-prefill" + std::string(off), "chunked_prefill") == "false");
+    CHECK(said("--enable-prefix-caching" + std::string(off) + " -tp 2", "enable_prefix_caching") == "false");
+    CHECK(said("--no-enable-prefix-caching" + std::string(off), "enable_prefix_caching") == "true");
+    CHECK(said("--enforce-eager" + std::string(off), "cuda_graphs") == "true");
+    CHECK(said("-tp 2 --enable-expert-parallel" + std::string(off), "expert_parallel").empty());
+    CHECK(said("--trust-remote-code" + std::string(off), "chunked_prefill").empty());
+  }
+  CHECK(said("--enable-chunked-prefill=True", "chunked_prefill") == "true");
+  CHECK(said("--enforce-eager", "cuda_graphs") == "false");
+  Diagnostics diagnostics;
+  CHECK_FALSE(read_vllm_command("vllm serve m --enforce-eager=maybe", diagnostics));
+  REQUIRE(diagnostics.errors() == 1);
+  CHECK(diagnostics.sorted()[0].where.column == 14);
+}
+
 TEST_CASE("an unknown flag is pointed at and takes its value with it") {
   Diagnostics diagnostics;
   const auto command = read_vllm_command("vllm serve m --enable-eplb --eplb-config 4 -tp 2", diagnostics);
