@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <cctype>
 
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/hugging_face_name.hpp"
+#include "sim/cli/sglang_arguments.hpp"
 #include "sim/cli/vllm_command.hpp"
 #include "sim/cli/vllm_flags.hpp"
 #include "sim/scenario/scenario_paths.hpp"
@@ -26,8 +26,41 @@ std::string setting(const observe::Observed& observed, const std::string& name) 
   return found == observed.settings.end() ? "" : found->second;
 }
 
+// The text of a dictionary as Python prints it, as JSON. An apostrophe is written by its number, so that the whole may
+// stand between two.
+std::string json_text(std::string_view python) {
+  std::string json, word;
+  char quote = 0;
+  const auto keep_word = [&] {
+    if (word == "True" || word == "False") word[0] = static_cast<char>(std::tolower(word[0]));
+    json += word == "None" ? "null" : word;
+    word.clear();
+  };
+  for (std::size_t i = 0; i < python.size(); ++i) {
+    const char c = python[i];
+    if (quote && c == '\\' && i + 1 < python.size() && python[i + 1] == '\'') {
+      continue;  // JSON has no such escape
+    } else if (quote && c == '\\' && i + 1 < python.size()) {
+      (json += c) += python[++i];
+    } else if (c == quote || (!quote && (c == '\'' || c == '"'))) {
+      keep_word();
+      json += '"';
+      quote = quote ? 0 : c;
+    } else if (quote) {
+      json += c == '"' ? "\\\"" : c == '\'' ? "\\u0027" : std::string(1, c);
+    } else if (std::isalpha(static_cast<unsigned char>(c))) {
+      word += c;
+    } else {
+      keep_word();
+      json += c == '(' ? '[' : c == ')' ? ']' : c;
+    }
+  }
+  keep_word();
+  return json;
+}
+
 // What a log prints of vLLM's arguments, as the command that they were given with.
-std::string vllm_command(const observe::Observed& observed) {
+std::string vllm_command(const observe::Observed& observed, std::vector<std::string>& notes) {
   std::string command = "vllm serve " + setting(observed, "model");
   for (const auto& [name, value] : observed.arguments) {
     if (name == "model" || name == "model_tag" || value == "None" || value.empty()) continue;
@@ -35,65 +68,25 @@ std::string vllm_command(const observe::Observed& observed) {
     std::ranges::replace(flag, '_', '-');
     if (value == "True") command += " --" + flag;
     else if (value == "False") command += " --no-" + flag;
-    else if (vllm_flag("--" + flag)) command += fmt::format(" --{} '{}'", flag, value);
+    else if (vllm_flag("--" + flag))
+      command += fmt::format(" --{} '{}'", flag, value.starts_with('{') ? json_text(value) : value);
+    else notes.push_back(fmt::format("not modelled and left out: {} {}", name, value));
   }
   return command;
 }
-
-// SGLang's arguments (python/sglang/srt/server_args.py) and the keys of `serving`.
-struct SglangKey {
-  std::string_view theirs, ours;
-};
-constexpr std::array kSglangKeys = {SglangKey{"tp_size", "tensor_parallel"},
-                                    SglangKey{"dp_size", "data_parallel"},
-                                    SglangKey{"ep_size", "expert_parallel"},
-                                    SglangKey{"pp_size", "pipeline_parallel"},
-                                    SglangKey{"mem_fraction_static", "gpu_memory_utilization"},
-                                    SglangKey{"context_length", "max_model_len"}};
-constexpr std::array kSglangBatcherKeys = {SglangKey{"max_running_requests", "max_running_requests"},
-                                           SglangKey{"chunked_prefill_size", "chunked_prefill_size"}};
 
 struct Settings {
   YamlNode serving, formats;
   std::int64_t devices = 1;
 };
 
-std::int64_t whole(const std::string& text) {
-  std::int64_t number = 1;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-Settings sglang_settings(const observe::Observed& observed) {
-  Settings settings;
-  const auto value = [&](std::string_view name) {
-    const auto found = observed.arguments.find(std::string(name));
-    return found == observed.arguments.end() || found->second == "None" ? std::string() : found->second;
-  };
-  YamlNode batcher;
-  batcher.set("policy", yaml_text("sglang"));
-  for (const SglangKey& key : kSglangKeys)
-    if (const std::string text = value(key.theirs); !text.empty()) settings.serving.set(key.ours, yaml_text(text));
-  for (const SglangKey& key : kSglangBatcherKeys)
-    if (const std::string text = value(key.theirs); !text.empty()) batcher.set(key.ours, yaml_text(text));
-  if (value("disable_radix_cache") == "True") batcher.set("radix_cache", yaml_text("false"));
-  settings.serving.set("batcher", std::move(batcher));
-  if (const std::string text = value("stream_interval"); !text.empty()) {
-    YamlNode engine;
-    engine.set("name", yaml_text("sglang"));
-    engine.set("stream_interval", yaml_text(text));
-    settings.serving.set("engine", std::move(engine));
-  }
-  for (const char* degree : {"tp_size", "pp_size"})
-    if (const std::string text = value(degree); !text.empty()) settings.devices *= whole(text);
-  if (value("kv_cache_dtype").starts_with("fp8")) settings.formats.set("kv", yaml_text("fp8"));
-  return settings;
-}
-
 std::optional<Settings> settings_of(const observe::Observed& observed, std::vector<std::string>& notes,
                                     Diagnostics& diagnostics) {
-  if (setting(observed, "engine") == "sglang") return sglang_settings(observed);
-  const auto command = read_vllm_command(vllm_command(observed), diagnostics);
+  if (setting(observed, "engine") == "sglang") {
+    SglangArguments read = read_sglang_arguments(observed.arguments, notes);
+    return Settings{std::move(read.serving), std::move(read.formats), read.devices};
+  }
+  const auto command = read_vllm_command(vllm_command(observed, notes), diagnostics);
   if (!command) return std::nullopt;
   for (const std::string& assumed : command->sections.assumed) notes.push_back("assumed: " + assumed);
   return Settings{command->serving, command->formats, command->devices};
@@ -126,7 +119,8 @@ std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBa
       model.ends_with(".json") || model.ends_with(".yaml") ? "hf_config" : "preset",
       yaml_text(model.ends_with(".json") || model.ends_with(".yaml") ? fs::absolute(model).string() : model));
   for (const auto& entry : settings->formats.entries) model_node.set(entry.key, entry.value);
-  YamlNode device, devices, hardware, engine, root;
+  YamlNode device, devices, hardware, root;
+  YamlNode engine = YamlNode::mapping({});
   device.set("preset", yaml_text(base.device));
   device.set("count", yaml_text(std::to_string(settings->devices)));
   devices.kind = YamlNode::Kind::sequence;
@@ -135,6 +129,9 @@ std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBa
   engine.set("name", yaml_text(setting(observed, "engine")));
   const std::string version = release_in(setting(observed, "version"));
   if (!version.empty()) engine.set("version", YamlNode::scalar(version, true));
+  if (const YamlNode* said = settings->serving.find("engine"))
+    for (const auto& entry : said->entries)
+      if (!engine.find(entry.key)) engine.set(entry.key, entry.value);
   settings->serving.set("engine", std::move(engine));
   set_pool(observed, settings->serving, notes);
   root.set("schema", yaml_text("scenario/1"));

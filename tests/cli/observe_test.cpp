@@ -71,6 +71,33 @@ TEST_CASE("observe: a mistake in one file, and nothing is written") {
   CHECK_FALSE(std::filesystem::exists(scratch.path("error.json")));
 }
 
+TEST_CASE("observe: what a log's arguments say reaches the scenario, and what is not read is told") {
+  const Scratch scratch;
+  const std::string sglang = scratch.file(
+      "sglang.log",
+      "[2025-05-12 09:00:01] server_args=ServerArgs(model_path='meta-llama/Llama-3.1-8B-Instruct', tp_size=2, "
+      "dp_size=2, stream_interval=10, quantization='fp8', schedule_policy='lof')\n");
+  const Ran theirs = run_program({"observe", sglang, "--device", "h100-sxm", "-o", scratch.path("sglang")});
+  CHECK(theirs.code == 0);
+  CHECK(holds(theirs.out, "not modelled and left out: schedule_policy lof"));
+  const std::string scenario = scratch.content("sglang/scenario.yaml");
+  for (const char* part : {"weights: fp8", "stream_interval: 10", "count: 4", "router: round_robin"})
+    CHECK_MESSAGE(holds(scenario, part), part);
+
+  const std::string vllm = scratch.file(
+      "vllm.log",
+      "INFO 05-12 09:00:01 [api_server.py:1896] vLLM API server version 0.11.0\n"
+      "INFO 05-12 09:00:01 [utils.py:233] non-default args: {'model': 'meta-llama/Llama-3.1-8B-Instruct', "
+      "'stream_interval': 10, 'speculative_config': {'method': 'ngram', 'num_speculative_tokens': 4, 'note': \"it's\", "
+      "'disable_padded_drafter_batch': False, 'revision': None}, 'hf_overrides': {'x': 1}}\n");
+  const Ran drafts = run_program({"observe", vllm, "--device", "h100-sxm", "-o", scratch.path("vllm")});
+  CHECK(drafts.err == "");
+  CHECK(drafts.code == 0);
+  CHECK(holds(drafts.out, "not modelled and left out: hf_overrides {'x': 1}"));
+  for (const char* part : {"stream_interval: 10", "0.11.0", "speculation:", "tokens: 4"})
+    CHECK_MESSAGE(holds(scratch.content("vllm/scenario.yaml"), part), part);
+}
+
 TEST_CASE("observe: constants of the host from one half, scored on the other") {
   const Scratch scratch;
   const Ran ran = run_program({"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json", "--device", "h100-sxm",
