@@ -45,7 +45,7 @@ void put_distribution(std::map<std::string, double>& to, const std::string& metr
 }
 
 // When the engines first had work: the moment of the first sample with any, or, since it tells of the time before it,
-// that of the sample before.
+// that of the sample before. Where that is longer ago than samples are apart, nothing was written while nothing ran.
 std::optional<double> first_work(const Observed& observed) {
   std::optional<double> first;
   for (const char* quantity : {quantity::kRunning, quantity::kOutputRate}) {
@@ -55,7 +55,12 @@ std::optional<double> first_work(const Observed& observed) {
       const auto& samples = course.samples();
       const auto busy = std::ranges::find_if(samples, [](const auto& s) { return s.value > 0; });
       if (busy == samples.end()) continue;
-      const double at = busy == samples.begin() ? busy->at : std::prev(busy)->at;
+      double at = busy->at;
+      if (busy != samples.begin()) {
+        double period = usual_spacing(samples, static_cast<std::size_t>(busy - samples.begin()));
+        if (period == 0) period = observed.log_period.value_or(kNever);
+        at = std::max(std::prev(busy)->at, busy->at - period);
+      }
       first = std::min(first.value_or(at), at);
     }
     if (first) break;
@@ -102,11 +107,21 @@ void Course::shift(double seconds) {
   for (Sample& s : samples_) s.at += seconds;
 }
 
+double usual_spacing(const std::vector<Course::Sample>& samples, std::size_t first) {
+  std::vector<double> apart;
+  for (std::size_t i = first; i + 1 < samples.size(); ++i) apart.push_back(samples[i + 1].at - samples[i].at);
+  if (apart.empty()) return 0;
+  const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
+  std::ranges::nth_element(apart, middle);
+  return *middle;
+}
+
 void Observed::add(Observed more) {
   const bool of_engine = more.settings.contains("engine");
   for (auto& [name, value] : more.settings)
     if (of_engine) settings.insert_or_assign(name, std::move(value));
     else settings.try_emplace(name, std::move(value));
+  if (more.log_period) log_period = more.log_period;
   for (auto& [name, value] : more.arguments) arguments.insert_or_assign(name, std::move(value));
   for (auto& [quantity, by_engine] : more.courses)
     for (auto& [engine, course] : by_engine) courses[quantity][engine].append(course);

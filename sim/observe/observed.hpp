@@ -36,6 +36,9 @@ class Course {
   Sample open_{0, 0, 0};
 };
 
+// The usual time between two samples, of those from `first` on: their median. 0 where fewer than two are left.
+double usual_spacing(const std::vector<Course::Sample>& samples, std::size_t first = 0);
+
 // Quantities over time that are known, in these units.
 namespace quantity {
 inline constexpr const char* kRunning = "running";                 // requests
@@ -66,6 +69,9 @@ struct Observed {
   // What was only told as a figure: columns of 'llmscape list metrics' ("ttft_s.p50").
   std::map<std::string, double> numbers;
   std::vector<std::string> sources;  // files, in their order
+  // The engine's log has a line of each period (usual_spacing, else this many seconds), but none while it is idle: what
+  // a line tells as a mean is of one period, however long ago the line before is.
+  std::optional<double> log_period;
 
   // What another file says, beside this. Of settings a log of the engine knows best, then what was read first.
   void add(Observed more);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "sim/result/metric_table.hpp"
@@ -84,19 +85,29 @@ bool is_mean(const std::string& quantity) {
   return quantity == quantity::kPromptRate || quantity == quantity::kOutputRate || quantity == quantity::kPower;
 }
 
-validation::Course compare_course(const std::string& quantity, const std::vector<Course::Sample>& samples,
+// How long a sample's mean reaches back at most, beside the sample before it.
+double reach_of(const Observed& observed, const std::string& quantity, const std::vector<Course::Sample>& samples) {
+  const bool in_log = quantity == quantity::kPromptRate || quantity == quantity::kOutputRate;
+  if (!in_log || !observed.log_period) return std::numeric_limits<double>::infinity();
+  const double period = usual_spacing(samples);
+  return period > 0 ? period : *observed.log_period;
+}
+
+validation::Course compare_course(const std::string& quantity, const std::vector<Course::Sample>& samples, double reach,
                                   const Prediction& prediction, double end) {
+  constexpr double kSameMoment = 1e-3;  // logs are written to milliseconds at best
   validation::Course course;
   course.name = quantity == quantity::kKvUse ? "kv_use_pct" : quantity;
   double before = 0;
   for (const Course::Sample& s : samples) {
     if (s.at > end) continue;
     // What a mean covers of the time before the first call (a warm-up, another benchmark) is not predicted.
-    if (s.at <= 0 || (before < 0 && is_mean(quantity))) {
+    const double from = std::max(before, s.at - reach);
+    if (s.at <= 0 || (from < -kSameMoment && is_mean(quantity))) {
       before = s.at;
       continue;
     }
-    const double predicted = value_at(prediction, quantity, before, s.at) * scale_of(quantity);
+    const double predicted = value_at(prediction, quantity, from, s.at) * scale_of(quantity);
     const double measured = s.value * scale_of(quantity), difference = predicted - measured;
     before = s.at;
     ++course.count;
@@ -201,7 +212,8 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
   }
   for (const auto& [quantity, by_engine] : observed.courses) {
     if (quantity == quantity::kClock) continue;  // no device is modelled to change its clock by itself
-    auto course = compare_course(quantity, observed.total(quantity), prediction, end);
+    const std::vector<Course::Sample> samples = observed.total(quantity);
+    auto course = compare_course(quantity, samples, reach_of(observed, quantity, samples), prediction, end);
     if (course.count > 0) report.courses.push_back(std::move(course));
   }
 }

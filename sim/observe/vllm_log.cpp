@@ -60,6 +60,7 @@ bool recognises(std::string_view beginning) {
 
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
   observed.settings["engine"] = "vllm";
+  observed.log_period = 10;  // VLLM_LOG_STATS_INTERVAL; lines of idle engines are of the level DEBUG
   constexpr double kYear = 365.0 * 86400;
   traces::RowFile file(path);
   double last = 0, years = 0;

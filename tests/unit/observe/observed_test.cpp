@@ -72,4 +72,23 @@ TEST_CASE("over time by hand: engines since they began to work, devices from the
   CHECK(power.most == 170);
 }
 
+TEST_CASE("work begins one period before the first line that shows any, however long nothing was written before") {
+  for (const double idle : {10.0, 25.0, 3600.0}) {
+    CAPTURE(idle);
+    Observed observed;
+    observed.courses[quantity::kRunning]["0"].add(1000, 0);
+    for (int line = 0; line < 4; ++line) observed.courses[quantity::kRunning]["0"].add(1000 + idle + 10 * line, 1);
+    align_courses(observed);
+    CHECK(observed.total(quantity::kRunning)[1].at == doctest::Approx(10));
+    CHECK(over_time(observed).at(quantity::kRunning).samples == 4);
+  }
+  // A single line: of the period that the log has unless told otherwise.
+  Observed observed;
+  observed.log_period = 10;
+  observed.courses[quantity::kRunning]["0"].add(1000, 0);
+  observed.courses[quantity::kRunning]["0"].add(5000, 1);
+  align_courses(observed);
+  CHECK(observed.total(quantity::kRunning)[1].at == doctest::Approx(10));
+}
+
 }  // namespace llmscape::observe

@@ -72,4 +72,23 @@ TEST_CASE("errors of figures and courses are those of the numbers") {
   CHECK(report.courses[0].rmse == 3);
 }
 
+TEST_CASE("rates of a log that is silent while nothing runs are of its period") {
+  Prediction prediction;
+  // A step of 10 tokens a second, but for the minutes 1 to 5.
+  for (int second = 1; second <= 360; ++second)
+    if (second <= 60 || second > 300) prediction.steps.push_back({static_cast<double>(second), 0, 10.0, 0});
+  double tokens = 0;
+  for (PredictedStep& step : prediction.steps) step.output_tokens = tokens += step.output_tokens;
+  prediction.requests = {{0, 1, 1, 0, 0, 1, 360}};
+  Observed observed;
+  observed.log_period = 10;
+  for (int at = 10; at <= 360; at += 10)
+    if (at <= 60 || at > 300) observed.courses[quantity::kOutputRate]["0"].add(at, 10);
+  validation::Report report;
+  compare(observed, prediction, false, report);
+  REQUIRE(report.courses.size() == 1);
+  CHECK(report.courses[0].count == 12);
+  CHECK(report.courses[0].rmse < 1e-9);
+}
+
 }  // namespace llmscape::observe
