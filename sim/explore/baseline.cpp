@@ -256,6 +256,15 @@ Baseline baseline_of(const ResultsTable& table, const Baseline& before, Diagnost
       if (const auto& metric = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())])
         out.metrics[column->name] = *metric;
   }
+  for (const std::string& name : before.metrics) {
+    const auto known = [&](const Baseline::Configuration& configuration) {
+      return std::ranges::any_of(metrics::find_columns(name), [&](const metrics::Column* column) {
+        return configuration.metrics.contains(column->name);
+      });
+    };
+    if (std::ranges::none_of(baseline.configurations, known))
+      diagnostics.warning({}, fmt::format("no result has {}: nothing can be held against it", in_quotes(name)));
+  }
   return baseline;
 }
 

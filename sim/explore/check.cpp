@@ -79,6 +79,32 @@ ConfigurationCheck compare(const Configuration& now, const Baseline::Configurati
   return check;
 }
 
+// Those that somebody named and that nothing was compared of: a gate that could never fail. Of a metric that was named
+// with all its statistics one is enough.
+std::vector<std::string> never_compared(const Check& check, const Baseline& baseline, const MetricColumns& only) {
+  MetricColumns wanted = only;
+  if (only.empty() && !baseline.metrics.empty()) wanted = baseline.columns();
+  std::set<const metrics::Column*> compared;
+  std::set<const metrics::Metric*> touched;
+  for (const ConfigurationCheck& configuration : check.configurations)
+    for (const MetricCheck& each : configuration.metrics) {
+      compared.insert(each.metric);
+      touched.insert(each.metric->metric);
+    }
+  const auto of_metric = [](const MetricColumns& columns, const metrics::Metric* metric) {
+    return std::ranges::count_if(columns, [&](const metrics::Column* column) { return column->metric == metric; });
+  };
+  MetricColumns all;
+  for (const metrics::Column& column : metrics::columns()) all.push_back(&column);
+  std::vector<std::string> names;
+  for (const metrics::Column* column : wanted) {
+    if (compared.contains(column)) continue;
+    const bool whole = of_metric(wanted, column->metric) == of_metric(all, column->metric);
+    if (!whole || !touched.contains(column->metric)) names.push_back(metrics::short_name(*column));
+  }
+  return names;
+}
+
 }  // namespace
 
 std::string_view name_of(MetricStanding standing) {
@@ -130,6 +156,12 @@ std::optional<Check> check(const ResultsTable& table, const Baseline& baseline, 
       if (lost == &configuration) result.configurations.push_back({label_of(names, values), "the results lack it", {}});
   if (result.metrics() == 0 && result.problems() == 0) {
     diagnostics.error({}, "nothing is compared: neither the baseline nor the results have such a metric");
+    return std::nullopt;
+  }
+  if (result.problems() > 0) return result;  // it fails whatever else is compared
+  if (const auto lost = never_compared(result, baseline, only); !lost.empty()) {
+    diagnostics.error({}, fmt::format("neither the baseline nor the results have {}", fmt::join(lost, ", ")),
+                      "name what they have: 'llmscape list metrics'");
     return std::nullopt;
   }
   return result;

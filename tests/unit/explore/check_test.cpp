@@ -84,6 +84,30 @@ TEST_CASE("a metric that one side lacks is WORSE, one that both lack is not comp
   CHECK(checked(one_run("itl.p99", exactly(1)), before, metrics::find_columns("itl.p99")).metrics() == 1);
 }
 
+TEST_CASE("a metric that is named and that neither side has is an error, and a warning to an update") {
+  ResultsTable table = one_run("ttft.p99", exactly(1));
+  table.axes = {"rate"};
+  Baseline start;
+  start.metrics = {"ttft", "goodput_rps"};
+  Diagnostics made;
+  const Baseline named = baseline_of(table, start, made);
+  CHECK(made.errors() == 0);
+  REQUIRE(made.sorted().size() == 1);
+  CHECK(made.sorted()[0].message == "no result has 'goodput_rps': nothing can be held against it");
+  Diagnostics refused;
+  CHECK_FALSE(check(table, named, {}, refused));
+  REQUIRE(refused.errors() == 1);
+  CHECK(refused.sorted()[0].message == "neither the baseline nor the results have goodput_rps");
+  // Named for this check alone; of "ttft" with all its statistics one is enough.
+  MetricColumns only = metrics::find_columns("ttft");
+  const Baseline open = baseline_from(table);
+  CHECK(checked(table, open, only).metrics() == 1);
+  only.push_back(metrics::find_column("goodput_rps"));
+  CHECK_FALSE(check(table, open, only, refused));
+  CHECK_FALSE(check(table, open, {metrics::find_column("ttft.p99"), metrics::find_column("ttft.p50")}, refused));
+  CHECK(refused.errors() == 3);
+}
+
 TEST_CASE("configurations that cannot be compared fail as a whole") {
   ResultsTable table;
   table.axes = {"rate"};
