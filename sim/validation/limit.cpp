@@ -41,14 +41,17 @@ std::optional<Limit> parse_limit(const std::string& text, std::string& problem) 
 }
 
 Verdict judge(const Limit& limit, const std::vector<Comparison>& comparisons, const std::vector<Course>& courses) {
-  Verdict verdict{limit, std::nullopt};
+  Verdict verdict{limit, std::nullopt, false};
   if (limit.figure == "rmse") {
     for (const Course& course : courses)
       if (course.name == limit.metric) verdict.error = course.rmse;
     return verdict;
   }
   for (const Comparison& comparison : comparisons)
-    if (comparison.metric == limit.metric) verdict.error = comparison.error(limit.figure);
+    if (comparison.metric == limit.metric) {
+      verdict.error = comparison.error(limit.figure);
+      verdict.of_pairs_alone = !verdict.error && comparison.statistics.empty() && comparison.error_mean;
+    }
   return verdict;
 }
 

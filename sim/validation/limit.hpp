@@ -23,6 +23,7 @@ std::optional<Limit> parse_limit(const std::string& text, std::string& problem);
 struct Verdict {
   Limit limit;
   std::optional<double> error;  // nothing: the metric was not compared, or its error is not defined
+  bool of_pairs_alone = false;  // the metric was compared row by row, and the figure is one of sets
   [[nodiscard]] bool met() const { return error && *error <= limit.largest; }
 };
 Verdict judge(const Limit& limit, const std::vector<Comparison>& comparisons, const std::vector<Course>& courses);

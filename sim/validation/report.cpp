@@ -35,10 +35,13 @@ Table sets_table(const Report& report) {
   return table;
 }
 
+// A single pair says nothing of pairs that its row among the sets does not; rows of tables have none there.
+bool stands_among_pairs(const Comparison& c) { return c.count > 1 || (c.count == 1 && c.statistics.empty()); }
+
 Table pairs_table(const Report& report) {
   Table table({"metric", "pairs", "mean |e|", "median |e|", "p90 |e|", "p95 |e|", "bias", "rank"});
   for (const Comparison& c : report.comparisons) {
-    if (c.count < 2) continue;
+    if (!stands_among_pairs(c)) continue;
     table.row({c.metric, fmt::format("{}", c.count), share_text(c.error_mean), share_text(c.error_median),
                share_text(c.error_p90), share_text(c.error_p95), signed_text(c.bias),
                c.rank ? fmt::format("{:.3f}", *c.rank) : "-"});
@@ -79,7 +82,7 @@ Table courses_table(const Report& report) {
 Table worst_table(const Report& report) {
   Table table({"worst of", "which", "predicted", "measured", "error"});
   for (const Comparison& c : report.comparisons)
-    if (c.count > 1)
+    if (stands_among_pairs(c))
       for (const Pair& pair : c.worst)
         table.row({c.metric, pair.name, value_text(pair.predicted, c.unit), value_text(pair.measured, c.unit),
                    signed_text(relative_error(pair.predicted, pair.measured))});
@@ -87,7 +90,7 @@ Table worst_table(const Report& report) {
 }
 
 std::string error_text(const Verdict& verdict) {
-  if (!verdict.error) return "not compared";
+  if (!verdict.error) return verdict.of_pairs_alone ? "not compared: rows have error_mean" : "not compared";
   return verdict.limit.figure == "rmse" ? fmt::format("{:.2f}", *verdict.error)
                                         : fmt::format("{:.2f} %", *verdict.error * 100);
 }

@@ -199,6 +199,22 @@ TEST_CASE("the search for host constants finds the least of a valley, and 0 wher
   CHECK(log_loss(1.1, 1) == doctest::Approx(2 * (std::sqrt(1 + std::pow(std::log(1.1) / 0.1, 2)) - 1)));
 }
 
+TEST_CASE("a metric that one row has stands in the tables, where it has no row among the sets") {
+  Report report;
+  report.comparisons = {compare("tpot", "s", {{"only", 3, 2}}), compare("mean_w", "W", {{"run", 300, 200}})};
+  report.comparisons[0].statistics.clear();  // as of rows of tables
+  std::string problem;
+  report.verdicts = {judge(*parse_limit("tpot.mean=60%", problem), report.comparisons, {}),
+                     judge(*parse_limit("tpot.error_mean=60%", problem), report.comparisons, {})};
+  const std::string text = to_text(report);
+  CHECK(holds(text, "tpot        1    50.0 %"));
+  CHECK(holds(text, "only"));
+  CHECK(holds(text, "not compared: rows have error_mean"));
+  CHECK_FALSE(holds(text, "mean_w      1"));
+  CHECK_FALSE(report.verdicts[0].met());
+  CHECK(report.verdicts[1].met());
+}
+
 TEST_CASE("JUnit: limits fail, rows without a prediction are skipped") {
   Report report;
   report.measured = "rows<1>.csv";
