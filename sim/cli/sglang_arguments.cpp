@@ -21,10 +21,10 @@ using Meaning = VllmFlag::Meaning;
 struct SglangKey {
   std::string_view theirs, ours;
 };
-constexpr std::array kServingKeys = {
-    SglangKey{"ep_size", "expert_parallel"}, SglangKey{"pp_size", "pipeline_parallel"},
-    SglangKey{"mem_fraction_static", "gpu_memory_utilization"}, SglangKey{"context_length", "max_model_len"},
-    SglangKey{"page_size", "block_size"}};
+constexpr std::array kServingKeys = {SglangKey{"ep_size", "expert_parallel"}, SglangKey{"pp_size", "pipeline_parallel"},
+                                     SglangKey{"mem_fraction_static", "gpu_memory_utilization"},
+                                     SglangKey{"context_length", "max_model_len"},
+                                     SglangKey{"page_size", "block_size"}};
 constexpr std::array kBatcherKeys = {SglangKey{"max_running_requests", "max_running_requests"},
                                      SglangKey{"chunked_prefill_size", "chunked_prefill_size"}};
 

@@ -236,7 +236,7 @@ class TableReader {
               fmt::format("'{}' must be a number of at least 0; got {}", column, in_quotes(text_of(value))));
   }
 
-  // Medians: the upper one of an even number.
+  // Medians: of an even number the mean of the middle two.
   void join_repeats() {
     std::vector<MeasuredRow> joined;
     std::map<std::string, std::vector<std::vector<double>>> values;
@@ -251,7 +251,7 @@ class TableReader {
         auto& all = values[row.name][i];
         if (all.empty()) continue;
         std::ranges::sort(all);
-        row.measured[i] = all[all.size() / 2];
+        row.measured[i] = (all[(all.size() - 1) / 2] + all[all.size() / 2]) / 2;
       }
     table_.rows = std::move(joined);
   }

@@ -143,11 +143,13 @@ TEST_CASE("repeats of a batch become one row with the median of their times") {
   const auto table = read(scratch,
                           "name,model,hardware,prompt_tokens,output_tokens,batch,simulated_s\n"
                           "a,llama-3.1-8b,h100-sxm,10,5,4,3\na,llama-3.1-8b,h100-sxm,10,5,4,1\n"
-                          "a,llama-3.1-8b,h100-sxm,10,5,4,2\nb,llama-3.1-8b,h100-sxm,10,5,8,9\n",
+                          "a,llama-3.1-8b,h100-sxm,10,5,4,2\nb,llama-3.1-8b,h100-sxm,10,5,8,9\n"
+                          "b,llama-3.1-8b,h100-sxm,10,5,8,6\n",
                           "schema: rows/1\nmedian_of_repeats: true\n", RowKind::batch);
   REQUIRE(table);
   REQUIRE(table->rows.size() == 2);
   CHECK(table->rows[0].measured[0] == 2);
+  CHECK(table->rows[1].measured[0] == 7.5);  // the mean of the middle two
   CHECK(holds(table->rows[1].scenario, "users: 8}, stream: {kind: lengths, prompt: {kind: fixed, value: 10}"));
 }
 
