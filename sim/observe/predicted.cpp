@@ -22,17 +22,18 @@ class Recorder : public world::Watcher {
   void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
     if (outcome != serving::Outcome::completed) return;
     prediction_.requests.push_back({r.id, r.prompt_tokens, r.output_tokens, r.arrival.si(), r.schedule.si(),
-                                    r.seen.first.si(), r.last_token.si()});
+                                    r.seen.first.si(), r.last_token.si(), r.replica});
   }
-  void on_step(int, Seconds, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t,
+  void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t,
                std::int64_t kv_blocks_used) override {
-    prediction_.steps.push_back({end.si(), static_cast<double>(prefill_tokens), static_cast<double>(decodes),
-                                 static_cast<double>(kv_blocks_used)});
+    prediction_.steps.push_back({end.si(), static_cast<double>(prefill_tokens), static_cast<double>(decodes)});
+    prediction_.kv[replica].push_back({start.si(), end.si(), static_cast<double>(kv_blocks_used)});
   }
   void on_power(const std::string&, const metrics::PowerSeries& power) override { power_.add(power); }
   void finish() {
     std::ranges::sort(prediction_.requests, {}, &PredictedRequest::id);
     std::ranges::stable_sort(prediction_.steps, {}, &PredictedStep::end);
+    for (auto& [replica, steps] : prediction_.kv) std::ranges::stable_sort(steps, {}, &PredictedBlocks::end);
     double prompts = 0, outputs = 0;
     for (PredictedStep& step : prediction_.steps) {
       step.prompt_tokens = prompts += step.prompt_tokens;
@@ -75,6 +76,20 @@ double requests_at(const Prediction& prediction, double at, bool running) {
   for (const PredictedRequest& r : prediction.requests)
     if (running ? r.schedule <= at && at < r.last_token : r.arrival <= at && at < r.schedule) ++count;
   return count;
+}
+
+// Of all replicas: what each holds in its step, or held in the last one if it still has requests between two.
+double blocks_held(const Prediction& prediction, double at) {
+  double sum = 0;
+  for (const auto& [replica, steps] : prediction.kv) {
+    const auto next = std::ranges::upper_bound(steps, at, {}, &PredictedBlocks::end);
+    const auto runs_here = [&, of = replica](const PredictedRequest& r) {
+      return r.replica == of && r.schedule <= at && at < r.last_token;
+    };
+    if (next != steps.end() && next->start <= at) sum += next->held;
+    else if (next != steps.begin() && std::ranges::any_of(prediction.requests, runs_here)) sum += std::prev(next)->held;
+  }
+  return sum;
 }
 
 // Shares are compared in points of a hundred, so that their RMSE reads like the others.
@@ -152,8 +167,7 @@ double value_at(const Prediction& prediction, const std::string& quantity, doubl
   if (quantity == quantity::kPromptRate) return rate(&PredictedStep::prompt_tokens);
   if (quantity == quantity::kOutputRate) return rate(&PredictedStep::output_tokens);
   if (quantity == quantity::kPower) return joules_between(prediction, from, at) / length;
-  const PredictedStep* step = step_before(prediction, at);
-  return step ? step->kv_blocks / prediction.kv_blocks : 0;
+  return blocks_held(prediction, at) / prediction.kv_blocks;
 }
 
 std::vector<Comparison> compare_requests(const Observed& observed, const Prediction& prediction, std::size_t from,

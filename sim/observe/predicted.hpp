@@ -17,20 +17,26 @@ struct PredictedRequest {
   std::uint64_t id = 0;
   std::int64_t prompt_tokens = 0, output_tokens = 0;
   double arrival = 0, schedule = 0, first_token = 0, last_token = 0;
+  int replica = 0;  // that answered it
 };
 
 // One step of a run.
 struct PredictedStep {
   double end = 0;
   double prompt_tokens = 0, output_tokens = 0;  // of this step and all before it
-  double kv_blocks = 0;
+};
+
+// KV blocks that are held in a step of one replica.
+struct PredictedBlocks {
+  double start = 0, end = 0, held = 0;
 };
 
 struct Prediction {
   result::RunResult result;
-  std::vector<PredictedRequest> requests;  // by id
-  std::vector<PredictedStep> steps;        // by end
-  std::vector<double> joules;              // in windows of `window` seconds, of all devices
+  std::vector<PredictedRequest> requests;          // by id
+  std::vector<PredictedStep> steps;                // by end
+  std::map<int, std::vector<PredictedBlocks>> kv;  // of each replica, by end
+  std::vector<double> joules;                      // in windows of `window` seconds, of all devices
   double window = 1;
   double spending_ends = 0;  // inside the last of them
   double kv_blocks = 1;      // of all replicas

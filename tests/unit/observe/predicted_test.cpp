@@ -72,11 +72,35 @@ TEST_CASE("errors of figures and courses are those of the numbers") {
   CHECK(report.courses[0].rmse == 3);
 }
 
+TEST_CASE("the pool of several replicas is all of theirs, and empty while none has requests") {
+  // Eight calls at once of 1,600 tokens and 800 answered ones; two replicas of 2,000 blocks have four each.
+  const std::string workload =
+      "serving: {kv_blocks: 2000, router: round_robin, batcher: {policy: vllm_v1}}\nwindow: {rule: whole}\n"
+      "workload: {arrivals: {kind: closed_loop, users: 8}, requests: 8, stream: {kind: lengths, prompt: {kind: fixed, "
+      "value: 1600}, "
+      "output: {kind: fixed, value: 800}}}\n";
+  std::vector<double> used;
+  for (const char* count : {"1", "2"}) {
+    const auto scenario = testing::scenario_of(
+        "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm, count: " +
+        std::string(count) + "}]}\n" + workload);
+    Diagnostics diagnostics;
+    const auto prediction = predict(*scenario, diagnostics);
+    REQUIRE(prediction);
+    const double end = prediction->steps.back().end;
+    used.push_back(value_at(*prediction, quantity::kKvUse, 0, end / 2));
+    CHECK(value_at(*prediction, quantity::kKvUse, 0, end + 1) == 0);
+  }
+  // Half of the answers are there: eight times 2,000 tokens are 1,000 blocks of 16.
+  CHECK(used[0] == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(used[1] == doctest::Approx(0.25).epsilon(0.05));
+}
+
 TEST_CASE("rates of a log that is silent while nothing runs are of its period") {
   Prediction prediction;
   // A step of 10 tokens a second, but for the minutes 1 to 5.
   for (int second = 1; second <= 360; ++second)
-    if (second <= 60 || second > 300) prediction.steps.push_back({static_cast<double>(second), 0, 10.0, 0});
+    if (second <= 60 || second > 300) prediction.steps.push_back({static_cast<double>(second), 0, 10.0});
   double tokens = 0;
   for (PredictedStep& step : prediction.steps) step.output_tokens = tokens += step.output_tokens;
   prediction.requests = {{0, 1, 1, 0, 0, 1, 360}};
