@@ -59,8 +59,8 @@ constexpr std::array kNumbers = {
            .unit = "1/s",
            .text = "1 / mean TPOT: how fast an answer appears to one who reads it",
            .better = Better::higher,
-           .value = [](const RunResult& r) { return rate(r, r.throughput.output_tokens_per_s_per_user); },
-           .aiperf = "output_token_throughput_per_user"},
+           // AIPerf's output_token_throughput_per_user is another: the mean over requests of 1 / ITL.
+           .value = [](const RunResult& r) { return rate(r, r.throughput.output_tokens_per_s_per_user); }},
     Metric{.key = "goodput_rps",
            .section = "throughput",
            .unit = "1/s",

@@ -75,7 +75,10 @@ TEST_CASE("clients: requests with their times, those that failed or warmed up as
   CHECK(records.requests.size() == 2);
   CHECK(records.requests[1].arrival == doctest::Approx(0.4));
   CHECK(*records.requests[1].ttft == doctest::Approx(0.031));
-  CHECK(read("aiperf.json").numbers.at("ttft_s.mean") == doctest::Approx(0.0305));
+  const Observed means = read("aiperf.json");
+  CHECK(means.numbers.at("ttft_s.mean") == doctest::Approx(0.0305));
+  CHECK(means.numbers.contains("output_tokens_per_s"));
+  CHECK_FALSE(means.numbers.contains("output_tokens_per_s_per_user"));  // theirs is the mean of each request's own
 }
 
 TEST_CASE("scrapes: what came between the first and the last") {
