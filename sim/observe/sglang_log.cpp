@@ -45,7 +45,10 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
     const auto add = [&](const char* quantity, std::string_view key, double most = 1e15) {
       if (const auto value = number_behind(*row, key, most)) observed.courses[quantity][rank].add(*at, *value);
     };
-    add(quantity::kRunning, "#running-req:");
+    // On a line of a prefill those that were decoding: the batch itself stands beside them.
+    const double prefilled = prefill ? find_number(line, "#new-seq:").value_or(0) : 0;
+    if (const auto decoding = number_behind(*row, "#running-req:"))
+      observed.courses[quantity::kRunning][rank].add(*at, *decoding + prefilled);
     add(quantity::kWaiting, "#queue-req:");
     add(quantity::kKvUse, "token usage:", 1);
     if (decode) add(quantity::kOutputRate, "gen throughput (token/s):");

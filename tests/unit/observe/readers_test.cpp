@@ -51,6 +51,8 @@ TEST_CASE("a log of SGLang: arguments, pool, batches of prompts and of decodes")
   CHECK(seen.arguments.at("disable_radix_cache") == "True");
   CHECK(seen.settings.at("kv_tokens") == "1862381");
   CHECK(seen.total(quantity::kRunning).size() == 3);
+  CHECK(value(seen, quantity::kRunning, 0) == 2);  // the batch of prompts itself
+  CHECK(value(seen, quantity::kRunning, 1) == 3);
   CHECK(value(seen, quantity::kWaiting, 0) == 1);
   CHECK(value(seen, quantity::kOutputRate, 1) == 330.5);
 }
