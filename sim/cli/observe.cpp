@@ -193,7 +193,7 @@ int observe_verb(const Arguments& arguments) {
   if (!arguments.folder.empty() && !is_own(arguments.folder, kFiles.front()))
     report_foreign(arguments.folder, kFiles, arguments.overwrite, diagnostics);
   const Workplace work(arguments.folder);
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = observed.notes;
   std::optional<YamlNode> tree;
   if (!diagnostics.has_errors()) tree = observed_scenario(observed, arguments.base, work.path(), notes, diagnostics);
   if (!diagnostics.has_errors() && !tree && (!limits.empty() || arguments.fit))

@@ -41,12 +41,14 @@ std::optional<double> value_of(const JsonFile& file, const Json& metrics, const 
   return value && unit ? std::optional(*value * *unit) : std::nullopt;
 }
 
-void read_record(const JsonFile& file, Observed& observed) {
+// `sent` counts requests, warm-up aside.
+void read_record(const JsonFile& file, Observed& observed, std::size_t& sent) {
   const Json& root = file.root();
   if (!root.contains("metadata") || !root["metadata"].is_object())
     return file.error("metadata", "'metadata' is missing");
   const std::string phase = file.text(root["metadata"], "benchmark_phase");
   if (!phase.empty() && phase != "profiling") return;  // warm-up
+  ++sent;
   if (root.contains("error") && !root["error"].is_null()) return;
   if (!root.contains("metrics") || !root["metrics"].is_object()) return file.error("metrics", "'metrics' is missing");
   const Json& metrics = root["metrics"];
@@ -85,9 +87,11 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
     return;
   }
   traces::RowFile rows(path);
+  std::size_t sent = 0;
   while (const auto row = rows.next(diagnostics))
     if (const auto record = JsonFile::parse(path, std::string(row->text()), row->line(), diagnostics))
-      read_record(*record, observed);
+      read_record(*record, observed, sent);
+  observed.note_unanswered(sent - observed.requests.size(), sent);
 }
 
 }  // namespace

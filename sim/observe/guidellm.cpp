@@ -51,6 +51,11 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
   const Json* successful = file->list(only["requests"], "successful");
   if (!successful) return;
   for (const Json& request : *successful) read_request(*file, request, observed);
+  std::size_t sent = successful->size();
+  for (const char* others : {"errored", "incomplete"})
+    if (const auto found = only["requests"].find(others); found != only["requests"].end() && found->is_array())
+      sent += found->size();
+  observed.note_unanswered(sent - observed.requests.size(), sent);
 }
 
 }  // namespace

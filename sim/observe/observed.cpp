@@ -116,6 +116,12 @@ double usual_spacing(const std::vector<Course::Sample>& samples, std::size_t fir
   return *middle;
 }
 
+void Observed::note_unanswered(std::size_t unanswered, std::size_t sent) {
+  if (unanswered > 0)
+    notes.push_back(fmt::format(
+        "{} of {} requests failed or had no answer and are not replayed: the server had them too", unanswered, sent));
+}
+
 void Observed::add(Observed more) {
   const bool of_engine = more.settings.contains("engine");
   for (auto& [name, value] : more.settings)
@@ -128,6 +134,7 @@ void Observed::add(Observed more) {
   requests.insert(requests.end(), more.requests.begin(), more.requests.end());
   for (const auto& [name, value] : more.numbers) numbers.insert_or_assign(name, value);
   sources.insert(sources.end(), more.sources.begin(), more.sources.end());
+  notes.insert(notes.end(), more.notes.begin(), more.notes.end());
 }
 
 std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
@@ -209,6 +216,7 @@ std::map<std::string, CourseSummary> over_time(const Observed& observed) {
 std::string to_json(const Observed& observed) {
   using Json = nlohmann::ordered_json;
   Json json = {{"schema", "observed/1"}, {"sources", observed.sources}, {"requests", observed.requests.size()}};
+  if (!observed.notes.empty()) json["notes"] = observed.notes;
   json["settings"] = Json::object();
   for (const auto& [name, value] : observed.settings) json["settings"][name] = value;
   json["arguments"] = Json::object();

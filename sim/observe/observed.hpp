@@ -72,6 +72,10 @@ struct Observed {
   // The engine's log has a line of each period (usual_spacing, else this many seconds), but none while it is idle: what
   // a line tells as a mean is of one period, however long ago the line before is.
   std::optional<double> log_period;
+  std::vector<std::string> notes;  // what was left out or taken for granted, in words
+
+  // Notes that of `sent` requests only those that were answered are replayed; nothing where that is all.
+  void note_unanswered(std::size_t unanswered, std::size_t sent);
 
   // What another file says, beside this. Of settings a log of the engine knows best, then what was read first.
   void add(Observed more);

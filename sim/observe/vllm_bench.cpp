@@ -49,6 +49,7 @@ void read_requests(const JsonFile& file, Observed& observed) {
       return file.error(
           name, fmt::format("'{}' has {} entries where 'input_lens' has {}", name, list->size(), inputs->size()));
   const double duration = file.number(root, "duration").value_or(0);
+  std::size_t answered = 0;
   for (std::size_t i = 0; i < inputs->size(); ++i) {
     if (errors && i < errors->size() && (*errors)[i].is_string() && !(*errors)[i].get<std::string>().empty()) continue;
     const auto number = [&](const Json* list, const char* key) -> double {
@@ -80,8 +81,11 @@ void read_requests(const JsonFile& file, Observed& observed) {
       e2e += gap.get<double>();
     }
     r.e2e = e2e;
-    if (r.prompt_tokens > 0 && r.output_tokens > 0) observed.requests.push_back(r);
+    if (r.prompt_tokens == 0 || r.output_tokens == 0) continue;
+    observed.requests.push_back(r);
+    ++answered;
   }
+  observed.note_unanswered(inputs->size() - answered, inputs->size());
 }
 
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {

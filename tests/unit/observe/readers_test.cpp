@@ -83,6 +83,34 @@ TEST_CASE("clients: requests with their times, those that failed or warmed up as
   CHECK_FALSE(means.numbers.contains("output_tokens_per_s_per_user"));  // theirs is the mean of each request's own
 }
 
+TEST_CASE("requests that failed are told, whoever wrote them down") {
+  CHECK(read("vllm_bench.json").notes ==
+        std::vector<std::string>{
+            "1 of 6 requests failed or had no answer and are not replayed: the server had them too"});
+  CHECK(read("guidellm.json").notes.empty());
+  CHECK(read("aiperf.jsonl").notes.empty());  // one was a warm-up
+  const test::Scratch scratch;
+  const auto notes = [&](const std::string& text) {
+    Observed observed;
+    Diagnostics diagnostics;
+    read_observed(scratch.file("requests", text), "", observed, diagnostics);
+    CHECK_FALSE(diagnostics.has_errors());
+    CHECK(observed.requests.size() == 1);
+    return observed.notes;
+  };
+  const auto guide = notes(
+      R"({"benchmarks": [{"requests": {"successful": [{"request_start_time": 1, "prompt_tokens": 5, "output_tokens": )"
+      R"(5}], "errored": [{}], "incomplete": [{}, {}]}}]})");
+  REQUIRE(guide.size() == 1);
+  CHECK(guide[0].starts_with("3 of 4 requests failed"));
+  const std::string record =
+      R"({"metadata": {"request_start_ns": 5}, "metrics": {"input_sequence_length": {"value": 5, "unit": "tokens"}, )"
+      R"("output_sequence_length": {"value": 5, "unit": "tokens"}}, "error": )";
+  const auto records = notes(record + "null}\n" + record + "{\"code\": 500}}\n");
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].starts_with("1 of 2 requests failed"));
+}
+
 TEST_CASE("scrapes: what came between the first and the last") {
   const Observed seen = read("metrics.prom");
   CHECK(seen.numbers.at("ttft_s.mean") == doctest::Approx(0.4 / 10));
