@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The result of `vllm bench serve --save-result`, with requests where it is --save-detailed. Keys:
-// vllm/benchmarks/serve.py (benchmark, main), 0.9 to 0.22. start_times are there since 0.11; requests of older files
-// are taken as sent evenly.
+// vllm/benchmarks/serve.py (benchmark, main), 0.9 to 0.22. start_times are there since 0.11.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
 
 #include "sim/observe/json_file.hpp"
 #include "sim/observe/readers.hpp"
@@ -36,6 +39,46 @@ void read_numbers(const JsonFile& file, Observed& observed) {
   }
 }
 
+// When calls were sent, where the result has no start_times: at the rate that was asked for, and while max_concurrency
+// of them are out, when the first of these has ended. The gaps that the benchmark drew at that rate are not known.
+class Sending {
+ public:
+  Sending(const JsonFile& file, std::size_t calls, double duration, std::vector<std::string>& notes) {
+    const Json& root = file.root();
+    const auto rate = root.find("request_rate");
+    const bool at_once = rate != root.end() && rate->is_string() && *rate == "inf";
+    const bool said = rate != root.end() && rate->is_number() && rate->get<double>() > 0;
+    const auto most = file.number(root, "max_concurrency", false);
+    if (most && *most >= 1) most_ = *most;
+    std::string how = "at once";
+    if (said) {
+      gap_ = 1 / rate->get<double>();
+      how = fmt::format("evenly, {:g} a second", rate->get<double>());
+    } else if (!at_once && calls > 0) {
+      gap_ = duration / static_cast<double>(calls);
+      how = "evenly over the duration";
+    }
+    if (most_ < static_cast<double>(calls)) how += fmt::format(", at most {:.0f} at a time", most_);
+    notes.push_back(
+        fmt::format("the file says no start_times (vLLM has them since 0.11): calls are taken as sent {}", how));
+  }
+
+  // Of the next call, which took so long.
+  double next(double took) {
+    double start = gap_ * sent_++;
+    if (static_cast<double>(ends_.size()) >= most_) {
+      start = std::max(start, ends_.top());
+      ends_.pop();
+    }
+    ends_.push(start + took);
+    return start;
+  }
+
+ private:
+  double gap_ = 0, most_ = std::numeric_limits<double>::infinity(), sent_ = 0;
+  std::priority_queue<double, std::vector<double>, std::greater<>> ends_;  // of calls that are out
+};
+
 void read_requests(const JsonFile& file, Observed& observed) {
   const Json& root = file.root();
   const Json *inputs = file.list(root, "input_lens"), *outputs = file.list(root, "output_lens"),
@@ -49,9 +92,13 @@ void read_requests(const JsonFile& file, Observed& observed) {
       return file.error(
           name, fmt::format("'{}' has {} entries where 'input_lens' has {}", name, list->size(), inputs->size()));
   const double duration = file.number(root, "duration").value_or(0);
+  std::optional<Sending> sending;
+  if (!starts) sending.emplace(file, inputs->size(), duration, observed.notes);
   std::size_t answered = 0;
   for (std::size_t i = 0; i < inputs->size(); ++i) {
-    if (errors && i < errors->size() && (*errors)[i].is_string() && !(*errors)[i].get<std::string>().empty()) continue;
+    const bool failed =
+        errors && i < errors->size() && (*errors)[i].is_string() && !(*errors)[i].get<std::string>().empty();
+    if (failed && starts) continue;
     const auto number = [&](const Json* list, const char* key) -> double {
       const Json& value = (*list)[i];
       if (value.is_number() && value.get<double>() >= 0) return value.get<double>();
@@ -67,8 +114,6 @@ void read_requests(const JsonFile& file, Observed& observed) {
       return 0;
     };
     Request r;
-    r.arrival = starts ? number(starts, "start_times")
-                       : duration * static_cast<double>(i) / static_cast<double>(inputs->size());
     r.prompt_tokens = tokens(inputs, "input_lens");
     r.output_tokens = tokens(outputs, "output_lens");
     r.ttft = number(firsts, "ttfts");
@@ -81,7 +126,8 @@ void read_requests(const JsonFile& file, Observed& observed) {
       e2e += gap.get<double>();
     }
     r.e2e = e2e;
-    if (r.prompt_tokens == 0 || r.output_tokens == 0) continue;
+    r.arrival = starts ? number(starts, "start_times") : sending->next(e2e);
+    if (failed || r.prompt_tokens == 0 || r.output_tokens == 0) continue;
     observed.requests.push_back(r);
     ++answered;
   }

@@ -111,6 +111,32 @@ TEST_CASE("requests that failed are told, whoever wrote them down") {
   CHECK(records[0].starts_with("1 of 2 requests failed"));
 }
 
+TEST_CASE("a benchmark without start_times: calls were sent as its rate and its concurrency say") {
+  const test::Scratch scratch;
+  const auto arrivals = [&](const std::string& said) {
+    Observed observed;
+    Diagnostics diagnostics;
+    read_observed(
+        scratch.file("bench.json", R"({"backend": "vllm", "duration": 40, "input_lens": [5, 5, 5, 5], "output_lens": )"
+                                   R"([2, 2, 2, 2], "ttfts": [1, 1, 1, 1], "itls": [[1], [4], [1], [1]])" +
+                                       said + "}"),
+        "", observed, diagnostics);
+    CHECK_FALSE(diagnostics.has_errors());
+    CHECK(observed.notes.size() == 1);
+    std::vector<double> all;
+    for (const Request& r : observed.requests) all.push_back(r.arrival);
+    return all;
+  };
+  using All = std::vector<double>;
+  CHECK(arrivals(R"(, "request_rate": "inf")") == All{0, 0, 0, 0});
+  CHECK(arrivals(R"(, "request_rate": "inf", "max_concurrency": null)") == All{0, 0, 0, 0});
+  CHECK(arrivals(R"(, "request_rate": 2.0)") == All{0, 0.5, 1, 1.5});
+  // Two at a time, of 2, 5, 2 and 2 s: the third follows the first, the fourth the third.
+  CHECK(arrivals(R"(, "request_rate": "inf", "max_concurrency": 2)") == All{0, 0, 2, 4});
+  CHECK(arrivals(R"(, "request_rate": 1.0, "max_concurrency": 2)") == All{0, 1, 2, 4});
+  CHECK(arrivals("") == All{0, 10, 20, 30});
+}
+
 TEST_CASE("scrapes: what came between the first and the last") {
   const Observed seen = read("metrics.prom");
   CHECK(seen.numbers.at("ttft_s.mean") == doctest::Approx(0.4 / 10));
