@@ -102,7 +102,10 @@ observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics)
     for (const char* of_devices : {observe::quantity::kPower, observe::quantity::kClock})
       if (const auto found = observed.courses.find(of_devices); found != observed.courses.end())
         std::erase_if(found->second, [&](const auto& device) {
-          return std::ranges::find(arguments.gpus, device.first) == arguments.gpus.end();
+          // "0" is that device of every node, "0@n1.csv" or "0@HOST" of one.
+          const std::string index = device.first.substr(0, device.first.find('@'));
+          return std::ranges::find(arguments.gpus, device.first) == arguments.gpus.end() &&
+                 std::ranges::find(arguments.gpus, index) == arguments.gpus.end();
         });
   align_requests(observed);
   return observed;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/statistics.hpp"
 #include "sim/observe/json_file.hpp"
@@ -98,9 +100,20 @@ void Course::join_neighbours() {
   samples_.resize((samples_.size() + 1) / 2);
 }
 
-void Course::append(const Course& later) {
-  samples_.insert(samples_.end(), later.samples_.begin(), later.samples_.end());
+void Course::append(const Course& other) {
+  samples_.insert(samples_.end(), other.samples_.begin(), other.samples_.end());
+  std::ranges::stable_sort(samples_, {}, &Sample::at);
   while (samples_.size() >= kMost) join_neighbours();
+}
+
+bool Course::overlaps(const Course& other) const {
+  constexpr double kReordered = 10;  // s, as of Moments
+  if (samples_.empty() || other.samples_.empty()) return false;
+  const double common =
+      std::min(samples_.back().at, other.samples_.back().at) - std::max(samples_.front().at, other.samples_.front().at);
+  const double shorter =
+      std::min(samples_.back().at - samples_.front().at, other.samples_.back().at - other.samples_.front().at);
+  return common >= 0 && (shorter == 0 || common > std::min(kReordered, shorter / 2));
 }
 
 void Course::shift(double seconds) {
@@ -122,15 +135,37 @@ void Observed::note_unanswered(std::size_t unanswered, std::size_t sent) {
         "{} of {} requests failed or had no answer and are not replayed: the server had them too", unanswered, sent));
 }
 
-void Observed::add(Observed more) {
+void Observed::add(Observed more, const std::string& format) {
+  const std::string file =
+      more.sources.empty() ? format : std::filesystem::path(more.sources.back()).filename().string();
   const bool of_engine = more.settings.contains("engine");
   for (auto& [name, value] : more.settings)
     if (of_engine) settings.insert_or_assign(name, std::move(value));
     else settings.try_emplace(name, std::move(value));
   if (more.log_period) log_period = more.log_period;
   for (auto& [name, value] : more.arguments) arguments.insert_or_assign(name, std::move(value));
+  std::set<std::string> others;  // names that are known at the same time
+  for (auto quantity = more.courses.begin(); quantity != more.courses.end();) {
+    const std::string& told = told_by.try_emplace(quantity->first, format).first->second;
+    if (told != format) {
+      notes.push_back(fmt::format("{} of {} is left out: a file of the kind {} tells it", quantity->first, file, told));
+      quantity = more.courses.erase(quantity);
+      continue;
+    }
+    for (const auto& [engine, course] : quantity->second)
+      if (const auto known = courses[quantity->first].find(engine);
+          known != courses[quantity->first].end() && known->second.overlaps(course))
+        others.insert(engine);
+    ++quantity;
+  }
   for (auto& [quantity, by_engine] : more.courses)
-    for (auto& [engine, course] : by_engine) courses[quantity][engine].append(course);
+    for (auto& [engine, course] : by_engine) {
+      std::string name = engine;
+      if (others.contains(engine))
+        for (name += '@' + file; courses[quantity].contains(name) && courses[quantity][name].overlaps(course);)
+          name += '\'';
+      courses[quantity][name].append(course);
+    }
   requests.insert(requests.end(), more.requests.begin(), more.requests.end());
   for (const auto& [name, value] : more.numbers) numbers.insert_or_assign(name, value);
   sources.insert(sources.end(), more.sources.begin(), more.sources.end());

@@ -26,8 +26,10 @@ class Course {
   void add(double at, double value);
   [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
   void shift(double seconds);
-  // What another file says of the time behind this one's.
-  void append(const Course& later);
+  // What another file says of the same engine or device at other times.
+  void append(const Course& other);
+  // Whether both tell of the same time, by more than what lines of one file may change places.
+  [[nodiscard]] bool overlaps(const Course& other) const;
 
  private:
   void join_neighbours();
@@ -63,9 +65,10 @@ struct Observed {
   // What the log says of the engine: "engine", "version", "model", "kv_tokens", "kv_blocks", and its arguments by their
   // names with underscores ("tensor_parallel_size").
   std::map<std::string, std::string> settings, arguments;
-  // By quantity, then by engine or device.
+  // By quantity, then by engine or device; those of another file that are of the same time have "@FILE" behind theirs.
   std::map<std::string, std::map<std::string, Course>> courses;
-  std::vector<Request> requests;  // by arrival
+  std::map<std::string, std::string> told_by;  // of each quantity, the format of the files that tell it
+  std::vector<Request> requests;               // by arrival
   // What was only told as a figure: columns of 'llmscape list metrics' ("ttft_s.p50").
   std::map<std::string, double> numbers;
   std::vector<std::string> sources;  // files, in their order
@@ -77,8 +80,10 @@ struct Observed {
   // Notes that of `sent` requests only those that were answered are replayed; nothing where that is all.
   void note_unanswered(std::size_t unanswered, std::size_t sent);
 
-  // What another file says, beside this. Of settings a log of the engine knows best, then what was read first.
-  void add(Observed more);
+  // What another file of that format says, beside this. Of settings a log of the engine knows best, then what was read
+  // first. Devices and engines of the same names at the same time are others than those known, unless another format
+  // tells of the same ones: that is left out, with a note.
+  void add(Observed more, const std::string& format);
   // The sum over engines or devices, at the samples of the first of them; shares are their mean.
   [[nodiscard]] std::vector<Course::Sample> total(const std::string& quantity) const;
 };

@@ -118,6 +118,11 @@ class Scrapes {
     if (const Name* gauge = find(kGauges, name)) {
       std::string of = label(labels, "engine");
       if (of.empty()) of = label(labels, "gpu");
+      for (const std::string_view node : {"Hostname", "instance"})
+        if (const std::string host = label(labels, node); !host.empty()) {
+          of += '@' + host;
+          break;
+        }
       if (at_) observed_.courses[std::string(gauge->ours)][of].add(*at_, value * gauge->scale);
       return;
     }

@@ -83,7 +83,7 @@ void read_observed(const std::string& path, std::string_view format, Observed& o
     return static_cast<void>(
         diagnostics.error(whole(path), fmt::format("nothing in the file is known of a {}", reader->text)));
   own.sources.push_back(path);
-  observed.add(std::move(own));
+  observed.add(std::move(own), std::string(reader->name));
 }
 
 void read_observed_table(const std::string& path, const std::optional<std::filesystem::path>& mapping,
@@ -95,6 +95,7 @@ void read_observed_table(const std::string& path, const std::optional<std::files
       if (table->metrics[i].name == metric) return row.measured[i];
     return std::nullopt;
   };
+  Observed own;
   std::size_t taken = 0;
   for (const validation::MeasuredRow& row : table->rows) {
     if (row.left_out) continue;
@@ -109,21 +110,22 @@ void read_observed_table(const std::string& path, const std::optional<std::files
       Request r{*arrival, static_cast<std::int64_t>(number("prompt_tokens").value_or(0)),
                 static_cast<std::int64_t>(number("output_tokens").value_or(0)), measured(row, "ttft"),
                 measured(row, "e2e")};
-      if (r.prompt_tokens > 0 && r.output_tokens > 0) observed.requests.push_back(r);
+      if (r.prompt_tokens > 0 && r.output_tokens > 0) own.requests.push_back(r);
     }
     const auto device = row.value("device");
     const auto at = number("t_s");
     if (!at && !number("arrival_s"))
       for (std::size_t i = 0; i < table->metrics.size(); ++i)
-        if (row.measured[i]) observed.numbers[full_name(table->metrics[i].name)] = *row.measured[i];
+        if (row.measured[i]) own.numbers[full_name(table->metrics[i].name)] = *row.measured[i];
     if (at)
       for (const char* quantity : {quantity::kRunning, quantity::kWaiting, quantity::kKvUse, quantity::kPromptRate,
                                    quantity::kOutputRate, quantity::kPower, quantity::kClock})
         if (const auto value = number(quantity))
-          observed.courses[quantity][device ? validation::text_of(*device) : "0"].add(*at, *value);
+          own.courses[quantity][device ? validation::text_of(*device) : "0"].add(*at, *value);
   }
   if (taken == 0) diagnostics.error(whole(path), "no row of the table is meant");
-  observed.sources.push_back(path);
+  own.sources.push_back(path);
+  observed.add(std::move(own), "rows");
 }
 
 }  // namespace llmscape::observe

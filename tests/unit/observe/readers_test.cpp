@@ -157,6 +157,65 @@ TEST_CASE("power: each device apart, summed over all") {
   CHECK(figures(read("dcgm.csv")).at("mean_w") == doctest::Approx((118.4 + 402.2) / 2));
 }
 
+TEST_CASE("files of several nodes: names that are the same at the same time are of others") {
+  const test::Scratch scratch;
+  const std::string header = "timestamp, index, power.draw [W]\n";
+  const auto node = [&](const char* name, int watts, int minute) {
+    std::string text = header;
+    for (int second = 10; second < 40; ++second)
+      for (const char* gpu : {"0", "1"})
+        text += "2025/05/12 09:0" + std::to_string(minute) + ":" + std::to_string(second) + ", " + gpu + ", " +
+                std::to_string(watts) + " W\n";
+    return scratch.file(name, text);
+  };
+  const auto both = [](const std::string& first, const std::string& second) {
+    Observed observed;
+    Diagnostics diagnostics;
+    for (const std::string& file : {first, second}) read_observed(file, "", observed, diagnostics);
+    CHECK_FALSE(diagnostics.has_errors());
+    align_courses(observed);
+    return observed;
+  };
+  const Observed nodes = both(node("n0.csv", 300, 1), node("n1.csv", 500, 1));
+  CHECK(figures(nodes).at("mean_w") == 1600);
+  CHECK(over_time(nodes).at(quantity::kPower).mean == 1600);
+  CHECK(nodes.courses.at(quantity::kPower).contains("1@n1.csv"));
+  // Files of one node, one after the other, in either order.
+  const Observed parts = both(node("b.csv", 500, 2), node("a.csv", 300, 1));
+  CHECK(parts.courses.at(quantity::kPower).size() == 2);
+  CHECK(figures(parts).at("mean_w") == 800);
+  CHECK(parts.total(quantity::kPower).front().value == 600);
+
+  const std::string stats =
+      "Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: 1.0 tokens/s, "
+      "Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.0%\n";
+  const std::string log = "INFO 05-12 09:01:10 [l.py:1] " + stats + "INFO 05-12 09:01:20 [l.py:1] " + stats;
+  const Observed servers = both(scratch.file("s0.log", log), scratch.file("s1.log", log));
+  CHECK(value(servers, quantity::kRunning, 1) == 2);
+  // The same quantity in two kinds of files is the same thing told twice.
+  const std::string scrape =
+      "# time 10\nvllm:num_requests_running{engine=\"0\"} 1\n# time 20\n"
+      "vllm:num_requests_running{engine=\"0\"} 1\n";
+  const Observed twice = both(scratch.file("s0.log", log), scratch.file("s.prom", scrape));
+  CHECK(value(twice, quantity::kRunning, 1) == 1);
+  CHECK(twice.notes == std::vector<std::string>{"running of s.prom is left out: a file of the kind vllm-log tells it"});
+}
+
+TEST_CASE("scrapes of two nodes in one file are of four devices") {
+  const test::Scratch scratch;
+  std::string text = "# TYPE DCGM_FI_DEV_POWER_USAGE gauge\n";
+  for (const char* at : {"1700000000000", "1700000001000"})
+    for (const char* series : {"gpu=\"0\",Hostname=\"n\"} 300 ", "gpu=\"1\",Hostname=\"n\"} 400 ",
+                               "gpu=\"0\",Hostname=\"m\"} 300 ", "gpu=\"1\",Hostname=\"m\"} 400 "})
+      text += "DCGM_FI_DEV_POWER_USAGE{" + std::string(series) + at + "\n";
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed(scratch.file("two.prom", text), "", observed, diagnostics);
+  CHECK_FALSE(diagnostics.has_errors());
+  CHECK(observed.courses.at(quantity::kPower).size() == 4);
+  CHECK(figures(observed).at("mean_w") == 1400);
+}
+
 TEST_CASE("times and numbers in lines") {
   CHECK(*time_in("[2025-05-12 09:00:31 TP0] x") - *time_in("2025/05/12 09:00:30.250, 0") == doctest::Approx(0.75));
   CHECK(*time_in("INFO 05-12 09:00:31 [x.py:1]") - *time_in("INFO 05-11 09:00:31 [x.py:1]") == 86400);
