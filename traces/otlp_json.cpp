@@ -8,6 +8,7 @@
 #include "traces/formats.hpp"
 #include "traces/json_row.hpp"
 #include "traces/sorted_reader.hpp"
+#include "traces/span_tree.hpp"
 
 // OpenTelemetry spans of model calls, as the Collector's file exporter and OTLP/HTTP write them: one export request a
 // line, {"resourceSpans": [{"scopeSpans": [{"spans": [...]}]}]} (opentelemetry-proto, trace.proto, in proto3's JSON;
@@ -15,7 +16,8 @@
 // semantic conventions for generative AI, gen_ai.usage.input_tokens and gen_ai.usage.output_tokens, or under the names
 // they had before, prompt_tokens and completion_tokens (vLLM's spans). Spans of agents and workflows, which add up
 // those of their calls, of tools and of embeddings are passed over by gen_ai.operation.name. A call belongs to its
-// gen_ai.conversation.id, else to its trace. Text is not read, so prompts have no content that could be shared.
+// gen_ai.conversation.id, else to its trace. Where a client and the server both have a span of a call, the one in the
+// other, the inner one counts (SpanTree). Text is not read, so prompts have no content that could be shared.
 namespace llmscape::traces {
 namespace {
 
@@ -78,12 +80,24 @@ class OtlpReader final : public SortedReader {
     return false;
   }
 
+  static std::string_view text_of(const JsonValue* value) {
+    return value && value->kind == JsonValue::Kind::text ? std::string_view(value->text) : std::string_view();
+  }
+
+  void place(const JsonValue& span, SpanTree::Kind kind, ContentId content, std::string_view conversation) {
+    tree_.add(text_of(span.find("traceId")), text_of(span.find("spanId")), text_of(span.find("parentSpanId")), kind,
+              content, conversation);
+  }
+
   bool read_span(const JsonValue& span, const Row& row, std::vector<TimedRecord>& records) {
     const JsonValue* input = find_attribute(span, kInputKeys);
     const JsonValue* output = find_attribute(span, kOutputKeys);
     const JsonValue* operation = find_attribute(span, "gen_ai.operation.name");
-    if (!input || !output) return true;
-    if (operation && std::ranges::find(kCalls, operation->text) == kCalls.end()) return true;
+    const bool other = operation && std::ranges::find(kCalls, operation->text) == kCalls.end();
+    if (!input || !output || other) {
+      place(span, other ? SpanTree::Kind::other : SpanTree::Kind::between, 0, {});
+      return true;
+    }
     const JsonValue* start = span.find("startTimeUnixNano");
     if (!start) {
       row.error({span.span.position}, "key 'startTimeUnixNano' is missing");
@@ -97,7 +111,9 @@ class OtlpReader final : public SortedReader {
     record.prompt = {unique_content(*prompt)};
     record.prompt_tokens = *prompt;
     record.output_tokens = *answer;
-    if (const JsonValue* conversation = find_attribute(span, "gen_ai.conversation.id")) {
+    const JsonValue* conversation = find_attribute(span, "gen_ai.conversation.id");
+    place(span, SpanTree::Kind::call, record.prompt[0].id, text_of(conversation));
+    if (conversation) {
       record.session = conversation->text;
     } else if (const JsonValue* trace = span.find("traceId")) {
       record.session = trace->text;
@@ -106,6 +122,13 @@ class OtlpReader final : public SortedReader {
     return true;
   }
 
+  void end_of_rows() override { tree_.close(); }
+  [[nodiscard]] bool counts(const TraceRecord& record) const override { return !tree_.is_outer(record.prompt[0].id); }
+  void complete(TraceRecord& record) const override {
+    if (const std::string* around = tree_.conversation_around(record.prompt[0].id)) record.session = *around;
+  }
+
+  SpanTree tree_;
   static inline const JsonValue kNone{};  // a list that is left out is empty
 };
 

@@ -10,6 +10,7 @@ std::optional<TraceRecord> SortedReader::next(Diagnostics& diagnostics) {
   try {
     if (!records_) read_all(diagnostics);
     auto timed = records_->next();
+    while (timed && !counts(timed->record)) timed = records_->next();
     if (!timed) return std::nullopt;
     if (!first_) first_ = timed->nanoseconds;
     timed->record.arrival = Seconds(static_cast<double>(timed->nanoseconds - *first_) / 1e9);
@@ -42,6 +43,7 @@ void SortedReader::read_all(Diagnostics& diagnostics) {
   if (empty && diagnostics.errors() == errors)
     Row({}, rows_.path(), 0, diagnostics).error({}, "the trace has no records");
   records_->sort();
+  end_of_rows();
 }
 
 }  // namespace llmscape::traces

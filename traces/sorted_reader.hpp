@@ -27,6 +27,10 @@ class SortedReader : public TraceReader {
   virtual bool read_header([[maybe_unused]] const Row& row) { return false; }
   // Appends the records of a row, their times on the file's own clock. False after reporting what is wrong with it.
   virtual bool read(const Row& row, std::vector<TimedRecord>& records) = 0;
+  // Called when all rows have been read, before a record is handed out.
+  virtual void end_of_rows() {}
+  // Whether the record is handed out.
+  [[nodiscard]] virtual bool counts([[maybe_unused]] const TraceRecord& record) const { return true; }
   // Called for each record that is handed out, all rows having been read: what only the whole file says of it.
   virtual void complete([[maybe_unused]] TraceRecord& record) const {}
   // A segment that no other record of this trace has.

@@ -81,6 +81,40 @@ TEST_CASE("spans of model calls are read by their start, those of agents and too
   CHECK_FALSE(records[1].known_content);
 }
 
+TEST_CASE("a call that client and server both trace is one call, the inner of both") {
+  const TraceFolder folder;
+  const auto span = [](const std::string& id, const std::string& parent, int start, const std::string& operation,
+                       const std::string& more) {
+    return R"({"traceId": "t", "spanId": ")" + id + R"(", "parentSpanId": ")" + parent +
+           R"(", "startTimeUnixNano": ")" + std::to_string(start) + R"(000000000", "attributes": [)" +
+           (operation.empty() ? ""
+                              : attribute("gen_ai.operation.name", "{\"stringValue\": \"" + operation + "\"}") + ", ") +
+           attribute("gen_ai.usage.input_tokens", R"({"intValue": "9"})") + ", " +
+           attribute("gen_ai.usage.output_tokens", R"({"intValue": "5"})") + more + "]}";
+  };
+  const auto line = [](const std::string& spans) {
+    return R"({"resourceSpans": [{"scopeSpans": [{"spans": [)" + spans + "]}]}]}\n";
+  };
+  const std::string conversation = ", " + attribute("gen_ai.conversation.id", R"({"stringValue": "c"})");
+  // Spans are written when they end, so the server's comes first; a transport stands between both. Another call of
+  // the client has no other side, and a tool that it ran asked a model again.
+  const auto records = read_good(
+      folder.write("both.jsonl",
+                   line(span("s1", "h1", 11, "", "")) + line(span("s2", "c2", 21, "llm_request", "")) +
+                       line(R"({"traceId": "t", "spanId": "h1", "parentSpanId": "c1"})") +
+                       line(span("c1", "", 10, "chat", conversation) + ", " + span("c2", "", 20, "chat", "") + ", " +
+                            span("c3", "", 30, "chat", "") + ", " + span("x3", "c3", 31, "execute_tool", "") + ", " +
+                            span("c4", "x3", 32, "chat", ""))),
+      "");
+  REQUIRE(records.size() == 4);
+  CHECK(records[0].arrival == Seconds(0));
+  CHECK(records[0].session == "c");  // only the client knows
+  CHECK(records[1].arrival == Seconds(10));
+  CHECK(records[1].session == "t");
+  CHECK(records[2].arrival == Seconds(19));
+  CHECK(records[3].arrival == Seconds(21));
+}
+
 TEST_CASE("a load trace of Dynamo says its block by its ids, and later turns by their delay") {
   const TraceFolder folder;
   const auto records = read_good(
