@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/catalog.hpp"
@@ -19,6 +20,85 @@ struct Axis {
   double HostConstants::* constant;
   double step, finest;
 };
+using Axes = std::array<Axis, 3>;
+using Loss = std::function<double(const HostConstants&)>;
+
+struct Tried {
+  HostConstants constants;
+  double loss = 0;
+};
+
+// Steps along one axis after the other.
+Tried along_axes(const Loss& loss, Axes axes) {
+  Tried best{{}, loss({})};
+  const auto helps = [&](const Axis& axis, double step) {
+    HostConstants tried = best.constants;
+    tried.*axis.constant = std::max(0.0, tried.*axis.constant + step);
+    if (tried.*axis.constant == best.constants.*axis.constant) return false;
+    const double sum = loss(tried);
+    if (sum >= best.loss) return false;
+    best = {tried, sum};
+    return true;
+  };
+  const auto goes_on = [](const Axis& axis) { return axis.step >= axis.finest; };
+  while (std::ranges::any_of(axes, goes_on))
+    for (Axis& axis : axes)
+      if (goes_on(axis)) axis.step *= helps(axis, axis.step) || helps(axis, -axis.step) ? 2 : 0.5;
+  return best;
+}
+
+// From `start` on across the axes: the constants trade off (of a call with a prompt the sum is known before its parts
+// are), so that what single steps end in is a valley rather than its least. The simplex of Nelder and Mead (Computer
+// Journal 7, 1965) with its usual coefficients.
+Tried across_axes(const Loss& loss, const Axes& axes, const Tried& start) {
+  constexpr int kMostRuns = 80;
+  std::vector<Tried> simplex = {start};
+  int runs = 0;
+  const auto tried = [&](HostConstants constants) {
+    for (const Axis& axis : axes) constants.*axis.constant = std::max(0.0, constants.*axis.constant);
+    ++runs;
+    return Tried{constants, loss(constants)};
+  };
+  const auto between = [&](const HostConstants& from, const HostConstants& to, double share) {
+    HostConstants point;
+    for (const Axis& axis : axes)
+      point.*axis.constant = from.*axis.constant + share * (to.*axis.constant - from.*axis.constant);
+    return point;
+  };
+  for (const Axis& axis : axes) {
+    HostConstants corner = start.constants;
+    corner.*axis.constant += std::max(8 * axis.finest, 0.25 * corner.*axis.constant);
+    simplex.push_back(tried(corner));
+  }
+  const auto wide = [&](const Axis& axis) {
+    const auto [least, most] =
+        std::ranges::minmax(simplex, {}, [&](const Tried& corner) { return corner.constants.*axis.constant; });
+    return most.constants.*axis.constant - least.constants.*axis.constant >= axis.finest;
+  };
+  std::ranges::stable_sort(simplex, {}, &Tried::loss);
+  while (runs < kMostRuns && std::ranges::any_of(axes, wide)) {
+    Tried& worst = simplex.back();
+    HostConstants centre;  // of the others
+    for (const Axis& axis : axes)
+      for (std::size_t i = 0; i + 1 < simplex.size(); ++i)
+        centre.*axis.constant += simplex[i].constants.*axis.constant / static_cast<double>(axes.size());
+    const Tried mirrored = tried(between(centre, worst.constants, -1));
+    if (mirrored.loss < simplex.front().loss) {
+      const Tried farther = tried(between(centre, worst.constants, -2));
+      worst = farther.loss < mirrored.loss ? farther : mirrored;
+    } else if (mirrored.loss < simplex[simplex.size() - 2].loss) {
+      worst = mirrored;
+    } else {
+      const Tried nearer = tried(between(centre, worst.constants, mirrored.loss < worst.loss ? -0.5 : 0.5));
+      if (nearer.loss < std::min(mirrored.loss, worst.loss)) worst = nearer;
+      else
+        for (std::size_t i = 1; i < simplex.size(); ++i)
+          simplex[i] = tried(between(simplex[0].constants, simplex[i].constants, 0.5));
+    }
+    std::ranges::stable_sort(simplex, {}, &Tried::loss);
+  }
+  return simplex.front();
+}
 
 }  // namespace
 
@@ -34,25 +114,18 @@ double log_loss(double predicted, double measured) {
 }
 
 HostConstants fit_host_constants(const std::function<double(const HostConstants&)>& loss) {
-  std::vector<Axis> axes = {{&HostConstants::per_prefill_step_ms, 8, 0.25},
-                            {&HostConstants::per_call_ms, 8, 0.5},
-                            {&HostConstants::per_token_us, 8, 0.25}};
-  HostConstants best;
-  double least = loss(best);
-  const auto helps = [&](const Axis& axis, double step) {
-    HostConstants tried = best;
-    tried.*axis.constant = std::max(0.0, tried.*axis.constant + step);
-    if (tried.*axis.constant == best.*axis.constant) return false;
-    const double sum = loss(tried);
-    if (sum >= least) return false;
-    least = sum;
-    best = tried;
-    return true;
-  };
-  const auto goes_on = [](const Axis& axis) { return axis.step >= axis.finest; };
-  while (std::ranges::any_of(axes, goes_on))
-    for (Axis& axis : axes)
-      if (goes_on(axis)) axis.step *= helps(axis, axis.step) || helps(axis, -axis.step) ? 2 : 0.5;
+  const Axes axes = {Axis{&HostConstants::per_prefill_step_ms, 8, 0.25}, Axis{&HostConstants::per_call_ms, 8, 0.5},
+                     Axis{&HostConstants::per_token_us, 8, 0.25}};
+  // Again from where it ends, as a simplex may fall flat; runs jump where a call comes a step later.
+  constexpr int kTurns = 4;
+  Tried least = along_axes(loss, axes);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const double before = least.loss;
+    least = across_axes(loss, axes, least);
+    if (least.loss > 0.99 * before) break;
+  }
+  HostConstants best = least.constants;
+  for (const Axis& axis : axes) best.*axis.constant = std::round(best.*axis.constant * 100) / 100;  // as it is known
   return best;
 }
 

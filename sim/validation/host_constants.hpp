@@ -24,7 +24,8 @@ struct HostConstants {
 double log_loss(double predicted, double measured);
 
 // Those of the least `loss` that a search from 0 finds: steps along one constant after the other, each twice as long
-// after one that helped and half as long after two that did not, down to 0.25 ms, 0.5 ms and 0.25 us.
+// after one that helped and half as long after two that did not, down to 0.25 ms, 0.5 ms and 0.25 us; then up
+// to four simplices from there, of up to 80 runs each, down to the same.
 HostConstants fit_host_constants(const std::function<double(const HostConstants&)>& loss);
 
 // Constants of a host as a file says them (schema host_constants/1, docs/rows.md): `set`, paths of a scenario and

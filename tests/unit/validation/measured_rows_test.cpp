@@ -201,6 +201,26 @@ TEST_CASE("the search for host constants finds the least of a valley, and 0 wher
   CHECK(log_loss(1.1, 1) == doctest::Approx(2 * (std::sqrt(1 + std::pow(std::log(1.1) / 0.1, 2)) - 1)));
 }
 
+TEST_CASE("host constants that trade off are found again: of most figures their sum is known") {
+  const auto figures = [](const HostConstants& c) {
+    const double ms = c.per_prefill_step_ms + c.per_call_ms;
+    return std::vector<double>{7 + 0.05 * c.per_prefill_step_ms, 12 + 0.06 * c.per_prefill_step_ms,
+                               25 + ms + 0.7 * c.per_token_us, 30 + ms + c.per_token_us,
+                               60 + ms + 0.4 * c.per_prefill_step_ms + 2 * c.per_token_us};
+  };
+  for (const HostConstants& truth : {HostConstants{6, 15, 8}, HostConstants{10, 50, 20}, HostConstants{3, 0, 30}}) {
+    CAPTURE(truth.per_prefill_step_ms);
+    const HostConstants found = fit_host_constants([&](const HostConstants& tried) {
+      double loss = 0;
+      for (std::size_t i = 0; i < 5; ++i) loss += log_loss(figures(tried)[i], figures(truth)[i]);
+      return loss;
+    });
+    CHECK(std::abs(found.per_prefill_step_ms - truth.per_prefill_step_ms) < 0.5);
+    CHECK(std::abs(found.per_call_ms - truth.per_call_ms) < 1);
+    CHECK(std::abs(found.per_token_us - truth.per_token_us) < 0.5);
+  }
+}
+
 TEST_CASE("a metric that one row has stands in the tables, where it has no row among the sets") {
   Report report;
   report.comparisons = {compare("tpot", "s", {{"only", 3, 2}}), compare("mean_w", "W", {{"run", 300, 200}})};
