@@ -127,6 +127,12 @@ constexpr std::array kPhases = {
            .text = "of e2e, mean: from being scheduled to the first token",
            .better = Better::lower,
            .value = [](const RunResult& r) { return phase(r, "prefill"); }},
+    Metric{.key = "moving_s",
+           .section = "breakdown/requests",
+           .unit = "s",
+           .text = "of e2e, mean: as transfer_s, before the first token, where the decoder answers it",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return phase(r, "moving"); }},
     Metric{
         .key = "transfer_s",
         .section = "breakdown/requests",

@@ -74,6 +74,16 @@ TEST_CASE("every column of a result is written, and read back from its place, as
   CHECK(values.size() == columns().size());  // no two of them speak of the same number
 }
 
+TEST_CASE("every phase of a request is a metric, so that their columns sum to its end to end") {
+  const result::RunResult result = everything();
+  REQUIRE(phases().size() == serving::kRequestPhases);
+  for (std::size_t i = 0; i < serving::kRequestPhases; ++i) {
+    const Metric& phase = phases()[i];
+    CHECK(phase.key == std::string(serving::kRequestPhaseNames[i]) + "_s");
+    CHECK(phase.value(result) == result.breakdown.requests->parts[i].second);
+  }
+}
+
 TEST_CASE("a result without a part has nothing in its columns") {
   const result::RunResult empty;
   const auto json = nlohmann::json::parse(result::to_json(empty));
