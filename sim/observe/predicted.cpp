@@ -20,6 +20,7 @@ class Recorder : public world::Watcher {
  public:
   explicit Recorder(Prediction& prediction) : prediction_(prediction) {}
   void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
+    if (r.answered()) firsts_.push_back(r.seen.first.si());
     if (outcome != serving::Outcome::completed) return;
     prediction_.requests.push_back({r.id, r.prompt_tokens, r.output_tokens, r.arrival.si(), r.schedule.si(),
                                     r.seen.first.si(), r.last_token.si(), r.replica});
@@ -32,21 +33,33 @@ class Recorder : public world::Watcher {
   void on_power(const std::string&, const metrics::PowerSeries& power) override { power_.add(power); }
   void finish() {
     std::ranges::sort(prediction_.requests, {}, &PredictedRequest::id);
-    std::ranges::stable_sort(prediction_.steps, {}, &PredictedStep::end);
+    count_output_tokens();
     for (auto& [replica, steps] : prediction_.kv) std::ranges::stable_sort(steps, {}, &PredictedBlocks::end);
-    double prompts = 0, outputs = 0;
-    for (PredictedStep& step : prediction_.steps) {
-      step.prompt_tokens = prompts += step.prompt_tokens;
-      step.output_tokens = outputs += step.output_tokens;
-    }
     prediction_.window = power_.window().si();
     prediction_.spending_ends = power_.end().si();
     for (const Joules& joules : power_.windows()) prediction_.joules.push_back(joules.si());
   }
 
  private:
+  // Steps tell how many sequences decoded. Engines count all tokens: the first ones, which prefills answer, and, where
+  // drafts are accepted, several of one pass.
+  void count_output_tokens() {
+    auto& steps = prediction_.steps;
+    double decodes = 0, prompts = 0, outputs = 0;
+    for (const PredictedStep& step : steps) decodes += step.output_tokens;
+    const double decoded = static_cast<double>(prediction_.result.tokens.emitted) - static_cast<double>(firsts_.size());
+    for (PredictedStep& step : steps) step.output_tokens *= std::max(0.0, decoded) / std::max(1.0, decodes);
+    for (const double first : firsts_) steps.push_back({first, 0, 1});
+    std::ranges::stable_sort(steps, {}, &PredictedStep::end);
+    for (PredictedStep& step : steps) {
+      step.prompt_tokens = prompts += step.prompt_tokens;
+      step.output_tokens = outputs += step.output_tokens;
+    }
+  }
+
   Prediction& prediction_;
   metrics::PowerSeries power_;
+  std::vector<double> firsts_;  // when first tokens were answered, of requests that were given up too
 };
 
 // The last step that has ended.

@@ -20,7 +20,7 @@ struct PredictedRequest {
   int replica = 0;  // that answered it
 };
 
-// One step of a run.
+// One step of a run, or the first token of a request.
 struct PredictedStep {
   double end = 0;
   double prompt_tokens = 0, output_tokens = 0;  // of this step and all before it

@@ -32,8 +32,8 @@ TEST_CASE("what a run left is predicted without error by the same run") {
   REQUIRE(prediction->requests.size() == 40);
   const double end = prediction->steps.back().end;
   CHECK(prediction->steps.back().prompt_tokens == 40 * 500);
-  CHECK(prediction->steps.back().output_tokens == 40 * 49);  // the first token comes with the prompt
-  CHECK(value_at(*prediction, quantity::kOutputRate, 0, end) == doctest::Approx(40 * 49 / end));
+  CHECK(prediction->steps.back().output_tokens == doctest::Approx(40 * 50));
+  CHECK(value_at(*prediction, quantity::kOutputRate, 0, end) == doctest::Approx(40 * 50 / end));
   CHECK(value_at(*prediction, quantity::kRunning, 0, end / 2) == 4);
   CHECK(value_at(*prediction, quantity::kWaiting, 0, end / 2) == 4);
   CHECK(value_at(*prediction, quantity::kPower, 0, end) ==
@@ -54,6 +54,28 @@ TEST_CASE("what a run left is predicted without error by the same run") {
   REQUIRE(report.courses.size() == 3);
   CHECK(report.courses[0].name == "kv_use_pct");
   for (const auto& course : report.courses) CHECK(course.rmse < 1e-6);
+}
+
+TEST_CASE("tokens of a second are all that engines emit: first ones, and drafts that were accepted") {
+  const std::string drafts = "serving: {speculation: {tokens: 3, acceptance: 0.8}}\n";
+  for (const std::string& serving : {std::string(), drafts})
+    for (const int output : {2, 41}) {
+      CAPTURE(serving);
+      CAPTURE(output);
+      // A call a second, each answered within it.
+      const auto scenario = testing::scenario_of(
+          "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\n" + serving +
+          "window: {rule: whole}\nworkload: {arrivals: {kind: periodic, rate: 1 /s}, requests: 20, stream: {kind: "
+          "lengths, prompt: {kind: fixed, value: 500}, output: {kind: fixed, value: " +
+          std::to_string(output) + "}}}\n");
+      Diagnostics diagnostics;
+      const auto prediction = predict(*scenario, diagnostics);
+      REQUIRE(prediction);
+      const double first = prediction->requests.front().arrival;
+      // How many drafts are accepted differs from call to call.
+      CHECK(value_at(*prediction, quantity::kOutputRate, first, first + 10) == doctest::Approx(output).epsilon(0.05));
+      CHECK(prediction->steps.back().output_tokens == doctest::Approx(20.0 * output));
+    }
 }
 
 TEST_CASE("errors of figures and courses are those of the numbers") {
