@@ -52,9 +52,12 @@ void check(const RequestTimes& r) {
     throw std::invalid_argument("its times are not in the order queued, scheduled, first token, last token");
 }
 
+std::size_t number_begins(const std::string& id) {
+  return id.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
+}
+std::string_view before_number(const std::string& id) { return std::string_view(id).substr(0, number_begins(id)); }
 std::optional<std::int64_t> number_at_end(const std::string& id) {
-  const std::size_t last_other = id.find_last_not_of("0123456789");
-  return traces::parse_number<std::int64_t>(std::string_view(id).substr(last_other == id.npos ? 0 : last_other + 1));
+  return traces::parse_number<std::int64_t>(std::string_view(id).substr(number_begins(id)));
 }
 
 }  // namespace
@@ -95,7 +98,8 @@ std::vector<RequestTimes> request_times(const traces::EngineRecord& record) {
 void put_in_order(std::vector<RequestTimes>& requests) {
   std::set<std::int64_t> numbers;
   for (const RequestTimes& r : requests)
-    if (const auto number = number_at_end(r.id)) numbers.insert(*number);
+    if (const auto number = number_at_end(r.id); number && before_number(r.id) == before_number(requests.front().id))
+      numbers.insert(*number);
   if (numbers.size() == requests.size()) {
     std::ranges::sort(requests, {}, [](const RequestTimes& r) { return *number_at_end(r.id); });
   } else {

@@ -26,7 +26,8 @@ std::optional<std::vector<RequestTimes>> read_request_times(const std::string& p
 
 std::vector<RequestTimes> request_times(const traces::EngineRecord& record);
 
-// In the order of the numbers that end their ids ("bench-12") where all have different ones; else as they were queued.
+// In the order of the numbers that end their ids ("bench-12") where all have different ones behind the same text; else
+// as they were queued: hashes may all end in digits.
 void put_in_order(std::vector<RequestTimes>& requests);
 
 }  // namespace llmscape::validation

@@ -48,6 +48,16 @@ TEST_CASE("requests are matched by the number in their id, not by their place in
   for (const Comparison& c : *all) CHECK(*c.error("mean") == 0);
 }
 
+TEST_CASE("digits that end hashes are no numbers: such requests are in the order in which they were queued") {
+  std::vector<RequestTimes> requests = {{"cmpl-9ab7f3c91", 10, 3, 0, 0, 1, 3}, {"cmpl-77e0d4", 10, 3, 1, 1, 2, 4}};
+  put_in_order(requests);
+  CHECK(requests.front().id == "cmpl-9ab7f3c91");
+  requests[0].id = "cmpl-91";
+  requests[1].id = "cmpl-4";
+  put_in_order(requests);
+  CHECK(requests.front().id == "cmpl-4");
+}
+
 TEST_CASE("other requests than those measured are refused") {
   for (const std::vector<RequestTimes>& predicted :
        {std::vector<RequestTimes>{{"0", 10, 3, 0, 0, 1, 3}},
