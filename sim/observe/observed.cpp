@@ -20,15 +20,15 @@ constexpr double kNever = 1e300;
 bool is_share(const std::string& quantity) { return quantity == quantity::kKvUse; }
 bool is_of_devices(const std::string& quantity) { return quantity == quantity::kPower || quantity == quantity::kClock; }
 
-// The mean of the samples in [from, to]; of all, where none is.
-double mean_between(const Course& course, double from, double to) {
+// The mean of the samples in [from, to]; nothing where none is.
+std::optional<double> mean_between(const Course& course, double from, double to) {
   double sum = 0, weight = 0;
   for (const auto& s : course.samples()) {
     if (s.at < from || s.at > to) continue;
     sum += s.value * s.weight;
     weight += s.weight;
   }
-  return weight > 0 ? sum / weight : 0;
+  return weight > 0 ? std::optional(sum / weight) : std::nullopt;
 }
 
 double value_near(const Course& course, double at) {
@@ -222,9 +222,12 @@ std::map<std::string, double> figures(const Observed& observed) {
   put_distribution(all, "e2e_s", e2e);
   if (last > 0) all["output_tokens_per_s"] = tokens / last;
   if (const auto power = observed.courses.find(quantity::kPower); power != observed.courses.end()) {
-    double watts = 0;
-    for (const auto& [device, course] : power->second) watts += mean_between(course, 0, last > 0 ? last : kNever);
-    all["mean_w"] = watts;
+    std::optional<double> watts = 0;
+    for (const auto& [device, course] : power->second) {
+      const auto mean = mean_between(course, 0, last > 0 ? last : kNever);
+      watts = watts && mean ? std::optional(*watts + *mean) : std::nullopt;
+    }
+    if (watts) all["mean_w"] = *watts;
   }
   for (const auto& [name, value] : observed.numbers) all.insert_or_assign(name, value);
   return all;

@@ -47,6 +47,16 @@ TEST_CASE("figures by hand: three requests and two devices") {
         std::string::npos);
 }
 
+TEST_CASE("watts that were drawn at other times than those of the requests are no mean of theirs") {
+  Observed observed;
+  observed.requests = {{0, 100, 11, 0.5, 100}};
+  for (const double at : {1800.0, 1801.0}) observed.courses[quantity::kPower]["0"].add(at, 400);
+  CHECK_FALSE(figures(observed).contains("mean_w"));
+  observed.courses[quantity::kPower]["0"] = {};
+  observed.courses[quantity::kPower]["0"].add(50, 300);
+  CHECK(figures(observed).at("mean_w") == 300);
+}
+
 TEST_CASE("over time by hand: engines since they began to work, devices from their first sample on") {
   Observed observed;
   constexpr std::array<std::array<double, 3>, 3> kSamples = {{{50, 0, 0}, {60, 4, 1}, {70, 3, 3}}};
