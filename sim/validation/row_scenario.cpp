@@ -106,7 +106,16 @@ class ScenarioWriter {
     add(list, "max_model_len", text_of(number_in("max_model_len").value_or(longest())));
     return list;
   }
-  double longest() { return std::max(2.0, std::ceil(needed("prompt_tokens") + needed("output_tokens"))); }
+  double longest() {
+    const double answer = needed(text_in("output_histogram") ? "longest_output" : "output_tokens");
+    return std::max(2.0, std::ceil(needed("prompt_tokens") + answer));
+  }
+  // Bins may begin at 0.
+  double shortest_output() {
+    const auto value = row_.value("shortest_output");
+    const double* number = value ? std::get_if<double>(&*value) : nullptr;
+    return number && *number == 0 ? 0 : needed("shortest_output");
+  }
 
   std::string lengths(std::string_view column) {
     const double longest = std::round(needed(column));
@@ -122,11 +131,11 @@ class ScenarioWriter {
       end = std::min(counts.find(' ', at), counts.size());
       if (end > at) bins.push_back(counts.substr(at, end - at));
     }
-    const double shortest = needed("shortest_output"), longest = needed("longest_output");
+    const double shortest = shortest_output(), longest = needed("longest_output");
     std::string values, weights;
     for (std::size_t i = 0; i < bins.size(); ++i) {
       const double middle = (static_cast<double>(i) + 0.5) / static_cast<double>(bins.size());
-      values += fmt::format("{}{:.0f}", i == 0 ? "" : ", ", shortest + (longest - shortest) * middle);
+      values += fmt::format("{}{:.0f}", i == 0 ? "" : ", ", std::max(1.0, shortest + (longest - shortest) * middle));
       weights += (i == 0 ? "" : ", ") + bins[i];
     }
     return fmt::format("{{kind: empirical, values: [{}], weights: [{}]}}", values, weights);

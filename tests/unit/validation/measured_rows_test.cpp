@@ -167,6 +167,18 @@ TEST_CASE("answers by a histogram, versions as they are written, models from a f
   CHECK(holds(text, "arrivals: {kind: poisson, rate: 2 /s}"));
 }
 
+TEST_CASE("a histogram of answers stands instead of their length, and may begin at 0") {
+  const Scratch scratch;
+  const auto table = read(scratch,
+                          "model,hardware,prompt_tokens,output_histogram,shortest_output,longest_output,rate_per_s,"
+                          "ttft_s\nllama-3.1-8b,l4,100,3 1,0,40,2,0.1\nllama-3.1-8b,l4,100,3 1,,40,2,0.1\n");
+  REQUIRE(table);
+  CHECK_FALSE(table->rows[0].left_out);
+  CHECK(holds(table->rows[0].scenario, "output: {kind: empirical, values: [10, 30], weights: [3, 1]}"));
+  CHECK(holds(table->rows[0].scenario, "max_model_len: 140"));
+  CHECK(table->rows[1].left_out == "column 'shortest_output' is missing or empty");
+}
+
 TEST_CASE("what is wrong with a table or its mapping is said where it stands") {
   const Scratch scratch;
   std::string said;
