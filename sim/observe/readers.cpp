@@ -96,7 +96,7 @@ void read_observed_table(const std::string& path, const std::optional<std::files
     return std::nullopt;
   };
   Observed own;
-  std::size_t taken = 0;
+  std::size_t taken = 0, calls = 0;
   for (const validation::MeasuredRow& row : table->rows) {
     if (row.left_out) continue;
     if (where && !where->holds([&row](std::string_view name) { return row.value(name); })) continue;
@@ -110,6 +110,10 @@ void read_observed_table(const std::string& path, const std::optional<std::files
       Request r{*arrival, static_cast<std::int64_t>(number("prompt_tokens").value_or(0)),
                 static_cast<std::int64_t>(number("output_tokens").value_or(0)), measured(row, "ttft"),
                 measured(row, "e2e")};
+      const auto tpot = measured(row, "tpot");
+      if (!r.e2e && r.ttft && (tpot || r.output_tokens == 1))
+        r.e2e = *r.ttft + tpot.value_or(0) * static_cast<double>(r.output_tokens - 1);
+      ++calls;
       if (r.prompt_tokens > 0 && r.output_tokens > 0) own.requests.push_back(r);
     }
     const auto device = row.value("device");
@@ -124,6 +128,7 @@ void read_observed_table(const std::string& path, const std::optional<std::files
           own.courses[quantity][device ? validation::text_of(*device) : "0"].add(*at, *value);
   }
   if (taken == 0) diagnostics.error(whole(path), "no row of the table is meant");
+  own.note_unanswered(calls - own.requests.size(), calls);
   own.sources.push_back(path);
   observed.add(std::move(own), "rows");
 }

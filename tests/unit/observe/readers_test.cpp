@@ -255,4 +255,21 @@ TEST_CASE("tables by a mapping: requests, samples and figures, of the rows that 
   CHECK(observed.numbers.at("tpot_s.mean") == 0.02);
 }
 
+TEST_CASE("a table of requests: the end of an answer by its TPOT, and rows without lengths are told") {
+  const test::Scratch scratch;
+  const auto table = scratch.file("requests.csv",
+                                  "arrival_s,prompt_tokens,output_tokens,ttft_s,tpot_s\n0,100,11,0.5,0.1\n"
+                                  "1,50,1,0.25,\n2,50,,0.25,0.1\n");
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed_table(table, std::nullopt, std::nullopt, observed, diagnostics);
+  CHECK_FALSE(diagnostics.has_errors());
+  REQUIRE(observed.requests.size() == 2);
+  CHECK(*observed.requests[0].e2e == doctest::Approx(1.5));
+  CHECK(*observed.requests[0].tpot() == doctest::Approx(0.1));
+  CHECK(*observed.requests[1].e2e == 0.25);
+  REQUIRE(observed.notes.size() == 1);
+  CHECK(observed.notes[0].starts_with("1 of 3 requests"));
+}
+
 }  // namespace llmscape::observe
