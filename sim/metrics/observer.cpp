@@ -69,7 +69,7 @@ void Observer::on_arrival(const Request& request, std::int64_t) {
 
 void Observer::on_task_start(const workloads::Program&, Seconds at) {
   window_.on_task_start(at, waning());
-  backlog.add(at, window_.open_tasks());
+  backlog.add(at, window_.open_tasks(), lost_tasks_);
 }
 
 namespace {
@@ -161,6 +161,7 @@ void Observer::on_task(const workloads::Program& program, const serving::TaskClo
                        Seconds at) {
   last_end = std::max(last_end, at);
   window_.on_task_end(at, waning());
+  if (outcome != Outcome::completed && outcome != Outcome::cancelled) ++lost_tasks_;
   if (outcome != Outcome::completed || program.start < warmup_) return;
   ++measured.tasks;
   measured.task_time += at - program.start;

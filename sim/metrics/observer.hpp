@@ -117,6 +117,7 @@ class Observer : public serving::RequestListener {
   Seconds warmup_;
   std::vector<Limits> limits_;
   std::vector<TimeOfRequest> times_of_;
+  std::int64_t lost_tasks_ = 0;  // dropped, timed out or failed
   WindowTracker& window_;
 };
 

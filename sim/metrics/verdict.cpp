@@ -27,7 +27,7 @@ constexpr double kMuchLonger = 10;
 // than at the calmest time of the run, by so much that this share of all calls, and so many, came meanwhile ...
 constexpr double kGrowth = 0.01;
 constexpr double kGrowthCalls = 10;
-// ... and fewer tasks were served than offered since the wait was last below a quarter of that, by this share, or by
+// ... and fewer tasks ended than were offered since the wait was last below a quarter of that, by this share, or by
 // one standard error of counting them (Poisson) where that is more. A queue that comes and goes is served at more than
 // the offered rate.
 constexpr double kQuarter = 0.25;
@@ -78,13 +78,13 @@ std::optional<std::string> overload(const VerdictInput& input) {
   if (begin == backlog.end() || begin->at >= end.at) return std::nullopt;
   const double tasks = end.started - begin->started, time = end.at - begin->at;
   const double offered = input.offered ? input.offered->si() : tasks / time;
-  const double served = (end.ended() - begin->ended()) / time;
-  if (1 - served / offered < std::max(kShortfall, 1 / std::sqrt(tasks))) return std::nullopt;
+  const double ended = (end.ended() - begin->ended()) / time, lost = (end.lost - begin->lost) / time;
+  if (1 - ended / offered < std::max(kShortfall, 1 / std::sqrt(tasks))) return std::nullopt;
   return fmt::format(
-      "{:.3g} tasks/s were offered and {:.3g} served since calls began to wait: TTFT grew from {:.3g} to {:.3g} s "
+      "{:.3g} tasks/s were offered and {:.3g} served{} since calls began to wait: TTFT grew from {:.3g} to {:.3g} s "
       "while "
       "tasks came; lower the rate or add devices",
-      offered, served, calm, last);
+      offered, ended - lost, lost > 0 ? fmt::format(" ({:.3g} lost)", lost) : "", calm, last);
 }
 
 // Mean of the open tasks over a tenth of the starts that ends at `share` of them.
@@ -117,9 +117,9 @@ std::string_view name_of(Verdict::State state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-void Backlog::add(Seconds at, std::int64_t open) {
+void Backlog::add(Seconds at, std::int64_t open, std::int64_t lost) {
   if (seen_++ % every_ != 0) return;
-  points_.push_back({at.si(), static_cast<double>(seen_), static_cast<double>(open)});
+  points_.push_back({at.si(), static_cast<double>(seen_), static_cast<double>(open), static_cast<double>(lost)});
   if (points_.size() < 2 * kMost) return;
   for (std::size_t i = 0; i < kMost; ++i) points_[i] = points_[2 * i];
   points_.resize(kMost);

@@ -21,11 +21,12 @@ std::string_view name_of(Verdict::State state);
 // kMost points however long the run.
 class Backlog {
  public:
-  void add(Seconds at, std::int64_t open);
+  // `lost`: tasks that were dropped, timed out or failed so far.
+  void add(Seconds at, std::int64_t open, std::int64_t lost);
   struct Point {
     double at;
     double started;  // tasks so far
-    double open;
+    double open, lost;
     [[nodiscard]] double ended() const { return started - open; }
   };
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }

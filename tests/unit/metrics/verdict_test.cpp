@@ -11,7 +11,8 @@ namespace llmscape::metrics {
 namespace {
 
 // A server that takes one second a task, in order: waits and open tasks, as an observer would see them.
-Verdict verdict_of(double rate, int tasks, bool rate_is_stated, std::uint64_t seed) {
+// Of the tasks that have ended the share `lost` is said to be so.
+Verdict verdict_of(double rate, int tasks, bool rate_is_stated, std::uint64_t seed, double lost = 0) {
   RandomStream random(seed);
   Backlog backlog;
   WaitSeries waits;
@@ -24,7 +25,8 @@ Verdict verdict_of(double rate, int tasks, bool rate_is_stated, std::uint64_t se
     free_at = start + 1;
     ends.push_back(free_at);
     while (ended < ends.size() && ends[ended] <= at) ++ended;
-    backlog.add(Seconds(at), i + 1 - static_cast<std::int64_t>(ended));
+    backlog.add(Seconds(at), i + 1 - static_cast<std::int64_t>(ended),
+                static_cast<std::int64_t>(lost * static_cast<double>(ended)));
     waits.add(Seconds(at), free_at - at);
   }
   VerdictInput input;
@@ -59,7 +61,10 @@ TEST_CASE("a queue that waxes and wanes is no overload: M/D/1 at 0.8, as of a tr
 TEST_CASE("the reason names the offered and the served rate") {
   const Verdict verdict = verdict_of(1.5, 3000, true, 1);
   REQUIRE(verdict.state == Verdict::State::saturated);
-  CHECK(verdict.reasons[0].find("1.5 tasks/s were offered and 1 served") != std::string::npos);
+  CHECK(verdict.reasons[0].find("1.5 tasks/s were offered and 1 served since") != std::string::npos);
+  const Verdict with_lost = verdict_of(1.5, 3000, true, 1, 0.25);
+  REQUIRE(with_lost.state == Verdict::State::saturated);
+  CHECK(with_lost.reasons[0].find("offered and 0.75 served (0.25 lost) since") != std::string::npos);
 }
 
 }  // namespace llmscape::metrics
