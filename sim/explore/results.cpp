@@ -214,6 +214,12 @@ std::optional<ResultsTable> read_run(const fs::path& file, Diagnostics& diagnost
   return table;
 }
 
+std::size_t failed_points(const fs::path& logs) {
+  if (!fs::is_directory(logs)) return 0;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      fs::directory_iterator(logs), [](const fs::directory_entry& log) { return log.path().extension() == ".log"; }));
+}
+
 }  // namespace
 
 std::string currency_of(const ResultsTable& table) {
@@ -235,7 +241,10 @@ std::optional<ResultsTable> read_results(const fs::path& path, Diagnostics& diag
       return std::nullopt;
     }
   }
-  return file.extension() == ".json" ? read_run(file, diagnostics) : Reader(file, diagnostics).read();
+  if (file.extension() == ".json") return read_run(file, diagnostics);
+  auto table = Reader(file, diagnostics).read();
+  if (table) table->failed = failed_points(file.parent_path() / "failed");
+  return table;
 }
 
 }  // namespace llmscape::explore

@@ -39,6 +39,7 @@ struct ResultsTable {
   std::filesystem::path folder;  // of results.csv and points/
   std::vector<std::string> axes;
   std::vector<ResultRow> rows;
+  std::size_t failed = 0;  // points that were run and have no row, as failed/ says
 };
 
 // Reads the folder of a sweep (or its results.csv), or of one run (run.json; no axes, one row). Nothing after

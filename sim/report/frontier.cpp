@@ -181,8 +181,19 @@ std::string left_out(const FrontierView& view) {
   add(out.invalid, "not valid (--include-invalid)");
   for (std::size_t k = 0; k < out.lacking.size(); ++k) add(out.lacking[k], "without " + view.query.objectives[k].name);
   if (view.query.slo) add(out.slo, fmt::format("that miss {}", view.query.slo->text()));
-  if (parts.empty()) return "";
-  return wrapped(
+  const std::string failed =
+      view.table.failed == 0
+          ? ""
+          : wrapped(
+                fmt::format("{} of the sweep failed and {} not looked at: see failed/, and 'limits' of the plan.",
+                            view.table.failed == 1 ? "A point"
+                                                   : grouped(static_cast<std::int64_t>(view.table.failed)) + " points",
+                            view.table.failed == 1 ? "is" : "are"),
+                view.width) +
+                '\n';
+  if (parts.empty()) return failed;
+  return failed +
+         wrapped(
              fmt::format("Left out of {} configurations: {}.",
                          grouped(static_cast<std::int64_t>(view.answer.configurations.size())), fmt::join(parts, ", ")),
              view.width) +

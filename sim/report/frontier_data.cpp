@@ -92,6 +92,7 @@ std::string frontier_json(const FrontierView& view) {
   if (view.query.group) json["group"] = view.query.group->text();
   json["epsilon"] = view.query.epsilon;
   json["configurations"] = view.answer.configurations.size();
+  if (view.table.failed > 0) json["failed"] = view.table.failed;
   json["left_out"] = left_out_json(view);
   json["reference"] = by_objective(view, view.answer.reference);
   json["best"] = by_objective(view, view.answer.best);

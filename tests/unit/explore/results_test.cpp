@@ -48,6 +48,7 @@ TEST_CASE("what was written as results.csv is read back to the last bit") {
     REQUIRE(read);
     CHECK(read->folder / "results.csv" == scratch.path("results.csv"));
     CHECK(read->axes == table.axes);
+    CHECK(read->failed == 0);
     REQUIRE(read->rows.size() == 2);
     CHECK(read->rows[1].point == 3);
     CHECK(read->rows[1].id == "p3");

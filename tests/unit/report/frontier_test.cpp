@@ -214,6 +214,19 @@ TEST_CASE("the terminal has the sentence, the picture, the frontier and what was
         "No configuration qualifies.\nLeft out of 4 configurations: 4 that miss ttft.p99<=1ms.\n");
 }
 
+TEST_CASE("points that failed are told: a frontier may lack its end") {
+  ResultsTable table = sweep();
+  const auto text = [](const ResultsTable& results) {
+    return report::frontier_text(Asked("", "hardware", results).view(), false);
+  };
+  CHECK_FALSE(has(text(table), "failed"));
+  table.failed = 1;
+  CHECK(has(text(table), "A point of the sweep failed and is not looked at"));
+  table.failed = 12;
+  CHECK(has(text(table), "12 points of the sweep failed and are not looked at"));
+  CHECK(nlohmann::json::parse(report::frontier_json(Asked("", "", table).view()))["failed"] == 12);
+}
+
 TEST_CASE("JSON and CSV have the same points, those of the frontiers") {
   const Asked asked("", "hardware");
   const auto json = nlohmann::json::parse(frontier_json(asked.view()));
