@@ -15,6 +15,7 @@
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/hugging_face_name.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/model_formats.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/vllm_command.hpp"
 
@@ -93,9 +94,7 @@ void complete_drafts(VllmCommand& command, const std::string& model, const std::
   if (!speculation) return;
   YamlNode draft;
   if (command.sections.draft_layers) {
-    const auto spec = model.ends_with(".json") || model.ends_with(".yaml")
-                          ? models::load_model_file(model, diagnostics)
-                          : models::load_model(catalogs().models, model, {}, diagnostics);
+    const auto spec = model_of(model, diagnostics);
     if (!spec) return;
     const double share = static_cast<double>(*command.sections.draft_layers) / static_cast<double>(spec->layers());
     draft.set("share", scalar(fmt::format("{:.4g}", share)));
@@ -127,6 +126,7 @@ int import_vllm(const Arguments& arguments) {
     else add_named_formats(*command);
   }
   if (command && !diagnostics.has_errors()) complete_drafts(*command, model, catalogue, diagnostics);
+  if (command && !diagnostics.has_errors()) widen_to_hidden_states(command->formats, model, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
   const std::string text = write_yaml(scenario_of(*command, model, arguments));

@@ -9,6 +9,7 @@
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/hugging_face_name.hpp"
+#include "sim/cli/model_formats.hpp"
 #include "sim/cli/sglang_arguments.hpp"
 #include "sim/cli/vllm_command.hpp"
 #include "sim/cli/vllm_flags.hpp"
@@ -114,6 +115,8 @@ std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBa
   }
   auto settings = settings_of(observed, notes, diagnostics);
   if (!settings) return std::nullopt;
+  widen_to_hidden_states(settings->formats, model, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   YamlNode model_node;
   model_node.set(
       model.ends_with(".json") || model.ends_with(".yaml") ? "hf_config" : "preset",

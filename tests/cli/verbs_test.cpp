@@ -248,6 +248,9 @@ TEST_CASE("does import keep what a command of vLLM says?") {
       "docker run --runtime nvidia --gpus all -v ~/.cache:/root/.cache --env \"HF_TOKEN=x\" -p 8000:8000 "
       "--ipc=host vllm/vllm-openai:latest --model Qwen/Qwen2.5-7B-Instruct-AWQ --max-num-seqs 64",
       {"preset: qwen2.5-7b", "weights: int4", "max_num_seqs: 64"});
+  imported("vllm serve meta-llama/Llama-3.1-8B --dtype float32", {"activations: fp32", "weights: fp32", "kv: fp32"});
+  imported("vllm serve meta-llama/Llama-3.1-8B --dtype float32 --quantization fp8 --kv-cache-dtype fp8",
+           {"activations: fp32", "weights: fp8", "kv: fp8"});
   // Three passes of one of 32 layers: 3 / 32.
   const std::string drafts = imported(
       "vllm serve meta-llama/Llama-3.1-8B-Instruct --speculative-config '{\"method\": \"eagle3\", "

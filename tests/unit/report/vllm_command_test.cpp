@@ -5,6 +5,7 @@
 
 #include "models/catalog.hpp"
 #include "sim/cli/hugging_face_name.hpp"
+#include "sim/cli/model_formats.hpp"
 
 #include <tuple>
 
@@ -55,6 +56,25 @@ TEST_CASE("which formats does the name of a checkpoint say?") {
     CHECK(formats_in_name(name).activations == activations);
     CHECK_FALSE(catalogue_model(name, catalogue).empty());
   }
+}
+
+TEST_CASE("hidden states of 32 bits have weights and KV entries of 32, where nothing quantises them") {
+  const auto widened = [](const std::string& model, const std::string& key, const std::string& weights = "") {
+    YamlNode formats = YamlNode::mapping({});
+    formats.set("activations", YamlNode::scalar("fp32"));
+    if (!weights.empty()) formats.set("weights", YamlNode::scalar(weights));
+    Diagnostics diagnostics;
+    widen_to_hidden_states(formats, "models/catalog/" + model + ".json", diagnostics);
+    CHECK_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
+    const YamlNode* found = formats.find(key);
+    return found ? found->text : "";
+  };
+  CHECK(widened("llama-3.1-8b", "weights") == "fp32");
+  CHECK(widened("llama-3.1-8b", "kv") == "fp32");
+  CHECK(widened("llama-3.1-8b", "weights", "bf16") == "fp32");  // as a checkpoint is named
+  CHECK(widened("llama-3.1-8b", "weights", "fp8") == "fp8");
+  CHECK(widened("gpt-oss-20b", "weights").empty());
+  CHECK(widened("gpt-oss-20b", "kv") == "fp32");
 }
 
 TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them; what is no number is refused") {
