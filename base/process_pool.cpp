@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/process_pool.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
@@ -16,55 +17,86 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <deque>
+#include <ctime>
 #include <exception>
-#include <list>
 #include <new>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-namespace llmscape {
+namespace llmscape::forked {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a child writes of each task: how it ended, the length of what it said, and that.
+// A task is sent as its length and its bytes; a child writes of each task how it ended, the length of what it said, and
+// that.
 constexpr char kReturned = '+', kThrew = '-';
-constexpr std::size_t kHead = 1 + sizeof(std::uint64_t);
+constexpr std::size_t kLength = sizeof(std::uint64_t), kHead = 1 + kLength;
 
-struct Child {
-  std::deque<std::size_t> tasks;  // that are not done, the first being under way
-  pid_t pid = 0;
-  int output = -1;
-  Clock::time_point started;  // the first of them
-  std::string text;           // that has come, of the first of them
-  bool too_slow = false;
-};
-
+// A child that has worked as long has paid its fork; another one starts without what it has heaped up.
+constexpr double kLifetime = 10;  // seconds
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
-void write_all(int file, const std::string& text) {
-  for (std::size_t written = 0; written < text.size();) {
-    const ssize_t n = ::write(file, text.data() + written, text.size() - written);
-    if (n < 0 && errno != EINTR) _exit(1);
+// False where the other end is gone; then the signal that comes of it is taken back.
+bool write_all(int pipe, const std::string& text) {
+  sigset_t broken, before;
+  sigemptyset(&broken);
+  sigaddset(&broken, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken, &before);
+  bool whole = true;
+  for (std::size_t written = 0; whole && written < text.size();) {
+    const ssize_t n = ::write(pipe, text.data() + written, text.size() - written);
     if (n > 0) written += static_cast<std::size_t>(n);
+    if (n >= 0 || errno == EINTR) continue;
+    whole = false;
+    constexpr timespec kNow{};
+    sigtimedwait(&broken, nullptr, &kNow);
   }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return whole;
+}
+
+std::string with_length(const std::string& bytes) {
+  const std::uint64_t size = bytes.size();
+  std::string text(kLength, '\0');
+  std::memcpy(text.data(), &size, sizeof size);
+  return text += bytes;
+}
+
+// False where the other end closes first.
+bool read_exactly(int pipe, char* to, std::size_t size) {
+  while (size > 0) {
+    const ssize_t n = ::read(pipe, to, size);
+    if (n == 0 || (n < 0 && errno != EINTR)) return false;
+    if (n < 0) continue;
+    to += n;
+    size -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+std::optional<std::string> next_task(int pipe) {
+  std::uint64_t size = 0;
+  std::array<char, kLength> length{};
+  if (!read_exactly(pipe, length.data(), kLength)) return std::nullopt;
+  std::memcpy(&size, length.data(), sizeof size);
+  std::string task(size, '\0');
+  return read_exactly(pipe, task.data(), size) ? std::optional(std::move(task)) : std::nullopt;
 }
 
 // What a child does; it never returns to the parent's stack.
-[[noreturn]] void work_in_child(int output, const std::deque<std::size_t>& tasks,
-                                const std::function<std::string(std::size_t)>& work, const ProcessLimits& limits) {
+[[noreturn]] void work_in_child(int input, int output, const Pool::Work& work, const ProcessLimits& limits) {
   if (limits.memory) {
     const auto bytes = static_cast<rlim_t>(limits.memory->si());
     const rlimit limit{bytes, bytes};
     setrlimit(RLIMIT_AS, &limit);
   }
-  for (const std::size_t task : tasks) {
+  while (const auto task = next_task(input)) {
     char how = kThrew;
     std::string said;
     try {
-      said = work(task);
+      said = work(*task);
       how = kReturned;
     } catch (const std::bad_alloc&) {
       said = "out of memory";
@@ -74,29 +106,68 @@ void write_all(int file, const std::string& text) {
     const std::uint64_t size = said.size();
     std::string head(kHead, how);
     std::memcpy(head.data() + 1, &size, sizeof size);
-    write_all(output, head);
-    write_all(output, said);
+    if (!write_all(output, head) || !write_all(output, said)) _exit(1);
   }
   _exit(0);
 }
 
-Child start(std::deque<std::size_t> tasks, const std::function<std::string(std::size_t)>& work,
-            const ProcessLimits& limits) {
-  std::array<int, 2> ends{};
-  if (pipe(ends.data()) != 0) fail("pipe");
+}  // namespace
+
+struct Child {
+  pid_t pid = 0;
+  int input = -1, output = -1;      // this end of its pipes
+  std::optional<std::size_t> task;  // that is under way
+  Clock::time_point started;        // that task
+  std::string text;                 // that has come of its reply
+  std::size_t given = 0;            // tasks, in its life
+  double worked = 0;                // seconds, in its life
+  bool leaving = false;             // ends after its task
+  bool too_slow = false;
+};
+
+namespace {
+
+void close_pipes(const Child& child) {
+  if (child.input >= 0) close(child.input);
+  close(child.output);
+}
+
+Child start(const std::list<Child>& others, const Pool::Work& work, const ProcessLimits& limits) {
+  std::array<int, 2> input{}, output{};
+  if (pipe2(input.data(), O_CLOEXEC) != 0) fail("pipe");
+  if (pipe2(output.data(), O_CLOEXEC) != 0) {
+    close(input[0]);
+    close(input[1]);
+    fail("pipe");
+  }
   std::fflush(nullptr);  // or the child would write what is buffered here once more
   const pid_t pid = fork();
-  if (pid < 0) {
-    close(ends[0]);
-    close(ends[1]);
-    fail("fork");
-  }
   if (pid == 0) {
-    close(ends[0]);
-    work_in_child(ends[1], tasks, work, limits);
+    close(input[1]);
+    close(output[0]);
+    for (const Child& other : others) close_pipes(other);  // or they would not hear that this process is gone
+    work_in_child(input[0], output[1], work, limits);
   }
-  close(ends[1]);
-  return {std::move(tasks), pid, ends[0], Clock::now(), "", false};
+  close(input[0]);
+  close(output[1]);
+  Child child;
+  child.pid = pid;
+  child.input = input[1];
+  child.output = output[0];
+  if (pid > 0) return child;
+  close_pipes(child);
+  fail("fork");
+}
+
+// False if the child is gone.
+bool send(Child& child, std::size_t number, const std::string& task, std::size_t most_tasks) {
+  child.task = number;
+  child.started = Clock::now();
+  if (!write_all(child.input, with_length(task))) return false;
+  if (++child.given < most_tasks && child.worked < kLifetime) return true;
+  child.leaving = true;
+  close(std::exchange(child.input, -1));
+  return true;
 }
 
 // Reads what has come; true when the child has closed its end.
@@ -107,23 +178,22 @@ bool drain(Child& child) {
   return n == 0 || (n < 0 && errno != EINTR);
 }
 
-// The reply to the first task, once all of it has come.
-std::optional<forked::Reply> take_reply(Child& child) {
+// The reply to its task, once all of it has come.
+std::optional<Reply> take_reply(Child& child) {
   if (child.text.size() < kHead) return std::nullopt;
   std::uint64_t size = 0;
   std::memcpy(&size, child.text.data() + 1, sizeof size);
   if (child.text.size() - kHead < size) return std::nullopt;
   std::string said = child.text.substr(kHead, size);
   const bool returned = child.text.front() == kReturned;
-  child.text.erase(0, kHead + size);
-  child.started = Clock::now();
-  if (returned) return forked::Reply{std::move(said), ""};
-  return forked::Reply{std::nullopt, std::move(said)};
+  child.text.clear();
+  if (returned) return Reply{std::move(said), ""};
+  return Reply{std::nullopt, std::move(said)};
 }
 
-// The child has ended: why its first task, if it has one, has no answer.
-std::string end_of(Child& child, const ProcessLimits& limits) {
-  close(child.output);
+// The child has ended: why its task, if it has one, has no answer.
+std::string end_of(const Child& child, const ProcessLimits& limits) {
+  close_pipes(child);
   int status = 0;
   while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
   }
@@ -132,112 +202,114 @@ std::string end_of(Child& child, const ProcessLimits& limits) {
   return "ended without a result";
 }
 
-void kill_slow(std::list<Child>& children, const ProcessLimits& limits) {
+void kill_all(std::list<Child>& children) {
+  for (const Child& child : children) kill(child.pid, SIGKILL);
   for (Child& child : children) {
-    const std::chrono::duration<double> age = Clock::now() - child.started;
-    if (child.too_slow || age.count() < limits.time->si()) continue;
-    child.too_slow = true;
-    kill(child.pid, SIGKILL);
+    child.too_slow = false;  // nobody hears why it ended
+    end_of(child, {});
   }
+  children.clear();
 }
-
-// Whatever ends the pool, no child outlives it.
-struct Children {
-  std::list<Child> running;
-  Children() = default;
-  Children(const Children&) = delete;
-  Children& operator=(const Children&) = delete;
-  ~Children() {
-    for (Child& child : running) kill(child.pid, SIGKILL);
-    for (Child& child : running) {
-      child.too_slow = false;  // nobody hears why it ended
-      end_of(child, {});
-    }
-  }
-};
 
 }  // namespace
 
-namespace {
-
-// How many tasks the next child is given: as many as take it some time, so that forking does not count (a page that
-// was the parent's costs its child more than the fork), and no longer, so that nobody waits for it at the end or after
-// Ctrl-C.
-class Shares {
+// One call of Pool::run.
+class Pool::Run {
  public:
-  explicit Shares(std::size_t most) : most_(std::max<std::size_t>(1, most)) {}
-  void add(Clock::duration task) {
-    seconds_ += std::chrono::duration<double>(task).count();
-    ++tasks_;
-  }
-  [[nodiscard]] std::size_t next() const {
-    constexpr double kShort = 0.5, kLong = 2, kOfAll = 0.5;  // seconds; of what all have taken so far
-    if (tasks_ == 0) return 1;
-    const double wanted = std::clamp(kOfAll * seconds_, kShort, kLong);
-    const double fitting = wanted * static_cast<double>(tasks_) / std::max(seconds_, 1e-9);
-    return std::clamp<std::size_t>(static_cast<std::size_t>(std::min(fitting, 1e6)), 1, most_);
+  using Next = std::function<std::optional<std::string>()>;
+  using Done = std::function<bool(std::size_t, Reply)>;
+  Run(Pool& pool, const Next& next, const Done& done)
+      : work_(pool.work_), limits_(pool.limits_), children_(pool.children_), next_(next), done_(done) {}
+
+  // False if `done` wants no more.
+  bool all() {
+    for (;;) {
+      give_tasks();
+      std::vector<Child*> awaited;
+      std::vector<pollfd> outputs;
+      for (Child& child : children_) {
+        if (!child.task && !child.leaving) continue;
+        awaited.push_back(&child);
+        outputs.push_back({child.output, POLLIN, 0});
+      }
+      if (awaited.empty()) return true;
+      constexpr int kLook = 100;  // ms between looks at the clock, where there is a time limit
+      if (poll(outputs.data(), outputs.size(), limits_.time ? kLook : -1) < 0 && errno != EINTR) fail("poll");
+      if (limits_.time) kill_slow();
+      for (std::size_t i = 0; i < awaited.size(); ++i)
+        if (outputs[i].revents != 0 && !hear(*awaited[i])) return false;
+    }
   }
 
  private:
-  std::size_t most_, tasks_ = 0;
-  double seconds_ = 0;
-};
-
-}  // namespace
-
-void forked::run(const std::function<std::optional<std::size_t>()>& next,
-                 const std::function<std::string(std::size_t)>& work, const ProcessLimits& limits,
-                 const std::function<bool(std::size_t, Reply)>& done) {
-  constexpr int kLook = 100;  // ms between looks at the clock, where there is a time limit
-  Children children;
-  auto& running = children.running;
-  std::vector<pollfd> waited;
-  std::deque<std::size_t> left_behind;  // by children that died in a task before these
-  Shares shares(limits.tasks_of_child);
-  const auto take = [&]() -> std::optional<std::size_t> {
-    if (left_behind.empty()) return next();
-    const std::size_t task = left_behind.front();
-    left_behind.pop_front();
-    return task;
-  };
-  for (;;) {
-    while (running.size() < static_cast<std::size_t>(std::max(1, limits.jobs))) {
-      std::deque<std::size_t> tasks;
-      for (const std::size_t share = shares.next(); tasks.size() < share;) {
-        const std::optional<std::size_t> task = take();
-        if (!task) break;
-        tasks.push_back(*task);
+  // To children that wait for one, and to new ones while there may be more.
+  void give_tasks() {
+    const auto jobs = static_cast<std::size_t>(std::max(1, limits_.jobs));
+    for (;;) {
+      auto child = std::ranges::find_if(children_, [](const Child& each) { return !each.task && !each.leaving; });
+      if (child == children_.end() && children_.size() >= jobs) return;
+      const auto task = next_();  // which may have one again once a reply has come
+      if (!task) return;
+      if (child != children_.end()) {
+        if (send(*child, named_, *task, limits_.tasks_of_child)) {
+          ++named_;
+          continue;
+        }
+        end_of(*child, limits_);  // killed from outside while it waited
+        children_.erase(child);
       }
-      if (tasks.empty()) break;
-      running.push_back(start(std::move(tasks), work, limits));
-    }
-    if (running.empty()) return;
-    waited.clear();
-    for (const Child& child : running) waited.push_back({child.output, POLLIN, 0});
-    if (poll(waited.data(), waited.size(), limits.time ? kLook : -1) < 0 && errno != EINTR) fail("poll");
-    if (limits.time) kill_slow(running, limits);
-    auto child = running.begin();
-    for (const pollfd& ready : waited) {
-      const auto this_one = child++;
-      if (ready.revents == 0) continue;
-      const bool ended = drain(*this_one);
-      for (Clock::time_point began = this_one->started; auto reply = take_reply(*this_one); began = this_one->started) {
-        shares.add(this_one->started - began);
-        const std::size_t task = this_one->tasks.front();
-        this_one->tasks.pop_front();
-        if (!done(task, std::move(*reply))) return;
-      }
-      if (!ended) continue;
-      const std::string why = end_of(*this_one, limits);
-      std::deque<std::size_t> tasks = std::move(this_one->tasks);
-      running.erase(this_one);
-      if (tasks.empty()) continue;
-      const std::size_t task = tasks.front();
-      left_behind.insert(left_behind.end(), tasks.begin() + 1, tasks.end());
-      if (!done(task, {std::nullopt, why})) return;
+      send(children_.emplace_back(start(children_, work_, limits_)), named_++, *task, limits_.tasks_of_child);
     }
   }
+
+  bool hear(Child& child) {
+    const bool ended = drain(child);
+    if (auto reply = take_reply(child)) {
+      child.worked += std::chrono::duration<double>(Clock::now() - child.started).count();
+      if (!done_(*std::exchange(child.task, std::nullopt), std::move(*reply))) return false;
+    }
+    if (!ended) return true;
+    const auto task = child.task;
+    std::string why = end_of(child, limits_);
+    children_.remove_if([&](const Child& other) { return &other == &child; });
+    return !task || done_(*task, {std::nullopt, std::move(why)});
+  }
+
+  void kill_slow() {
+    for (Child& child : children_) {
+      const std::chrono::duration<double> age = Clock::now() - child.started;
+      if (!child.task || child.too_slow || age.count() < limits_.time->si()) continue;
+      child.too_slow = true;
+      kill(child.pid, SIGKILL);
+    }
+  }
+
+  const Work& work_;
+  const ProcessLimits& limits_;
+  std::list<Child>& children_;
+  const Next& next_;
+  const Done& done_;
+  std::size_t named_ = 0;
+};
+
+Pool::Pool(Work work, ProcessLimits limits) : work_(std::move(work)), limits_(limits) {}
+
+Pool::~Pool() { kill_all(children_); }
+
+void Pool::run(const std::function<std::optional<std::string>()>& next,
+               const std::function<bool(std::size_t task, Reply reply)>& done) {
+  try {
+    if (Run(*this, next, done).all()) return;
+  } catch (...) {
+    kill_all(children_);
+    throw;
+  }
+  kill_all(children_);
 }
+
+}  // namespace llmscape::forked
+
+namespace llmscape {
 
 int default_jobs() {
   cpu_set_t allowed;

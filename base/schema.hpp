@@ -36,7 +36,7 @@ struct TreeMemory {
     const FieldInfo* field = nullptr;
     YamlNode tree;
   };
-  static constexpr std::size_t kMost = 16;
+  static constexpr std::size_t kMost = 64;
   Recent<Preset, YamlNode, kMost> stamped;
   Recent<Value, YamlNode, kMost> expanded, filled;
 };

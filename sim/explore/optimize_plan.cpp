@@ -25,7 +25,7 @@ class PlanOptimizer {
   PlanOptimizer(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,
                 const SweepOptions& options)
       : plan_(plan), query_(query), names_(names), store_(store), options_(options), progress_(options.progress),
-        genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()) {
+        runner_(plan, names, options_), genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()) {
     table_.axes = plan.columns();
     std::filesystem::create_directories(store.folder());
     options_.progress = [](std::uint64_t, std::uint64_t) {};
@@ -154,7 +154,7 @@ class PlanOptimizer {
 
   SweepCounts run(const Store& store, const std::vector<std::vector<Point>>& points) {
     std::size_t at = 0, repeat = 0;
-    const SweepCounts counts = run_points(plan_, names_, store, options_, 0, [&]() -> std::optional<Point> {
+    const SweepCounts counts = runner_.run(store, 0, [&]() -> std::optional<Point> {
       if (at == points.size()) return std::nullopt;
       Point point = points[at][repeat];
       if (++repeat == points[at].size()) {
@@ -207,6 +207,7 @@ class PlanOptimizer {
   const Store& store_;
   SweepOptions options_;                                                  // of one batch
   std::function<void(std::uint64_t ended, std::uint64_t all)> progress_;  // of all
+  PointRunner runner_;
   std::vector<Gene> genes_;
   bool numbered_;
   std::vector<Rung> rungs_;

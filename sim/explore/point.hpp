@@ -20,6 +20,10 @@ struct Point {
   std::vector<std::string> overrides;  // "path=value", in the order in which they are laid
   std::int64_t repeat = 0;
   std::int64_t seed = 1;
+  template <class Message>
+  void cross(Message& m) {
+    m(index, values, overrides, repeat, seed);
+  }
 };
 
 // What points/<id>.json holds (schema point/1, a line for each member):

@@ -18,6 +18,7 @@
 namespace llmscape::explore {
 namespace {
 
+constexpr std::size_t kRunsOfChild = 256;
 constexpr std::size_t kLookAhead = 64;  // steps of the search that are supposed, to find runs for idle jobs
 
 class Searcher {
@@ -29,12 +30,12 @@ class Searcher {
 
   SearchAnswer search() {
     std::size_t ended = 0;
-    const ProcessPool<Task, std::string> pool(
+    ProcessPool<Task, std::string> pool(
         [this](const Task& task) {
           std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; the parent ends them
           return run_point(plan_, point(task.value, task.seed), "", options_.catalogs);
         },
-        {options_.jobs, std::nullopt, std::nullopt});
+        {options_.jobs, std::nullopt, std::nullopt, kRunsOfChild});
     pool.run([this] { return next_task(); },
              [&](const Task& task, const TaskOutcome<std::string>& outcome) {
                keep(task, outcome);
@@ -50,6 +51,10 @@ class Searcher {
     double value;
     std::size_t seed;
     bool operator==(const Task&) const = default;
+    template <class Message>
+    void cross(Message& m) {
+      m(value, seed);
+    }
   };
   using Supposed = std::map<double, Standing>;
 

@@ -89,7 +89,7 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::vector<Told> told(runs);
   std::size_t ended = 0;
-  const ProcessPool<std::size_t, Told> pool(
+  ProcessPool<std::size_t, Told> pool(
       [&](std::size_t run) {
         if (run == 0) return run_with(scenario, {}, options);
         const double factor = run <= count ? 1 + options.change : 1 - options.change;

@@ -15,7 +15,6 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/opened_files.hpp"
-#include "base/process_pool.hpp"
 #include "sim/explore/results_csv.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/run/intervals.hpp"
@@ -28,33 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLookedAt = 64;  // values of an axis that are checked before anything runs
 constexpr std::uint64_t kPointsLookedAt = 20'000;
-
-// A point that is to run.
-struct Named {
-  Point point;
-  std::string id;
-};
-
-// What a child says of its point: why its scenario cannot be read; nothing where it ran.
-using Refusal = std::optional<std::string>;
-
-// Keeps what became of a point; counts it.
-void keep(const Named& named, const TaskOutcome<Refusal>& outcome, const Plan& plan, const Store& store,
-          SweepCounts& counts) {
-  if (outcome.answer && !*outcome.answer) {
-    ++counts.ran;
-    return;
-  }
-  const std::string& why = outcome.answer ? **outcome.answer : outcome.error;
-  const std::string log = fmt::format("#{}: {}\n{}\n", named.point.index, plan.label(named.point), why);
-  if (outcome.answer && plan.config().skip_refused) {
-    ++counts.refused;
-    store.keep_refused(named.id, log);
-  } else {
-    ++counts.failed;
-    store.keep_failed(named.id, log);
-  }
-}
+constexpr std::size_t kPointsOfChild = 256;
 
 std::string scenario_text(const Plan& plan, const Point& point) {
   YamlNode tree = plan.base();
@@ -103,56 +76,76 @@ std::string run_point(const Plan& plan, const Point& point, const std::string& i
                     series.lines());
 }
 
-SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options,
-                       std::uint64_t points, const std::function<std::optional<Point>()>& next) {
+PointRunner::PointRunner(const Plan& plan, PointNames& names, const SweepOptions& options)
+    : plan_(plan), names_(names), options_(options),
+      pool_(
+          [this](const Named& named) -> Refusal {
+            std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; they are to finish
+            try {
+              const Store store(named.folder);
+              store.keep_point(named.id, run_point(plan_, named.point, named.id, options_.catalogs, &names_));
+            } catch (const std::invalid_argument& refused) {
+              return refused.what();
+            }
+            return std::nullopt;
+          },
+          {options.jobs, plan.config().limits.time, plan.config().limits.memory, kPointsOfChild}) {}
+
+SweepCounts PointRunner::run(const Store& store, std::uint64_t points,
+                             const std::function<std::optional<Point>()>& next) {
   SweepCounts counts;
   counts.points = points;
   std::uint64_t ended = 0;
   const auto next_named = [&]() -> std::optional<Named> {
     for (;;) {
-      if (options.interrupted()) {
+      if (options_.interrupted()) {
         counts.interrupted = true;
         return std::nullopt;
       }
       store.require();
       auto point = next();
       if (!point) return std::nullopt;
-      std::string id = names.of(*point);
+      std::string id = names_.of(*point);
       // A refusal is asked for again: what was missing may have come, and reading a scenario takes milliseconds.
-      if (names.has_run(store, id)) {
+      if (names_.has_run(store, id)) {
         ++counts.known;
-        options.progress(++ended, counts.points);
+        options_.progress(++ended, counts.points);
         continue;
       }
       if (store.is_damaged(id)) counts.damaged.push_back(store.set_aside(id));
-      return Named{std::move(*point), std::move(id)};
+      return Named{std::move(*point), std::move(id), store.folder().string()};
     }
   };
-  const auto work = [&](const Named& named) -> Refusal {
-    std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; they are to finish
-    try {
-      store.keep_point(named.id, run_point(plan, named.point, named.id, options.catalogs, &names));
-    } catch (const std::invalid_argument& refused) {
-      return refused.what();
-    }
-    return std::nullopt;
-  };
-  constexpr std::size_t kPointsOfChild = 256;
-  const ProcessPool<Named, Refusal> pool(
-      work, {options.jobs, plan.config().limits.time, plan.config().limits.memory, kPointsOfChild});
-  pool.run(next_named, [&](const Named& named, const TaskOutcome<Refusal>& outcome) {
-    keep(named, outcome, plan, store, counts);
-    options.progress(++ended, counts.points);
+  pool_.run(next_named, [&](const Named& named, const TaskOutcome<Refusal>& outcome) {
+    keep(named, outcome, store, counts);
+    options_.progress(++ended, counts.points);
     return true;
   });
   return counts;
+}
+
+void PointRunner::keep(const Named& named, const TaskOutcome<Refusal>& outcome, const Store& store,
+                       SweepCounts& counts) const {
+  if (outcome.answer && !*outcome.answer) {
+    ++counts.ran;
+    return;
+  }
+  const std::string& why = outcome.answer ? **outcome.answer : outcome.error;
+  const std::string log = fmt::format("#{}: {}\n{}\n", named.point.index, plan_.label(named.point), why);
+  if (outcome.answer && plan_.config().skip_refused) {
+    ++counts.refused;
+    store.keep_refused(named.id, log);
+  } else {
+    ++counts.failed;
+    store.keep_failed(named.id, log);
+  }
 }
 
 SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options) {
   std::uint64_t points = 0;
   for (ShardPoints all(plan, options.shard); all.next();) ++points;
   ShardPoints part(plan, options.shard);
-  return run_points(plan, names, store, options, points, [&part] { return part.next(); });
+  return PointRunner(plan, names, options).run(store, points, [&part] { return part.next(); });
 }
 
 std::optional<ResultRow> row_of(const Point& point, const std::string& id, const Store& store) {

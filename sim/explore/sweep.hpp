@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process_pool.hpp"
 #include "sim/explore/plan.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/explore/store.hpp"
@@ -55,9 +56,36 @@ struct SweepCounts {
 // whatever `jobs`, the shard or the order.
 SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options);
 
-// The same for the points that `next` gives until it gives none, whatever the options' shard.
-SweepCounts run_points(const Plan& plan, PointNames& names, const Store& store, const SweepOptions& options,
-                       std::uint64_t points, const std::function<std::optional<Point>()>& next);
+// The same for points that come in batches: the children stay for the next one, with the prices that they have made.
+class PointRunner {
+ public:
+  PointRunner(const Plan& plan, PointNames& names, const SweepOptions& options);
+  // Runs what the folder lacks of the points that `next` gives until it gives none, whatever the options' shard.
+  // `points`: how many these are, for the progress.
+  SweepCounts run(const Store& store, std::uint64_t points, const std::function<std::optional<Point>()>& next);
+
+ private:
+  // A point that is to run.
+  struct Named {
+    Point point;
+    std::string id;
+    std::string folder;  // of the results
+    template <class Message>
+    void cross(Message& m) {
+      m(point, id, folder);
+    }
+  };
+  // What a child says of its point: why its scenario cannot be read; nothing where it ran.
+  using Refusal = std::optional<std::string>;
+
+  // Keeps what became of a point; counts it.
+  void keep(const Named& named, const TaskOutcome<Refusal>& outcome, const Store& store, SweepCounts& counts) const;
+
+  const Plan& plan_;
+  PointNames& names_;
+  const SweepOptions& options_;
+  ProcessPool<Named, Refusal> pool_;
+};
 
 struct MergeCounts {
   std::uint64_t points = 0, failed = 0, refused = 0, missing = 0;

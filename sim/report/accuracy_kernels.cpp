@@ -87,7 +87,7 @@ void add_kernels(const AccuracyTask& task, AccuracyPage& page) {
   std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < kTables.size(); ++i) numbers.push_back(i);
   std::vector<Fitted> fitted(kTables.size());
-  const ProcessPool<std::size_t, Fitted> pool(
+  ProcessPool<std::size_t, Fitted> pool(
       [&](const std::size_t& i) {
         task.about_to(std::string("kernels of ") + kTables[i].device);
         return fit(task.sources, kTables[i]);

@@ -71,8 +71,8 @@ result::Intervals predict_intervals(const scenario::Scenario& scenario, int jobs
   std::vector<std::size_t> runs(result::kIntervalRuns);
   std::iota(runs.begin(), runs.end(), std::size_t{0});
   std::vector<Values> values(runs.size());
-  const ProcessPool<std::size_t, Values> pool([&](std::size_t run) { return one_run(scenario, run); },
-                                              {jobs, {}, {}, runs.size()});
+  ProcessPool<std::size_t, Values> pool([&](std::size_t run) { return one_run(scenario, run); },
+                                        {jobs, {}, {}, runs.size()});
   pool.run(runs, [&](std::size_t run, TaskOutcome<Values> outcome) {
     if (!outcome.answer) throw std::runtime_error(fmt::format("run {} of the intervals: {}", run + 1, outcome.error));
     values[run] = std::move(*outcome.answer);

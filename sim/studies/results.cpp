@@ -20,6 +20,10 @@ namespace {
 struct Task {
   std::size_t study, run, point;
   std::int64_t first_seed, last_seed;
+  template <class Message>
+  void cross(Message& m) {
+    m(study, run, point, first_seed, last_seed);
+  }
 };
 constexpr std::int64_t kSeedsOfTask = 5;
 constexpr std::size_t kTasksOfChild = 256;
@@ -102,7 +106,7 @@ std::vector<Results> simulate(const std::vector<Study>& studies, const scenario:
           tasks.push_back({s, r, p, seed, std::min(seed + kSeedsOfTask - 1, studies[s].runs[r].seeds)});
   }
   std::size_t ended = 0;
-  const ProcessPool<Task, std::vector<Told>> pool(
+  ProcessPool<Task, std::vector<Told>> pool(
       [&](const Task& task) { return results_of(studies[task.study], task, catalogs); },
       {jobs, std::nullopt, std::nullopt, kTasksOfChild});
   pool.run(tasks, [&](const Task& task, TaskOutcome<std::vector<Told>> outcome) {

@@ -126,7 +126,7 @@ std::vector<RowPoint> simulate_rows(const MeasuredTable& table, const std::vecto
   read_devices(table, rows, overrides, catalogs);
   std::vector<RowPoint> points(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) points[i].row = rows[i];
-  const ProcessPool<std::size_t, RowAnswer> pool(
+  ProcessPool<std::size_t, RowAnswer> pool(
       [&](const std::size_t& i) { return RowScenario(table, *rows[i], overrides, catalogs).simulate(); },
       limits_of(jobs));
   pool.run(numbers_below(rows.size()), [&](const std::size_t& i, TaskOutcome<RowAnswer> outcome) {
@@ -144,7 +144,7 @@ std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::v
   std::vector<RowIntervals> intervals(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row)
     intervals[row] = {rows[row], std::vector<std::optional<std::pair<double, double>>>(table.metrics.size())};
-  const ProcessPool<std::size_t, std::vector<RowAnswer>> pool(
+  ProcessPool<std::size_t, std::vector<RowAnswer>> pool(
       [&](const std::size_t& row) {
         RowScenario scenario(table, *rows[row], overrides, catalogs);
         std::vector<RowAnswer> draws;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -125,8 +126,9 @@ TEST_CASE("whatever comes from outside is read or refused: no crash, no exceptio
     return folder.path / (std::string(task.target->name) + "-" + task.input.filename().string());
   };
   // Each in a process of its own; what kills it lies in the folder that it read from.
-  const ProcessPool<Task, bool> pool(
-      [&](const Task& task) {
+  ProcessPool<std::size_t, bool> pool(
+      [&](std::size_t number) {
+        const Task& task = tasks[number];
         fs::create_directories(place_of(task));
         const std::string whole = bytes_of(task.input);
         feed(*task.target, whole, place_of(task));
@@ -135,8 +137,11 @@ TEST_CASE("whatever comes from outside is read or refused: no crash, no exceptio
         return true;
       },
       {default_jobs(), Seconds(20 + wanted), std::nullopt});
+  std::vector<std::size_t> numbers(tasks.size());
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
   std::size_t answered = 0;
-  pool.run(tasks, [&](const Task& task, const TaskOutcome<bool>& outcome) {
+  pool.run(numbers, [&](std::size_t number, const TaskOutcome<bool>& outcome) {
+    const Task& task = tasks[number];
     answered += outcome.answer.value_or(false);
     CHECK_MESSAGE(outcome.answer, task.target->name, " on ", task.input.string(), ": ", outcome.error, "\nThe input:\n",
                   bytes_of(place_of(task) / task.target->file_name).substr(0, 4000));

@@ -177,7 +177,7 @@ TEST_CASE("a file that is replaced keeps its permissions") {
 TEST_CASE("of all that make a new file at once one does, and it is whole") {
   const Folder folder;
   int made = 0;
-  const ProcessPool<int, bool> pool(
+  ProcessPool<int, bool> pool(
       [&](int number) { return write_new_file_atomically(folder / "file", std::string(100'000, 'a' + number)); },
       {8, std::nullopt, std::nullopt});
   pool.run({0, 1, 2, 3, 4, 5, 6, 7}, [&](int, const TaskOutcome<bool>& outcome) {

@@ -15,7 +15,8 @@ using namespace llmscape::explore::test;
 
 namespace {
 
-const scenario::Catalogs kCatalogs = {"models/catalog", "hardware/catalog", "workloads/catalog"};
+const scenario::Catalogs kCatalogs = {"models/catalog", "hardware/catalog", "workloads/catalog",
+                                      std::make_shared<scenario::Catalogs::Remembered>()};
 
 constexpr const char* kSpace = R"(schema: sweep/1
 base:
