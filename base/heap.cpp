@@ -14,6 +14,10 @@ namespace llmscape {
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
 
+namespace {
+void* volatile left_out = nullptr;  // kept for good
+}  // namespace
+
 void widen_heap() {
   constexpr int kMiB = 1 << 20;
   constexpr int kHeap = 256 * kMiB;
@@ -27,6 +31,12 @@ void widen_heap() {
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
   const std::uintptr_t begin = (end - kHeap + kLargePage - 1) / kLargePage * kLargePage;
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a wish: it may be refused
+  // What lies before the first large page is left out, in one piece that nobody touches.
+  mallopt(M_TOP_PAD, 0);
+  void* const first = std::malloc(kLargePage / 2);
+  const auto at = reinterpret_cast<std::uintptr_t>(first);
+  std::free(first);
+  if (at < begin) left_out = std::malloc(begin - at - 64);
   mallopt(M_TOP_PAD, kMiB);
 }
 

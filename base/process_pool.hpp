@@ -60,7 +60,7 @@ class Pool {
 }  // namespace forked
 
 // Does tasks in forked children (a simulation leaves its engine behind, and a crash must not take others with it).
-// Tasks and answers cross a socket (base/message.hpp). Where a child may do several tasks it stays for the next one, in
+// Tasks and answers cross pipes (base/message.hpp). Where a child may do several tasks it stays for the next one, in
 // this run or a later one, with all that it has come to know; what changes in this process after its fork it does not
 // see.
 template <class Task, class Answer>

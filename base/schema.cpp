@@ -32,10 +32,12 @@ const StructInfo* struct_of(const YamlNode& value, const FieldInfo& field) {
   return found == field.family->members.end() ? nullptr : found->info;
 }
 
-// Calls `prepare` on each value of every field of the struct, then does the same one level down where it says so.
+// Calls `prepare` on each value of every field of the struct that is no plain number or word, then does the same one
+// level down where it says so. Lists of numbers stay shared with other copies of the tree.
 template <class Prepare>
 void walk(YamlNode& node, const StructInfo& info, const Prepare& prepare) {
   for (const FieldInfo& field : info.fields) {
+    if (!field.group && !field.family && field.catalog.empty()) continue;
     YamlNode* present = node.find(field.key);
     if (!present) continue;
     each_value(*present, field, [&](YamlNode& value) {
@@ -110,15 +112,18 @@ void once(YamlNode& value, const FieldInfo& field, Recent<TreeMemory::Value, Yam
 
 // The entry as it was read from a preset that was asked for at `asked`.
 YamlNode stamped(YamlNode entry, std::string origin, const SourceRange& asked, TreeMemory* memory) {
-  TreeMemory::Preset preset{entry, std::move(origin), "included from " + place_of(asked)};
-  if (memory) {
-    const YamlNode* known = memory->stamped.find([&](const TreeMemory::Preset& before) {
-      return before.origin == preset.origin && before.note == preset.note && same(before.entry, preset.entry);
-    });
-    if (known) return *known;
+  std::string note = "included from " + place_of(asked);
+  if (!memory) {
+    Stamp(std::move(origin), std::move(note)).put_on(entry);
+    return entry;
   }
+  TreeMemory::Preset preset{entry, std::move(origin), std::move(note)};
+  const YamlNode* known = memory->stamped.find([&](const TreeMemory::Preset& before) {
+    return before.origin == preset.origin && before.note == preset.note && same(before.entry, preset.entry);
+  });
+  if (known) return *known;
   Stamp(preset.origin, preset.note).put_on(entry);
-  if (memory) memory->stamped.keep(std::move(preset), entry);
+  memory->stamped.keep(std::move(preset), entry);
   return entry;
 }
 

@@ -39,6 +39,7 @@ serving::FleetPlan fleet_plan(const Scenario& scenario, const YamlNode& root) {
             {plan.pools.size() - 1, device->name, first, devices, cold_start(scenario, pool, *device)});
     }
   }
+  if (scenario.config.serving.controllers.empty()) return plan;  // nobody asks which engines are alike
   std::size_t place = 0;
   const auto& written = scenario.config.serving.pools;
   for (std::size_t i = 0; i < written.size(); ++i)
