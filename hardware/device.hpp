@@ -124,6 +124,9 @@ struct Device {
   [[nodiscard]] virtual std::shared_ptr<const Device> with_kernels_of(const std::string& /*engine*/) const {
     return nullptr;
   }
+  // Whether the groups of a pipeline work on the tokens of one step at the same time, so that one batch fills them all;
+  // else each works on a batch of its own (several streams), or waits.
+  [[nodiscard]] virtual bool passes_tokens_on() const { return false; }
   // Whether its steps can carry adapters; where they cannot, Batch::adapters has to be 0.
   [[nodiscard]] virtual bool takes_adapters() const { return false; }
   // Whether its steps carry what an engine's execution adds; where they do not, it has to add nothing.

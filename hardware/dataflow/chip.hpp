@@ -33,6 +33,7 @@ struct DataflowDevice final : Device {
 
   [[nodiscard]] Bytes memory() const override { return tiers.hbm.value.si() > 0 ? *tiers.hbm : *tiers.sram; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] bool passes_tokens_on() const override { return true; }
   [[nodiscard]] bool computes_as_wider(const models::Format&) const override { return true; }
   [[nodiscard]] EnergyTags energy_tags() const override {
     return {weaker(energy.compute.tag, weaker(energy.hbm.tag, energy.sram.tag)), idle.tag};

@@ -109,12 +109,13 @@ void DataflowStepModel::add(StepPhases& phases, const Loads& loads, double count
   SectionLoad whole;
   for (const SectionLoad& load : loads) whole += load;
   const SectionTimes t = section_times(socket_.fabric, socket_.tiers, whole, run);
-  const Seconds time = count * (t.longest() + static_cast<double>(sections) * *socket_.fabric.fill);
+  const Seconds longest = through_groups(whole, run, t.longest());
+  const Seconds time = count * (longest + static_cast<double>(sections) * *socket_.fabric.fill);
 
-  const Bound bound = count * t.longest() < kFilled * time ? Bound::overhead
-                      : t.memory == t.longest()            ? Bound::memory
-                      : t.compute == t.longest()           ? Bound::arithmetic
-                                                           : Bound::links;
+  const Bound bound = count * longest < kFilled * time ? Bound::overhead
+                      : t.memory == t.longest()        ? Bound::memory
+                      : t.compute == t.longest()       ? Bound::arithmetic
+                                                       : Bound::links;
   const DataflowEnergy& e = socket_.energy;
   const bool from_hbm = !run.resident && *socket_.tiers.hbm > Bytes();
   const double layers = count / groups_;  // that one socket has a part of
@@ -138,11 +139,21 @@ void DataflowStepModel::add(StepPhases& phases, const Loads& loads, double count
   phases.flops += layers * whole.flops / sockets_;
 }
 
+Seconds DataflowStepModel::through_groups(const SectionLoad& all, const SectionRun& run, Seconds in_turn) const {
+  if (groups_ == 1) return in_turn;
+  SectionRun one = run;
+  one.tiles = 1;
+  const double part = 1 / run.tiles;
+  // A section has its weights before it sends the first tile on, whichever of them that one needs.
+  const Seconds first =
+      section_times(socket_.fabric, socket_.tiers, {all.weights, part * all.kv, part * all.flops, part * all.sent}, one)
+          .longest();
+  return first + (in_turn - first) / groups_;
+}
+
 void DataflowStepModel::finish(StepPhases& phases, double tokens) const {
   const Seconds sections = phases.time();
-  const Seconds in_turn = sections + calls_ * *socket_.call;
-  // Through groups of in_turn / groups each: all of the tiles in the first, the last of them in the others.
-  const Seconds device = in_turn / groups_ * ((1 + (groups_ - 1) / padded_.tiles()) / groups_);
+  const Seconds device = (sections + calls_ * *socket_.call) / groups_;
   for (std::size_t f = 0; f < kOperatorFamilies; ++f)  // calls are part of every family's time
     if (phases.has(f)) phases.of(f).time *= device / sections;
   if (groups_ == 1) return;

@@ -7,8 +7,9 @@ namespace llmscape::hardware {
 
 // Prices the steps of one model: step = sum t_s + n_calls t_call (cost-model 6). A layer is one or more sections; how
 // many is worked out once. Under pipeline parallelism consecutive layers lie on groups of sockets of their own, and the
-// tiles of a step stream through the groups: the first passes in the sum of their times, each further one comes after
-// another stage. The time is then an even part of that, as the contract has it.
+// tiles of a step stream through the groups: the first passes in the sum of their times, and what the others add to a
+// section's time is added once, as all groups work on them at once. The time is an even part of that, as the contract
+// has it.
 class DataflowStepModel final : public StepModel {
  public:
   DataflowStepModel(DataflowDevice, const models::ModelSpec&, const models::ParallelPlan&,
@@ -23,6 +24,8 @@ class DataflowStepModel final : public StepModel {
   [[nodiscard]] bool resident(const models::Batch&) const;
   // Adds `count` parts of the network alike, each cut into `sections`.
   void add(StepPhases&, const Loads&, double count, std::int64_t sections, const SectionRun&) const;
+  // How long the tiles of a section that takes `in_turn` for all of them hold up a step.
+  [[nodiscard]] Seconds through_groups(const SectionLoad& all, const SectionRun&, Seconds in_turn) const;
   // Calls, and the way through the groups of sockets.
   void finish(StepPhases&, double tokens) const;
 

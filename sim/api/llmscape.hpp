@@ -66,7 +66,7 @@ class Result {
 
   // Schema run/1: what `llmscape run --format json` prints.
   [[nodiscard]] std::string json() const;
-  // "valid", "unsteady", "saturated" or "truncated" (docs/metrics.md).
+  // "valid", "noisy", "unsteady", "saturated" or "truncated" (docs/metrics.md).
   [[nodiscard]] std::string verdict() const;
   // By the name of its column, as `llmscape list metrics` has them ("ttft_s.p99", "output_tokens_per_s"), in the unit
   // of the name; nothing where the run has none. Throws std::invalid_argument for a name that there is not.

@@ -163,7 +163,8 @@ void add(CLI::App& app, Session& session) {
   verb->add_flag(
       "--halving", arguments->halving,
       "Run a quarter and a half of the requests first, and drop what is clearly dominated or far from the SLO");
-  verb->add_flag("--include-invalid", arguments->include_invalid, "Runs that are unsteady or saturated count too");
+  verb->add_flag("--include-invalid", arguments->include_invalid,
+                 "Runs that are noisy, unsteady or saturated count too");
   verb->add_option("--set", arguments->set, "Lay a value over the base scenario. Repeatable")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);

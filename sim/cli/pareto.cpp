@@ -239,7 +239,7 @@ void add(CLI::App& app, Session& session) {
                    "Where hypervolumes begin, by objective: 'ttft.p99=1 s'; else at the worst of all")
       ->type_name("LIST");
   verb->add_flag("--include-invalid", arguments->include_invalid,
-                 "Let unsteady, saturated and truncated runs qualify too");
+                 "Let noisy, unsteady, saturated and truncated runs qualify too");
   auto* format = verb->add_option("--format", arguments->format, "table, json or csv")
                      ->type_name("FORMAT")
                      ->capture_default_str()

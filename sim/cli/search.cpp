@@ -151,7 +151,8 @@ void add(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::PositiveNumber.description(""))
       ->capture_default_str();
-  verb->add_flag("--include-invalid", arguments->include_invalid, "Runs that are unsteady or saturated count too");
+  verb->add_flag("--include-invalid", arguments->include_invalid,
+                 "Runs that are noisy, unsteady or saturated count too");
   verb->add_option("--set", arguments->set, "Lay a value over the scenario's. Repeatable")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);

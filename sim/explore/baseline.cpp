@@ -2,6 +2,7 @@
 #include "sim/explore/baseline.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -20,10 +21,12 @@ namespace {
 struct ValueConfig {
   double value = 0;
   std::optional<double> low, high;
+  std::vector<double> runs;
 };
 struct ConfigurationConfig {
   std::vector<std::string> values;
   std::int64_t runs = 1;
+  std::optional<std::int64_t> seed;
   std::map<std::string, ValueConfig> metrics;
 };
 struct BaselineConfig {
@@ -40,6 +43,7 @@ const Fields<ValueConfig>& value_fields() {
     f.add("value", &ValueConfig::value, "of one run, or the mean over repeats").required();
     f.add("low", &ValueConfig::low, "lower end of its 95 % interval; absent: not known");
     f.add("high", &ValueConfig::high, "upper end of its 95 % interval; absent: not known");
+    f.add("runs", &ValueConfig::runs, "of each repeat, in the order of their seeds; absent: not known");
     f.check([](const ValueConfig& v, const YamlNode& node, Diagnostics& diagnostics) {
       if (v.low.has_value() != v.high.has_value() || v.low.value_or(0) > v.high.value_or(0))
         diagnostics.error(node.where, "an interval has both ends, 'low' no higher than 'high'");
@@ -54,6 +58,7 @@ const Fields<ConfigurationConfig>& configuration_fields() {
     Fields<ConfigurationConfig> f("configuration", "points of a sweep that differ in nothing but their seed");
     f.add("values", &ConfigurationConfig::values, "one for each axis, as results.csv has them").required();
     f.add("runs", &ConfigurationConfig::runs, "repeats that the metrics are taken over").at_least(1);
+    f.add("seed", &ConfigurationConfig::seed, "of the first repeat; the others count up from it");
     f.add_group("metrics", &ConfigurationConfig::metrics, value_fields(), "by the names that results.csv has")
         .required();
     return f;
@@ -145,13 +150,17 @@ void read_configurations(std::vector<ConfigurationConfig> configs, const YamlNod
     for (const YamlNode::Entry& entry : node.find("metrics")->entries) {
       const ValueConfig& v = config.metrics.at(entry.key);
       const MetricColumns columns = named(entry.key, entry.key_where, diagnostics);
-      if (columns.size() == 1)
+      if (!v.runs.empty() && static_cast<std::int64_t>(v.runs.size()) != config.runs)
+        diagnostics.error(entry.value.where, fmt::format("{} values of {} runs", v.runs.size(), config.runs));
+      if (columns.size() == 1) {
         out.metrics[columns.front()->name] = {v.value, v.low.value_or(v.value), v.high.value_or(v.value)};
-      else if (!columns.empty())
+        if (!v.runs.empty()) out.by_seed[columns.front()->name] = v.runs;
+      } else if (!columns.empty())
         diagnostics.error(entry.key_where, fmt::format("which statistic of {}?", in_quotes(entry.key)));
     }
     out.values = std::move(config.values);
     out.runs = config.runs;
+    out.seed = config.seed;
   }
 }
 
@@ -163,19 +172,25 @@ std::string in_json(const std::vector<std::string>& texts) {
   return '[' + out + ']';
 }
 
-std::string in_json(const Estimate& e) {
-  return e.low < e.high ? fmt::format(R"({{"value": {}, "low": {}, "high": {}}})", e.value, e.low, e.high)
-                        : fmt::format(R"({{"value": {}}})", e.value);
+std::string in_json(const Estimate& e, const std::vector<double>& runs) {
+  std::string text = fmt::format(R"({{"value": {})", e.value);
+  if (e.low < e.high) text += fmt::format(R"(, "low": {}, "high": {})", e.low, e.high);
+  if (!runs.empty()) text += fmt::format(R"(, "runs": [{}])", fmt::join(runs, ", "));
+  return text + '}';
 }
 
 std::string in_json(const Baseline::Configuration& configuration) {
   std::string metrics;
   for (const metrics::Column& column : metrics::columns())
-    if (const auto found = configuration.metrics.find(column.name); found != configuration.metrics.end())
-      metrics +=
-          fmt::format("{}\n      {}: {}", metrics.empty() ? "" : ",", in_json(column.name), in_json(found->second));
-  return fmt::format("    {{\"values\": {}, \"runs\": {}, \"metrics\": {{{}}}}}", in_json(configuration.values),
-                     configuration.runs, metrics);
+    if (const auto found = configuration.metrics.find(column.name); found != configuration.metrics.end()) {
+      const auto runs = configuration.by_seed.find(column.name);
+      metrics += fmt::format(
+          "{}\n      {}: {}", metrics.empty() ? "" : ",", in_json(column.name),
+          in_json(found->second, runs == configuration.by_seed.end() ? std::vector<double>() : runs->second));
+    }
+  const std::string seed = configuration.seed ? fmt::format(", \"seed\": {}", *configuration.seed) : "";
+  return fmt::format("    {{\"values\": {}, \"runs\": {}{}, \"metrics\": {{{}}}}}", in_json(configuration.values),
+                     configuration.runs, seed, metrics);
 }
 
 }  // namespace
@@ -252,9 +267,14 @@ Baseline baseline_of(const ResultsTable& table, const Baseline& before, Diagnost
     Baseline::Configuration& out = baseline.configurations.emplace_back();
     out.values = configuration.values;
     out.runs = static_cast<std::int64_t>(configuration.rows.size());
-    for (const metrics::Column* column : columns)
-      if (const auto& metric = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())])
-        out.metrics[column->name] = *metric;
+    if (out.runs > 1) out.seed = table.rows[configuration.rows.front()].seed;
+    for (const metrics::Column* column : columns) {
+      const auto place = static_cast<std::size_t>(column - metrics::columns().data());
+      if (!configuration.metrics[place]) continue;
+      out.metrics[column->name] = *configuration.metrics[place];
+      for (const std::size_t row : configuration.rows)
+        if (out.runs > 1) out.by_seed[column->name].push_back(table.rows[row].metrics[place]->value);
+    }
   }
   for (const std::string& name : before.metrics) {
     const auto known = [&](const Baseline::Configuration& configuration) {

@@ -9,26 +9,39 @@
 #include <map>
 #include <set>
 
+#include "base/statistics.hpp"
+
 namespace llmscape::explore {
 namespace {
 
 using Values = std::vector<std::string>;
 
-MetricStanding standing_of(const Estimate& before, const Estimate& now, const Tolerance& tolerance,
-                           const metrics::Metric& metric) {
+// Of runs with the same seeds, by which the values of both differ: noise that is common to both is in neither.
+using Differences = std::vector<double>;
+
+// Whether a value that moved may have done so by chance.
+bool by_chance(const Estimate& before, const Estimate& now, const std::optional<Differences>& differences) {
+  if (!differences) return now.low <= before.high && before.low <= now.high;
+  double sum = 0;
+  for (const double each : *differences) sum += each;
+  return std::abs(sum) <= confidence_half_width(*differences).value() * static_cast<double>(differences->size());
+}
+
+MetricStanding standing_of(const Estimate& before, const Estimate& now, const std::optional<Differences>& differences,
+                           const Tolerance& tolerance, const metrics::Metric& metric) {
   if (std::abs(now.value - before.value) <= tolerance.around(before.value)) return MetricStanding::same;
-  if (now.low <= before.high && before.low <= now.high) return MetricStanding::ambiguous;
+  if (by_chance(before, now, differences)) return MetricStanding::ambiguous;
   const bool rose = now.value > before.value;
   const bool better = metric.better == (rose ? metrics::Better::higher : metrics::Better::lower);
   return better ? MetricStanding::better : MetricStanding::worse;
 }
 
 MetricCheck check_metric(const metrics::Column& column, std::optional<Estimate> before, std::optional<Estimate> now,
-                         const Tolerance& tolerance) {
+                         const std::optional<Differences>& differences, const Tolerance& tolerance) {
   MetricCheck check{&column, MetricStanding::worse, before, now, tolerance, ""};
   if (!now) check.reason = "the results lack it";
   else if (!before) check.reason = "the baseline lacks it";
-  else check.standing = standing_of(*before, *now, tolerance, *column.metric);
+  else check.standing = standing_of(*before, *now, differences, tolerance, *column.metric);
   const bool moved = before && now && check.standing == MetricStanding::worse;
   if (moved && column.metric->better == metrics::Better::neither) check.reason = "it must not move";
   return check;
@@ -60,8 +73,25 @@ MetricColumns columns_of(const Baseline& baseline, const Baseline::Configuration
   return all;
 }
 
+// Where both have the same seeds, as many of each.
+std::optional<Differences> differences_of(const Configuration& now, const Baseline::Configuration& before,
+                                          const metrics::Column& column, const ResultsTable& table) {
+  const auto runs = before.by_seed.find(column.name);
+  if (runs == before.by_seed.end() || runs->second.size() != now.rows.size() || now.rows.size() < 2 ||
+      before.seed != table.rows[now.rows.front()].seed)
+    return std::nullopt;
+  Differences differences;
+  const auto place = static_cast<std::size_t>(&column - metrics::columns().data());
+  for (std::size_t i = 0; i < now.rows.size(); ++i) {
+    const auto& value = table.rows[now.rows[i]].metrics[place];
+    if (!value) return std::nullopt;
+    differences.push_back(value->value - runs->second[i]);
+  }
+  return differences;
+}
+
 ConfigurationCheck compare(const Configuration& now, const Baseline::Configuration* before, const Baseline& baseline,
-                           const MetricColumns& only) {
+                           const MetricColumns& only, const ResultsTable& table) {
   ConfigurationCheck check{now.label, "", {}};
   if (!before) check.problem = "the baseline lacks it; --update takes it in";
   else if (now.verdict != "valid") check.problem = fmt::format("the result is {}, not valid", now.verdict);
@@ -72,9 +102,9 @@ ConfigurationCheck compare(const Configuration& now, const Baseline::Configurati
     const auto known = before->metrics.find(column->name);
     const auto& value = now.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
     if (known == before->metrics.end() && !value) continue;
-    check.metrics.push_back(check_metric(*column,
-                                         known == before->metrics.end() ? std::nullopt : std::optional(known->second),
-                                         value, baseline.tolerance_of(*column)));
+    check.metrics.push_back(
+        check_metric(*column, known == before->metrics.end() ? std::nullopt : std::optional(known->second), value,
+                     differences_of(now, *before, *column, table), baseline.tolerance_of(*column)));
   }
   return check;
 }
@@ -147,7 +177,7 @@ std::optional<Check> check(const ResultsTable& table, const Baseline& baseline, 
   for (const Configuration& configuration : configurations(table)) {
     const auto known = missing.find(configuration.values);
     result.configurations.push_back(
-        compare(configuration, known == missing.end() ? nullptr : known->second, baseline, only));
+        compare(configuration, known == missing.end() ? nullptr : known->second, baseline, only, table));
     if (known != missing.end()) missing.erase(known);
   }
   const std::vector<std::string> names = short_names(table.axes);

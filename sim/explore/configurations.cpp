@@ -6,6 +6,7 @@
 
 #include "base/statistics.hpp"
 #include "sim/explore/results.hpp"
+#include "sim/metrics/verdict.hpp"
 #include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
@@ -29,6 +30,10 @@ bool means_one(const std::vector<std::string>& names, std::string_view end) {
   return count_ending_with(names, end) == 1 && !metrics::find_column(end);
 }
 
+std::size_t column_of(std::string_view metric) {
+  return static_cast<std::size_t>(metrics::find_column(metric) - metrics::columns().data());
+}
+
 std::optional<Estimate> over_repeats(const std::vector<const ResultRow*>& rows, std::size_t metric) {
   if (rows.size() == 1) return rows.front()->metrics[metric];
   std::vector<double> values;
@@ -43,11 +48,26 @@ std::optional<Estimate> over_repeats(const std::vector<const ResultRow*>& rows, 
   return Estimate{mean, mean - half, mean + half};
 }
 
+// Where repeats are noisy one by one, what they say together counts: the calls of all, and the interval of the mean.
+std::string verdict_of(const std::vector<const ResultRow*>& rows) {
+  bool noisy = false;
+  double calls = 0;
+  for (const ResultRow* row : rows) {
+    if (row->verdict == "noisy") noisy = true;
+    else if (row->verdict != "valid") return row->verdict;
+    if (const auto& completed = row->metrics[column_of("completed")]) calls += completed->value;
+  }
+  if (!noisy) return "valid";
+  const auto p99 = over_repeats(rows, column_of("ttft.p99"));
+  const bool told = rows.size() > 1 && calls >= static_cast<double>(metrics::kFewestCompletions) && p99 &&
+                    p99->high - p99->value <= metrics::kWidestInterval * p99->value;
+  return told ? "valid" : "noisy";
+}
+
 void summarise(const ResultsTable& table, const std::vector<std::string>& names, Configuration& configuration) {
   std::vector<const ResultRow*> rows;
   for (const std::size_t row : configuration.rows) rows.push_back(&table.rows[row]);
-  const auto broken = std::ranges::find_if(rows, [](const ResultRow* row) { return row->verdict != "valid"; });
-  configuration.verdict = broken == rows.end() ? "valid" : (*broken)->verdict;
+  configuration.verdict = verdict_of(rows);
   configuration.label = names.empty() ? rows.front()->id : label_of(names, configuration.values);
   configuration.energy_boundary = rows.front()->energy_boundary;
   for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)

@@ -176,7 +176,8 @@ class PlanOptimizer {
     return rows;
   }
 
-  // That a run of a part of the length is unsteady says nothing of the whole: it may be too short for any verdict.
+  // Noise is no reason to look elsewhere: neighbours would be walled off. That a run of a part of the length is
+  // unsteady says nothing of the whole either: it may be too short for any verdict.
   [[nodiscard]] Judged judge(const std::vector<ResultRow>& rows, bool shortened) const {
     Judged judged;
     if (rows.size() < static_cast<std::size_t>(plan_.config().repeat)) return judged;
@@ -187,7 +188,8 @@ class PlanOptimizer {
       if (!estimate) return {};
       judged.losses.push_back(objective.loss(estimate->value));
     }
-    const bool means_something = configuration.verdict == "valid" || (shortened && configuration.verdict == "unsteady");
+    const bool means_something = configuration.verdict == "valid" || configuration.verdict == "noisy" ||
+                                 (shortened && configuration.verdict == "unsteady");
     if (!means_something && !query_.include_invalid) judged.violation += 1;
     if (const auto lost = lost_unasked(query_.slo, one, configuration); lost && !query_.slo.empty())
       judged.violation += *lost;

@@ -147,8 +147,8 @@ class Reader {
 
   static void read_verdict(const Row& row, Span cell, std::string& verdict) {
     std::vector<std::string> known;
-    for (const auto state : {metrics::Verdict::State::valid, metrics::Verdict::State::unsteady,
-                             metrics::Verdict::State::saturated, metrics::Verdict::State::truncated})
+    using State = metrics::Verdict::State;
+    for (const auto state : {State::valid, State::noisy, State::unsteady, State::saturated, State::truncated})
       known.emplace_back(metrics::name_of(state));
     verdict = row.text(cell);
     if (std::ranges::find(known, verdict) == known.end())

@@ -24,7 +24,7 @@ struct ResultRow {
   std::string id;                   // its file is points/<id>.json
   std::vector<std::string> values;  // one for each axis, as the plan writes it: "8 /s"
   std::int64_t repeat = 0, seed = 0;
-  std::string verdict;                           // "valid", "unsteady", "saturated", "truncated"
+  std::string verdict;                           // "valid", "noisy", "unsteady", "saturated", "truncated"
   std::vector<std::optional<Estimate>> metrics;  // one for each of metrics::columns()
   // What its joules include: of hardware::kEnergyBoundaryNames, several with '+'; empty: not known.
   std::string energy_boundary{};
@@ -54,8 +54,10 @@ std::string currency_of(const ResultsTable& table);
 struct Configuration {
   std::vector<std::size_t> rows;  // of ResultsTable::rows, at least one
   std::vector<std::string> values;
-  std::string label;    // "rate=8 /s edge=4": axes by their shortest unambiguous name
-  std::string verdict;  // the first that is not valid, else "valid"
+  std::string label;  // "rate=8 /s edge=4": axes by their shortest unambiguous name
+  // The first that is neither valid nor noisy. Noisy repeats are valid together where 200 calls of all were completed
+  // and the 95 % interval of the mean p99 TTFT is within 30 %.
+  std::string verdict;
   std::vector<std::optional<Estimate>> metrics;
   std::string energy_boundary;  // as of its rows
 };

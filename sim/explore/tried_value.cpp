@@ -11,7 +11,8 @@
 namespace llmscape::explore {
 namespace {
 
-constexpr double kNear = 0.1;  // of a limit: there one run does not decide
+constexpr double kNear = 0.1;           // of a limit: there one run does not decide
+constexpr std::size_t kFewestRuns = 3;  // that have an interval: two may agree by chance, however far both are off
 
 Estimate mean_of(const std::vector<double>& values) {
   double sum = 0;
@@ -49,14 +50,15 @@ Kept look_at(const Limit& limit, const ResultsTable& table, const std::vector<Se
   const Estimate by = mean_of(margins);
   Kept kept{mean_of(lefts), keeps(limit, by.value), true};
   if (runs.size() == 1) kept.told = std::abs(by.value) >= kNear * std::abs(right);
-  else kept.told = keeps(limit, by.low) == keeps(limit, by.high);
+  else kept.told = runs.size() >= kFewestRuns && keeps(limit, by.low) == keeps(limit, by.high);
   return kept;
 }
 
 // False where the runs do not suffice.
 bool decide(const Question& question, const ResultsTable& table, TriedValue& value) {
-  const auto invalid =
-      std::ranges::find_if(value.runs, [](const SearchRun& run) { return run.row.verdict != "valid"; });
+  const auto is_noisy = [](const SearchRun& run) { return run.row.verdict == "noisy"; };
+  const auto invalid = std::ranges::find_if(
+      value.runs, [&](const SearchRun& run) { return run.row.verdict != "valid" && !is_noisy(run); });
   value.sides.clear();
   value.standing = Standing::met;
   bool told = true, fails_for_sure = false;
@@ -86,8 +88,11 @@ bool decide(const Question& question, const ResultsTable& table, TriedValue& val
           100 * *lost);
       return true;
     }
-  if (fails_for_sure || told) return true;
-  value.clear = false;
+  // What is noisy alone is judged by all seeds' mean and interval, as what is near a limit is.
+  const bool too_few =
+      value.runs.size() < kFewestRuns && !question.include_invalid && std::ranges::any_of(value.runs, is_noisy);
+  if ((fails_for_sure || told) && !too_few) return true;
+  value.clear = fails_for_sure || told;
   return value.runs.size() == question.repeat;
 }
 

@@ -10,7 +10,7 @@
 
 namespace llmscape::explore {
 
-// What a value must do: keep all limits, in runs whose verdict is "valid".
+// What a value must do: keep all limits, in runs whose verdict is "valid", or "noisy" where several seeds decide.
 struct Question {
   std::vector<Limit> limits;
   std::size_t repeat = 5;        // most seeds for one value: the scenario's, and those that count up from it
@@ -34,8 +34,8 @@ struct TriedValue {
 };
 
 // Judges a value by its first runs, one run more at a time until they decide; nothing where they do not suffice. One
-// run decides unless a limit is less than 10 % away: then the 95 % interval of the mean over seeds must be clear of it,
-// or all seeds be spent.
+// run decides unless it is noisy or a limit is less than 10 % away: then the 95 % interval of the mean over three seeds
+// or more must be clear of it, or all seeds be spent.
 std::optional<TriedValue> judge(const Question& question, const ResultsTable& table,
                                 const std::vector<SearchRun>& runs);
 

@@ -17,10 +17,6 @@ namespace llmscape::metrics {
 
 namespace {
 
-// Fewer answers than this leave the 99th percentile to one or two requests.
-constexpr std::int64_t kFewestCompletions = 200;
-// Widest 95 % interval of p99 TTFT, relative to it, that is called steady.
-constexpr double kWidestInterval = 0.30;
 // A run this many times as long is not worth a number.
 constexpr double kMuchLonger = 10;
 // The load is above what the system serves when, at the end of the arrivals, calls wait for their first tokens longer
@@ -113,7 +109,7 @@ std::optional<std::string> filling(const VerdictInput& input) {
 }  // namespace
 
 std::string_view name_of(Verdict::State state) {
-  static constexpr std::array<std::string_view, 4> kNames = {"valid", "unsteady", "saturated", "truncated"};
+  static constexpr std::array<std::string_view, 5> kNames = {"valid", "noisy", "unsteady", "saturated", "truncated"};
   return kNames[static_cast<std::size_t>(state)];
 }
 
@@ -159,8 +155,8 @@ Verdict judge(const VerdictInput& input) {
         fmt::format("stopped at the horizon with {} calls unanswered; raise 'horizon'", input.unfinished));
     return verdict;
   }
-  const auto unsteady = [&verdict](std::string reason) {
-    verdict.state = Verdict::State::unsteady;
+  const auto is = [&verdict](Verdict::State state, std::string reason) {
+    verdict.state = state;
     verdict.reasons.push_back(std::move(reason));
     return verdict;
   };
@@ -172,13 +168,15 @@ Verdict judge(const VerdictInput& input) {
     }
   }
   if (input.completed < kFewestCompletions)
-    return unsteady(fmt::format("{} completed requests are too few for a 99th percentile; run at least {}",
-                                input.completed, kFewestCompletions));
+    return is(Verdict::State::noisy,
+              fmt::format("{} completed requests are too few for a 99th percentile; run at least {}", input.completed,
+                          kFewestCompletions));
   if (input.load == Load::burst) return verdict;
   if (!input.steady)
-    return unsteady("the load fell before the system was steady: figures are of the whole run; run more requests");
+    return is(Verdict::State::unsteady,
+              "the load fell before the system was steady: figures are of the whole run; run more requests");
   if (input.load == Load::open) {
-    if (auto reason = filling(input)) return unsteady(*reason);
+    if (auto reason = filling(input)) return is(Verdict::State::unsteady, *reason);
   }
   const std::vector<double>& batches = *input.ttft_batch_p99;
   const double mean = std::accumulate(batches.begin(), batches.end(), 0.0) /
@@ -186,11 +184,11 @@ Verdict judge(const VerdictInput& input) {
   const auto half_width = confidence_half_width(batches);
   if (!half_width || mean <= 0 || *half_width / mean <= kWidestInterval) return verdict;
   const double times = std::pow(*half_width / mean / kWidestInterval, 2);
-  return unsteady(fmt::format(
-      "the 95 % interval of p99 TTFT is +-{:.0f} %; {}", 100 * *half_width / mean,
-      times > kMuchLonger
-          ? "a much longer run is needed"
-          : fmt::format("a run about {:.1f} times as long would bring it to {:.0f} %", times, 100 * kWidestInterval)));
+  return is(Verdict::State::noisy,
+            fmt::format("the 95 % interval of p99 TTFT is +-{:.0f} %; {}", 100 * *half_width / mean,
+                        times > kMuchLonger ? "a much longer run is needed"
+                                            : fmt::format("a run about {:.1f} times as long would bring it to {:.0f} %",
+                                                          times, 100 * kWidestInterval)));
 }
 
 }  // namespace llmscape::metrics

@@ -11,11 +11,18 @@ namespace llmscape::metrics {
 
 // Whether a run says something about the system in its steady state.
 struct Verdict {
-  enum class State { valid, unsteady, saturated, truncated };
+  // `noisy`: what was measured is steady, but too few calls, or they scatter too much, to say what their 99th
+  // percentile is; several seeds together may say it.
+  enum class State { valid, noisy, unsteady, saturated, truncated };
   State state = State::valid;
   std::vector<std::string> reasons;  // what was found and what to change, one sentence each
 };
 std::string_view name_of(Verdict::State state);
+
+// Fewer answers than this leave the 99th percentile to one or two requests.
+inline constexpr std::int64_t kFewestCompletions = 200;
+// Widest 95 % interval of p99 TTFT to each side, relative to it, of a result that is valid.
+inline constexpr double kWidestInterval = 0.30;
 
 // The number of open tasks over time, as seen by each task that starts (itself included), thinned evenly to at most 2 x
 // kMost points however long the run.

@@ -81,11 +81,13 @@ CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups,
     rents = rents || price.hourly;
     owns = owns || price.capital;
     writes_off = writes_off || price.lifetime;
+    if (price.capital && !price.lifetime) result.not_written_off.push_back(group.group);
   }
   if (rents) result.by_kind.emplace_back("rent", rent);
   if (writes_off) result.by_kind.emplace_back("write_off", written_off);
   if (cost.electricity) result.by_kind.emplace_back("electricity", *cost.electricity * site);
   if (owns) result.capital = capital;
+  if (result.by_kind.empty()) result.not_written_off.clear();  // a capital alone is one that somebody wants to see
   if (!result.by_kind.empty()) {
     result.currency = cost.currency.value_or("");
     result.total = 0;

@@ -20,6 +20,7 @@
 #include "sim/scenario/precision.hpp"
 #include "sim/scenario/scenario_paths.hpp"
 #include "sim/scenario/serving_pools.hpp"
+#include "sim/scenario/unique_names.hpp"
 #include "sim/scenario/where.hpp"
 
 namespace llmscape::scenario {
@@ -297,6 +298,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   scenario.workload_where = where_of(root, {"workload"});
   scenario.config.serving.expert_coverage = coverage_of(config.workload.tokens);
   for (PoolConfig& pool : scenario.config.serving.pools) pool.expert_coverage = scenario.config.serving.expert_coverage;
+  check_unique_names(root, diagnostics);
   read_models(scenario, root, catalogs, diagnostics);
   if (!diagnostics.has_errors()) {
     scenario.pools = resolve_pools(scenario, root, diagnostics);

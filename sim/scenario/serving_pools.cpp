@@ -88,6 +88,10 @@ void check_token_plan(const Scenario& scenario, const PoolConfig& engine, const 
     diagnostics.error(where, "a KV budget beside sliding windows needs 'kv_windows: pooled'");
 }
 
+SourceRange where_of_streams(const YamlNode& root, const EngineConfig& engine) {
+  return where_of(root, {"serving", engine.pipeline_chunks ? "pipeline_chunks" : "pipeline_batches"});
+}
+
 void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_t device_index, const YamlNode& root,
                   Diagnostics& diagnostics) {
   const models::ParallelPlan plan = engine.plan();
@@ -102,6 +106,12 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
       !set.empty() && device.kernels() != set && !device.with_kernels_of(set))
     diagnostics.error(where_of(root, {"serving", "engine"}),
                       fmt::format("'{}' knows no kernel set '{}'", device.name, set), "leave 'kernels' out");
+  if (engine.stages_shared() && device.passes_tokens_on())
+    diagnostics.error(where_of_streams(root, engine),
+                      fmt::format("the groups of '{}' pass the tokens of one batch on as they are done: streams of "
+                                  "batches would add nothing",
+                                  device.name),
+                      "leave pipeline_batches and pipeline_chunks out");
   const models::ModelSpec& model = scenario.model_on(engine, device);
   std::vector<std::string> problems = device.problems(model, plan);
   if (problems.empty()) problems = engine::kv_problems(device, model);
@@ -130,8 +140,7 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
 void check_pipeline(const Scenario& scenario, const EngineConfig& engine, bool takes_turns, const YamlNode& root,
                     Diagnostics& diagnostics) {
   if (!engine.stages_shared()) return;
-  const SourceRange where =
-      where_of(root, {"serving", engine.pipeline_chunks ? "pipeline_chunks" : "pipeline_batches"});
+  const SourceRange where = where_of_streams(root, engine);
   if (engine.pipeline_parallel == 1)
     diagnostics.error(where, "batches can follow one another only through the stages of a pipeline",
                       "pipeline_parallel: 8");

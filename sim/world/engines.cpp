@@ -63,8 +63,11 @@ Engines::Engines(const scenario::Scenario& scenario, const Options& options, ser
                  metrics::WindowTracker& window, kernel::Kernel& kernel)
     : scenario_(scenario), overrides_(scenario, options.prices), options_(options), outcomes_(outcomes),
       window_(window), kernel_(kernel), tiers_(scenario) {
-  if (std::ranges::any_of(scenario.pools, [](const scenario::PoolConfig& pool) {
-        return pool.pipeline_parallel > 1 && pool.pipeline_batches == 1;
+  if (std::ranges::any_of(scenario.pools, [&](const scenario::PoolConfig& pool) {
+        return pool.pipeline_parallel > 1 && pool.pipeline_batches == 1 &&
+               std::ranges::any_of(pool.devices, [&](const std::string& group) {
+                 return !scenario.config.hardware.devices[scenario.group_of(group)]->passes_tokens_on();
+               });
       }))
     warnings_.push_back(
         "pipeline stages work on one batch at a time: latencies hold for a lightly loaded pipeline, throughput is a "

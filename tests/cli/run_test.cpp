@@ -317,7 +317,7 @@ TEST_CASE("vllm-json has vLLM's keys, in ms, with the numbers of our JSON") {
 TEST_CASE("the table says first what ran and that it is not valid") {
   const Scratch scratch;
   const Ran ran = run_program({"run", scratch.file("s.yaml", small_scenario())});
-  CHECK(ran.out.starts_with("qwen2.5-1.5b on 1 x l4: NOT VALID, unsteady; 40 of 40 requests completed"));
+  CHECK(ran.out.starts_with("qwen2.5-1.5b on 1 x l4: NOT VALID, noisy; 40 of 40 requests completed"));
   CHECK(holds(ran.out, "\nbecause "));
   CHECK_FALSE(holds(ran.out, "\x1b["));
   CHECK(holds(run_program({"run", scratch.path("s.yaml"), "--color", "always"}).out, "\x1b["));

@@ -6,7 +6,8 @@ import {grouped, percent, ratioText, roundText, valueText} from './format.mjs';
 
 export const kVerdicts = {
   valid: 'the run says something about the steady state',
-  unsteady: 'too few requests, or a p99 TTFT that is uncertain by more than 30 %: run it longer',
+  noisy: 'too few requests, or a p99 TTFT that is uncertain by more than 30 %: run it longer, or with more seeds',
+  unsteady: 'the load fell or the queue still rose before the system was steady: run it longer',
   saturated: 'the queue grew as long as requests arrived: the load is above what the system serves',
   truncated: 'nothing was completed in the measured window, or the run stopped with calls unanswered',
 };

@@ -56,6 +56,31 @@ TEST_CASE("within the tolerance is SAME, beyond it the direction of the metric d
   CHECK(standing("goodput_rps", exactly(10), exactly(8.9)) == MetricStanding::worse);
 }
 
+TEST_CASE("runs with the same seeds are compared seed by seed, others by their intervals") {
+  const auto repeats = [](const std::vector<double>& ttft, std::int64_t seed) {
+    ResultsTable table;
+    table.axes = {"rate"};
+    for (const double one : ttft) {
+      table.rows.push_back(row(table.rows.size(), {"8 /s"}, {{"ttft.p99", one}}));
+      table.rows.back().repeat = static_cast<std::int64_t>(table.rows.size()) - 1;
+      table.rows.back().seed = seed + table.rows.back().repeat;
+    }
+    return table;
+  };
+  Baseline start;
+  start.tolerance = {0.1, true, "10%"};
+  start.metrics = {"ttft.p99"};
+  const Baseline before = baseline_from(repeats({10, 20, 30, 40, 50}, 7), start);
+  const auto now = [&](const std::vector<double>& ttft, std::int64_t seed) {
+    return checked(repeats(ttft, seed), before).configurations[0].metrics[0].standing;
+  };
+  const std::vector<double> slower = {12, 23.5, 35, 47, 58}, scattered = {50, 10, 45, 20, 55};
+  CHECK(now(slower, 7) == MetricStanding::worse);  // by 2, 3.5, 5, 7 and 8: 5.1 +- 2.8 * 2.46 / sqrt(5) = 3.05
+  CHECK(now(slower, 8) == MetricStanding::ambiguous);
+  CHECK(now(scattered, 7) == MetricStanding::ambiguous);
+  CHECK(now({10.1, 20.1, 30.1, 40.1, 50.1}, 7) == MetricStanding::same);
+}
+
 TEST_CASE("beyond the tolerance is AMBIGUOUS as long as the intervals touch") {
   CHECK(standing("ttft.p99", {10, 9, 11}, {12, 11, 13}) == MetricStanding::ambiguous);
   CHECK(standing("ttft.p99", {10, 9, 11}, {12, 11.1, 13}) == MetricStanding::worse);

@@ -71,6 +71,25 @@ TEST_CASE(
   CHECK(*all[1].metrics[place_of("ttft.p99")] == Estimate{5, 5, 7});
 }
 
+TEST_CASE("repeats that are noisy alone are valid together where they are enough calls and scatter little") {
+  const auto verdict = [](const std::vector<double>& ttft, double calls, const std::string& last = "noisy") {
+    ResultsTable table;
+    table.axes = {"workload.rate"};
+    for (const double one : ttft)
+      table.rows.push_back(row(table.rows.size(), {"8 /s"}, {{"ttft.p99", one}, {"completed", calls}}));
+    for (ResultRow& each : table.rows) each.verdict = "noisy";
+    table.rows.back().verdict = last;
+    return configurations(table)[0].verdict;
+  };
+  CHECK(verdict({1, 1.1, 0.9}, 70) == "valid");  // half-width 4.3 * 0.1 / sqrt(3) = 25 % of the mean
+  CHECK(verdict({1, 1.1, 0.9}, 70, "valid") == "valid");
+  CHECK(verdict({1, 1.1, 0.9}, 60) == "noisy");    // 180 calls
+  CHECK(verdict({1, 1.15, 0.85}, 70) == "noisy");  // 37 %
+  CHECK(verdict({1}, 1000) == "noisy");
+  CHECK(verdict({1, 1.1, 0.9}, 70, "saturated") == "saturated");
+  CHECK(verdict({1, 1.1, 0.9}, 70, "unsteady") == "unsteady");
+}
+
 TEST_CASE("expressions know metrics, axes by any end that is unambiguous, and the verdict") {
   ResultsTable table;
   table.axes = {"workload.rate", "hardware.devices[edge].count", "hardware.devices[gpu].count", "model.preset"};

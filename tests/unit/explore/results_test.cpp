@@ -108,7 +108,7 @@ TEST_CASE("every mistake in rows is named at its cell") {
                 "3,a,0,1,valid,2,3,1\n"
                 "3,a,0,1,valid,2,,\n") ==
         Lines{"2:1 'point' must be a whole number; got 'x'", "3:7 'seed' must be a whole number; got '1.5'",
-              "3:11 'fine' is no verdict: valid, unsteady, saturated, truncated",
+              "3:11 'fine' is no verdict: valid, noisy, unsteady, saturated, truncated",
               "3:16 'steps' must be a finite number; got 'nan'", "4:1 6 cells where the header has 8",
               "5:16 an interval of 'steps', which has no value", "6:19 the interval of 'steps' ends before it begins",
               "7:1 rows must be in the order of the plan, each point once"});

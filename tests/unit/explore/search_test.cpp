@@ -87,8 +87,8 @@ TEST_CASE("D/D/1: the last of n calls waits (n - 1)(D - 1/rate), so that twice D
   CHECK(answer.best->value <= edge * (1 + 1e-5));  // the limit has six digits
   CHECK(answer.next->value >= edge * (1 - 1e-5));
   CHECK(answer.next->value <= answer.best->value * 1.001);
-  CHECK(answer.best->clear);  // no randomness: two seeds suffice near the limit
-  for (const TriedValue& value : answer.tried) CHECK(value.runs.size() <= 2);
+  CHECK(answer.best->clear);  // no randomness: three seeds suffice near the limit
+  for (const TriedValue& value : answer.tried) CHECK(value.runs.size() <= 3);
 }
 
 TEST_CASE("M/D/1: a mean time in the system of two services is met up to two thirds of the capacity, within 3 %") {

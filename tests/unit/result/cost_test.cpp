@@ -73,6 +73,11 @@ TEST_CASE("what has no price is absent, and groups without one beside others are
   capital.devices["gpu"].capital = 30'000;
   const CostResult owned = cost_of(capital, {one("gpu")}, joules(0), 1);
   CHECK(*owned.capital == 30'000);
+  CHECK(owned.not_written_off.empty());  // nothing else is money
+  capital.electricity = PerJoule(0.25 / 3.6e6);
+  CHECK(cost_of(capital, {one("gpu")}, joules(1), 1).not_written_off == std::vector<std::string>{"gpu"});
+  capital.devices["gpu"].lifetime = Seconds(1e8);
+  CHECK(cost_of(capital, {one("gpu")}, joules(1), 1).not_written_off.empty());
   CHECK_FALSE(owned.total);  // nothing says over which time it is written off
 }
 
