@@ -25,12 +25,25 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_unit_letter(char c) { return is_letter(c) || is_digit(c) || c == '/' || c == '%'; }
 
-std::optional<double> quantity(std::string_view text) {
+struct Number {
+  double value = 0;
+  Dimension dimension = Dimension::number;
+};
+
+std::optional<Number> quantity(std::string_view text) {
   for (const Dimension dimension : kDimensions) {
     const auto read = parse_quantity(text, dimension);
-    if (const double* value = std::get_if<double>(&read)) return *value;
+    if (const double* value = std::get_if<double>(&read)) return Number{*value, dimension};
   }
   return std::nullopt;
+}
+
+// "2%" and what `quantity` reads.
+std::optional<Number> quantity_or_percent(std::string_view text) {
+  if (const auto number = quantity(text)) return number;
+  if (!text.ends_with('%')) return std::nullopt;
+  const auto percents = quantity(text.substr(0, text.size() - 1));
+  return percents ? std::optional(Number{percents->value / 100, Dimension::number}) : std::nullopt;
 }
 
 // Descends by precedence; the first mistake ends it.
@@ -81,7 +94,7 @@ class Parser {
   static NodePtr operation(std::string symbol, NodePtr left, NodePtr right) {
     if (!left || !right) return nullptr;
     return std::make_shared<const Node>(
-        Node{Node::Kind::operation, {}, std::move(symbol), std::move(left), std::move(right), {}, nullptr});
+        Node{Node::Kind::operation, {}, std::move(symbol), std::move(left), std::move(right), {}, nullptr, {}, {}});
   }
 
   NodePtr either() {
@@ -141,7 +154,7 @@ class Parser {
     NodePtr node = inner();
     --depth_;
     if (!node) return nullptr;
-    return std::make_shared<const Node>(Node{kind, {}, "", std::move(node), nullptr, {}, nullptr});
+    return std::make_shared<const Node>(Node{kind, {}, "", std::move(node), nullptr, {}, nullptr, {}, {}});
   }
   NodePtr single() {
     if (take("(")) {
@@ -160,8 +173,18 @@ class Parser {
     return fail(fmt::format("{} is no value", in_quotes(text_.substr(at_, 1))));
   }
 
-  static NodePtr leaf(Value value) {
-    return std::make_shared<const Node>(Node{Node::Kind::value, std::move(value), "", nullptr, nullptr, {}, nullptr});
+  // What stands from `start` to here.
+  NodePtr leaf(Value value, std::size_t start, Dimension dimension = Dimension::number) {
+    std::string written(text_.substr(start, at_ - start));
+    return std::make_shared<const Node>(Node{Node::Kind::value,
+                                             std::move(value),
+                                             std::move(written),
+                                             nullptr,
+                                             nullptr,
+                                             {},
+                                             nullptr,
+                                             dimension,
+                                             place(start, at_ - start)});
   }
   NodePtr number() {
     std::size_t end = at_;
@@ -182,21 +205,20 @@ class Parser {
     const std::size_t start = std::exchange(at_, end);
     if (symbol == "%") {
       at_ = unit_end;
-      return leaf(*plain / 100);
+      return leaf(plain->value / 100, start);
     }
-    if (symbol.empty()) return leaf(*plain);
-    if (const auto value = quantity(text_.substr(start, unit_end - start))) {
+    if (symbol.empty()) return leaf(plain->value, start);
+    if (const auto number = quantity(text_.substr(start, unit_end - start))) {
       at_ = unit_end;
-      return leaf(*value);
+      return leaf(number->value, start, number->dimension);
     }
-    return leaf(*plain);
+    return leaf(plain->value, start);
   }
   NodePtr text(char quote) {
     const std::size_t end = text_.find(quote, at_ + 1);
     if (end == std::string_view::npos) return fail(fmt::format("the text that begins with {} has no end", quote));
-    std::string inside(text_.substr(at_ + 1, end - at_ - 1));
-    at_ = end + 1;
-    return leaf(std::move(inside));
+    const std::size_t start = std::exchange(at_, end + 1);
+    return leaf(std::string(text_.substr(start + 1, end - start - 1)), start);
   }
   NodePtr name() {
     const std::size_t start = at_;
@@ -216,14 +238,15 @@ class Parser {
       }
     }
     const std::string word(text_.substr(start, at_ - start));
-    if (word == "true" || word == "false") return leaf(word == "true");
+    if (word == "true" || word == "false") return leaf(word == "true", start);
     if (word == "and" || word == "or" || word == "not") {
       at_ = start;
       return fail(fmt::format("a value is missing before '{}'", word));
     }
     if (take("(")) return call(word, start);
-    names.push_back({word, place(start, word.size()), false});
-    return std::make_shared<const Node>(Node{Node::Kind::name, {}, word, nullptr, nullptr, {}, nullptr});
+    const SourceRange where = place(start, word.size());
+    names.push_back({word, where, false});
+    return std::make_shared<const Node>(Node{Node::Kind::name, {}, word, nullptr, nullptr, {}, nullptr, {}, where});
   }
   NodePtr call(const std::string& word, std::size_t start) {
     const Function* function = find_function(word);
@@ -243,8 +266,8 @@ class Parser {
       at_ = start;
       return fail(fmt::format("'{}' is written {}", word, function->form));
     }
-    return std::make_shared<const Node>(
-        Node{Node::Kind::call, {}, word, nullptr, nullptr, std::move(arguments), function});
+    return std::make_shared<const Node>(Node{
+        Node::Kind::call, {}, word, nullptr, nullptr, std::move(arguments), function, {}, place(start, word.size())});
   }
 
   std::string_view text_;
@@ -259,10 +282,13 @@ class Parser {
 
 Value value_of(std::string_view text) {
   if (text == "true" || text == "false") return text == "true";
-  if (const auto number = quantity(text)) return *number;
-  if (text.ends_with('%'))
-    if (const auto percents = quantity(text.substr(0, text.size() - 1))) return *percents / 100;
+  if (const auto number = quantity_or_percent(text)) return number->value;
   return std::string(text);
+}
+
+std::optional<Dimension> dimension_of_value(std::string_view text) {
+  const auto number = quantity_or_percent(text);
+  return number ? std::optional(number->dimension) : std::nullopt;
 }
 
 std::optional<Expression> Expression::parse(std::string_view text, const SourceRange& where, Diagnostics& diagnostics) {

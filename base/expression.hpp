@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/diagnostics.hpp"
+#include "base/quantity.hpp"
 
 namespace llmscape {
 
@@ -19,6 +20,15 @@ using Value = std::variant<double, bool, std::string, std::vector<double>, std::
 // The value that a scalar of a configuration has: "200 ms" is 0.2, "32 /s" is 32, "8" is 8, "2%" is 0.02, "true" is
 // true, and what is none of these stays text.
 Value value_of(std::string_view text);
+// What kind of quantity that is: "200 ms" a time, "8" and "2%" numbers; nothing of what is none.
+std::optional<Dimension> dimension_of_value(std::string_view text);
+
+// What is known of the values of a name before there are any.
+struct NameUnit {
+  Dimension dimension = Dimension::number;
+  bool in_name = false;   // a bare number is in it too: the name says the unit in full (output_tokens_per_joule)
+  bool is_share = false;  // from 0 to 1
+};
 
 // Arithmetic and comparisons over named values, for exclusions, SLOs, constraints and claims:
 //   ttft.p99 <= 200 ms and hardware.devices[edge].count * 2 > 8
@@ -45,6 +55,10 @@ class Expression {
   [[nodiscard]] std::optional<Value> evaluate(const Lookup& lookup) const;
   // As a condition: false where it has no value, or another one than true.
   [[nodiscard]] bool holds(const Lookup& lookup) const;
+  using UnitOf = std::function<std::optional<NameUnit>(std::string_view name)>;
+  // Reports each comparison, sum and difference whose sides are known to be in different units, a quantity and a bare
+  // number other than 0 among them ("ttft.p99 <= 200"), and shares that are compared with more than 1.
+  void check_units(const UnitOf& unit_of, Diagnostics& diagnostics) const;
   // All names in it, in their order, so that unknown ones can be reported before anything runs.
   [[nodiscard]] const std::vector<Name>& names() const { return names_; }
   [[nodiscard]] const std::string& text() const { return text_; }

@@ -111,6 +111,7 @@ class Reading {
     if (text.empty()) return std::nullopt;
     auto expression = Expression::parse(text, where, diagnostics_);
     if (expression) check_names(*expression, table_, diagnostics_);
+    if (expression) check_units(*expression, table_, diagnostics_);
     return expression;
   }
 

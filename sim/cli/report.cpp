@@ -102,18 +102,28 @@ class Reading {
       else if (!has_values(*column))
         complain(text, start, limit, severity,
                  fmt::format("is met by no configuration: none has {}", in_quotes(match[1].str())));
-      else view_.limits.push_back({column->name, *bound, match[2] == "<="});
+      else if (in_its_unit(text, start, limit, severity))
+        view_.limits.push_back({column->name, *bound, match[2] == "<="});
     }
   }
 
+  bool in_its_unit(const std::string& text, std::ptrdiff_t start, const std::string& limit, Severity severity) {
+    Diagnostics mistakes;
+    const auto condition = Expression::parse(limit, {}, mistakes);
+    if (condition) explore::check_units(*condition, table_, mistakes);
+    for (const Diagnostic& mistake : mistakes.sorted())
+      complain(text, start, limit, severity, "is no limit: " + mistake.message, mistake.suggestion);
+    return !mistakes.has_errors();
+  }
+
   void complain(const std::string& text, std::ptrdiff_t start, const std::string& limit, Severity severity,
-                std::string_view why) {
+                std::string_view why, const std::string& suggestion = {}) {
     const SourceRange where{
         std::make_shared<const SourceText>(SourceText{severity == Severity::error ? "--slo" : "plan.yaml", text}), 1,
         static_cast<int>(start) + 1, static_cast<int>(limit.size())};
     const std::string message = fmt::format("{} {}", in_quotes(limit), why);
-    if (severity == Severity::error) diagnostics_.error(where, message);
-    else diagnostics_.warning(where, message + "; the page opens without it");
+    if (severity == Severity::error) diagnostics_.error(where, message, suggestion);
+    else diagnostics_.warning(where, message + "; the page opens without it", suggestion);
   }
 
   void find_group() {
@@ -139,6 +149,7 @@ void look_at(const std::string& text, explore::ResultsTable& table, Diagnostics&
   const SourceRange where{source, 1, 1, static_cast<int>(text.size())};
   const auto condition = Expression::parse(text, where, diagnostics);
   if (condition) explore::check_names(*condition, table, diagnostics);
+  if (condition) explore::check_units(*condition, table, diagnostics);
   if (diagnostics.has_errors()) return;
   table = explore::rows_where(table, *condition);
   if (table.rows.empty()) diagnostics.error(where, "no configuration of the sweep is so");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/statistics.hpp"
 #include "sim/explore/results.hpp"
@@ -145,6 +146,45 @@ void check_names(const Expression& expression, const ResultsTable& table, Diagno
                       fmt::format("{} is neither a metric nor an axis of these results", in_quotes(name.name)),
                       did_you_mean(name.name, known));
   }
+}
+
+std::optional<NameUnit> unit_of_metric(std::string_view name) {
+  static const std::map<std::string_view, NameUnit> kUnits = {{"s", {Dimension::time}},
+                                                              {"B", {Dimension::data}},
+                                                              {"J", {Dimension::energy}},
+                                                              {"W", {Dimension::power}},
+                                                              {"mm2", {Dimension::area}},
+                                                              {"1/s", {Dimension::rate}},
+                                                              {"1/J", {Dimension::per_energy, true}},
+                                                              {"share", {Dimension::number, false, true}},
+                                                              {"1/pass", {}},
+                                                              {"currency", {}},
+                                                              {"", {}}};
+  const metrics::Column* column = metrics::find_column(name);
+  const auto known = column ? kUnits.find(column->metric->unit) : kUnits.end();
+  return known == kUnits.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<NameUnit> unit_of_values(const std::vector<std::string>& values) {
+  std::optional<Dimension> all;
+  for (const std::string& value : values) {
+    const auto one = dimension_of_value(value);
+    if (!one || (all && all != one)) return std::nullopt;
+    all = one;
+  }
+  return all ? std::optional(NameUnit{*all}) : std::nullopt;
+}
+
+void check_units(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
+  const auto unit_of = [&](std::string_view name) -> std::optional<NameUnit> {
+    if (metrics::find_column(name)) return unit_of_metric(name);
+    const auto axis = find_axis(table.axes, name);
+    if (!axis) return std::nullopt;
+    std::set<std::string> values;
+    for (const ResultRow& row : table.rows) values.insert(row.values[*axis]);
+    return unit_of_values({values.begin(), values.end()});
+  };
+  expression.check_units(unit_of, diagnostics);
 }
 
 }  // namespace llmscape::explore

@@ -71,10 +71,29 @@ std::vector<std::string> columns_of(const std::vector<Axis>& axes) {
   return columns;
 }
 
+// The values that a column of the plan has.
+std::vector<std::string> values_of(const std::vector<Axis>& axes, std::size_t column) {
+  std::vector<std::string> values;
+  for (const Axis& axis : axes) {
+    if (column >= axis.columns.size()) {
+      column -= axis.columns.size();
+      continue;
+    }
+    if (axis.interval) return axis.at(0).values;
+    for (const Choice& choice : axis.choices) values.push_back(choice.values[column]);
+    break;
+  }
+  return values;
+}
+
 std::vector<Expression> read_exclusions(const PlanConfig& config, const std::vector<Axis>& axes,
                                         Diagnostics& diagnostics) {
   const std::vector<std::string> columns = columns_of(axes);
   const Names names(columns);
+  const auto unit_of = [&](std::string_view name) -> std::optional<NameUnit> {
+    const auto column = names.find(name);
+    return column ? unit_of_values(values_of(axes, *column)) : std::nullopt;
+  };
   std::vector<Expression> all;
   for (const YamlNode& node : config.exclude) {
     SourceRange where = node.where;
@@ -85,9 +104,23 @@ std::vector<Expression> read_exclusions(const PlanConfig& config, const std::vec
       if (!names.find(name.name) && !name.may_be_text)
         diagnostics.error(name.where, fmt::format("'{}' is not varied in this plan", name.name),
                           did_you_mean(name.name, names.all()));
+    expression->check_units(unit_of, diagnostics);
     all.push_back(std::move(*expression));
   }
   return all;
+}
+
+// Results are judged by it later: what is wrong with it is said before anything runs.
+void check_slo(const YamlNode& slo, const std::vector<Axis>& axes, Diagnostics& diagnostics) {
+  if (!slo.is_scalar() || slo.text.empty()) return;
+  SourceRange where = slo.where;
+  if (slo.quoted) ++where.column;
+  const auto expression = Expression::parse(slo.text, where, diagnostics);
+  if (!expression) return;
+  ResultsTable table;
+  table.axes = columns_of(axes);
+  check_names(*expression, table, diagnostics);
+  check_units(*expression, table, diagnostics);
 }
 
 // The base as a tree and the folder that its paths start from; an invalid tree after reporting.
@@ -243,6 +276,7 @@ std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChang
                       fmt::format("a Sobol sequence spreads over {} axes at most", Sobol::kDimensions),
                       "use method: latin_hypercube");
   auto exclude = read_exclusions(*config, all, diagnostics);
+  if (const YamlNode* slo = root.find("slo")) check_slo(*slo, all, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return Plan(std::move(root), std::move(*config), std::move(base), std::move(folder), std::move(all),
               std::move(exclude));

@@ -78,5 +78,11 @@ std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::
 Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& configuration);
 // Reports the names that lookup_in would not know, with the nearest one that it does.
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
+// The unit of a metric, as its table has it; nothing of what is none, and of units that no text has (grams).
+std::optional<NameUnit> unit_of_metric(std::string_view name);
+// The unit that all values of an axis have; nothing where they differ or are no quantities.
+std::optional<NameUnit> unit_of_values(const std::vector<std::string>& values);
+// Reports comparisons of quantities with bare numbers or with quantities of another kind, as Expression::check_units.
+void check_units(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
 
 }  // namespace llmscape::explore

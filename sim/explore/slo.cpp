@@ -62,6 +62,8 @@ class SloReader {
     auto left = side(begin, text.substr(0, sign->at));
     auto right = side(begin + sign->at + sign->length, text.substr(sign->at + sign->length));
     if (!left || !right) return;
+    if (const auto whole = Expression::parse(text, place(begin, text.size()), diagnostics_))
+      check_units(*whole, table_, diagnostics_);
     limits_.push_back({fmt::format("{} {} {}", trimmed(left->text()), spelled, trimmed(right->text())),
                        std::move(*left), std::move(*right), spelled[0] == '<', spelled.size() == 1});
   }

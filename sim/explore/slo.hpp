@@ -30,7 +30,7 @@ double margin(const Limit& limit, const LimitSides& sides);
 bool keeps(const Limit& limit, double margin);
 
 // Reads "ttft.p99 <= 200 ms, tpot.p99 <= 50 ms". `source` is what messages call the text: "--slo". Reports what is no
-// comparison and names that the table does not have; then it is empty.
+// comparison, names that the table does not have and sides in different units; then it is empty.
 std::vector<Limit> read_slo(std::string_view text, const std::string& source, const ResultsTable& table,
                             Diagnostics& diagnostics);
 

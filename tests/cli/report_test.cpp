@@ -64,26 +64,26 @@ TEST_CASE("what --slo and the plan say is where the sliders stand") {
   CHECK(holds(planned.out, R"("limits":[{"name":"ttft_s.p99","bound":0.3,"below":true}])"));
   CHECK(holds(planned.err, "'ttft.p99 * 2 <= 1 s' is no limit that a slider can stand at"));
   const Ran typed =
-      run_program({"report", scratch.path("out"), "-o", "-", "--slo", "ttft.p99<=0.1,output_tokens_per_joule>=2"});
+      run_program({"report", scratch.path("out"), "-o", "-", "--slo", "ttft.p99<=0.1s,output_tokens_per_joule>=2"});
   CHECK(holds(typed.out, R"({"name":"output_tokens_per_joule","bound":2.0,"below":false}])"));
 }
 
 TEST_CASE("a limit or an objective that no run has is said: typed ones are errors, those of the plan warnings") {
   const Scratch scratch;
   scratch.file("out/results.csv", kResults);
-  const Ran limit = run_program({"report", scratch.path("out"), "-o", "-", "--slo", "ttft.p99<=1 s,goodput_rps>=1"});
+  const Ran limit = run_program({"report", scratch.path("out"), "-o", "-", "--slo", "ttft.p99<=1 s,goodput_rps>=1/s"});
   CHECK(limit.code == 2);
-  CHECK(holds(limit.err, "'goodput_rps>=1' is met by no configuration: none has 'goodput_rps'"));
+  CHECK(holds(limit.err, "'goodput_rps>=1/s' is met by no configuration: none has 'goodput_rps'"));
   const Ran objective =
       run_program({"report", scratch.path("out"), "-o", "-", "--max", "goodput_rps", "--min", "ttft.p99"});
   CHECK(objective.code == 2);
   CHECK(holds(objective.err, "no configuration has 'goodput_rps'"));
   scratch.file(
       "out/plan.yaml",
-      "schema: sweep/1\nslo: 'goodput_rps >= 1'\nobjectives: {maximize: [goodput_rps], minimize: [ttft.p99]}\n");
+      "schema: sweep/1\nslo: 'goodput_rps >= 1 /s'\nobjectives: {maximize: [goodput_rps], minimize: [ttft.p99]}\n");
   const Ran planned = run_program({"report", scratch.path("out"), "-o", "-"});
   CHECK(planned.code == 0);
-  CHECK(holds(planned.err, "warning: 'goodput_rps >= 1' is met by no configuration"));
+  CHECK(holds(planned.err, "warning: 'goodput_rps >= 1 /s' is met by no configuration"));
   CHECK(holds(planned.err, "no configuration has 'goodput_rps': the page opens with other objectives"));
   CHECK(holds(planned.out, R"("limits":[])"));
 }

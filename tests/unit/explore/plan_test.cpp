@@ -164,4 +164,21 @@ TEST_CASE("a plan says everything that is wrong with it at once") {
   }
 }
 
+TEST_CASE("exclusions and the SLO of a plan have the units of what they compare") {
+  Diagnostics diagnostics;
+  CHECK_FALSE(
+      plan_of("axes: {a.rate: [8 /s, 64 /s], a.time: {between: [1 s, 9 s]}, a.count: [1, 2]}\n"
+              "sample: {points: 4}\n"
+              "exclude: [\"rate > 10\", \"time > 5\", \"count > 1\", \"rate > 10 /s\"]\n"
+              "slo: 'ttft.p99 <= 400, tpot.p98 <= 20 ms'\n",
+              diagnostics));
+  const std::string text = diagnostics.text(false);
+  CAPTURE(text);
+  CHECK(diagnostics.errors() == 4);
+  for (const char* part : {"plan.yaml:5:19: error: '10' needs a unit", "plan.yaml:5:32: error: '5' needs a unit",
+                           "plan.yaml:6:19: error: '400' needs a unit, for example 400 ms",
+                           "plan.yaml:6:24: error: 'tpot.p98' is neither a metric nor an axis"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, part);
+}
+
 }  // namespace llmscape::explore

@@ -55,6 +55,39 @@ TEST_CASE("what is no comparison and names that no run has are reported, all of 
   CHECK(holds(said, "'e2e.p99 <= 1 s <= 2 s' is no limit"));
 }
 
+TEST_CASE("a limit in no unit or in a foreign one is a mistake: 200 is not 200 ms") {
+  CHECK(holds(mistakes("tpot.p99 <= 50 ms, ttft.p99<=200"),
+              "--slo:1:30: error: '200' needs a unit, for example 200 ms; 'ttft.p99' is in units of time"));
+  CHECK(holds(mistakes("ttft_s.p99<=200 J"), "'200 J' has a unit of energy where time is due"));
+  CHECK(holds(mistakes("output_tokens_per_s>=100 ms"), "'100 ms' has a unit of time where rate is due"));
+  CHECK(holds(mistakes("mean_w<=500"), "'500' needs a unit"));
+  CHECK(holds(mistakes("slo_attainment>=99"), "did you mean '99 %'?"));
+  CHECK(limits("slo_attainment>=99%, output_tokens_per_joule >= 2, blocks > 10, ttft.p50 > 0").size() == 4);
+}
+
+TEST_CASE("an axis is compared in the unit that all of its values have") {
+  ResultsTable table;
+  table.axes = {"workload.arrivals.rate", "devices[0].count", "batcher"};
+  table.rows = {row(0, {"8 /s", "1", "4"}, {}), row(1, {"480 /min", "2", "auto"}, {})};
+  const auto mistakes_in = [&](const std::string& text) {
+    Diagnostics diagnostics;
+    const auto condition = Expression::parse(text, {}, diagnostics);
+    REQUIRE(condition);
+    check_units(*condition, table, diagnostics);
+    return diagnostics.text(false);
+  };
+  CHECK(holds(mistakes_in("rate > 4 and count == 1"), "'4' needs a unit, for example 4 /s or 4 /h"));
+  CHECK(holds(mistakes_in("count < 2 W"), "'2 W' has a unit of power where a plain number is due"));
+  CHECK(mistakes_in("rate > 4 /s and count == 1 and batcher == 4").empty());
+}
+
+TEST_CASE("every metric whose file has a unit is compared in it") {
+  for (const metrics::Column& column : metrics::columns()) {
+    const std::string_view unit = column.metric->unit;
+    CHECK_MESSAGE(unit_of_metric(column.name).has_value() == (unit != "g" && unit != "1/s/mm2"), column.name);
+  }
+}
+
 TEST_CASE(
     "one run decides far from a limit; near it the interval of the mean over three seeds or more must be clear of it") {
   const Question question{limits("ttft.p99 <= 100 ms"), 4, false};
