@@ -62,10 +62,11 @@ bool to_llmscape_jsonl(TraceReader& trace, const Conversion& conversion, const S
   write("{\"schema\": \"trace/1\"}\n");
   std::string line;
   std::optional<Seconds> origin;
-  for (std::int64_t index = 0; !slice.count || index - slice.first < *slice.count; ++index) {
+  std::int64_t in_time = 0;  // records so far that are in the time window
+  for (std::int64_t index = 0; !slice.count || in_time - slice.first < *slice.count; ++index) {
     const auto record = trace.next(diagnostics);
     if (!record || (slice.to && record->arrival >= *slice.to)) break;
-    if (index < slice.first || record->arrival < slice.from) continue;
+    if (record->arrival < slice.from || in_time++ < slice.first) continue;
     if (!origin) origin = conversion.rebase ? record->arrival : Seconds(0);
     const Seconds arrival = (record->arrival - *origin) * conversion.time_factor;
     if (arrival.si() > kLatestArrival) {

@@ -11,9 +11,9 @@
 
 namespace llmscape::traces {
 
-// A part of a trace: the records that are in the row range and in the time window.
+// A part of a trace: the records in the time window, and of these those in the range.
 struct TraceSlice {
-  std::int64_t first = 0;               // record, from 0
+  std::int64_t first = 0;               // of them, from 0
   std::optional<std::int64_t> count{};  // to the end if absent
   Seconds from{};                       // arrivals at or after ...
   std::optional<Seconds> to{};          // ... and before; to the end if absent

@@ -162,8 +162,11 @@ void add(CLI::App& app, Session& session) {
 
   CLI::App* sliced = add_action(*verb, "slice", "Write a part of a trace", arguments);
   add_output(*sliced, *arguments);
-  sliced->add_option("--first", arguments->first, "Records to skip")->type_name("N")->capture_default_str();
-  sliced->add_option("--count", arguments->count, "Records to write; to the end if not given")->type_name("N");
+  sliced->add_option("--first", arguments->first, "Records to skip, of those in the time")
+      ->type_name("N")
+      ->capture_default_str();
+  sliced->add_option("--count", arguments->count, "Records to write, behind these; to the end if not given")
+      ->type_name("N");
   sliced->add_option("--from", arguments->from, "Only arrivals at or after this time, with its unit: '10 min'")
       ->type_name("TIME");
   sliced->add_option("--to", arguments->to, "Only arrivals before this time")->type_name("TIME");

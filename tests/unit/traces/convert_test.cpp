@@ -79,7 +79,13 @@ TEST_CASE("prompts without content stay without it, and nanoseconds survive") {
 TEST_CASE("slices keep rows by number and by time, and end the reading there") {
   CHECK(arrivals(converted({.slice = {.first = 1, .count = 2}})) == std::vector<double>{10, 20});
   CHECK(arrivals(converted({.slice = {.from = Seconds(10), .to = Seconds(30)}})) == std::vector<double>{10, 20});
-  CHECK(arrivals(converted({.slice = {.first = 2, .from = Seconds(10)}})) == std::vector<double>{20, 30, 40});
+}
+
+TEST_CASE("records are skipped and counted from where a slice begins in time") {
+  CHECK(arrivals(converted({.slice = {.count = 2, .from = Seconds(15)}})) == std::vector<double>{20, 30});
+  CHECK(arrivals(converted({.slice = {.first = 2, .from = Seconds(10)}})) == std::vector<double>{30, 40});
+  CHECK(arrivals(converted({.slice = {.first = 1, .count = 1, .from = Seconds(10), .to = Seconds(40)}})) ==
+        std::vector<double>{20});
 }
 
 TEST_CASE("arrivals are re-based first and scaled then") {
