@@ -181,4 +181,23 @@ TEST_CASE("exclusions and the SLO of a plan have the units of what they compare"
     CHECK_MESSAGE(text.find(part) != std::string::npos, part);
 }
 
+TEST_CASE("what a plan varies cannot be set beside it; what only some variants say can") {
+  const std::string axes =
+      "axes: {workload.rate: [1 /s, 2 /s]}\nvariants: {chip: {a: {model: x, seed: 3}, b: {model: y}}}\n";
+  const auto said = [&](const std::string& plan_set, const std::vector<std::string>& set) {
+    Diagnostics diagnostics;
+    PlanChanges changes;
+    changes.set = set;
+    plan_of(axes + plan_set, diagnostics, changes);
+    return diagnostics.text(false);
+  };
+  const std::string typed = said("", {"workload.rate=9 /s"});
+  CHECK_MESSAGE(typed.find("'workload.rate' is varied in this plan: what is set has no effect") != typed.npos, typed);
+  CHECK_MESSAGE(typed.find("use --axis workload.rate=9 /s") != typed.npos, typed);
+  const std::string planned = said("set: {workload.rate: 9 /s, model: z}\n", {});
+  CHECK_MESSAGE(planned.find("plan.yaml:5:7: error: 'workload.rate' is varied") != planned.npos, planned);
+  CHECK_MESSAGE(planned.find("'model' is varied") != planned.npos, planned);
+  CHECK(said("set: {seed: 9}\n", {"seed=8"}).empty());
+}
+
 }  // namespace llmscape::explore
