@@ -6,9 +6,25 @@
 #include <algorithm>
 #include <cctype>
 #include <regex>
+#include <set>
 #include <string_view>
+#include <utility>
+
+#include "sim/cli/model_formats.hpp"
 
 namespace llmscape::cli {
+namespace {
+
+// The shortest sliding window of its layers; 0: none has one.
+std::int64_t shortest_window(const models::ModelSpec& model) {
+  std::int64_t shortest = 0;
+  for (const models::LayerGroup& group : model.groups)
+    if (const auto* attention = std::get_if<models::SoftmaxAttention>(&group.mixer); attention && attention->window > 0)
+      shortest = shortest == 0 ? attention->window : std::min(shortest, attention->window);
+  return shortest;
+}
+
+}  // namespace
 
 std::string catalogue_model(const std::string& hugging_face_name, const std::vector<std::string>& catalogue) {
   std::string name = hugging_face_name.substr(hugging_face_name.rfind('/') + 1);
@@ -27,6 +43,30 @@ std::string catalogue_model(const std::string& hugging_face_name, const std::vec
     if (shorter == name) return {};
     name = shorter;
   }
+}
+
+std::string version_note(const std::string& hugging_face_name, const std::string& entry) {
+  // The versions that the entries are of, and those with the same config.json.
+  static const std::set<std::pair<std::string, std::string>> kSame = {
+      {"mistral-7b", "v0.1"},     {"mixtral-8x7b", "v0.1"}, {"mixtral-8x22b", "v0.1"},
+      {"tinyllama-1.1b", "v1.0"}, {"deepseek-v3", "0324"},  {"deepseek-r1", "0528"}};
+  std::string name = hugging_face_name.substr(hugging_face_name.rfind('/') + 1);
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  static const std::regex version("[-_.](v[0-9]\\.[0-9]|[0-9]{4})(?=[-_.]|$)");
+  std::smatch match;
+  if (!std::regex_search(name, match, version)) return {};
+  const std::string said = match[1].str();
+  if (entry.find(said) != std::string::npos || kSame.contains({entry, said})) return {};
+  Diagnostics unheard;  // who asks reads the model as well
+  const auto model = model_of(entry, unheard);
+  if (!model) return {};
+  const std::int64_t window = shortest_window(*model);
+  return fmt::format(
+      "{} of {} is as the {} of the catalogue: {} tokens at most, {}; where its config.json says otherwise, name that "
+      "with "
+      "--model",
+      said, in_quotes(hugging_face_name), entry, model->max_position,
+      window > 0 ? fmt::format("a window of {}", window) : "no window");
 }
 
 NamedFormats formats_in_name(const std::string& hugging_face_name) {

@@ -123,7 +123,11 @@ int import_vllm(const Arguments& arguments) {
     if (model.empty())
       diagnostics.error({}, fmt::format("no model of the catalogue is {}", in_quotes(command->model)),
                         "name one with --model, or its config.json");
-    else add_named_formats(*command);
+    else {
+      add_named_formats(*command);
+      const std::string note = version_note(command->model, model);
+      if (!note.empty()) command->sections.assumed.push_back(note);
+    }
   }
   if (command && !diagnostics.has_errors()) complete_drafts(*command, model, catalogue, diagnostics);
   if (command && !diagnostics.has_errors()) widen_to_hidden_states(command->formats, model, diagnostics);

@@ -113,6 +113,7 @@ std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBa
                       "name one with --model, or its config.json");
     return std::nullopt;
   }
+  if (const std::string note = version_note(theirs, model); base.model.empty() && !note.empty()) notes.push_back(note);
   auto settings = settings_of(observed, notes, diagnostics);
   if (!settings) return std::nullopt;
   widen_to_hidden_states(settings->formats, model, diagnostics);
