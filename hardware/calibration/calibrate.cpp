@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -47,15 +46,28 @@ Calibration calibrate_gpu(const traces::KernelTables& tables, const Gpu& base, Y
   return calibration;
 }
 
+void report_nothing_to_fit(Diagnostics& diagnostics) {
+  diagnostics.error({}, fmt::format("nothing to fit: no family has {} rows of the wanted kind", kFewestFittedRows));
+}
+
 std::optional<Calibration> calibrate_cpu(const traces::KernelTables& tables, YamlNode base,
-                                         const CalibrationRequest& request, Diagnostics& diagnostics) try {
-  CpuCalibration fit = fit_cpu(tables);
+                                         const CalibrationRequest& request, Diagnostics& diagnostics) {
+  const int before = diagnostics.errors();
+  for (const std::string& family : request.families)
+    if (std::ranges::find(kCpuFamilies, family) == kCpuFamilies.end())
+      diagnostics.error(
+          {}, fmt::format("a CPU has no family {}: it has {}", in_quotes(family), fmt::join(kCpuFamilies, ", ")));
+  if (!request.held.empty()) diagnostics.error({}, "--hold is of the energy, which is fitted of GPUs alone");
+  if (!request.siblings.empty()) diagnostics.error({}, "--sibling helps with corrections, which GPUs alone have");
+  if (diagnostics.errors() > before) return std::nullopt;
+  CpuCalibration fit = fit_cpu(tables, {request.families, request.most_rows});
+  if (fit.reports.empty()) {
+    report_nothing_to_fit(diagnostics);
+    return std::nullopt;
+  }
   for (YamlNode::Entry& entry : groups_of(fit, fmt::format("{} on {}", request.records, tables.device)))
     base.set(entry.key, std::move(entry.value));
   return Calibration{std::move(base), std::move(fit.reports)};
-} catch (const std::invalid_argument& missing) {
-  diagnostics.error({}, missing.what());
-  return std::nullopt;
 }
 
 }  // namespace
@@ -75,7 +87,7 @@ std::optional<Calibration> calibrate(const traces::KernelTables& tables, const Y
   if (diagnostics.has_errors()) return std::nullopt;
   Calibration calibration = calibrate_gpu(tables, *gpu, base, request);
   if (!calibration.reports.empty()) return calibration;
-  diagnostics.error({}, fmt::format("nothing to fit: no family has {} rows of the wanted kind", kFewestFittedRows));
+  report_nothing_to_fit(diagnostics);
   return std::nullopt;
 }
 

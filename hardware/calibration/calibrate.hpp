@@ -52,7 +52,8 @@ struct Calibration {
 
 // Fits every operator family for which the tables have enough rows to the figures of the base's data sheet; the other
 // families keep what the base says of them. Kernels of several serving engines make sets of their own (`kernel_sets`).
-// `base` is the description of a GPU without its `schema`, or of a CPU, for which all families are fitted together.
+// `base` is the description of a GPU without its `schema`, or of a CPU, which has kCpuFamilies and neither energy nor
+// corrections to be fitted.
 // Nothing after reporting: a base of another kind or with mistakes, or tables that serve no family.
 std::optional<Calibration> calibrate(const traces::KernelTables& tables, const YamlNode& base,
                                      const CalibrationRequest& request, Diagnostics& diagnostics);

@@ -2,15 +2,18 @@
 #include "hardware/calibration/cpu_fit.hpp"
 
 #include "hardware/calibration/cross_validation.hpp"
+#include "hardware/calibration/family_fits.hpp"
 #include "hardware/calibration/fitted_group.hpp"
+#include "hardware/calibration/sampling.hpp"
 #include "models/format.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -22,6 +25,7 @@ using traces::TimedGemm;
 using traces::TimedPrefillAttention;
 
 constexpr std::string_view kFormat = "fp32";
+constexpr std::uint64_t kCpuRowsKey = 0x637075;  // any fixed number
 
 models::Format single_precision() { return *models::format_named(kFormat); }
 
@@ -30,12 +34,13 @@ FreeParameter rate(std::string name) { return {std::move(name), 1e9, 5e12, 1e11,
 FreeParameter bandwidth(std::string name) { return {std::move(name), 0.5e9, 1e12, 2e10, 1}; }
 FreeParameter launch(std::string name) { return {std::move(name), 1e-9, 1e-3, 5e-7, 1.5}; }
 
-// Rows of the format, and their places in a problem.
+// The fp32 rows of a family, at most so many of them; none where they are too few to be fitted.
 template <class TimedCase>
-std::vector<TimedCase> usable(const std::vector<TimedCase>& rows, const char* family) {
-  std::vector<TimedCase> kept;
-  std::ranges::copy_if(rows, std::back_inserter(kept), [](const TimedCase& r) { return r.format == kFormat; });
-  if (kept.empty()) throw std::invalid_argument(std::string("no fp32 rows of ") + family);
+std::vector<TimedCase> usable(const std::vector<TimedCase>& rows, std::size_t most) {
+  std::vector<TimedCase> all, kept;
+  std::ranges::copy_if(rows, std::back_inserter(all), [](const TimedCase& r) { return r.format == kFormat; });
+  if (all.size() < kFewestFittedRows) return {};
+  for (const std::size_t i : random_subset(all.size(), most, kCpuRowsKey)) kept.push_back(all[i]);
   return kept;
 }
 
@@ -66,8 +71,7 @@ CpuProducts products_of(std::span<const double> free) {
   return p;
 }
 
-CpuProducts fit_products(const std::vector<TimedGemm>& all, std::vector<FamilyReport>& reports) {
-  const std::vector<TimedGemm> rows = usable(all, "gemm");
+CpuProducts fit_products(const std::vector<TimedGemm>& rows, std::vector<FamilyReport>& reports) {
   const models::Format format = single_precision();
   FormProblem problem;
   problem.family = "gemm";
@@ -114,9 +118,8 @@ models::DecodeAttention operator_of(const TimedDecodeAttention& r) {
 }
 
 template <class TimedCase, class Tokens>
-CpuAttention fit_attention(const char* family, const std::vector<TimedCase>& all, const Tokens& tokens,
+CpuAttention fit_attention(const char* family, const std::vector<TimedCase>& rows, const Tokens& tokens,
                            std::vector<FamilyReport>& reports) {
-  const std::vector<TimedCase> rows = usable(all, family);
   FormProblem problem;
   problem.family = family;
   problem.parameters = {rate("rate"), {"softmax", 1e-12, 1e-6, 5e-10, 1}, bandwidth("bandwidth"), launch("launch")};
@@ -153,8 +156,13 @@ CpuElementwise elementwise_of(std::span<const double> free) {
   return p;
 }
 
-CpuElementwise fit_elementwise(const std::vector<TimedElementwise>& all, std::vector<FamilyReport>& reports) {
-  const std::vector<TimedElementwise> rows = usable(all, "element-wise kernels");
+bool has_every_kind(const std::vector<TimedElementwise>& rows) {
+  return std::ranges::all_of(kStreams, [&](const StreamKind& kind) {
+    return std::ranges::any_of(rows, [&](const TimedElementwise& r) { return r.kind == kind.name; });
+  });
+}
+
+CpuElementwise fit_elementwise(const std::vector<TimedElementwise>& rows, std::vector<FamilyReport>& reports) {
   const double element = single_precision().bytes;
   FormProblem problem;
   problem.family = "elementwise";
@@ -164,14 +172,12 @@ CpuElementwise fit_elementwise(const std::vector<TimedElementwise>& all, std::ve
     const std::string name = kStreams[i].name;
     problem.parameters.push_back(launch(name + ".launch"));
     problem.parameters.push_back(bandwidth(name + ".bandwidth"));
-    const std::size_t before = known.size();
     for (const TimedElementwise& r : rows) {
       if (r.kind != name) continue;
       add_row(problem, r, {static_cast<std::int64_t>(i), r.width}, r.rows);
       known.push_back(r);
       kinds.push_back(i);
     }
-    if (known.size() == before) throw std::invalid_argument("no fp32 rows of " + name);
   }
   problem.form = [&](std::span<const double> free) {
     return [&, p = elementwise_of(free)](std::size_t row) {
@@ -185,14 +191,19 @@ CpuElementwise fit_elementwise(const std::vector<TimedElementwise>& all, std::ve
 
 }  // namespace
 
-CpuCalibration fit_cpu(const traces::KernelTables& tables) {
+CpuCalibration fit_cpu(const traces::KernelTables& tables, const CpuFamilies& families) {
   CpuCalibration c;
-  c.products = fit_products(tables.gemm, c.reports);
-  c.prefill_attention =
-      fit_attention("prefill_attention", tables.prefill_attention, [](const auto& r) { return r.tokens; }, c.reports);
-  c.decode_attention =
-      fit_attention("decode_attention", tables.decode_attention, [](const auto& r) { return r.sequences; }, c.reports);
-  c.elementwise = fit_elementwise(tables.elementwise, c.reports);
+  const auto rows_of = [&](const char* family, const auto& all) {
+    const bool wanted = families.wanted.empty() || std::ranges::find(families.wanted, family) != families.wanted.end();
+    return wanted ? usable(all, families.most_rows) : std::decay_t<decltype(all)>();
+  };
+  if (const auto rows = rows_of("gemm", tables.gemm); !rows.empty()) c.products = fit_products(rows, c.reports);
+  if (const auto rows = rows_of("prefill_attention", tables.prefill_attention); !rows.empty())
+    c.prefill_attention = fit_attention("prefill_attention", rows, [](const auto& r) { return r.tokens; }, c.reports);
+  if (const auto rows = rows_of("decode_attention", tables.decode_attention); !rows.empty())
+    c.decode_attention = fit_attention("decode_attention", rows, [](const auto& r) { return r.sequences; }, c.reports);
+  if (const auto rows = rows_of("elementwise", tables.elementwise); has_every_kind(rows))
+    c.elementwise = fit_elementwise(rows, c.reports);
   return c;
 }
 

@@ -4,20 +4,32 @@
 #include "hardware/cpu_forms.hpp"
 #include "traces/kernel_record.hpp"
 
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmscape::hardware {
 
-// What the harness's records say of a processor, per thread.
+inline constexpr std::array<std::string_view, 4> kCpuFamilies = {"gemm", "prefill_attention", "decode_attention",
+                                                                 "elementwise"};
+
+// What the harness's records say of a processor, per thread. A family that was not fitted has no report.
 struct CpuCalibration {
   CpuProducts products;
   CpuAttention prefill_attention, decode_attention;
   CpuElementwise elementwise;
-  std::vector<FamilyReport> reports;  // in this order
+  std::vector<FamilyReport> reports;  // in the order of kCpuFamilies
 };
 
-// Fits the forms to the fp32 rows that the CPU backend timed on one thread. Throws std::invalid_argument that names the
-// operator (or kind of element-wise kernel) without rows.
-CpuCalibration fit_cpu(const traces::KernelTables& tables);
+struct CpuFamilies {
+  std::vector<std::string> wanted;  // of kCpuFamilies; empty: all
+  std::size_t most_rows = 1500;     // of one, drawn at random; the same ones every time
+};
+
+// Fits the forms to the fp32 rows that the CPU backend timed on one thread, family by family, where there are
+// kFewestFittedRows of one; element-wise kernels want rows of each kind as well.
+CpuCalibration fit_cpu(const traces::KernelTables& tables, const CpuFamilies& families = {});
 
 }  // namespace llmscape::hardware

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -12,11 +13,12 @@ namespace llmscape::hardware {
 std::vector<YamlNode::Entry> groups_of(const CpuCalibration& calibration, const std::string& source) {
   std::vector<YamlNode::Entry> groups;
   const auto add = [&](const char* key, const auto& fields, auto parameters) {
-    const FamilyReport& report = calibration.reports[groups.size()];
-    const ErrorSummary& errors = report.held_out;
+    const auto report = std::ranges::find(calibration.reports, key, &FamilyReport::family);
+    if (report == calibration.reports.end()) return;
+    const ErrorSummary& errors = report->held_out;
     parameters.tag = Tag::fitted;
     parameters.source = fmt::format("{}, {}; unseen shapes median {:.1f} %, MAPE {:.1f} %, p95 {:.0f} %", source,
-                                    report.data, 100 * errors.median, 100 * errors.mean, 100 * errors.p95);
+                                    report->data, 100 * errors.median, 100 * errors.mean, 100 * errors.p95);
     groups.push_back({key, {}, fitted_group(fields, std::move(parameters))});
   };
   add("gemm", cpu_products_fields(), calibration.products);

@@ -8,8 +8,8 @@
 
 namespace llmscape::hardware {
 
-// The calibration as groups of a CPU's device file, numbers with four digits. `source` names the record; the errors on
-// unseen shapes are added to it.
+// The fitted families as groups of a CPU's device file, numbers with four digits. `source` names the record; the errors
+// on unseen shapes are added to it.
 std::vector<YamlNode::Entry> groups_of(const CpuCalibration& calibration, const std::string& source);
 
 }  // namespace llmscape::hardware

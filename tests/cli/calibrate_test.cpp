@@ -75,5 +75,24 @@ TEST_CASE("all mistakes of a call are named, and nothing is written") {
   CHECK(holds(none.err, "nothing to fit"));
 }
 
+TEST_CASE("a CPU is calibrated family by family, and what does not apply to it is an error") {
+  const Scratch scratch;
+  const std::string record = "traces/measured/epyc-zen4-vm-2026-11-21.json", device = scratch.path("my-cpu.yaml");
+  const auto calibrated = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"calibrate", record, "--base", "cpu-epyc-vm", "-o", device});
+    return run_program(more);
+  };
+  const Ran one = calibrated({"--family", "decode_attention", "--rows", "20"});
+  REQUIRE_MESSAGE(one.code == 0, one.err);
+  CHECK(holds(one.out, "fp32, 20 rows"));
+  CHECK(holds(scratch.content("my-cpu.yaml"), "epyc-zen4-vm-2026-11-21.json on "));
+  CHECK_FALSE(holds(one.out, "gemm"));
+  const Ran wrong = calibrated({"--family", "energy", "--hold", "active"});
+  CHECK(wrong.code == 2);
+  CHECK(
+      holds(wrong.err, "a CPU has no family 'energy': it has gemm, prefill_attention, decode_attention, elementwise"));
+  CHECK(holds(wrong.err, "--hold is of the energy"));
+}
+
 }  // namespace
 }  // namespace llmscape::test

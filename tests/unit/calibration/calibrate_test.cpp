@@ -119,5 +119,26 @@ TEST_CASE("rows that a power law deals out to experts count, unless even ones ar
   CHECK(data(1.5).find("70 rows") != std::string::npos);
 }
 
+TEST_CASE("the families of a CPU are fitted one by one, those of fewer than 20 rows not at all") {
+  Diagnostics diagnostics;
+  const auto cpu = catalog_entry("hardware/catalog", "device", "cpu-epyc-vm", {}, diagnostics);
+  REQUIRE_MESSAGE(cpu, diagnostics.text(false));
+  traces::KernelTables tables;
+  for (std::int64_t m : {1, 4, 16, 64, 256})
+    for (std::int64_t n : {256, 512, 1024, 2048})
+      tables.gemm.push_back({{m, n, 1024, "fp32"}, Seconds(1e-6 + 2e-11 * static_cast<double>(m * n * 1024))});
+  const auto fitted = [&](const CalibrationRequest& request) { return calibrate(tables, *cpu, request, diagnostics); };
+  const auto products = fitted({{}, 1500, "a table"});
+  REQUIRE_MESSAGE(products, diagnostics.text(false));
+  REQUIRE(products->reports.size() == 1);
+  CHECK(products->reports.front().family == "gemm");
+  CHECK(write_yaml(*products->device.find("decode_attention")) == write_yaml(*cpu->find("decode_attention")));
+  CHECK(write_yaml(*products->device.find("gemm")) != write_yaml(*cpu->find("gemm")));
+  CHECK_FALSE(fitted({{"decode_attention"}, 1500, "a table"}));
+  tables.gemm.pop_back();
+  CHECK_FALSE(fitted({{}, 1500, "a table"}));
+  CHECK(diagnostics.text(false).find("no family has 20 rows") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace llmscape::hardware
