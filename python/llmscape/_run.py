@@ -43,7 +43,7 @@ def run(
 
     overrides: {"workload.arrivals.rate": "4 /s"} or ["workload.arrivals.rate=4 /s"].
     seed: of every random stream, instead of the scenario's.
-    intervals: runs 21 times more, and gives 90 % intervals of the main metrics.
+    intervals: runs 19 more, and gives 90 % intervals of the main metrics.
 
     Raises Refused with all mistakes of the scenario, each with its place; Error for anything else.
     """
