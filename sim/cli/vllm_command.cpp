@@ -54,6 +54,12 @@ bool is_number(const std::string& text) {
   return std::holds_alternative<double>(parse_quantity(text, Dimension::number));
 }
 
+bool is_share(const std::string& text) {
+  const auto read = parse_quantity(text, Dimension::number);
+  const double* share = std::get_if<double>(&read);
+  return share && *share > 0 && *share <= 1;
+}
+
 // Up to a million: what is multiplied below stays far from the largest integer.
 bool is_count(const std::string& text) {
   return !text.empty() && text.size() <= 7 && text.find_first_not_of("0123456789") == std::string::npos &&
@@ -88,6 +94,11 @@ class Reader {
         for (++next_; next_ < words_.size() && (words_[next_].text == "vllm" || words_[next_].text == "serve");)
           ++next_;
         return true;
+      }
+      if (word == "serve" && next_ > 0 && words_[next_ - 1].text == "bench") {
+        diagnostics_.error(words_[next_].where, "'vllm bench serve' is the client, which sends the load",
+                           "give the command of the server that it speaks to: \"vllm serve MODEL --flags\"");
+        return false;
       }
       if (word == "serve" || word == "vllm.entrypoints.openai.api_server") {
         ++next_;
@@ -201,7 +212,7 @@ class Reader {
       case Meaning::model: return set_model(value);
       case Meaning::count:
         return is_count(value.text) ? put(flag.key, value.text) : refuse("a whole number from 1 to 1,000,000");
-      case Meaning::number: return is_number(value.text) ? put(flag.key, value.text) : refuse("a number");
+      case Meaning::share: return is_share(value.text) ? put(flag.key, value.text) : refuse("above 0 and at most 1");
       case Meaning::tokens: {
         const auto tokens = vllm_tokens(value.text);
         return tokens ? put(flag.key, *tokens) : refuse("a number of tokens such as 8192, 32k or 32K");

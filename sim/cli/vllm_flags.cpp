@@ -23,7 +23,7 @@ constexpr std::array kFlags = {
     VllmFlag{"-dp", "data_parallel", Meaning::count},
     VllmFlag{"--enable-expert-parallel", "", Meaning::expert_parallel},
     VllmFlag{"--max-model-len", "max_model_len", Meaning::tokens},
-    VllmFlag{"--gpu-memory-utilization", "gpu_memory_utilization", Meaning::number},
+    VllmFlag{"--gpu-memory-utilization", "gpu_memory_utilization", Meaning::share},
     VllmFlag{"--block-size", "block_size", Meaning::count},
     VllmFlag{"--num-gpu-blocks-override", "kv_blocks", Meaning::count},
     VllmFlag{"--enforce-eager", "cuda_graphs", Meaning::no},

@@ -12,7 +12,7 @@ struct VllmFlag {
   enum class Meaning {
     count,
     tokens,
-    number,  // the value of a key
+    share,  // above 0 and at most 1: the value of a key
     yes,
     no,  // of a key; a value behind it is True or False
     weights,

@@ -303,6 +303,11 @@ TEST_CASE("what a command of vLLM gets wrong is pointed at") {
   CHECK(ran.code == 2);
   CHECK(holds(ran.err, "vllm command:1:46: error: '-tp' must be a whole number from 1 to 1,000,000; got 'two'"));
   CHECK(holds(ran.err, "did you mean '--max-num-seqs'?"));
+  const Ran client = run_program({"import", "vllm", "vllm bench serve --model Qwen/Qwen3-32B --request-rate 5"});
+  CHECK(client.code == 2);
+  CHECK(holds(client.err, "vllm command:1:12: error: 'vllm bench serve' is the client, which sends the load"));
+  CHECK(holds(run_program({"import", "vllm", "vllm serve Qwen/Qwen3-32B --gpu-memory-utilization 90"}).err,
+              "'--gpu-memory-utilization' must be above 0 and at most 1; got '90'"));
   CHECK(holds(run_program({"import", "vllm", "vllm serve acme/unheard-of"}).err,
               "no model of the catalogue is 'acme/unheard-of'"));
 }
